@@ -1,0 +1,68 @@
+"""Deliberate reasoning with language models, as LangGraph state machines."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from thoughtgraph.errors import (
+    BudgetSpent,
+    CapabilityError,
+    InputError,
+    ModelError,
+    ModelUnavailable,
+    ProblemError,
+    ReplayMiss,
+    SettingError,
+    ThoughtgraphError,
+    UnknownName,
+)
+from thoughtgraph.tree import Thought, Tree, children_of, path_to
+from thoughtgraph.usage import Limits, Usage
+
+if TYPE_CHECKING:
+    from thoughtgraph.building import build, runnable
+    from thoughtgraph.limiter import Rates
+    from thoughtgraph.model import ChatPort, Draw
+    from thoughtgraph.retry import Retry
+
+__all__ = [
+    "BudgetSpent",
+    "CapabilityError",
+    "ChatPort",
+    "Draw",
+    "InputError",
+    "Limits",
+    "ModelError",
+    "ModelUnavailable",
+    "ProblemError",
+    "Rates",
+    "ReplayMiss",
+    "Retry",
+    "SettingError",
+    "Thought",
+    "ThoughtgraphError",
+    "Tree",
+    "UnknownName",
+    "Usage",
+    "build",
+    "children_of",
+    "path_to",
+    "runnable",
+]
+
+_LATE = {
+    "ChatPort": "model",
+    "Draw": "model",
+    "Rates": "limiter",
+    "Retry": "retry",
+    "build": "building",
+    "runnable": "building",
+}
+"""Names whose modules need LangGraph or LangChain, which take seconds to import: imported at their
+first use, so that the command's help, lists and errors come at once."""
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what a late name stands for."""
+    if name not in _LATE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)

@@ -1,0 +1,91 @@
+"""From a method's name and a few objects to a compiled graph."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableBinding
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from thoughtgraph import registry
+from thoughtgraph.cache import AnswerCache, MemoryCache, SqliteCache
+from thoughtgraph.endpoints import port_for
+from thoughtgraph.limiter import Rates
+from thoughtgraph.model import ChatPort, Replay
+from thoughtgraph.parts import Oracle, Parts
+from thoughtgraph.retry import Retry
+from thoughtgraph.task import Task
+
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+Model = str | BaseChatModel | ChatPort
+
+SUPERSTEPS = 100_000
+"""LangGraph's own limit under composition: high enough that only our limits end a search."""
+
+
+def build(
+    method: str,
+    *,
+    task: str | Task | None = None,
+    model: Model | None = None,
+    evaluator_model: Model | None = None,
+    oracle: Oracle | bool = False,
+    cache: AnswerCache | str | Path | None = None,
+    replay: Replay = "off",
+    rates: Rates | None = None,
+    retry: Retry | None = None,
+    checkpointer: Checkpointer = None,
+) -> Graph:
+    """Builds the graph of a method.
+
+    Args:
+        method: The method's id, such as `tot_bfs`.
+        task: A task or its id; None leaves the choice to `context={"task": …}`.
+        model: A chat model, a port or a model specifier; None leaves it to the context.
+        evaluator_model: The model of the judging roles; None: the same as `model`.
+        oracle: An async `(answer) -> bool`, or True for the task's own exact check, for the methods
+            that the papers run with feedback. The result is then labelled oracle.
+        cache: Where answers are kept: an SQLite file's path or a cache. None: in memory.
+        replay: `record` keeps generations in the cache and takes them from it; `replay` asks
+        nothing.
+        rates: Concurrency cap and rates of the models; from the environment when None.
+        retry: When failed requests are repeated; for 30 s when None.
+        checkpointer: LangGraph's checkpointer, for runs that can be resumed. Leave it out on a
+        server.
+
+    Returns:
+        The compiled graph. Run it with `await graph.ainvoke({"problem": …}, context={…})`; its
+        nodes are async only.
+
+    Raises:
+        UnknownName: There is no such method or task.
+        CapabilityError: The task lacks what the method needs.
+        InputError: The model specifier has no known form, or the cache file cannot be used.
+        ModelUnavailable: The embedded model cannot be had here.
+    """
+    module = registry.method_module(method)
+    answers = SqliteCache(cache) if isinstance(cache, str | Path) else cache or MemoryCache()
+    port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
+    parts = Parts(
+        method=method,
+        settings=module.SETTINGS,
+        needs=module.needs,
+        open_port=port,
+        task=registry.task(task) if isinstance(task, str) else task,
+        model=None if model is None else port(model),
+        evaluator=None if evaluator_model is None else port(evaluator_model),
+        oracle=oracle,
+    )
+    graph: Graph = module.build(parts).compile(name=method, checkpointer=checkpointer)
+    return graph
+
+
+def runnable(graph: Graph) -> RunnableBinding[Any, Any]:
+    """Returns a graph in the form for `|`, `abatch` and `astream_events` (version 2).
+
+    LangChain lowers LangGraph's superstep limit to 25 under composition; this form lifts it, so
+    that only our own limits end a search.
+    """
+    return RunnableBinding(bound=graph, config={"recursion_limit": SUPERSTEPS})

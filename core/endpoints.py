@@ -1,0 +1,133 @@
+"""Model specifiers: from a short text to a chat model.
+
+| specifier | model |
+|---|---|
+| `local`, `local:smollm2`, `local:PATH.gguf` | llama.cpp inside this process |
+| `openai:NAME` | OpenAI, or `$OPENAI_BASE_URL`, with `$OPENAI_API_KEY` |
+| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with `$THOUGHTGRAPH_API_KEY` if set |
+"""
+
+import os
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from langchain_core.language_models import BaseChatModel
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+
+from thoughtgraph import local, weights
+from thoughtgraph.cache import AnswerCache
+from thoughtgraph.connections import endpoint_of
+from thoughtgraph.errors import InputError
+from thoughtgraph.limiter import Rates, shared_limiter
+from thoughtgraph.model import ChatPort, Replay
+from thoughtgraph.retry import Retry
+
+DEFAULT_OPENAI = "gpt-4o-mini"
+"""The OpenAI model used when only a key is set (ours: cheap, and supports n)."""
+LOCAL_TIMEOUT = 600.0
+"""Seconds the embedded model has for one answer (ours): others may be decoded before it."""
+PLACEHOLDER_KEY = "none"
+
+FORMS = "local, local:smollm2, local:PATH.gguf, openai:NAME or http://HOST:PORT/v1#NAME"
+
+
+def default_specifier() -> str:
+    """Returns the model used when none is named.
+
+    `$THOUGHTGRAPH_MODEL`, else an OpenAI model when a key is set, else the embedded one.
+    """
+    named = os.environ.get("THOUGHTGRAPH_MODEL", "")
+    if named:
+        return named
+    return f"openai:{DEFAULT_OPENAI}" if os.environ.get("OPENAI_API_KEY") else "local"
+
+
+def port_for(
+    model: str | BaseChatModel | ChatPort,
+    *,
+    cache: AnswerCache | None = None,
+    replay: Replay = "off",
+    rates: Rates | None = None,
+    retry: Retry | None = None,
+    progress: weights.Progress | None = None,
+) -> ChatPort:
+    """Returns the port to a model.
+
+    Args:
+        model: A specifier (empty: the default), a chat model, or a port, which is returned as is.
+        cache: Where answers are kept; in memory when None.
+        replay: Whether answers are recorded or replayed.
+        rates: What the endpoint allows; from the environment when None. The embedded model has a
+            cap of its own.
+        retry: When failed requests are repeated; for 30 s when None.
+        progress: Told about weights that are assembled or downloaded.
+
+    Raises:
+        InputError: The specifier has no known form.
+        ModelUnavailable: The embedded model cannot be had here.
+    """
+    if isinstance(model, ChatPort):
+        return model
+    port = partial(ChatPort, cache=cache, replay=replay, retry=retry)
+    specifier = "" if isinstance(model, BaseChatModel) else model or default_specifier()
+    kind, _, rest = specifier.partition(":")
+    if kind == "local":
+        return _local(rest, port, progress)
+    chat = model if isinstance(model, BaseChatModel) else _remote(specifier, kind, rest)
+    limiter = None if rates is None else shared_limiter(endpoint_of(chat), rates)
+    return port(chat, limiter=limiter)
+
+
+def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | None) -> ChatPort:
+    if rest.endswith(".gguf"):
+        path = Path(rest).expanduser()
+        if not path.is_file():
+            raise InputError(f"there is no file {rest!r}; give the path of a GGUF file")
+    else:
+        path = weights.find(rest or "local", progress=progress)
+    server = local.serve(path)
+    return port(
+        _chat(server.model, server.base_url, PLACEHOLDER_KEY, timeout=LOCAL_TIMEOUT),
+        name=rest or "local",
+        # Not the address: its port is another one each time, and a recorded run is to be found.
+        endpoint="this process",
+        limiter=shared_limiter(server.base_url, Rates(concurrency=server.concurrency)),
+        timeout=LOCAL_TIMEOUT,
+    )
+
+
+def _remote(specifier: str, kind: str, rest: str) -> ChatOpenAI:
+    if kind == "openai" and rest:
+        if not os.environ.get("OPENAI_API_KEY"):
+            raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
+        return ChatOpenAI(model=rest, max_retries=0, cache=False)
+    address, _, name = specifier.partition("#")
+    if kind not in ("http", "https") or not name:
+        raise InputError(f"unknown model {specifier!r}; write {FORMS}")
+    parts = urlsplit(address)
+    if "@" in parts.netloc or parts.query:
+        # Not shown again: specifiers are kept with results, and this one may hold a password.
+        raise InputError(
+            "put no key into the model's address, it would be kept with the results; "
+            "set THOUGHTGRAPH_API_KEY"
+        )
+    return _chat(name, address, os.environ.get("THOUGHTGRAPH_API_KEY") or PLACEHOLDER_KEY)
+
+
+def _chat(name: str, address: str, key: str, *, timeout: float | None = None) -> ChatOpenAI:
+    """Returns the model of a server that is not OpenAI's, and learns nothing meant for OpenAI."""
+    chat = ChatOpenAI(
+        model=name,
+        base_url=address,
+        api_key=SecretStr(key),
+        # Named here, or the SDK would take it from $OPENAI_CUSTOM_HEADERS.
+        default_headers={"Authorization": f"Bearer {key}"},
+        use_responses_api=False,
+        max_retries=0,
+        timeout=timeout,
+        cache=False,
+    )
+    chat.root_async_client.organization = chat.root_async_client.project = None
+    return chat

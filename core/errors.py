@@ -1,0 +1,89 @@
+"""Every error this library raises on purpose.
+
+One root, and below it one class for each situation a caller can act on. Each message is one line
+that names the thing and the remedy. A misbehaving model is no error: it is counted and the search
+goes on.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ThoughtgraphError(Exception):
+    """The root of this library's errors."""
+
+
+class InputError(ThoughtgraphError, ValueError):
+    """The caller gave something that cannot be used: a name, a setting, a file, a problem."""
+
+
+class UnknownName(InputError):
+    """A method, task, model or setting of that name does not exist.
+
+    Args:
+        kind: What was looked up, such as "method".
+        name: The name that was given.
+        known: The names there are.
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
+        super().__init__(f"unknown {kind} {name!r}; {hint}")
+
+
+class ProblemError(InputError):
+    """The task cannot read the problem it was given."""
+
+
+class SettingError(InputError):
+    """A setting has an unknown name or a value outside its bounds."""
+
+
+class CapabilityError(ThoughtgraphError, TypeError):
+    """A method needs something that the task cannot do.
+
+    Args:
+        method: The method's id.
+        task: The task's id.
+        missing: The names of the capability protocols that the task lacks.
+        remedy: What the caller can do.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        task: str,
+        missing: Iterable[str],
+        remedy: str = "`thoughtgraph methods ID` lists the tasks that a method takes",
+    ) -> None:
+        lacks = ", ".join(missing)
+        super().__init__(
+            f"method {method!r} cannot run on task {task!r}: the task lacks {lacks}; {remedy}"
+        )
+
+
+class ModelError(ThoughtgraphError, RuntimeError):
+    """The language model could not be asked, or its endpoint kept failing.
+
+    Args:
+        message: One line that names the model and the remedy.
+        status: The HTTP status the endpoint answered with last; None when it gave none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be had here: weights, extra or machine are missing."""
+
+
+class ReplayMiss(ModelError):
+    """A replayed run asked for something that was never recorded."""
+
+
+class BudgetSpent(ThoughtgraphError):
+    """The next request would break a limit; nodes turn this into `stop_reason="budget"`."""

@@ -1,0 +1,222 @@
+"""How much one endpoint is asked at a time: a concurrency cap and rates, shared by all runs.
+
+Runs may live in several event loops, one after the other or in several threads, so nothing here
+belongs to a loop.
+"""
+
+import asyncio
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+
+from thoughtgraph.errors import InputError
+
+DEFAULT_CONCURRENCY = 64
+"""Requests in flight at one endpoint (ours): enough to hide latency, few enough for its ports."""
+MINUTE = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one endpoint allows.
+
+    Args:
+        concurrency: Most requests in flight; None lifts the cap.
+        rpm: Most requests in any 60 seconds, repeated ones included; None sets no rate.
+        tpm: Most tokens in any 60 seconds, prompt and completion; a request's size is estimated
+            before the call and corrected by the answer. None sets no rate.
+    """
+
+    concurrency: int | None = DEFAULT_CONCURRENCY
+    rpm: float | None = None
+    tpm: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses rates nothing could pass."""
+        for name in ("concurrency", "rpm", "tpm"):
+            value = getattr(self, name)
+            if value is not None and not value >= 1:
+                raise InputError(f"{name} must be at least 1 or None, not {value!r}")
+
+
+class Limiter:
+    """Holds requests back until the endpoint's rates admit them, first come, first served.
+
+    Args:
+        rates: What the endpoint allows.
+        minute: Seconds over which the rates count (60).
+    """
+
+    def __init__(self, rates: Rates, *, minute: float = MINUTE) -> None:
+        self.rates = rates
+        self._slots = _Slots(rates.concurrency) if rates.concurrency else None
+        self._requests = _Window(rates.rpm, minute) if rates.rpm else None
+        self._tokens = _Window(rates.tpm, minute) if rates.tpm else None
+        self._lock = threading.Lock()
+
+    @asynccontextmanager
+    async def slot(self, tokens: int) -> AsyncIterator["Turn"]:
+        """Waits for a turn and holds it.
+
+        Args:
+            tokens: The estimated size of the request, for the token rate. A request larger than a
+                whole minute's allowance waits for a full minute's.
+
+        Yields:
+            The turn, to be told the true size.
+        """
+        if self._slots is not None:
+            await self._slots.acquire()
+        try:
+            yield await self._turn(float(tokens))
+        finally:
+            if self._slots is not None:
+                self._slots.release()
+
+    async def _turn(self, tokens: float) -> "Turn":
+        now = at = time.monotonic()
+        with self._lock:
+            windows = [(self._requests, 1.0), (self._tokens, tokens)]
+            for window, amount in windows:
+                if window is not None:
+                    at = window.earliest(amount, at, now)
+            passed = [None if w is None else w.add(at, amount) for w, amount in windows]
+        if at > now:
+            try:
+                await asyncio.sleep(at - now)
+            except asyncio.CancelledError:
+                with self._lock:
+                    for window, amount in zip((self._requests, self._tokens), passed, strict=True):
+                        if window is not None and amount is not None:
+                            window.forget(amount)
+                raise
+        return Turn(passed[1])
+
+
+@dataclass(slots=True, eq=False)
+class _Passed:
+    at: float
+    amount: float
+
+
+class Turn:
+    """One request's share of the token rate."""
+
+    def __init__(self, tokens: _Passed | None) -> None:
+        self._tokens = tokens
+
+    def settle(self, tokens: int) -> None:
+        """Replaces the estimated size by the true one."""
+        if self._tokens is not None:
+            self._tokens.amount = float(tokens)
+
+
+class _Window:
+    """What passes within any minute; guarded by the limiter's lock."""
+
+    def __init__(self, most: float, minute: float) -> None:
+        self._most = most
+        self._minute = minute
+        self._passed: deque[_Passed] = deque()
+
+    def earliest(self, amount: float, after: float, now: float) -> float:
+        """Returns the first instant, not before `after` or the last one, that has room."""
+        while self._passed and self._passed[0].at <= now - self._minute:
+            self._passed.popleft()
+        if not self._passed:
+            return after
+        at = max(after, self._passed[-1].at)
+        used = sum(passed.amount for passed in self._passed)
+        for passed in self._passed:
+            if used + min(amount, self._most) <= self._most:
+                break
+            at = max(at, passed.at + self._minute)
+            used -= passed.amount
+        return at
+
+    def add(self, at: float, amount: float) -> _Passed:
+        self._passed.append(_Passed(at, amount))
+        return self._passed[-1]
+
+    def forget(self, passed: _Passed) -> None:
+        """Takes back what was not sent after all."""
+        if passed in self._passed:
+            self._passed.remove(passed)
+
+
+class _Slots:
+    """A counting semaphore for tasks of any event loop in any thread, first come, first served."""
+
+    def __init__(self, free: int) -> None:
+        self._free = free
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._lock = threading.Lock()
+
+    async def acquire(self) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            with self._lock:
+                waits = turn in self._waiting
+                if waits:
+                    self._waiting.remove(turn)
+            if not waits:  # the slot was handed over in the same instant
+                self.release()
+            raise
+
+    def release(self) -> None:
+        with self._lock:
+            while self._waiting:
+                turn = self._waiting.popleft()
+                try:
+                    turn.get_loop().call_soon_threadsafe(_grant, turn)
+                except RuntimeError:
+                    continue  # its loop was closed: nobody waits there any more
+                return
+            self._free += 1
+
+
+def _grant(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)
+
+
+def rates_from_environment() -> Rates:
+    """Returns the rates in `THOUGHTGRAPH_CONCURRENCY`, `THOUGHTGRAPH_RPM` and `THOUGHTGRAPH_TPM`.
+
+    Raises:
+        InputError: A variable is not a number of at least 1.
+    """
+
+    def number(name: str) -> float | None:
+        text = os.environ.get(f"THOUGHTGRAPH_{name}", "")
+        if not text:
+            return None
+        try:
+            return float(text)
+        except ValueError:
+            raise InputError(f"THOUGHTGRAPH_{name} must be a number, not {text!r}") from None
+
+    concurrency = number("CONCURRENCY")
+    return Rates(
+        concurrency=DEFAULT_CONCURRENCY if concurrency is None else int(concurrency),
+        rpm=number("RPM"),
+        tpm=number("TPM"),
+    )
+
+
+@cache
+def shared_limiter(endpoint: str, rates: Rates) -> Limiter:
+    """Returns the one limiter of an endpoint and its rates, shared by all runs of the process."""
+    return Limiter(rates)

@@ -1,0 +1,148 @@
+"""The objects a graph is built around: task, models, oracle. Plain values come by settings."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
+
+from thoughtgraph import registry
+from thoughtgraph.errors import CapabilityError
+from thoughtgraph.model import ChatPort
+from thoughtgraph.settings import Settings, effective, specialise
+from thoughtgraph.task import Checks, Task, lacking
+
+T = TypeVar("T")
+
+Oracle = Callable[[str], Awaitable[bool]]
+"""Says whether an answer is right. A result that used one is labelled oracle."""
+Needs = Callable[[Mapping[str, Any]], Sequence[type]]
+OpenPort = Callable[[str], ChatPort]
+"""Makes the port of a model specifier."""
+
+JUDGES = frozenset({"value", "vote", "score", "analyse", "step_eval", "answer_eval", "judge"})
+"""Roles that `evaluator_model` plays."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the nodes of one graph close over.
+
+    Args:
+        method: Id of the method.
+        settings: The method's settings model.
+        needs: From effective settings to the capability protocols a task must fulfil; among the
+            settings `oracle` says whether the graph has one.
+        open_port: Makes the port of a specifier, for graphs whose model is named by the context.
+        task: The task; None when the context names it.
+        model: The generating model; None when the context names it.
+        evaluator: The judging model; None means the generating one, or the context's.
+        oracle: Says whether an answer is right; None runs without gold feedback. True stands for
+            the task's own exact check.
+    """
+
+    method: str
+    settings: type[Settings]
+    needs: Needs
+    open_port: OpenPort
+    task: Task | None = None
+    model: ChatPort | None = None
+    evaluator: ChatPort | None = None
+    oracle: Oracle | bool = False
+    _ports: dict[str, ChatPort] = field(default_factory=dict)
+    _siblings: dict[str, tuple[int, dict[str, float]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses a task that cannot be searched by this method."""
+        if self.task is not None:
+            self._admit(self.task, self._published(self.task))
+
+    def context(self) -> type[BaseModel]:
+        """Returns the settings that remain open, with the task's published values as defaults.
+
+        Without a task the method's own settings default to "as published for the run's task".
+        """
+        closed = [name for name in ("task", "model") if getattr(self, name) is not None]
+        if self.evaluator is not None or self.model is not None:
+            closed.append("evaluator_model")
+        published = None if self.task is None else self.task.published(self.method)
+        return specialise(self.settings, published, closed=closed)
+
+    def choose(self, given: Any) -> dict[str, Any]:
+        """Returns the effective settings of a run whose context is `given`."""
+        named = given.model_dump() if isinstance(given, BaseModel) else given or {}
+        default = self.settings.model_fields["task"].default
+        task = self.task or registry.task(named.get("task") or default)
+        chosen = effective(self.settings, task.published(self.method), given)
+        self._admit(task, chosen)
+        return {**chosen, "task": task.id}
+
+    def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
+        """Returns the task, as something that has a capability.
+
+        Args:
+            settings: The run's settings.
+            kind: The protocol the caller needs.
+
+        Raises:
+            CapabilityError: The task lacks it.
+        """
+        task = self.task or registry.task(settings["task"])
+        if missing := lacking(task, [kind]):
+            raise CapabilityError(self.method, task.id, missing)
+        return cast("T", task)
+
+    async def port_for(self, settings: dict[str, Any], role: str) -> ChatPort:
+        """Returns the port of the model that plays a role."""
+        if role in JUDGES:
+            if self.evaluator is not None:
+                return self.evaluator
+            if specifier := settings.get("evaluator_model"):
+                return await self._open(specifier)
+        return self.model or await self._open(settings.get("model", ""))
+
+    async def open_models(self, settings: dict[str, Any]) -> None:
+        """Opens the models that a run's settings name, before anything is spent.
+
+        Raises:
+            InputError: A specifier has no known form.
+            ModelUnavailable: The embedded model cannot be had here.
+        """
+        await self.port_for(settings, "generate")
+        await self.port_for(settings, "value")
+
+    async def _open(self, specifier: str) -> ChatPort:
+        if specifier not in self._ports:
+            # Loading weights takes seconds and must not hold the event loop.
+            self._ports[specifier] = await asyncio.to_thread(self.open_port, specifier)
+        return self._ports[specifier]
+
+    def siblings(self, run: str, step: int) -> dict[str, float]:
+        """Returns what the nodes of one superstep of one run share: what they have spent in it."""
+        at, shared = self._siblings.get(run, (-1, {}))
+        if at != step:
+            shared = {}
+            self._siblings[run] = (step, shared)
+        return shared
+
+    def forget(self, run: str) -> None:
+        """Drops what was kept for a run that has ended."""
+        self._siblings.pop(run, None)
+
+    def _published(self, task: Task) -> dict[str, Any]:
+        return effective(self.settings, task.published(self.method), None)
+
+    def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
+        if not (missing := self._lacks(task, settings, told=bool(self.oracle))):
+            return
+        if self.oracle or self._lacks(task, settings, told=True):
+            raise CapabilityError(self.method, task.id, missing)
+        own = "oracle=True (its exact check) or " if isinstance(task, Checks) else ""
+        remedy = f"build the graph with {own}oracle=an async (answer) -> bool instead"
+        raise CapabilityError(self.method, task.id, missing, remedy)
+
+    def _lacks(self, task: Task, settings: Mapping[str, Any], *, told: bool) -> list[str]:
+        """Returns what a task lacks for a method that is, or is not, told if an answer is right."""
+        exact = [Checks] if self.oracle is True else []
+        return lacking(task, [*self.needs({**settings, "oracle": told}), *exact])

@@ -1,0 +1,233 @@
+"""Bounded retries: which failures of an endpoint are worth another attempt, and when to give up."""
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from itertools import count
+from types import TracebackType
+from typing import Any, TypeVar
+
+from thoughtgraph.errors import ModelError
+
+T = TypeVar("T")
+
+TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
+CLIENTS = frozenset(
+    {
+        *("openai", "anthropic", "cohere", "google", "groq", "mistralai", "ollama", "botocore"),
+        *("httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "requests", "urllib3", "grpc"),
+    }
+)
+"""Packages that talk to endpoints: their errors are about the connection."""
+READERS = frozenset({"json", "pydantic"}) | CLIENTS
+"""Packages that read answers, besides LangChain's: what fails inside them was no good answer."""
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
+
+
+LONGEST_DETAIL = 200
+"""Letters of a server's own message that an error quotes (ours)."""
+
+
+class BadAnswer(ValueError):
+    """The endpoint answered with something that is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """When to try again.
+
+    Args:
+        give_up_after: Seconds from the first attempt after which no further one is made (ours: 30).
+        first_wait: Longest first wait, in seconds (ours: 0.1); each further one may double.
+        longest_wait: Longest wait between attempts, in seconds (ours: 8), unless the endpoint's
+            `Retry-After` asks for more.
+    """
+
+    give_up_after: float = 30.0
+    first_wait: float = 0.1
+    longest_wait: float = 8.0
+
+    async def run(
+        self,
+        call: Callable[[], Awaitable[T]],
+        *,
+        endpoint: str,
+        retried: Callable[[], None],
+        hide: Sequence[str] = (),
+    ) -> T:
+        """Awaits `call()`, again after passing faults.
+
+        Args:
+            call: Makes one attempt.
+            endpoint: Named in the error.
+            retried: Called before each further attempt.
+            hide: Texts that no error may show, such as keys.
+
+        Raises:
+            ModelError: The endpoint refused, or kept failing until the time was up. Errors that are
+                not about an endpoint pass through unchanged.
+        """
+        began = time.monotonic()
+        fault = _Fault()
+        for attempt in count(1):
+            with fault:
+                return await call()
+            pause = max(retry_after(fault.error), self._backoff(attempt))
+            late = time.monotonic() - began + pause > self.give_up_after
+            if late or not is_transient(fault.error):
+                break
+            retried()
+            await asyncio.sleep(pause)
+        # Without a cause on purpose: an SDK's error holds the request and with it the key.
+        tries = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+        seconds = time.monotonic() - began
+        raise ModelError(
+            f"{endpoint}: {_problem(fault.error)} after {tries} in {seconds:.1f} s; "
+            f"{_remedy(fault.error)}{_detail(fault.error, hide)}",
+            status=status_of(fault.error),
+        )
+
+    def _backoff(self, attempt: int) -> float:
+        longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
+        # A pause, not a search choice: it never reaches a result, so it needs no seed.
+        return random.uniform(longest / 2, longest)
+
+
+class _Fault(AbstractContextManager["_Fault"]):
+    """Keeps a failure of the endpoint; lets every other error pass."""
+
+    def __init__(self) -> None:
+        self.error: BaseException = BadAnswer("the endpoint gave no answer")
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if error is None or not is_endpoint_failure(error):
+            return False
+        self.error = error
+        return True
+
+
+def status_of(error: BaseException) -> int | None:
+    """Returns the HTTP status an error carries, whichever SDK raised it."""
+    if not isinstance(error, Exception):
+        return None
+    if getattr(error, "code", None) == "insufficient_quota":
+        return 402  # OpenAI says 429, as for a rate limit, but waiting does not help
+    for holder in (error, getattr(error, "response", None)):
+        for name in ("status_code", "status", "code"):
+            status = getattr(holder, name, None)
+            if isinstance(status, int) and 400 <= status < 600:
+                return int(status)
+    return None
+
+
+def is_endpoint_failure(error: BaseException) -> bool:
+    """Returns whether an error is about the endpoint rather than a mistake in a program."""
+    return isinstance(error, Exception) and (
+        isinstance(error, OSError | TimeoutError | BadAnswer)
+        or status_of(error) is not None
+        # LangChain derives errors of its own from the SDKs'.
+        or any(_package(kind.__module__) in CLIENTS for kind in type(error).__mro__)
+        or (isinstance(error, UNREADABLE) and _raised_by_reader(error))
+    )
+
+
+def is_transient(error: BaseException) -> bool:
+    """Returns whether another attempt may succeed."""
+    status = status_of(error)
+    if status is not None:
+        return status in TRANSIENT_STATUS or status >= 500
+    # A body that was cut off or replaced by a proxy's page fails as a ValueError.
+    return is_endpoint_failure(error) and not isinstance(
+        error, AttributeError | LookupError | TypeError
+    )
+
+
+def retry_after(error: BaseException) -> float:
+    """Returns how many seconds the endpoint asks to wait; 0 when it does not say."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
+    asked = str(headers.get("retry-after") or headers.get("Retry-After") or "")
+    try:
+        return max(0.0, float(asked))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(asked)
+    except ValueError:
+        return 0.0
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def _package(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _raised_by_reader(error: BaseException) -> bool:
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    package = _package(str(trace.tb_frame.f_globals.get("__name__", "")))
+    return package in READERS or package.startswith("langchain_")
+
+
+_REMEDIES = {
+    400: "the request was refused: check the model's name, context length and temperature",
+    401: "the key was refused: set OPENAI_API_KEY, or THOUGHTGRAPH_API_KEY for an http:// endpoint",
+    402: "the account has no credit left: pay, or use another endpoint",
+    403: "access was refused: check that the key may use this model",
+    404: "there is no such model or path: check the model's name and that the address ends in /v1",
+    429: "the rate limit holds: set THOUGHTGRAPH_RPM or THOUGHTGRAPH_CONCURRENCY lower",
+}
+
+
+def _problem(error: BaseException) -> str:
+    status = status_of(error)
+    if status is not None:
+        return f"HTTP {status}"
+    if isinstance(error, TimeoutError):
+        return "no answer"
+    return "an unreadable answer" if isinstance(error, UNREADABLE) else type(error).__name__
+
+
+def _remedy(error: BaseException) -> str:
+    status = status_of(error)
+    if status is None and isinstance(error, UNREADABLE):
+        return "is this an OpenAI-compatible chat endpoint whose address ends in /v1?"
+    if isinstance(error, TimeoutError):
+        return "the server is too slow: ask it less at a time with THOUGHTGRAPH_CONCURRENCY"
+    if status is None:
+        return "is the server running and the address right?"
+    other = "the server keeps failing; see its own log" if status >= 500 else _REMEDIES[404]
+    return _REMEDIES.get(status, other)
+
+
+def _detail(error: BaseException, hide: Sequence[str]) -> str:
+    """Returns what the server or the first cause says, as the end of a line a terminal can show."""
+    said = [text for cause in _causes(error) if (text := " ".join(str(cause).split()))]
+    if not said:
+        return ""
+    text = said[-1] if status_of(error) is None else said[0]
+    for secret in hide:
+        text = text.replace(secret, "***")
+    plain = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return f" ({plain if len(plain) <= LONGEST_DETAIL else plain[:LONGEST_DETAIL] + '…'})"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__

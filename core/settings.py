@@ -1,0 +1,187 @@
+"""Settings: the plain values a run can be given, with bounds, descriptions and published defaults.
+
+A method's settings are a pydantic model and the `context_schema` of its graph, so LangGraph Studio
+shows them as a form. A graph built for one task shows the values that the paper published for it as
+defaults; in a graph whose task the run chooses, the method's own settings default to None, which
+stands for the published value of whichever task that is.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, cast, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from thoughtgraph import registry
+from thoughtgraph.errors import SettingError, UnknownName
+from thoughtgraph.usage import Limits
+
+S = TypeVar("S", bound="Settings")
+
+LIMIT_PREFIX = "limit_"
+CHOICES = ("task", "model", "evaluator_model")
+"""Settings that name an object; a graph that was built around the object does not have them."""
+
+
+class Settings(BaseModel):
+    """What every method can be told."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: str = Field(
+        "question", description="Id of the task that reads and checks the problem (ours: question)."
+    )
+    model: str = Field(
+        "",
+        description="Model specifier: local, openai:NAME, http://HOST:PORT/v1#NAME. Empty: "
+        "$THOUGHTGRAPH_MODEL, else openai:gpt-4o-mini when a key is set, else local.",
+    )
+    evaluator_model: str = Field(
+        "", description="Model specifier of the judging roles. Empty: the same as `model`."
+    )
+    seed: int = Field(0, ge=0, description="Seed of every random choice of the search (ours: 0).")
+    temperature: float | None = Field(
+        0.7, ge=0, le=2, description="Sampling temperature (ToT section 4: 0.7; writing 1.0)."
+    )
+    max_completion_tokens: int = Field(
+        1000,
+        ge=1,
+        le=100_000,
+        description="Longest completion, in tokens (official ToT code: 1000).",
+    )
+    share_evaluations: bool = Field(
+        False,
+        description="Reuse evaluations of earlier runs from the cache. The run then depends on "
+        "those runs (ours: off).",
+    )
+    limit_requests: int | None = Field(
+        2_000, ge=0, description="Most requests to the model (ours). None: no limit."
+    )
+    limit_tokens: int | None = Field(
+        5_000_000, ge=0, description="Most prompt and completion tokens together (ours)."
+    )
+    limit_dollars: float | None = Field(
+        10.0, ge=0, description="Most US dollars, by the table in `prices` (ours)."
+    )
+    limit_seconds: float | None = Field(
+        7_200.0, ge=0, description="Most seconds spent waiting for models and tools (ours)."
+    )
+    limit_thoughts: int | None = Field(20_000, ge=0, description="Most thoughts created (ours).")
+    limit_depth: int | None = Field(
+        100, ge=1, description="Deepest thought; the root has depth 0 (ours)."
+    )
+    limit_rounds: int | None = Field(1_000, ge=1, description="Most search rounds (ours).")
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=dict,
+        description="US dollars a million prompt tokens and a million completion tokens, by model "
+        "name. Without an entry a model's calls count as free.",
+    )
+
+    def limits(self) -> Limits:
+        """Returns the limits among the settings."""
+        return limits_of(self.model_dump())
+
+
+def limits_of(values: Mapping[str, Any]) -> Limits:
+    """Returns the limits among settings that are already in the state."""
+    size = len(LIMIT_PREFIX)
+    return cast(
+        "Limits", {name[size:]: v for name, v in values.items() if name.startswith(LIMIT_PREFIX)}
+    )
+
+
+def specialise(
+    base: type[S], published: Mapping[str, Any] | None, *, closed: Iterable[str]
+) -> type[S]:
+    """Makes the settings model of one graph.
+
+    Args:
+        base: The method's settings.
+        published: The task's published values, which become the defaults; None when the run chooses
+            the task.
+        closed: Names of settings that are closed over and therefore dropped, of `CHOICES`.
+
+    Returns:
+        A model like `base` with those defaults and without those fields.
+    """
+    dropped = set(closed)
+    fields: dict[str, Any] = {}
+    for name, field in base.model_fields.items():
+        if name in dropped:
+            continue
+        if name == "task":
+            fields[name] = (field.annotation, _choice(field, registry.TASKS))
+        elif published is not None:
+            fields[name] = (field.annotation, _with_default(field, published.get(name)))
+        elif name in Settings.model_fields or _takes_none(field):
+            fields[name] = (field.annotation, field)
+        else:
+            fields[name] = (cast("Any", field.annotation) | None, _as_published(field))
+    model = create_model(base.__name__, __base__=_Strict, __doc__=base.__doc__, **fields)
+    return cast("type[S]", model)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
+    if value is None:
+        return field
+    return FieldInfo.merge_field_infos(field, default=value)
+
+
+def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:
+    """Lists the names in the schema, for a form; the registry itself refuses others with a hint."""
+    return FieldInfo.merge_field_infos(field, json_schema_extra={"enum": sorted(names)})
+
+
+def _as_published(field: FieldInfo) -> FieldInfo:
+    text = f"{field.description} Empty: as published for the task, else {field.default}."
+    return FieldInfo.merge_field_infos(field, default=None, description=text)
+
+
+def _takes_none(field: FieldInfo) -> bool:
+    return type(None) in get_args(field.annotation)
+
+
+def effective(
+    base: type[Settings], published: Mapping[str, Any], given: BaseModel | Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Returns a run's values: those given, else the task's published ones, else the method's.
+
+    Args:
+        base: The method's settings.
+        published: The task's published values for the method.
+        given: The run's context. A value of None stands for "not given", except for a setting that
+            takes None and that nothing is published for.
+
+    Raises:
+        UnknownName: A name is not a setting of the method.
+        SettingError: A value is outside its bounds.
+    """
+    if given is None:
+        chosen: dict[str, Any] = {}
+    elif isinstance(given, BaseModel):
+        chosen = {name: getattr(given, name) for name in given.model_fields_set}
+    else:
+        chosen = dict(given)
+    for name in chosen:
+        if name not in base.model_fields:
+            raise UnknownName("setting", name, base.model_fields)
+    meant = {
+        name: value
+        for name, value in chosen.items()
+        if value is not None or (name not in published and _takes_none(base.model_fields[name]))
+    }
+    try:
+        return base(**{**published, **meant}).model_dump()
+    except ValidationError as error:
+        raise SettingError(explain(error)) from None
+
+
+def explain(error: ValidationError) -> str:
+    """Returns pydantic's first complaint as one line."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"]) or "settings"
+    return f"setting {name!r}: {first['msg'].lower()}, not {first['input']!r}"

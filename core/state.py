@@ -1,0 +1,174 @@
+"""The state that travels through every graph: input, search state, output.
+
+Methods with more state subclass `SearchState` here, so that one page shows everything a checkpoint
+holds.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from langchain_core.messages import AnyMessage
+from langgraph.channels import DeltaChannel, Topic
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
+
+from thoughtgraph.tree import Thought, Tree, merge_thoughts
+from thoughtgraph.usage import Usage, add_usage
+
+StopReason = Literal[
+    "",
+    "solved",
+    "early_stop",
+    "exhausted",
+    "round_limit",
+    "step_limit",
+    "budget",
+    "dead_end",
+    "error",
+]
+"""Why a search ended (SPEC.md 1.5); empty while it runs.
+
+`solved` says that the method ran to its end and has an answer, not that the answer is right.
+"""
+
+
+def first_set(old: str, new: str) -> str:
+    """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
+    return old or new
+
+
+class SearchInput(TypedDict, total=False):
+    """What a caller gives: a problem, or a conversation whose last human message is the problem."""
+
+    problem: str
+    """The problem in the task's own format, such as `4 9 10 13` for Game of 24."""
+    messages: Annotated[list[AnyMessage], add_messages]
+    """A conversation. When given, the answer is appended to it as an AI message."""
+
+
+class Draft(TypedDict, total=False):
+    """What one expansion of one thought produced, before its thoughts have ids."""
+
+    parent: str
+    """Id of the expanded thought."""
+    thoughts: list[dict[str, Any]]
+    """Partial thoughts in the order of their creation."""
+    usage: dict[str, dict[str, float]]
+    """What the expansion cost, by role."""
+    served: bool
+    """False when the request was not answered, so that the thought stays unexpanded."""
+
+
+class Job(TypedDict, total=False):
+    """The slice of the state that one fanned-out task needs; LangGraph stores every one it sends."""
+
+    problem: str
+    settings: dict[str, Any]
+    run: str
+    usage: Usage
+    """What was spent when the task was sent, cut down to what limits need."""
+    path: list[Thought]
+    """The thoughts from the root (excluded) to the one in question."""
+    thought: str
+    """Id of the thought to expand."""
+    expansion: int
+    """How often it was expanded before."""
+    about: list[str]
+    """Ids of the thoughts that the verdict will be about."""
+    key: str
+    """State key of the evaluation."""
+    paths: list[list[Thought]]
+    """The candidates of a vote."""
+    question: int
+    """Which part of the state the verdict will be about, where a task judges part by part."""
+
+
+class SearchState(SearchInput, total=False):
+    """Everything a running search knows. Gold answers are never in it."""
+
+    tree: Annotated[Tree, DeltaChannel(merge_thoughts, dict)]
+    """The search tree; `DeltaChannel` keeps checkpoints linear in the tree."""
+    frontier: list[str]
+    """Ids of the thoughts to expand next, in order; an id may occur twice after sampled
+    selection."""
+    generation: list[str]
+    """Ids of the thoughts created in this round, not selected from yet (the paper's S'_t)."""
+    drafts: Annotated[Sequence[Draft], Topic(Draft)]
+    """What the generations of the last superstep produced; emptied after each superstep."""
+    step: int
+    """Search steps completed (the paper's t)."""
+    run: str
+    """Random name of this run: evaluations are shared within it; no choice depends on it."""
+    settings: dict[str, Any]
+    """The effective settings, copied from the context by the first node."""
+    usage: Annotated[Usage, add_usage]
+    stop_reason: Annotated[str, first_set]
+    error: Annotated[str, first_set]
+    """One line that says what failed, when `stop_reason` is `error`."""
+    answer: str | None
+    candidates: list[str | None]
+    oracle: bool
+
+
+class Frame(TypedDict):
+    """One level of a depth-first search: a state and what is left to try from it."""
+
+    thought: str
+    """Id of the expanded thought."""
+    candidates: list[str]
+    """Ids of its children in the order in which they are tried."""
+    pos: int
+    """How many of them were looked at."""
+    tried: int
+    """How many of them were visited."""
+
+
+class Finding(TypedDict):
+    """The answer to one question about the thought that is being judged."""
+
+    key: str
+    """State key of the question."""
+    verdict: dict[str, Any]
+    """`value` and `label`."""
+    raw: str
+    usage: dict[str, dict[str, float]]
+
+
+class DfsState(SearchState, total=False):
+    """The state of a depth-first search: recursion as an explicit stack, so that it can resume.
+
+    `step` counts the recorded states.
+    """
+
+    stack: list[Frame]
+    """The frames from the root down; the last one is tried next."""
+    visiting: str
+    """Id of the candidate under judgement; empty when the top frame has none left."""
+    proposed: dict[str, str]
+    """Which thought was first expanded by a prompt, by the prompt's key."""
+    findings: Annotated[Sequence[Finding], Topic(Finding)]
+    """What the evaluations of the last superstep found; emptied after each superstep."""
+
+
+class SearchOutput(TypedDict, total=False):
+    """What a caller gets back."""
+
+    answer: str | None
+    """The best answer found, in the task's canonical form, or None."""
+    candidates: list[str | None]
+    """The answers of all outputs the method ended with; None for one without. A method that ranks
+    its outputs gives the best first, the others give them in the order of creation."""
+    stop_reason: StopReason
+    """Why the search ended."""
+    error: str
+    """One line that says what failed; empty unless `stop_reason` is `error`."""
+    oracle: bool
+    """Whether the run was told if an answer is right; such results stand apart from all others."""
+    usage: Usage
+    """What the search spent."""
+    settings: dict[str, Any]
+    """The settings it ran with."""
+    tree: Tree
+    """The whole search tree."""
+    messages: list[AnyMessage]
+    """The conversation with the answer appended, when one was given."""

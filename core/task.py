@@ -1,0 +1,208 @@
+"""What a task can do, as small capability protocols.
+
+A task knows one kind of problem: how to read it, how to ask for thoughts, how to judge partial
+solutions, what an answer is. It never sees a search, and it never sees a gold answer. A method
+names the protocols it needs; `build` refuses a task that lacks one before anything is spent.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from thoughtgraph.tree import Path
+
+Options = Mapping[str, Any]
+"""The effective settings of the run, for tasks whose prompts depend on one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is asked: text only, rendered by a task from problem, path and settings."""
+
+    user: str
+    """The user's message."""
+    system: str | None = None
+    """The system message, where the published prompt has one."""
+    stop: tuple[str, ...] = ()
+    """Texts at which the completion ends; they are not part of it."""
+    examples: tuple[tuple[str, str], ...] = ()
+    """Questions and answers shown as earlier turns of the conversation."""
+
+    def messages(self) -> list[BaseMessage]:
+        """Returns the prompt as chat messages."""
+        system = [] if self.system is None else [SystemMessage(self.system)]
+        shown = [turn for q, a in self.examples for turn in (HumanMessage(q), AIMessage(a))]
+        return [*system, *shown, HumanMessage(self.user)]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What evaluating one state gave."""
+
+    value: float
+    """Higher is better; the scale is the task's."""
+    label: str = ""
+    """The verdict in words, such as `sure, likely, likely`."""
+    malformed: int = 0
+    """Samples that could not be parsed; they count for nothing and are reported."""
+    instead: Prompt | None = None
+    """The prompt that this verdict makes needless, if there is one. A run with `repo_compat` lets
+    an earlier verdict on it go first."""
+
+
+@runtime_checkable
+class Task(Protocol):
+    """The least every task can do."""
+
+    @property
+    def id(self) -> str:
+        """The name by which users choose the task."""
+        ...
+
+    def read(self, text: str) -> str:
+        """Returns the problem in canonical form.
+
+        Raises:
+            ProblemError: The text is not a problem of this task; the message shows a good one.
+        """
+        ...
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        """Returns the settings published for a method on this task."""
+        ...
+
+
+@runtime_checkable
+class Answers(Task, Protocol):
+    """Can be asked outright and has a final answer that can be read out of text."""
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the plain prompt; `style` is `io` or `cot`."""
+        ...
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Reads the final answer out of a completion, in canonical form; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class Outputs(Task, Protocol):
+    """Turns a path of thoughts into an answer."""
+
+    def output(self, problem: str, path: Path) -> str | None:
+        """Returns the answer that a path gives, in canonical form; None if it gives none."""
+        ...
+
+
+@runtime_checkable
+class Proposes(Outputs, Protocol):
+    """Can list next thoughts of a partial solution in one completion (ToT's "propose")."""
+
+    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for next thoughts."""
+        ...
+
+    def proposals(
+        self, problem: str, path: Path, samples: Sequence[str], options: Options
+    ) -> list[dict[str, Any]]:
+        """Reads partial thoughts (`text`, perhaps `score`, `answer`) out of the completions."""
+        ...
+
+
+@runtime_checkable
+class Samples(Outputs, Protocol):
+    """Can be asked for one next thought at a time (ToT's "sample")."""
+
+    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for the next thought."""
+        ...
+
+    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Reads a partial thought out of one completion."""
+        ...
+
+
+@runtime_checkable
+class Values(Task, Protocol):
+    """Can judge a partial solution on its own (ToT's "value")."""
+
+    def value(self, problem: str, path: Path) -> Prompt | Verdict:
+        """Returns the prompt that asks for a verdict, or the verdict where no model is needed."""
+        ...
+
+    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
+        """Reads a verdict out of the completions."""
+        ...
+
+
+@runtime_checkable
+class Inspects(Task, Protocol):
+    """Can judge a partial solution part by part; its value is the sum over the parts."""
+
+    def inspect(self, problem: str, path: Path) -> Sequence[Prompt]:
+        """Returns one prompt a part; equal prompts are asked once."""
+        ...
+
+    def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
+        """Reads the verdict on one part out of the completions."""
+        ...
+
+
+@runtime_checkable
+class Constrains(Task, Protocol):
+    """Can tell, without a model, that a thought breaks what earlier thoughts fixed."""
+
+    def violation(self, problem: str, path: Path) -> str:
+        """Returns what the last thought of a path breaks, in words; empty if nothing."""
+        ...
+
+
+@runtime_checkable
+class Votes(Task, Protocol):
+    """Can compare partial solutions with each other (ToT's "vote")."""
+
+    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
+        """Returns the prompt that asks which of the paths is the most promising."""
+        ...
+
+    def voted(self, text: str, choices: int) -> int | None:
+        """Reads the 0-based choice out of one completion; None if there is no valid one."""
+        ...
+
+
+@runtime_checkable
+class Refines(Answers, Protocol):
+    """Can ask for a better output than the ones so far (ToT's "iterative refine")."""
+
+    def refine(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for a better output; a path holds the outputs so far."""
+        ...
+
+
+@runtime_checkable
+class Judges(Task, Protocol):
+    """Can ask the model whether an output needs no refinement."""
+
+    def judge(self, problem: str, output: str) -> Prompt:
+        """Returns the prompt that asks for the verdict."""
+        ...
+
+    def judged(self, text: str) -> bool | None:
+        """Reads the verdict out of one completion; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class Checks(Task, Protocol):
+    """Can verify an answer exactly, without a gold answer."""
+
+    def check(self, problem: str, answer: str) -> bool:
+        """Returns whether the answer is right."""
+        ...
+
+
+def lacking(task: object, needed: Sequence[type]) -> list[str]:
+    """Returns the names of the protocols that a task does not fulfil."""
+    return [protocol.__name__ for protocol in needed if not isinstance(task, protocol)]

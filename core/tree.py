@@ -1,0 +1,157 @@
+"""The search tree: plain JSON values in one channel of the graph's state.
+
+A tree is a dictionary from a thought's id to the thought. Ids are creation indices written as
+strings, so they sort by age as integers; the root is `"0"`. Children refer to their parent by id,
+never by reference, which is what lets a run be checkpointed, streamed, forked and replayed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, cast
+
+from typing_extensions import TypedDict
+
+ROOT = "0"
+RAW_LIMIT = 4_000
+"""Characters of a model's text that a thought keeps (ours)."""
+
+Status = Literal["open", "expanded", "pruned", "terminal"]
+
+
+class Thought(TypedDict, total=False):
+    """One node of the search tree. Fields that a method does not use are absent."""
+
+    id: str
+    """Creation index as a string; `"0"` is the root, which holds no thought."""
+    parent: str | None
+    """Id of the thought this one continues; None for the root."""
+    depth: int
+    """Number of thoughts on the path from the root, itself included; the root has 0."""
+    text: str
+    """The thought as the task reads it: an equation, a plan, a word on the board, a reasoning
+    step."""
+    action: dict[str, Any] | None
+    """The tool call of this thought (`name`, `argument`), for methods that act."""
+    observation: str | None
+    """What the tool answered."""
+    tool_state: dict[str, Any]
+    """The tools' state after this thought, private to its branch."""
+    status: Status
+    """`open`: not continued yet; `expanded`; `pruned`: judged not worth it; `terminal`: an
+    output."""
+    value: float
+    """The evaluator's verdict as a number; higher is better; its scale is the task's."""
+    verdicts: dict[str, Any]
+    """Parsed verdicts by state key: what an equal state later reuses instead of asking again."""
+    cost: float
+    """Accumulated cost g, for methods with a cost."""
+    priority: float
+    """Priority f, for methods with an order; smaller is sooner."""
+    score: float
+    """The generator's own confidence, where the task asks for one."""
+    visit: int
+    """When a depth-first search recorded this thought, counted from 1; absent: never visited."""
+    answer: str | None
+    """The answer this thought gives, when it gives one."""
+    note: str
+    """Why the search treated the thought as it did, in words for a reader."""
+    raw: str
+    """The model's text for this thought, cut to `RAW_LIMIT` characters, the cut marked."""
+    value_raw: str
+    """The evaluator's text, cut likewise; several samples are separated by a line of dashes."""
+    usage: dict[str, dict[str, float]]
+    """What asking cost, by role: requests made from this thought and about it."""
+    created_by: dict[str, Any]
+    """The node and draw that made it: `node`, `expansion`, `sample`."""
+
+
+Tree = dict[str, Thought]
+Path = Sequence[Thought]
+"""The thoughts from the root (excluded) to a thought (included)."""
+
+_NESTED = ("usage", "verdicts")
+
+
+def merge_thoughts(tree: Tree, writes: Sequence[Mapping[str, Thought]]) -> Tree:
+    """Folds partial thoughts into a tree; the reducer of the `tree` channel.
+
+    A write maps ids to the fields that change; `usage` and `verdicts` merge one level deeper. The
+    function is pure and batching-invariant, as LangGraph's `DeltaChannel` demands: folding two
+    batches one after the other equals folding them at once.
+
+    Args:
+        tree: The tree so far; not changed.
+        writes: Partial trees, in order.
+
+    Returns:
+        The new tree; untouched thoughts are shared with the old one.
+    """
+    merged = dict(tree)
+    for write in writes:
+        for key, new in write.items():
+            merged[key] = _merge(merged.get(key), new)
+    return merged
+
+
+def _merge(old: Thought | None, new: Thought) -> Thought:
+    if old is None:
+        return new
+    both: dict[str, Any] = {**old, **new}
+    for field in _NESTED:
+        if field in old and field in new:
+            both[field] = {**cast("Any", old)[field], **cast("Any", new)[field]}
+    return cast("Thought", both)
+
+
+def root() -> Thought:
+    """Returns the root: the empty partial solution."""
+    return {"id": ROOT, "parent": None, "depth": 0, "text": "", "status": "open"}
+
+
+def path_to(tree: Tree, key: str) -> list[Thought]:
+    """Returns the thoughts from the root (excluded) to thought `key` (included)."""
+    path: list[Thought] = []
+    at: str | None = key
+    while at is not None and at != ROOT:
+        thought = tree[at]
+        path.append(thought)
+        at = thought["parent"]
+    return path[::-1]
+
+
+def children_of(tree: Tree, key: str) -> list[Thought]:
+    """Returns the children of thought `key` in the order of their creation."""
+    return [thought for thought in tree.values() if thought["parent"] == key]
+
+
+def texts(path: Path) -> list[str]:
+    """Returns the texts of a path's thoughts."""
+    return [thought["text"] for thought in path]
+
+
+def grow(tree: Tree, parent: str, drafts: Iterable[Mapping[str, Any]], *, offset: int = 0) -> Tree:
+    """Makes thoughts of drafts: gives them ids, a parent and a depth.
+
+    Args:
+        tree: The tree they will be added to; not changed.
+        parent: Id of the thought they continue.
+        drafts: Partial thoughts, in the order of their creation.
+        offset: How many thoughts were made since `tree`, by the same caller.
+
+    Returns:
+        The new thoughts alone, ready to be written to the `tree` channel.
+    """
+    depth = tree[parent]["depth"] + 1
+    new: Tree = {}
+    for draft in drafts:
+        key = str(len(tree) + offset + len(new))
+        base: Thought = {"id": key, "parent": parent, "depth": depth, "status": "open"}
+        new[key] = cast("Thought", {**base, **draft})
+    return new
+
+
+def cut(text: str, limit: int = RAW_LIMIT) -> str:
+    """Shortens a model's text for storage and says by how much."""
+    if len(text) <= limit:
+        return text
+    mark = f"… [{len(text) - limit} more characters]"
+    return text[: limit - len(mark)] + mark
