@@ -1,0 +1,155 @@
+"""Tree of Thoughts, breadth first: Algorithm 1 of Yao et al. 2023 (arXiv 2305.10601).
+
+    Require: input x, p, generator G(), states k, evaluator V(), step limit T, breadth b
+
+    1  S_0 <- {x}                                                     start
+    2  for t = 1, ..., T do                                           again
+    3      S'_t <- {[s, z] | s in S_{t-1}, z in G(p, s, k)}           generate, register
+    4      V_t  <- V(p, S'_t)                                         evaluate
+    5      S_t  <- argmax_{S in S'_t, |S| = b} sum_{s in S} V_t(s)    select
+    6  return G(p, argmax_{s in S_T} V_T(s), 1)                       answer
+
+The official code makes line 6 one more step of the loop and reports all b outputs; so does this
+graph: `candidates` are the outputs, best first, `answer` is the first that can be read. A task's
+`steps` counts the answer step. No guarantee of optimality: what the evaluator undervalues is lost
+for good.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+from pydantic import Field, model_validator
+
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.ask import expansion_job, grants
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.evaluate import evaluate, value_jobs, vote_jobs
+from thoughtgraph.nodes.generate import WAYS, Way, generate
+from thoughtgraph.nodes.register import register
+from thoughtgraph.nodes.select import select
+from thoughtgraph.nodes.start import start
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import Settings
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Checks, Proposes, Samples, Values, Votes
+
+
+class TotBfsSettings(Settings):
+    """What `tot_bfs` can be told."""
+
+    steps: int = Field(
+        2, ge=1, le=100, description="T: search steps, the answer step included (game24 4, else 2)."
+    )
+    generate: Literal["propose", "sample"] = Field(
+        "sample", description="How thoughts are generated (game24 propose, else sample)."
+    )
+    n_generate: int = Field(
+        5, ge=1, le=100, description="k: samples a state, when sampling (section 4.2: 5)."
+    )
+    evaluate: Literal["value", "vote"] = Field(
+        "vote", description="How states are judged (game24 value, else vote)."
+    )
+    n_evaluate: int = Field(
+        5, ge=1, le=100, description="Samples a judgement (game24 3 a state, else 5 votes)."
+    )
+    select: Literal["greedy", "sample"] = Field(
+        "greedy", description="Keep the best, or draw in proportion to the values (paper: greedy)."
+    )
+    breadth: int = Field(1, ge=1, le=1000, description="b: states kept a step (game24 5, else 1).")
+    early_stop: bool = Field(
+        False,
+        description="Stop once an output passes the task's exact check (appendix B; ours: off).",
+    )
+    strict_parse: bool = Field(
+        True, description="Drop proposals that are no step (official code: keeps every line)."
+    )
+    exact_steps: bool = Field(
+        False, description="Drop steps whose arithmetic is wrong (ours: off, as in the paper)."
+    )
+    examples: Literal["text", "turns"] = Field(
+        "text",
+        description="Show examples in one text, as published, or as turns of the conversation, "
+        "which weak chat models follow better (ours). Game of 24 proposals only.",
+    )
+    shots: int | None = Field(
+        None,
+        ge=0,
+        le=10,
+        description="Examples in the proposal prompt (game24 1; 3 for weak models).",
+    )
+    repo_compat: bool = Field(
+        False,
+        description="Do as the official code does: keep every line as a proposal, and let an "
+        "earlier verdict on equal numbers outrank the rule that an output needs an answer.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_the_repository(cls, values: Any) -> Any:
+        return {**values, "strict_parse": False} if values.get("repo_compat") else values
+
+
+SETTINGS = TotBfsSettings
+
+
+def needs(settings: Mapping[str, Any]) -> Sequence[type]:
+    """Returns the capabilities a task must have for these settings."""
+    generator = Proposes if settings["generate"] == "propose" else Samples
+    evaluator = Values if settings["evaluate"] == "value" else Votes
+    return [generator, evaluator, *([Checks] if settings["early_stop"] else [])]
+
+
+def way(settings: Mapping[str, Any]) -> Way:
+    """Returns how thoughts are generated."""
+    return WAYS[settings["generate"]]
+
+
+def build(parts: Parts) -> Chart:
+    """Wires Algorithm 1."""
+
+    async def expand(state: SearchState) -> list[Send] | Literal["answer"]:
+        return _generations(state) or "answer"
+
+    async def judge(state: SearchState) -> list[Send] | Literal["select"]:
+        return _generations(state) or _judgements(parts, state) or "select"
+
+    async def again(state: SearchState) -> list[Send] | Literal["answer"]:
+        if state["stop_reason"] or state["step"] == state["settings"]["steps"]:
+            return "answer"
+        return _generations(state) or _judgements(parts, state)
+
+    graph = chart(parts)
+    graph.add_node("start", start(parts))
+    graph.add_node("generate", generate(parts, way))
+    graph.add_node("register", register(parts))
+    graph.add_node("evaluate", evaluate(parts))
+    graph.add_node("select", select(parts))
+    graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"]))
+    graph.add_edge(START, "start")
+    graph.add_conditional_edges("start", expand, ["generate", "answer"])
+    graph.add_edge("generate", "register")
+    graph.add_conditional_edges("register", judge, ["generate", "evaluate", "select"])
+    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("select", again, ["generate", "evaluate", "answer"])
+    graph.add_edge("answer", END)
+    return graph
+
+
+def _generations(state: SearchState) -> list[Send]:
+    """Line 3: one task for each state to expand, as many as the limits allow."""
+    frontier = [] if state.get("stop_reason") else state["frontier"][: grants(state)]
+    return [
+        Send("generate", expansion_job(state, key, expansion=frontier[:at].count(key)))
+        for at, key in enumerate(frontier)
+    ]
+
+
+def _judgements(parts: Parts, state: SearchState) -> list[Send]:
+    """Line 4: one task for each distinct state to value, or one for a whole vote."""
+    if state.get("stop_reason"):
+        return []
+    votes = state["settings"]["evaluate"] == "vote"
+    jobs = vote_jobs(state) if votes else value_jobs(parts, state)
+    return [Send("evaluate", job) for job in jobs[: grants(state)]]

@@ -1,0 +1,89 @@
+"""The last node: reads the answer off the tree."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+from thoughtgraph.nodes.ask import grants
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchState, StopReason
+from thoughtgraph.task import Outputs, Task
+from thoughtgraph.tree import ROOT, path_to
+
+Pick = Callable[[SearchState], Sequence[str]]
+"""Chooses the thoughts that a finished search puts out, best first."""
+
+NO_ANSWER = "No answer was found."
+
+
+def answer(
+    parts: Parts, pick: Pick, *, best: Pick | None = None, cut_short: Pick | None = None
+) -> Node:
+    """Makes the node that ends a search.
+
+    A search that a limit or an error cut short answers with the best complete output it has.
+
+    Args:
+        parts: The graph's objects.
+        pick: Chooses the outputs of a search that ran to its end.
+        best: Chooses the thoughts to answer from, best first, however the search ended; None: the
+            outputs in their order.
+        cut_short: Chooses the outputs of a search that a limit or an error ended; None: every
+            complete output, best value first.
+    """
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        finished = state.get("stop_reason", "") in ("", "early_stop")
+        if finished:
+            keys = list(pick(state))
+        else:
+            keys = complete(parts, state) if cut_short is None else list(cut_short(state))
+        candidates = outputs(parts, state, keys)
+        ranked = candidates if best is None else outputs(parts, state, best(state))
+        found = next((text for text in ranked if text is not None), None)
+        parts.forget(state["run"])
+        return {
+            "answer": found,
+            "candidates": candidates,
+            "stop_reason": _reason(state, found),
+            **_reply(state, found),
+        }
+
+    return node
+
+
+def outputs(parts: Parts, state: SearchState, keys: Sequence[str]) -> list[str | None]:
+    """Returns the answers that thoughts give, None where one gives none."""
+    return [_output(parts, state, key) for key in keys]
+
+
+def _output(parts: Parts, state: SearchState, key: str) -> str | None:
+    thought = state["tree"][key]
+    if "answer" in thought:
+        return thought["answer"]
+    task = parts.task_for(state["settings"], Task)
+    if not isinstance(task, Outputs):
+        return None
+    return task.output(state["problem"], path_to(state["tree"], key))
+
+
+def complete(parts: Parts, state: SearchState) -> list[str]:
+    """Returns the thoughts that give an answer, best value first, then in creation order."""
+    tree = state["tree"]
+    keys = [key for key in tree if key != ROOT and _output(parts, state, key) is not None]
+    return sorted(keys, key=lambda key: (-tree[key].get("value", 0.0), int(key)))
+
+
+def _reason(state: SearchState, found: str | None) -> StopReason:
+    """Returns why a search that no earlier node stopped has ended."""
+    if found is not None:
+        return "solved"
+    return "dead_end" if grants(state) else "budget"
+
+
+def _reply(state: SearchState, found: str | None) -> dict[str, Any]:
+    if not state.get("messages"):
+        return {}
+    return {"messages": [AIMessage(NO_ANSWER if found is None else found)]}

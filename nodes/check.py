@@ -1,0 +1,91 @@
+"""Decides whether an output is good enough: an oracle says so, or the model itself."""
+
+from collections.abc import Callable
+from typing import Any
+
+from thoughtgraph.nodes.ask import Asker
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.register import key_of, verdict_fields, verdicts_in
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Checks, Judges
+from thoughtgraph.tree import Thought, cut
+
+RIGHT, WRONG = 1.0, 0.0
+"""Values of an output that passed and of one that did not (ours)."""
+
+
+def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
+    """Makes the node that judges the latest output, the one in the frontier.
+
+    With an oracle it asks that, and labels the run. Without one it asks the model; a verdict that
+    cannot be read counts as "not good enough".
+
+    Args:
+        parts: The graph's objects.
+        last: Whether no other output may follow the latest one.
+
+    Returns:
+        The node. It stops the search when an output that failed was the last, and when a limit or a
+        failing endpoint forbids the verdict.
+    """
+    judge = _ask_oracle if parts.oracle else _ask_model
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        latest = state["frontier"][0]
+        thought, update = await judge(parts, state, latest)
+        if thought is None:
+            return {"stop_reason": "budget", **update}
+        over = thought["value"] == WRONG and last(state)
+        thought["status"] = "terminal"
+        return {**update, "tree": {latest: thought}, "stop_reason": "round_limit" if over else ""}
+
+    return node
+
+
+def passed(thought: Thought) -> bool:
+    """Returns whether an output was found good enough."""
+    return thought.get("value") == RIGHT
+
+
+async def is_right(parts: Parts, state: SearchState, answer: str | None) -> bool:
+    """Asks the graph's oracle; no answer is never right."""
+    if answer is None:
+        return False
+    if callable(parts.oracle):
+        return await parts.oracle(answer)
+    return parts.task_for(state["settings"], Checks).check(state["problem"], answer)
+
+
+async def _ask_oracle(
+    parts: Parts, state: SearchState, key: str
+) -> tuple[Thought | None, dict[str, Any]]:
+    right = await is_right(parts, state, state["tree"][key].get("answer"))
+    verdict: Thought = {
+        "value": RIGHT if right else WRONG,
+        "note": f"the oracle says {'right' if right else 'wrong'}",
+    }
+    return verdict, {"oracle": True}
+
+
+async def _ask_model(
+    parts: Parts, state: SearchState, key: str
+) -> tuple[Thought | None, dict[str, Any]]:
+    task = parts.task_for(state["settings"], Judges)
+    asker = Asker(parts, state)
+    prompt = task.judge(state["problem"], state["tree"][key].get("answer") or "")
+    state_key = key_of(prompt)
+    if known := verdicts_in(state["tree"]).get(state_key):
+        asker.meter.add({"cached": 1})
+        return verdict_fields(state_key, known), asker.update()
+    samples = await asker.samples(prompt, role="judge")
+    if samples is None:
+        return None, asker.update()
+    good = task.judged(samples[0])
+    if good is None:
+        asker.meter.parse_error("judge")
+    label = "the model finds it good" if good else "the model does not find it good yet"
+    verdict = verdict_fields(state_key, {"value": RIGHT if good else WRONG, "label": label})
+    verdict["value_raw"] = cut(samples[0])
+    verdict["usage"] = asker.meter.by_role()
+    return verdict, asker.update()

@@ -1,0 +1,102 @@
+"""V(p, S): asks the model how promising partial solutions are."""
+
+from typing import Any
+
+from thoughtgraph.nodes.ask import Asker, job, joined, slim
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.register import key_of, verdict_fields
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import Job, SearchState
+from thoughtgraph.task import Prompt, Values, Verdict, Votes
+from thoughtgraph.tree import Tree, cut, path_to
+
+
+def evaluate(parts: Parts) -> Node:
+    """Makes the node that judges: one task a distinct state for values, one task a step for votes.
+
+    Args:
+        parts: The graph's objects.
+
+    Returns:
+        The node: from a `Job` to the values of the thoughts the job is about. A request that a
+        limit or a failing endpoint forbids leaves them without a value.
+    """
+
+    async def node(job: Job) -> dict[str, Any]:
+        asker = Asker(parts, job)
+        judge = _vote if "paths" in job else _value
+        tree = await judge(parts, job, asker)
+        if tree:
+            first = tree[job["about"][0]]
+            first["usage"] = asker.meter.by_role()
+        return asker.update(tree=tree)
+
+    return node
+
+
+def value_jobs(parts: Parts, state: SearchState) -> list[Job]:
+    """Returns one job for each distinct state of this step without a value, in creation order."""
+    task = parts.task_for(state["settings"], Values)
+    tree = state["tree"]
+    jobs: dict[str, Job] = {}
+    for thought in unjudged(state):
+        path = path_to(tree, thought)
+        prompt = task.value(state["problem"], path)
+        if isinstance(prompt, Verdict):
+            continue
+        key = key_of(prompt)
+        if key in jobs:
+            jobs[key]["about"].append(thought)
+        else:
+            slice_ = [slim(step) for step in path]
+            jobs[key] = job(state, key=key, about=[thought], path=slice_)
+    return list(jobs.values())
+
+
+def vote_jobs(state: SearchState) -> list[Job]:
+    """Returns the one job that compares all thoughts of this step; none when all have votes."""
+    keys = unjudged(state)
+    if not keys:
+        return []
+    paths = [[slim(step) for step in path_to(state["tree"], key)] for key in keys]
+    return [job(state, about=keys, paths=paths)]
+
+
+def unjudged(state: SearchState) -> list[str]:
+    """Returns the ids of this step's thoughts that have no value yet, in creation order."""
+    return [key for key in state["generation"] if "value" not in state["tree"][key]]
+
+
+async def _value(parts: Parts, job: Job, asker: Asker) -> Tree:
+    task = parts.task_for(job["settings"], Values)
+    prompt = task.value(job["problem"], job["path"])
+    assert isinstance(prompt, Prompt), "a verdict without a request is written by register"
+    samples = await asker.samples(prompt, role="value", n=job["settings"]["n_evaluate"])
+    if samples is None:
+        return {}
+    verdict = task.valued(job["problem"], job["path"], samples)
+    if verdict.malformed:
+        asker.meter.add({"parse_errors": {"value": verdict.malformed}})
+    asker.meter.add({"evaluated": 1})
+    fields = verdict_fields(job["key"], {"value": verdict.value, "label": verdict.label})
+    return {key: {**fields, "value_raw": cut(joined(samples))} for key in job["about"]}
+
+
+async def _vote(parts: Parts, job: Job, asker: Asker) -> Tree:
+    task = parts.task_for(job["settings"], Votes)
+    prompt = task.vote(job["problem"], job["paths"])
+    samples = await asker.samples(prompt, role="vote", n=job["settings"]["n_evaluate"])
+    if samples is None:
+        return {}
+    votes = [0] * len(job["about"])
+    for text in samples:
+        choice = task.voted(text, len(votes))
+        if choice is None:
+            asker.meter.parse_error("vote")
+        else:
+            votes[choice] += 1
+    asker.meter.add({"evaluated": len(votes)})
+    ballots = cut(joined(samples))
+    tree: Tree = {key: {"value": float(n)} for key, n in zip(job["about"], votes, strict=True)}
+    tree[job["about"][0]]["value_raw"] = ballots
+    return tree

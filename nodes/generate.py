@@ -1,0 +1,101 @@
+"""G(p, s, k): asks the model for next thoughts of one partial solution."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+from langgraph.types import Send
+
+from thoughtgraph.model import Draw
+from thoughtgraph.nodes.ask import Asker, expansion_job, grants
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import Draft, Job, SearchState
+from thoughtgraph.task import Answers, Prompt, Proposes, Samples
+from thoughtgraph.tree import ROOT, cut
+
+Read = Callable[[list[str]], list[dict[str, Any]]]
+"""Reads partial thoughts out of completions."""
+Way = Callable[[Parts, Job], tuple[Prompt, int, Read]]
+"""A way to generate: what to ask, how many samples, how to read them."""
+Choose = Callable[[Mapping[str, Any]], Way]
+"""From a run's settings to its way. A method exports its own as `way`, so that a viewer can render
+the prompts of a stored run again."""
+
+
+def generate(parts: Parts, way: Choose) -> Node:
+    """Makes the node that expands one thought; it runs as one task a thought.
+
+    Args:
+        parts: The graph's objects.
+        way: From the run's settings to the way thoughts are generated.
+
+    Returns:
+        The node: from a `Job` to one `Draft`.
+    """
+
+    async def node(job: Job) -> dict[str, Any]:
+        prompt, n, read = way(job["settings"])(parts, job)
+        asker = Asker(parts, job)
+        draw = Draw(job["problem"], job["thought"], job["expansion"])
+        samples = await asker.samples(prompt, role="generate", n=n, draw=draw)
+        draft: Draft = {"parent": job["thought"], "served": samples is not None}
+        if samples is not None:
+            draft["thoughts"] = read(samples)
+            for thought in draft["thoughts"]:
+                if thought.get("status") == "terminal" and thought.get("answer", "") is None:
+                    asker.meter.parse_error("generate")
+            draft["usage"] = asker.meter.by_role()
+        return asker.update(drafts=draft)
+
+    return node
+
+
+def propose(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+    """Asks for a list of next thoughts in one completion (ToT section 3, "propose")."""
+    task = parts.task_for(job["settings"], Proposes)
+    problem, path, options = job["problem"], job["path"], job["settings"]
+
+    def read(samples: list[str]) -> list[dict[str, Any]]:
+        drafts = task.proposals(problem, path, samples, options)
+        return [{"raw": cut(draft["text"]), **draft} for draft in drafts]
+
+    return task.propose(problem, path, options), options.get("proposal_samples", 1), read
+
+
+def sample(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+    """Asks for k independent next thoughts (ToT section 3, "sample")."""
+    task = parts.task_for(job["settings"], Samples)
+    problem, path, options = job["problem"], job["path"], job["settings"]
+
+    def read(samples: list[str]) -> list[dict[str, Any]]:
+        return [{**task.sampled(problem, path, text), "raw": cut(text)} for text in samples]
+
+    return task.sample(problem, path, options), options["n_generate"], read
+
+
+def ask(style: str) -> Way:
+    """Returns the way that asks outright for whole answers, `style` being `io` or `cot`."""
+
+    def way(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+        task = parts.task_for(job["settings"], Answers)
+        problem, options = job["problem"], job["settings"]
+
+        def read(samples: list[str]) -> list[dict[str, Any]]:
+            return [
+                {"text": text, "answer": task.answer(problem, text), "status": "terminal"}
+                for text in samples
+            ]
+
+        return task.ask(problem, style, options), options["n_generate"], read
+
+    return way
+
+
+WAYS: dict[str, Way] = {"propose": propose, "sample": sample}
+
+
+async def expand_root(state: SearchState) -> list[Send] | Literal["answer"]:
+    """Routes to the one generation of a method that asks outright, if a request is allowed."""
+    if not grants(state):
+        return "answer"
+    return [Send("generate", expansion_job(state, ROOT))]

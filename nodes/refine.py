@@ -1,0 +1,90 @@
+"""Adds one output after the latest one: the first try, or a refinement."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from thoughtgraph.model import Draw
+from thoughtgraph.nodes.ask import Asker, expansion_job
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.generate import Read
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import limits_of
+from thoughtgraph.state import Job, SearchState, StopReason
+from thoughtgraph.task import Answers, Prompt, Refines
+from thoughtgraph.tree import Thought, cut, grow
+from thoughtgraph.usage import remaining_thoughts
+
+GIVEN = "given by the caller"
+
+
+def attempt(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+    """Asks outright for a first output, and for a better one once there is one."""
+    problem, path, options = job["problem"], job["path"], job["settings"]
+    if path:
+        prompt = parts.task_for(options, Refines).refine(problem, path, options)
+    else:
+        prompt = parts.task_for(options, Answers).ask(problem, "io", options)
+    return prompt, 1, lambda samples: [_output(parts, job, text) for text in samples]
+
+
+def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
+    """Makes the node that adds one output, the child of the latest one.
+
+    Args:
+        parts: The graph's objects.
+        role: `generate` for the first output, which is the caller's `draft` if there is one (the
+            model is not asked then); `refine` for the others.
+
+    Returns:
+        The node. When a limit or a failing endpoint forbids the request it stops the search.
+    """
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        latest = state["frontier"][0]
+        if reason := _forbidden(state, latest):
+            return {"stop_reason": reason}
+        asker, job = Asker(parts, state), expansion_job(state, latest)
+        draft = state["settings"]["draft"] if role == "generate" else ""
+        if draft:
+            output = {**_output(parts, job, draft), "note": GIVEN}
+        else:
+            prompt, n, read = attempt(parts, job)
+            draw = Draw(state["problem"], latest)
+            samples = await asker.samples(prompt, role=role, n=n, draw=draw)
+            if samples is None:
+                return {"stop_reason": "budget", **asker.update()}
+            output = read(samples)[0]
+            if output["answer"] is None:
+                asker.meter.parse_error(role)
+        rounds = int(role == "refine")
+        asker.meter.add({"thoughts": 1, "expansions": 0 if draft else 1, "rounds": rounds})
+        return asker.update(**_added(state, output, asker.meter.by_role()))
+
+    return node
+
+
+def _forbidden(state: SearchState, latest: str) -> StopReason:
+    limits = limits_of(state["settings"])
+    if not remaining_thoughts(limits, state["usage"]):
+        return "budget"
+    depth = limits.get("depth")
+    too_deep = depth is not None and state["tree"][latest]["depth"] >= depth
+    return "step_limit" if too_deep else ""
+
+
+def _output(parts: Parts, job: Job, text: str) -> dict[str, Any]:
+    answer = parts.task_for(job["settings"], Answers).answer(job["problem"], text)
+    return {"text": text, "answer": answer, "raw": cut(text)}
+
+
+def _added(
+    state: SearchState, output: Mapping[str, Any], usage: dict[str, dict[str, float]]
+) -> dict[str, Any]:
+    latest = state["frontier"][0]
+    parent: Thought = {"status": "expanded", "usage": usage}
+    new = grow(state["tree"], latest, [output])
+    return {
+        "tree": {latest: parent, **new},
+        "frontier": list(new),
+        "generation": [*state["generation"], *new],
+    }

@@ -1,0 +1,121 @@
+"""Gives drafts their place in the tree, and the verdicts that are already known."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thoughtgraph.cache import digest
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import limits_of
+from thoughtgraph.state import Draft, SearchState
+from thoughtgraph.task import Prompt, Values, Verdict
+from thoughtgraph.tree import Thought, Tree, grow, path_to, texts
+from thoughtgraph.usage import remaining_thoughts
+
+DUPLICATE = "the same partial solution was created before in this step"
+
+
+def register(parts: Parts) -> Node:
+    """Makes the node that turns the drafts of a fan-out into thoughts, in creation order.
+
+    A thought whose request was not answered stays in the frontier. Thoughts beyond the limit are
+    not created. A state that was judged before takes its verdict from the tree.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        drafts = state.get("drafts") or []
+        new, changed, left = place(state, drafts)
+        if state["settings"].get("evaluate") == "value":
+            task = parts.task_for(state["settings"], Values)
+            cached = _judge_known(task, state, new)
+        else:
+            cached = 0
+        served = sum(draft["served"] for draft in drafts)
+        counts = {"thoughts": len(new), "expansions": served, "cached": cached}
+        return {
+            "tree": {**changed, **new},
+            "frontier": left,
+            "generation": [*state["generation"], *new],
+            "usage": {name: number for name, number in counts.items() if number},
+        }
+
+    return node
+
+
+def place(state: SearchState, drafts: Sequence[Draft]) -> tuple[Tree, Tree, list[str]]:
+    """Returns the new thoughts, the changes to their parents, and what is left of the frontier."""
+    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
+    left = list(state["frontier"])
+    new: Tree = {}
+    changed: Tree = {}
+    for draft in drafts:
+        if not draft["served"]:
+            continue
+        kept = draft["thoughts"][: max(0, room - len(new))]
+        new |= grow(state["tree"], draft["parent"], kept, offset=len(new))
+        changed[draft["parent"]] = _expanded(draft)
+        left.remove(draft["parent"])
+    return new, changed, left
+
+
+def _expanded(draft: Draft) -> Thought:
+    return {"status": "expanded", "usage": draft["usage"]}
+
+
+def _judge_known(task: Values, state: SearchState, new: Tree) -> int:
+    """Writes the verdicts that need no request; returns how many were reused."""
+    tree = {**state["tree"], **new}
+    known = verdicts_in(state["tree"])
+    seen = {_line(tree, key) for key in state["generation"]}
+    compat = state["settings"].get("repo_compat", False)
+    reused = 0
+    for key, thought in new.items():
+        line = _line(tree, key)
+        if line in seen:
+            thought["value"], thought["note"] = 0.0, DUPLICATE
+            continue
+        seen.add(line)
+        question = task.value(state["problem"], path_to(tree, key))
+        asked, ruled = _official_order(question) if compat else (question, None)
+        if isinstance(asked, Verdict):
+            thought["value"], thought["note"] = asked.value, asked.label
+        elif (state_key := key_of(asked)) in known:
+            thought.update(verdict_fields(state_key, known[state_key]))
+            reused += 1
+        elif ruled is not None:
+            verdict = {"value": ruled.value, "label": ruled.label}
+            thought.update(verdict_fields(state_key, verdict))
+    return reused
+
+
+def _official_order(question: Prompt | Verdict) -> tuple[Prompt | Verdict, Verdict | None]:
+    """Returns the prompt whose earlier verdict goes first, and the verdict without a request.
+
+    The official code looks a prompt up before it applies a rule that needs no model, and keeps what
+    the rule said as the prompt's verdict.
+    """
+    if isinstance(question, Verdict) and question.instead is not None:
+        return question.instead, question
+    return question, None
+
+
+def _line(tree: Tree, key: str) -> str:
+    return "\n".join(texts(path_to(tree, key)))
+
+
+def key_of(prompt: Prompt) -> str:
+    """Returns the state key of an evaluation: equal prompts judge equal states."""
+    return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})
+
+
+def verdicts_in(tree: Tree) -> dict[str, Any]:
+    """Returns all verdicts that are kept in a tree, by state key."""
+    return {k: v for thought in tree.values() for k, v in thought.get("verdicts", {}).items()}
+
+
+def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
+    """Returns the fields by which a thought keeps a verdict."""
+    return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}

@@ -1,0 +1,93 @@
+"""Keeps the most promising partial solutions of a step."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from thoughtgraph.nodes.ask import grants
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.evaluate import unjudged
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchState, StopReason
+from thoughtgraph.task import Checks, Outputs
+from thoughtgraph.tree import Status, Tree, path_to
+
+
+def select(parts: Parts) -> Node:
+    """Makes the node that keeps b candidates of a step: S_t of the paper's Algorithm 1.
+
+    Args:
+        parts: The graph's objects.
+
+    Returns:
+        The node. When a limit left candidates unjudged it selects nothing and stops the search.
+    """
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        tree, generation, settings = state["tree"], state["generation"], state["settings"]
+        counts = {"rounds": 1}
+        if unready(state):
+            return {"stop_reason": "" if grants(state) else "budget"}
+        if not generation:
+            return {"stop_reason": "dead_end", "usage": counts}
+        step = state["step"] + 1
+        if settings["select"] == "greedy":
+            kept = best(tree, generation, settings["breadth"])
+        else:
+            draws = random.Random(f"{settings['seed']}:{state['problem']}:{step}")
+            kept = drawn(tree, generation, settings["breadth"], draws)
+        status: Status = "terminal" if step == settings["steps"] else "open"
+        return {
+            "tree": {key: {"status": status if key in kept else "pruned"} for key in generation},
+            "frontier": kept,
+            "generation": [],
+            "step": step,
+            "usage": counts,
+            "stop_reason": _early(parts, state, kept) or _over(state, step),
+        }
+
+    return node
+
+
+def best(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
+    """Returns the b thoughts of highest value; ties keep the order of creation."""
+    return sorted(keys, key=lambda key: -tree[key]["value"])[:b]
+
+
+def drawn(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -> list[str]:
+    """Draws b thoughts with replacement, with probabilities in proportion to their values.
+
+    Values below zero count as zero; when all are zero the draw is uniform.
+    """
+    weights = [max(0.0, tree[key]["value"]) for key in keys]
+    return draws.choices(keys, weights if any(weights) else None, k=b)
+
+
+def unready(state: SearchState) -> bool:
+    """Returns whether thoughts of this step are still to be expanded or judged."""
+    return bool(state["frontier"] or unjudged(state))
+
+
+def _over(state: SearchState, step: int) -> StopReason:
+    """Returns the limit that forbids another step, if one is still needed."""
+    settings = state["settings"]
+    if step == settings["steps"]:
+        return ""
+    if not grants(state):
+        return "budget"
+    if step >= (settings["limit_depth"] or step + 1):
+        return "step_limit"
+    return "round_limit" if step >= (settings["limit_rounds"] or step + 1) else ""
+
+
+def _early(parts: Parts, state: SearchState, kept: Sequence[str]) -> StopReason:
+    """Stops early when the task can check an output exactly and one is right (off by default)."""
+    if not state["settings"]["early_stop"]:
+        return ""
+    outputs = parts.task_for(state["settings"], Outputs)
+    checks = parts.task_for(state["settings"], Checks)
+    for key in kept:
+        answer = outputs.output(state["problem"], path_to(state["tree"], key))
+        if answer is not None and checks.check(state["problem"], answer):
+            return "early_stop"
+    return ""

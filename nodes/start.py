@@ -1,0 +1,67 @@
+"""The first node: reads the problem, fixes the settings, plants the root."""
+
+import secrets
+from typing import Any
+
+from langchain_core.messages import HumanMessage
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchInput
+from thoughtgraph.task import Task
+from thoughtgraph.tree import ROOT, root
+from thoughtgraph.usage import nothing_spent
+
+
+def start(parts: Parts, **fresh: Any) -> Node:
+    """Makes the node that begins a search.
+
+    It copies the effective settings into the state, so that every later router is a pure function
+    of the state, and it clears what an earlier search on the same thread left.
+
+    Args:
+        parts: The graph's objects.
+        fresh: What the method's further state fields begin with.
+
+    Returns:
+        The node. It raises `InputError` for a problem or a setting that cannot be used and
+        `ModelUnavailable` for a model that cannot be had: nothing has been spent yet.
+    """
+
+    async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
+        settings = parts.choose(runtime.context)
+        problem = parts.task_for(settings, Task).read(_problem(state))
+        await parts.open_models(settings)
+        return {
+            "problem": problem,
+            "settings": settings,
+            "run": secrets.token_hex(8),
+            "tree": Overwrite({ROOT: root()}),
+            "frontier": [ROOT],
+            "generation": [],
+            "step": 0,
+            "usage": Overwrite(nothing_spent()),
+            "stop_reason": Overwrite(""),
+            "error": Overwrite(""),
+            "answer": None,
+            "candidates": [],
+            "oracle": False,
+            **fresh,
+        }
+
+    return node
+
+
+def _problem(state: SearchInput) -> str:
+    messages = state.get("messages") or []
+    if messages and isinstance(messages[-1], HumanMessage):
+        return str(messages[-1].text)
+    problem = state.get("problem")
+    if not problem:
+        raise ProblemError(
+            'no problem given; pass {"problem": …} or messages that end with a human one'
+        )
+    return problem
