@@ -1,0 +1,184 @@
+"""The `thoughtgraph` command: its commands and options.
+
+LangGraph and LangChain take seconds to import. This module imports neither: each command's work
+lies in a module of its own, which `_load` imports when the command runs, so that help, versions
+and mistakes on the command line answer at once.
+"""
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from thoughtgraph.cli.guard import Guard
+from thoughtgraph.cli.options import (
+    Debug,
+    HtmlFile,
+    JsonFile,
+    Judge,
+    Limits,
+    MethodId,
+    Model,
+    Problem,
+    Resume,
+    Settings,
+    TaskId,
+)
+from thoughtgraph.errors import InputError
+
+HELP = """Deliberate reasoning with language models: search trees of thoughts, as LangGraph graphs.
+
+Start with [bold]thoughtgraph solve[/bold], which runs a small demonstration."""
+
+app = typer.Typer(
+    name="thoughtgraph",
+    help=HELP,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+_LATER = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def main() -> None:
+    """Runs the command and exits: 0 with an answer, 1 without one, 2 for an error."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a character must not end a search.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
+    with Guard(debug="--debug" in sys.argv[1:]):
+        sys.exit(app(prog_name="thoughtgraph", standalone_mode=False) or 0)
+
+
+def _load(name: str) -> Any:
+    """Imports the module that does a command's work."""
+    return import_module(f"thoughtgraph.cli.{name}")
+
+
+def _starting() -> AbstractContextManager[Any]:
+    """Shows a terminal that something happens while LangGraph is imported."""
+    console = Console()
+    if console.is_terminal and not console.is_dumb_terminal:
+        return console.status("starting")
+    return nullcontext()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"thoughtgraph {version('thoughtgraph')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    _: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_version, help="Show the version."),
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def solve(
+    problem: Problem = None,
+    task: TaskId = None,
+    method: MethodId = None,
+    model: Model = "",
+    evaluator_model: Judge = "",
+    settings: Settings = None,
+    limits: Limits = None,
+    json_file: JsonFile = "",
+    html_file: HtmlFile = "",
+    resume: Resume = "",
+    debug: Debug = False,
+) -> None:
+    """Search for the answer to one problem and show the tree as it grows.
+
+    Ctrl-C stops; what was answered is kept, and --resume goes on from there.
+
+    Exit code 0: there is an answer; 1: there is none; 2: an error.
+    """
+    with _starting():
+        plan, command = _load("plan"), _load("solve")
+    wish = plan.Wish(
+        problem=problem,
+        task=task,
+        method=method,
+        model=model,
+        evaluator_model=evaluator_model,
+        settings=settings or [],
+        limits=limits or [],
+        resume=resume,
+    )
+    raise typer.Exit(command.solve(wish, json_file=json_file, html_file=html_file))
+
+
+@app.command()
+def view(
+    path: Annotated[
+        str, typer.Argument(metavar="FILE|DIR", help="A result file, or a folder of them.")
+    ],
+    out: Annotated[
+        str, typer.Option(metavar="FILE.html", help="The page. Default: beside the results.")
+    ] = "",
+    debug: Debug = False,
+) -> None:
+    """Make one self-contained page of search trees, for a browser."""
+    _load("view").view(path, out)
+
+
+@app.command()
+def methods(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[ID]", help="Show this method's settings and tasks."),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="Show the defaults for this task."),
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """List the methods, or one method's settings with defaults and bounds."""
+    if name is None:
+        _load("listing").methods()
+    else:
+        _load("describe").method(name, task)
+
+
+@app.command()
+def tasks(debug: Debug = False) -> None:
+    """List the kinds of problems, each with an example."""
+    _load("listing").tasks()
+
+
+@app.command()
+def models(debug: Debug = False) -> None:
+    """List the ways to name a model, the default, and the weights that are here."""
+    _load("models").models()
+
+
+@app.command(context_settings=_LATER)
+def bench() -> None:
+    """Run many problems (comes with a later version)."""
+    _refuse("bench")
+
+
+@app.command(context_settings=_LATER)
+def report() -> None:
+    """Compare results in tables and plots (comes with a later version)."""
+    _refuse("report")
+
+
+def _refuse(command: str) -> None:
+    raise InputError(
+        f"`thoughtgraph {command}` comes with a later version; `thoughtgraph solve` runs one "
+        "problem"
+    )

@@ -1,0 +1,71 @@
+"""Turns whatever goes wrong into one line on standard error and an exit code."""
+
+import os
+import sys
+from types import TracebackType
+
+from thoughtgraph.cli import text
+from thoughtgraph.errors import ThoughtgraphError
+
+NO_ANSWER = 1
+"""Exit code of a command that ran and found nothing, or was stopped."""
+FAILED = 2
+"""Exit code of an error."""
+LONGEST = 600
+
+
+class Guard:
+    """A context in which errors end the program with one line.
+
+    Args:
+        debug: Whether tracebacks are shown instead.
+    """
+
+    def __init__(self, debug: bool) -> None:
+        self._debug = debug
+
+    def __enter__(self) -> None:
+        """Guards what follows."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Ends the program if something went wrong."""
+        if error is None or isinstance(error, SystemExit):
+            return
+        if isinstance(error, BrokenPipeError):
+            # The reader has gone; Python would complain again while it flushes at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(NO_ANSWER) from None
+        if self._debug:
+            return
+        print(f"error: {text.short(explain(error), LONGEST)}", file=sys.stderr)
+        raise SystemExit(NO_ANSWER if isinstance(error, KeyboardInterrupt) else FAILED) from None
+
+
+def explain(error: BaseException) -> str:
+    """Returns what went wrong and what to do about it."""
+    if isinstance(error, ThoughtgraphError):
+        return str(error)
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped"
+    if hasattr(error, "format_message"):
+        return _misuse(error)
+    if isinstance(error, OSError):
+        named = f"{error.filename!r}: " if error.filename else ""
+        return f"{named}{error.strerror or error}; check the path and its permissions"
+    return (
+        f"unexpected {type(error).__name__}: {error}; this is a bug: run again with --debug and "
+        "report the traceback"
+    )
+
+
+def _misuse(error: BaseException) -> str:
+    """Explains what the command line parser complains about."""
+    complaint = getattr(error, "format_message")().rstrip(".")  # noqa: B009
+    context = getattr(error, "ctx", None)
+    command = getattr(context, "command_path", "thoughtgraph")
+    return f"{complaint}; see `{command} --help`"

@@ -1,0 +1,127 @@
+"""Which thoughts of a tree a small screen shows, and how they hang together."""
+
+import heapq
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from thoughtgraph.cli import text
+from thoughtgraph.tree import ROOT, Thought, Tree
+
+_RANKS = {"terminal": 1, "open": 2, "expanded": 3, "pruned": 4}
+
+
+class Row(NamedTuple):
+    """One line of the drawn tree."""
+
+    guides: str
+    """The lines that lead to it."""
+    key: str | None
+    """The thought it shows; None for a line that stands for several hidden ones."""
+    words: str
+    """What such a line says."""
+    gap: bool = False
+    """Whether ancestors between this thought and the one it hangs from are hidden."""
+
+
+def rows(tree: Tree, focus: Collection[str], height: int) -> list[Row]:
+    """Lays a tree out in at most so many lines.
+
+    The root and the focus with its ancestors come first, then outputs, open thoughts and expanded
+    ones, pruned ones last; within each kind the higher value, then the newer. Hidden siblings share
+    one line that counts them.
+
+    Args:
+        tree: The search tree.
+        focus: Ids of the thoughts that matter now: those at work and the frontier.
+        height: Lines there are, at least one.
+    """
+    if ROOT not in tree:
+        return []
+    children: dict[str, list[str]] = {}
+    for key, thought in tree.items():
+        if key != ROOT:
+            children.setdefault(thought.get("parent") or ROOT, []).append(key)
+    shown, covered = _shown(tree, children, focus, height)
+    return list(_draw(tree, children, shown, covered))[:height]
+
+
+def _shown(
+    tree: Tree, children: Mapping[str, list[str]], focus: Collection[str], height: int
+) -> tuple[set[str], set[str]]:
+    """Returns the thoughts to show, and these with all their ancestors."""
+    focused = set(focus)
+
+    def rank(key: str) -> tuple[float, float, int]:
+        thought = tree[key]
+        kind = 0 if key in focused else _RANKS.get(thought.get("status", "open"), 2)
+        return kind, -_worth(tree, thought), -int(key)
+
+    shown, covered = {ROOT}, {ROOT}
+    for key in heapq.nsmallest(4 * height, tree, key=rank):
+        path = {key, *_ancestors(tree, key)}
+        wider = covered | path
+        # A deep thought that matters is shown even where the way down to it does not fit.
+        alone = key in focused and len(path) > height // 2
+        for more in (path, {key}) if alone else (path,):
+            if _lines(children, shown | more, wider) <= height:
+                shown, covered = shown | more, wider
+                break
+    return shown, covered
+
+
+def _worth(tree: Tree, thought: Thought) -> float:
+    """Returns a thought's value; its parent's while it has none."""
+    above = tree.get(thought.get("parent") or ROOT, Thought())
+    return thought.get("value", above.get("value", 0.0))
+
+
+def _ancestors(tree: Tree, key: str) -> Iterable[str]:
+    at = tree[key].get("parent")
+    while at is not None and at in tree:
+        yield at
+        at = tree[at].get("parent")
+
+
+def _lines(children: Mapping[str, list[str]], shown: set[str], covered: set[str]) -> int:
+    """Returns how many lines it takes to show these thoughts and to count their hidden children."""
+    return len(shown) + sum(
+        any(child not in covered for child in children.get(key, ())) for key in shown
+    )
+
+
+def _draw(
+    tree: Tree, children: Mapping[str, list[str]], shown: set[str], covered: set[str]
+) -> Iterable[Row]:
+    below: dict[str, list[str]] = {}
+    for key in sorted(shown - {ROOT}, key=int):
+        above = next(at for at in _ancestors(tree, key) if at in shown)
+        below.setdefault(above, []).append(key)
+    stack: list[tuple[str, Row]] = [("", Row("", ROOT, ""))]
+    while stack:
+        guides, row = stack.pop()
+        yield row
+        if row.key is None:
+            continue
+        hanging: list[str | None] = [*below.get(row.key, [])]
+        hidden = [tree[child] for child in children.get(row.key, ()) if child not in covered]
+        if hidden:
+            hanging.append(None)
+        for at, below_it in reversed(list(enumerate(hanging))):
+            last = at == len(hanging) - 1
+            gap = below_it is not None and tree[below_it].get("parent") != row.key
+            words = "" if below_it is not None else _counted(hidden)
+            stack.append(
+                (
+                    guides + ("   " if last else "│  "),
+                    Row(guides + ("└─ " if last else "├─ "), below_it, words, gap),
+                )
+            )
+
+
+def _counted(hidden: list[Thought]) -> str:
+    pruned = sum(thought.get("status") == "pruned" for thought in hidden)
+    values = [thought["value"] for thought in hidden if "value" in thought]
+    best = f", best {text.value(max(values))}" if values else ""
+    if pruned == len(hidden):
+        return f"{pruned} pruned{best}"
+    return f"{len(hidden)} more{f' ({pruned} pruned)' if pruned else ''}{best}"

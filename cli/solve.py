@@ -1,0 +1,86 @@
+"""`thoughtgraph solve`: one problem, from the plan to the answer."""
+
+import asyncio
+
+from rich.console import Console
+
+from thoughtgraph.cli import results
+from thoughtgraph.cli.guard import NO_ANSWER
+from thoughtgraph.cli.outcome import Outcome, resume_hint, show
+from thoughtgraph.cli.plan import Plan, Wish, planned, unexpected
+from thoughtgraph.cli.ports import open_port
+from thoughtgraph.cli.runs import Runs
+from thoughtgraph.cli.screen import screen_for
+from thoughtgraph.cli.session import Ended, Session
+from thoughtgraph.endpoints import default_specifier
+from thoughtgraph.errors import InputError, ModelError
+
+
+def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
+    """Solves one problem and shows how.
+
+    Args:
+        wish: What was asked for.
+        json_file: Where the result goes as JSON; nowhere when empty.
+        html_file: Where the page of the tree goes; nowhere when empty.
+
+    Returns:
+        The exit code: 0 with an answer, 1 without one.
+
+    Raises:
+        InputError: Something that was asked for cannot be used; nothing has been spent.
+        ModelError: The model never answered.
+    """
+    for path in filter(None, (json_file, html_file)):
+        results.check_writable(path)
+    runs = Runs()
+    plan = _resumed(wish, runs) if wish.resume else planned(wish)
+    console = Console(highlight=False, soft_wrap=True)
+    specifier = wish.model or plan.model or default_specifier()
+    model = open_port(specifier, console)
+    judge = wish.evaluator_model or plan.evaluator_model
+    evaluator = open_port(judge, console) if judge else None
+    run = wish.resume or runs.add(plan)
+    title = f"run {run}: {plan.method} on {plan.task} with {specifier}"
+    screen = screen_for(console, title)
+    session = Session(run, plan, model, evaluator, runs)
+    try:
+        ended = asyncio.run(session.search(screen))
+    except KeyboardInterrupt:
+        console.print(resume_hint(run))
+        raise
+    _close(runs, run, ended)
+    result = results.result(plan, ended.state, finished=ended.finished, model=specifier)
+    written = _write(result, json_file, html_file)
+    outcome = Outcome(plan, result, ended.state.get("error", ""), written, run)
+    show(console, outcome)
+    return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
+
+
+def _resumed(wish: Wish, runs: Runs) -> Plan:
+    if extra := unexpected(wish):
+        raise InputError(
+            f"a resumed run keeps what it was given; leave out {', '.join(extra)}, or start anew "
+            "without --resume"
+        )
+    return runs.plan(wish.resume)
+
+
+def _close(runs: Runs, run: str, ended: Ended) -> None:
+    """Keeps or drops the run; an endpoint that never answered leaves nothing to keep."""
+    if not ended.finished:
+        return
+    usage = ended.state.get("usage", {})
+    silent = not usage.get("requests") and not usage.get("cached")
+    if ended.state.get("stop_reason") == "error" and silent:
+        runs.forget(run)
+        raise ModelError(ended.state.get("error") or "the model never answered")
+    runs.finish(run)
+
+
+def _write(result: dict[str, object], json_file: str, html_file: str) -> list[str]:
+    if json_file:
+        results.write_json(json_file, result)
+    if html_file:
+        results.write_html(html_file, result)
+    return [path for path in (json_file, html_file) if path]

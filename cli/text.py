@@ -1,0 +1,62 @@
+"""Model text made fit for a terminal: no control characters, no markup, no surprises of width."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+MOST = 2_000
+"""Characters of one line that are looked at; a terminal shows fewer."""
+UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Unicode categories that move the cursor, reorder the line or have no width of their own."""
+_VARIATION = re.compile("[\ufe00-\ufe0f]")
+_SECONDS_A_MINUTE = 60
+
+
+def line(text: object) -> str:
+    """Returns any text as one line that a terminal shows as it is."""
+    composed = _VARIATION.sub("", unicodedata.normalize("NFC", str(text)[:MOST]))
+    shown = (" " if unicodedata.category(char) in UNSHOWN else char for char in composed)
+    return " ".join("".join(shown).split())
+
+
+def lines(text: str) -> str:
+    """Returns a text with its line breaks, each line as `line` gives it."""
+    return "\n".join(line(part) for part in text.splitlines()).strip()
+
+
+def short(text: object, most: int) -> str:
+    """Returns one line of at most so many characters, the cut marked."""
+    full = line(text)
+    return full if len(full) <= most else full[: most - 1].rstrip() + "…"
+
+
+def ids(keys: Sequence[str], most: int = 6) -> str:
+    """Returns a list of thoughts' ids, a long one cut."""
+    more = f" and {len(keys) - most} more" if len(keys) > most else ""
+    return ", ".join(keys[:most]) + more
+
+
+def count(number: float, word: str) -> str:
+    """Returns a number and its noun, such as `1 request` and `12,345 tokens`."""
+    return f"{number:,.0f} {word}{'' if number == 1 else 's'}"
+
+
+def rough(number: float) -> str:
+    """Returns a large number in three digits, such as `12.3k`."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g}{letter}"
+    return f"{number:.0f}"
+
+
+def value(number: float) -> str:
+    """Returns a verdict's number in few digits."""
+    return f"{number:.4g}"
+
+
+def seconds(number: float) -> str:
+    """Returns a duration, such as `4.2 s` or `3 min 07 s`."""
+    if number < _SECONDS_A_MINUTE:
+        return f"{number:.1f} s"
+    minutes, rest = divmod(round(number), _SECONDS_A_MINUTE)
+    return f"{minutes} min {rest:02d} s"

@@ -1,0 +1,25 @@
+"""`thoughtgraph view`: search trees as one page."""
+
+from pathlib import Path
+
+from thoughtgraph.cli import results
+from thoughtgraph.cli.viewer import page
+
+FOLDER_PAGE = "trees.html"
+
+
+def view(path: str, out: str) -> None:
+    """Writes the page of a result file, or of all results in a folder.
+
+    Args:
+        path: The file or folder.
+        out: Where the page goes; beside the results when empty.
+    """
+    source = Path(path).expanduser()
+    default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
+    target = out or str(default)
+    found = results.read(source)
+    results.check_writable(target)
+    results.write(target, page(found))
+    trees = "1 search tree" if len(found) == 1 else f"{len(found)} search trees"
+    print(f"wrote {target} ({trees})")

@@ -1,0 +1,88 @@
+"""What the page knows: stored results as plain data, long texts set apart."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thoughtgraph import registry
+from thoughtgraph.cli.viewer.prompts import Rendered, Renderer, Result
+from thoughtgraph.cli.viewer.texts import Texts
+from thoughtgraph.tree import Thought, Tree
+
+COPIED = (
+    "method",
+    "task",
+    "problem",
+    "answer",
+    "candidates",
+    "stop_reason",
+    "error",
+    "usage",
+    "settings",
+    "versions",
+)
+LONG = ("raw", "value_raw")
+"""Fields of a thought that hold long texts."""
+DROPPED = (*LONG, "verdicts")
+"""Fields that do not travel as they are; `value` and `note` say what `verdicts` says."""
+
+
+def payload(results: Sequence[Result]) -> dict[str, Any]:
+    """Returns the data of a page.
+
+    Args:
+        results: Stored results.
+
+    Returns:
+        `runs`: one entry a result; `texts`: the long texts, which thoughts name by number.
+    """
+    texts = Texts()
+    return {"runs": [_run(result, texts) for result in results], "texts": texts.packed()}
+
+
+def _run(result: Result, texts: Texts) -> dict[str, Any]:
+    renderer = Renderer(result)
+    entry = registry.METHODS.get(result["method"])
+    return {
+        **{name: result.get(name) for name in COPIED},
+        "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
+        "chosen": renderer.answering(result.get("answer")),
+        "thoughts": [_thought(thought, renderer, texts) for thought in _complete(result["tree"])],
+    }
+
+
+def _thought(thought: Thought, renderer: Renderer, texts: Texts) -> dict[str, Any]:
+    def numbered(prompts: Sequence[Rendered]) -> list[tuple[str, int]]:
+        return [(role, texts.number(text)) for role, text in prompts]
+
+    key = thought["id"]
+    expanded = thought.get("status") == "expanded"
+    return {
+        **{name: value for name, value in thought.items() if name not in DROPPED},
+        **{name: texts.number(str(text)) for name, text in thought.items() if name in LONG},
+        "prompts": numbered(renderer.prompts(key)),
+        "expansion": numbered(renderer.expansion(key) if expanded else []),
+    }
+
+
+def _complete(tree: Tree) -> list[Thought]:
+    """Returns the thoughts by age, each with the evaluator's text about it.
+
+    The tree keeps that text once, at the first of the thoughts it is about: the others are those of
+    an equal state, or those of the same vote.
+    """
+    ordered = [tree[key] for key in sorted(tree, key=int)]
+    texts: dict[str, str] = {}
+    for thought in ordered:
+        if "value_raw" in thought:
+            texts.setdefault(_judged_as(thought), thought["value_raw"])
+    return [
+        {**thought, "value_raw": texts[_judged_as(thought)]}
+        if "value" in thought and _judged_as(thought) in texts
+        else thought
+        for thought in ordered
+    ]
+
+
+def _judged_as(thought: Thought) -> str:
+    """Names what an evaluation was about: a state by its key, a vote by its depth."""
+    return next(iter(thought.get("verdicts", {})), f"depth {thought['depth']}")

@@ -1,0 +1,401 @@
+"""The command as users run it: exit codes, files, one-line errors, stopping and resuming."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, play
+
+from thoughtgraph.cli import demo
+from thoughtgraph.cli.app import main
+from thoughtgraph.cli.plan import Wish, planned
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.registry import METHODS, TASKS
+
+COMMAND = [sys.executable, "-c", "from thoughtgraph.cli.app import main; main()"]
+PUZZLE = ["4 9 10 13", "--task", "game24"]
+SMALL = [*PUZZLE, "--set", "breadth=2", "--set", "n_evaluate=1"]
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI(play) as fake:
+        yield fake
+
+
+@pytest.fixture(autouse=True)
+def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    for name in ("THOUGHTGRAPH_MODEL", "OPENAI_API_KEY", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=120)
+
+
+def call(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str, str]:
+    """Runs the command in this process, which saves the seconds of its imports."""
+    monkeypatch.setattr(sys, "argv", ["thoughtgraph", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capfd.readouterr()
+    return int(ended.value.code or 0), out, err
+
+
+def assert_one_line(err: str, *words: str) -> None:
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+def test_solve_writes_the_result_and_exits_with_0(server: FakeOpenAI, tmp_path: Path) -> None:
+    target = tmp_path / "result.json"
+    page = tmp_path / "tree.html"
+    done = run(
+        "solve", *SMALL, "--model", server.specifier, "--json", str(target), "--html", str(page)
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(target.read_text())
+    assert list(result) == [
+        "method",
+        "task",
+        "problem",
+        "answer",
+        "stop_reason",
+        "usage",
+        "settings",
+        "tree",
+        "versions",
+    ]
+    assert (result["method"], result["task"]) == ("tot_bfs", "game24")
+    assert result["problem"] == "4 9 10 13"
+    assert result["stop_reason"] == "solved"
+    assert result["settings"]["breadth"] == 2
+    assert result["settings"]["model"] == server.specifier
+    assert result["usage"]["requests"] == len(server.answered)
+    assert "mark" not in result["usage"]
+    assert result["tree"]["0"]["status"] == "expanded"
+    assert result["versions"]["thoughtgraph"] == version("thoughtgraph")
+    assert "</html>" in page.read_text()
+    assert f"answer:   {result['answer']}\n" in done.stdout
+    assert "verified: yes" in done.stdout
+
+
+def test_plain_output_has_one_event_a_line_that_can_be_searched(
+    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = call(monkeypatch, capfd, "solve", *SMALL, "--model", server.specifier)
+    lines = out.splitlines()
+    assert re.fullmatch(r"run game24-\w{4}: tot_bfs on game24 with http://\S+", lines[0])
+    assert lines[1] == "propose   from 0: 4 9 10 13"
+    assert lines[2] == "thought   1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
+    assert any(re.fullmatch(r"value     \d+: 20 \(sure\)", line) for line in lines)
+    assert any(re.fullmatch(r"select    keep [\d, ]+; prune [\d, ]+", line) for line in lines)
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_a_search_that_finds_nothing_exits_with_1(
+    server: FakeOpenAI,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    target = tmp_path / "result.json"
+    options = ["--limit", "requests=3", "--json", str(target), "--model", server.specifier]
+    code, out, err = call(monkeypatch, capfd, "solve", *SMALL, *options)
+    assert (code, err) == (1, "")
+    assert "answer:   none" in out
+    assert "stopped:  budget: the limit on requests was reached" in out
+    assert json.loads(target.read_text())["usage"]["requests"] == 3
+
+
+def test_an_endpoint_that_never_answered_is_an_error() -> None:
+    with FakeOpenAI(play, refuse_after=0) as fake:
+        done = run("solve", *SMALL, "--model", fake.specifier)
+    assert done.returncode == 2
+    assert_one_line(done.stderr, "fake at http://127.0.0.1", "401", "THOUGHTGRAPH_API_KEY")
+    assert "resume" not in done.stdout
+
+
+def test_an_endpoint_that_fails_later_leaves_its_tree(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "result.json"
+    with FakeOpenAI(play, refuse_after=4) as fake:
+        options = ["--model", fake.specifier, "--json", str(target)]
+        code, out, err = call(monkeypatch, capfd, "solve", *SMALL, *options)
+    assert (code, err) == (1, "")
+    assert re.search(r"stopped:  error: fake at http://127\S+: HTTP 401", out)
+    result = json.loads(target.read_text())
+    assert result["stop_reason"] == "error"
+    assert result["answer"] is None
+    assert len(result["tree"]) > 1
+
+
+def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target = tmp_path / "result.json"
+    with FakeOpenAI(play) as whole:
+        assert call(monkeypatch, capfd, "solve", *SMALL, "--model", whole.specifier)[0] == 0
+    with FakeOpenAI(play, hold_after=9) as fake:
+        process = subprocess.Popen(
+            [*COMMAND, "solve", *SMALL, "--model", fake.specifier, "--json", str(target)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        fake.wait_for_held()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (1, "")
+        stopped = json.loads(target.read_text())
+        assert stopped["stop_reason"] == "interrupted"
+        assert stopped["usage"]["requests"] == 9
+        resume = re.search(r"resume: +thoughtgraph (solve --resume \S+)", out)
+        assert resume
+        again = resume[1].split()
+        fake.release()
+        code, _, err = call(monkeypatch, capfd, *again, "--json", str(target))
+        assert (code, err) == (0, "")
+        assert sorted(fake.answered) == sorted(whole.answered)
+        assert json.loads(target.read_text())["usage"]["requests"] == len(whole.answered)
+        code, _, err = call(monkeypatch, capfd, *again)
+        assert code == 2
+        assert_one_line(err, again[-1], "finished")
+
+
+def test_a_terminal_shows_the_live_tree(server: FakeOpenAI) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
+    process = subprocess.Popen(
+        [*COMMAND, "solve", *SMALL, "--model", server.specifier],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+    )
+    os.close(theirs)
+    shown = b"".join(_read_all(ours)).decode()
+    assert process.wait(timeout=60) == 0
+    assert "├─ " in shown
+    assert "\x1b[" in shown
+    assert "\nthought   1:" not in shown
+    assert "verified: " in shown
+
+
+def _read_all(descriptor: int) -> Iterator[bytes]:
+    while True:
+        try:
+            part = os.read(descriptor, 65536)
+        except OSError:  # Linux: the other side has closed
+            return
+        if not part:
+            return
+        yield part
+
+
+MODEL = ["--model", "http://127.0.0.1:9/v1#none"]
+BAD_INPUT: list[tuple[list[str], list[str]]] = [
+    (["solve", "4 9 10", "--task", "game24", *MODEL], ["'4 9 10'", "four whole numbers"]),
+    (["solve", "x", "--task", "gam24", *MODEL], ["task 'gam24'", "'game24'"]),
+    (["solve", *PUZZLE, "--method", "tot_bsf", *MODEL], ["method 'tot_bsf'", "'tot_bfs'"]),
+    (["solve", *PUZZLE, "--set", "bredth=3", *MODEL], ["setting 'bredth'", "'breadth'"]),
+    (["solve", *PUZZLE, "--set", "breadth=0", *MODEL], ["'breadth'", "greater than or equal to 1"]),
+    (["solve", *PUZZLE, "--set", "breadth=many", *MODEL], ["'breadth'", "'many'"]),
+    (["solve", *PUZZLE, "--set", "breadth", *MODEL], ["'breadth'", "--set name=value"]),
+    (["solve", *PUZZLE, "--set", "model=x", *MODEL], ["'model'", "--model x"]),
+    (["solve", *PUZZLE, "--set", "shots=@/no/file", *MODEL], ["'/no/file'", "check the path"]),
+    (["solve", *PUZZLE, "--limit", "request=3", *MODEL], ["limit 'request'", "'requests'"]),
+    (["solve", *PUZZLE, "--set", "generate=sample", *MODEL], ["tot_bfs", "game24", "Samples"]),
+    (["solve", *PUZZLE, "--model", "gpt-4"], ["'gpt-4'", "openai:NAME"]),
+    (["solve", *PUZZLE, "--model", "openai:gpt-4"], ["'openai:gpt-4'", "OPENAI_API_KEY"]),
+    (["solve", *PUZZLE, "--model", "local:/no.gguf"], ["'/no.gguf'", "GGUF"]),
+    (["solve", *PUZZLE, "--json", "/no/folder/x.json", *MODEL], ["'/no/folder'"]),
+    (["solve", "--task", "game24", *MODEL], ["'game24'", "'4 9 10 13'"]),
+    (["solve", "@/no/file", "--task", "game24", *MODEL], ["'/no/file'"]),
+    (["solve", "--resume", "game24-none"], ["run 'game24-none'", "no run was stopped"]),
+    (["solve", "--resume", "x", "--set", "breadth=1"], ["--set", "--resume"]),
+    (["solve", "--colour"], ["--colour", "thoughtgraph solve --help"]),
+    (["sovle"], ["'sovle'", "thoughtgraph --help"]),
+    (["methods", "tot_bf"], ["method 'tot_bf'", "tot_bfs"]),
+    (["view", "/no/file"], ["'/no/file'", "check the path"]),
+    (["bench", "--task", "game24"], ["bench", "later version"]),
+    (["report", "runs"], ["report", "later version"]),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), BAD_INPUT, ids=lambda part: " ".join(part)[:50])
+def test_bad_input_is_one_line_and_exit_code_2(
+    arguments: Sequence[str],
+    words: Sequence[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    code, out, err = call(monkeypatch, capfd, *arguments)
+    assert (code, out) == (2, "")
+    assert_one_line(err, *words)
+
+
+def test_bad_input_of_a_real_process_has_no_traceback_unless_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done = run("solve", "4 9", "--task", "game24")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert_one_line(done.stderr, "'4 9'")
+    monkeypatch.setattr(
+        sys, "argv", ["thoughtgraph", "solve", "4 9", "--task", "game24", "--debug"]
+    )
+    with pytest.raises(ProblemError):
+        main()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\xff\xfe", "no text file"),
+        (b"{", "not JSON"),
+        (b'{"a": 1}', "no result"),
+        (b'{"method": 1, "task": 1, "problem": 1, "tree": []}', "no result"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
+def test_view_refuses_what_is_no_result(
+    content: bytes,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "result.json"
+    file.write_bytes(content)
+    code, _, err = call(monkeypatch, capfd, "view", str(file))
+    assert code == 2
+    assert_one_line(err, str(file), words)
+
+
+def test_view_makes_one_page_of_a_folder(
+    server: FakeOpenAI,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    options = ["--model", server.specifier, "--method", "io", "--json"]
+    for name in ("a.json", "b.json"):
+        call(monkeypatch, capfd, "solve", *PUZZLE, *options, str(tmp_path / name))
+    (tmp_path / "notes.json").write_text("[]")
+    code, out, _ = call(monkeypatch, capfd, "view", str(tmp_path))
+    assert (code, out) == (0, f"wrote {tmp_path / 'trees.html'} (2 search trees)\n")
+    assert "</html>" in (tmp_path / "trees.html").read_text()
+
+
+def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text('{"fake": [1, 2]}')
+    wish = Wish(
+        problem="4 9 10 13",
+        task="game24",
+        settings=["breadth=3", "select=sample", f"prices=@{file}", "early-stop=true"],
+        limits=["requests=7", "seconds=none"],
+    )
+    assert planned(wish).settings == {
+        "breadth": 3,
+        "select": "sample",
+        "prices": {"fake": [1, 2]},
+        "early_stop": True,
+        "limit_requests": 7,
+        "limit_seconds": None,
+    }
+
+
+def test_without_arguments_the_demonstration_runs(
+    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("THOUGHTGRAPH_MODEL", server.specifier)
+    code, out, err = call(monkeypatch, capfd, "solve")
+    assert (code, err) == (0, "")
+    assert f"{demo.METHOD} on {demo.TASK} with {server.specifier}" in out
+    assert "verified: yes" in out
+
+
+def test_a_wrong_answer_is_said_to_be_wrong(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with FakeOpenAI(lambda prompt: "Answer: 4 + 9 + 10 + 13 = 24") as fake:
+        arguments = ["solve", *PUZZLE, "--method", "io", "--model", fake.specifier]
+        code, out, _ = call(monkeypatch, capfd, *arguments)
+    assert code == 0
+    assert "verified: no" in out
+
+
+def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    hostile = "Answer: \x1b[2J\x1b]0;pwned\x07[bold]1\u202e + \ud800 </script>\r = 24"
+    target = tmp_path / "result.json"
+    with FakeOpenAI(lambda prompt: hostile) as fake:
+        options = ["--method", "io", "--model", fake.specifier, "--json", str(target)]
+        code, out, err = call(monkeypatch, capfd, "solve", *PUZZLE, *options)
+    assert (code, err) == (0, "")
+    assert not {"\x1b", "\x07", "\u202e", "\r"} & set(out)
+    assert "[bold]1" in out
+    assert json.loads(target.read_text())["tree"]["1"]["text"].startswith("Answer: \x1b[2J")
+
+
+def test_methods_tasks_and_models_are_listed(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = call(monkeypatch, capfd, "methods")
+    assert all(name in out for name in METHODS)
+    _, out, _ = call(monkeypatch, capfd, "tasks")
+    assert all(name in out for name in TASKS)
+    _, out, _ = call(monkeypatch, capfd, "models")
+    assert "default now: local" in out
+    assert "http://HOST:PORT/v1#NAME" in out
+
+
+def test_a_method_is_described_with_defaults_bounds_and_tasks(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, own, _ = call(monkeypatch, capfd, "methods", "tot_bfs")
+    assert re.search(r"breadth +1 +whole number 1\.\.1000 ", own)
+    assert re.search(r"evaluate +vote +value \| vote ", own)
+    assert "game24" in own.splitlines()[2]
+    _, published, _ = call(monkeypatch, capfd, "methods", "tot_bfs", "--task", "game24")
+    assert re.search(r"breadth +5 +whole number", published)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["methods"], ["tasks"], ["nope"]])
+def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain(
+    arguments: list[str],
+) -> None:
+    program = (
+        "import sys\n"
+        "from thoughtgraph.cli.app import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n"
+        "    heavy = {'langgraph', 'langchain_core', 'openai'} & set(sys.modules)\n"
+        "    assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_name_can_be_imported() -> None:
+    import_all = "from thoughtgraph import *; build, ChatPort, Rates, Retry, runnable"
+    done: Any = subprocess.run([sys.executable, "-c", import_all], capture_output=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,265 @@
+"""The live tree: what it shows of a search, within which bounds, whatever a model writes."""
+
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from rich.cells import cell_len
+from rich.console import Console
+from scripted import Call, ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph.cli import ports, text
+from thoughtgraph.cli.layout import rows
+from thoughtgraph.cli.live import LiveScreen
+from thoughtgraph.cli.screen import PlainScreen, screen_for
+from thoughtgraph.cli.watch import STREAM, Event, Watch
+from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
+
+HOSTILE = [
+    "\x1b[2J\x1b[31mred\x1b]0;title\x07",
+    "[bold]not markup[/bold] [/] [link=http://x]",
+    "right\u202eto left\u2066",
+    "carriage\rreturn and\nline\u2028breaks\ttabs\x00",
+    "wide 漢字" * 40,
+    "family 👩‍👩‍👧‍👦 flag 🇫🇷 heart ❤️" * 10,
+    "\ud800 half a pair",
+    "x" * 5_000,
+    "",
+]
+
+
+def terminal(width: int = 80, height: int = 24) -> Console:
+    return Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system=None,
+        width=width,
+        height=height,
+        legacy_windows=False,
+    )
+
+
+def watching(tree: Tree, **state: Any) -> Watch:
+    return Watch({"problem": "4 9 10 13", "tree": tree, **state})
+
+
+def frame(watch: Watch, width: int = 80, height: int = 24, events: Any = ()) -> list[str]:
+    console = terminal(width, height)
+    screen = LiveScreen(console, "run x: tot_bfs on game24", clock=lambda: 0.0)
+    screen._watch = watch
+    screen.tell(events)
+    with console.capture() as captured:
+        console.print(screen)
+    return captured.get().rstrip("\n").split("\n")
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Tree:
+    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
+    for key in map(str, range(1, draw(st.integers(1, 80)))):
+        parent = str(draw(st.integers(0, int(key) - 1)))
+        thought: Thought = {
+            "id": key,
+            "parent": parent,
+            "depth": tree[parent]["depth"] + 1,
+            "text": draw(st.sampled_from(["4 + 9 = 13", *HOSTILE])),
+            "status": draw(st.sampled_from(["open", "expanded", "pruned", "terminal"])),
+        }
+        if draw(st.booleans()):
+            thought["value"] = draw(st.floats(allow_nan=False))
+        tree[key] = thought
+    return tree
+
+
+@given(trees(), st.integers(1, 30), st.randoms())
+def test_a_layout_fits_and_accounts_for_every_thought(tree: Tree, height: int, rng: Any) -> None:
+    focus = rng.sample(list(tree), min(3, len(tree)))
+    laid = rows(tree, focus, height)
+    assert len(laid) <= height
+    shown = [row.key for row in laid if row.key is not None]
+    assert len(shown) == len(set(shown))
+    assert shown[0] == ROOT
+    if height > 3 + 6 * max(thought["depth"] for thought in tree.values()):
+        assert set(focus) <= set(shown)
+    if len(tree) <= height:
+        assert set(shown) == set(tree)
+
+
+@given(trees(), st.sampled_from([(80, 24), (40, 10), (20, 6), (200, 60)]))
+def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
+    tree: Tree, size: tuple[int, int]
+) -> None:
+    width, height = size
+    newest = list(tree)[-1]
+    watch = watching(tree, frontier=[newest], error="\x1b[2J")
+    drawn = frame(watch, width, height, [Event("backtrack", f"to {watch.quote(newest)}")])
+    assert len(drawn) < height
+    for row in drawn:
+        assert cell_len(row) < width
+        assert text.line(row).strip() == " ".join(row.split()), "a control character got through"
+
+
+@pytest.mark.parametrize("written", HOSTILE)
+def test_a_line_of_model_text_has_no_control_characters_and_loses_no_words(written: str) -> None:
+    line = text.line(written)
+    assert not {"\x1b", "\r", "\n", "\t", "\x00", "\u202e", "\u2028", "\ud800"} & set(line)
+    for word in ("red", "[bold]not", "right", "carriage", "漢字", "heart", "half"):
+        assert (word in line) == (word in written)
+
+
+def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
+    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
+    statuses: dict[int, Status] = {1: "open", 3: "terminal"}
+    for key in range(1, 44):
+        thought: Thought = {"id": str(key), "parent": ROOT, "depth": 1, "value": 60.0 - key}
+        tree[str(key)] = {**thought, "text": f"thought {key}"}
+        tree[str(key)]["status"] = statuses.get(key, "pruned")
+    drawn = frame(watching(tree, frontier=["1"]), height=12)
+    assert drawn[0].strip() == "run x: tot_bfs on game24"
+    assert drawn[1].split() == ["•", "4", "9", "10", "13"]
+    assert drawn[2].split() == ["├─", "●", "thought", "1", "59"]
+    assert any(line.split() == ["├─", "◆", "thought", "3", "57"] for line in drawn)
+    assert drawn[-2].strip() == "└─ … 36 pruned, best 52"
+    assert drawn[-1].strip() == "0 thoughts · 0 requests · 0 tokens · 0.0 s"
+
+
+def test_a_deep_search_shows_where_it_is_when_the_way_there_does_not_fit() -> None:
+    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
+    for key in range(1, 100):
+        thought: Thought = {"id": str(key), "parent": str(key - 1), "depth": key}
+        tree[str(key)] = {**thought, "text": f"step {key}", "status": "expanded"}
+    drawn = frame(watching(tree, frontier=["99"]))
+    assert any("⋯ step 99" in line for line in drawn)
+
+
+def script(call: Call) -> str:
+    """A puzzle of three lines: one good way, one bad one."""
+    if call.role == "value":
+        return "impossible" if call.prompt.rstrip().endswith("1 2 3") else "sure"
+    last = call.prompt.rsplit("Input:", 1)[-1]
+    if "4 9 10 13" in last and "Steps" not in last:
+        return "10 - 4 = 6 (left: 6 9 13)\n4 + 9 = 13 (left: 1 2 3)"
+    if "6 9 13" in last:
+        return "13 - 9 = 4 (left: 4 6)"
+    if "4 6" in last:
+        return "4 * 6 = 24 (left: 24)"
+    return "Answer: (10 - 4) * (13 - 9) = 24"
+
+
+async def stream(method: str, **context: Any) -> tuple[Watch, list[Event], dict[str, Any]]:
+    graph = tg.build(
+        method, task="game24", model=ScriptedChat(reply=script), checkpointer=InMemorySaver()
+    )
+    config: Any = {"configurable": {"thread_id": "1"}}
+    watch, events = Watch(), []
+    problem = {"problem": "4 9 10 13"}
+    async for mode, data in graph.astream(
+        problem, config, context=context, stream_mode=list(STREAM)
+    ):
+        events += watch.apply(mode, data)
+    return watch, events, (await graph.aget_state(config)).values
+
+
+@pytest.mark.parametrize("method", ["io", "tot_bfs", "tot_dfs"])
+async def test_the_folded_picture_is_the_graphs_own_state(method: str) -> None:
+    watch, _, state = await stream(method)
+    for channel in ("tree", "usage", "answer", "stop_reason", "settings", "problem"):
+        assert watch.state[channel] == state[channel]
+    assert not watch.running
+
+
+async def test_a_breadth_first_search_is_told_in_order() -> None:
+    _, events, _ = await stream("tot_bfs", breadth=1, n_evaluate=1)
+    assert [str(event) for event in events][:7] == [
+        "propose   from 0: 4 9 10 13",
+        "thought   1: 10 - 4 = 6 (left: 6 9 13) (from 0)",
+        "thought   2: 4 + 9 = 13 (left: 1 2 3) (from 0)",
+        "value     1: 20 (sure)",
+        "value     2: 0.001 (impossible)",
+        "select    keep 1; prune 2",
+        "propose   from 1: 10 - 4 = 6 (left: 6 9 13)",
+    ]
+    assert "backtrack" not in {event.kind for event in events}
+
+
+async def test_a_depth_first_search_tells_its_backtracking() -> None:
+    _, events, _ = await stream("tot_dfs", outputs=0, n_evaluate=1)
+    kinds = [event.kind for event in events]
+    assert "backtrack" in kinds
+    assert Event("prune", "2") in events
+
+
+def test_going_back_is_told_for_methods_that_have_no_node_for_it() -> None:
+    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
+    for key, parent in (("1", ROOT), ("2", ROOT), ("3", "1")):
+        depth = tree[parent]["depth"] + 1
+        tree[key] = {"id": key, "parent": parent, "depth": depth, "text": f"t{key}"}
+    watch = watching(tree)
+    told = []
+    for at, key in enumerate(["0", "1", "2"]):
+        task = {"id": str(at), "name": "generate", "triggers": []}
+        told += watch.apply("tasks", {**task, "input": {"thought": key}})
+        watch.apply("tasks", {**task, "result": {}})
+    assert [event.kind for event in told] == [*["propose"] * 2, "backtrack", "propose"]
+    assert told[2].about == "to 2: t2"
+
+
+def test_an_unknown_node_is_announced_by_its_name() -> None:
+    watch = watching({ROOT: root(), "1": {"id": "1", "parent": ROOT, "depth": 1, "text": "look"}})
+    task = {"id": "a", "name": "call_tool", "input": {"thought": "1"}, "triggers": []}
+    assert watch.apply("tasks", task) == [Event("call_tool", "1: look")]
+    assert watch.doing() == "calling a tool for 1: look"
+    watch.apply("tasks", {"id": "a", "name": "call_tool", "result": {}})
+    strange = {"id": "b", "name": "ponder", "input": {}, "triggers": []}
+    assert watch.apply("tasks", strange) == [Event("ponder", "")]
+    assert watch.doing() == "ponder"
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_terminal"),
+    [({}, False), ({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, True)],
+)
+def test_plain_lines_where_nothing_can_be_drawn_over(
+    environment: dict[str, str], is_terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    console = Console(file=io.StringIO(), force_terminal=is_terminal)
+    assert isinstance(screen_for(console, "x"), PlainScreen)
+
+
+def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ports, "whereabouts", lambda known: "remote")
+    monkeypatch.setattr("sys.stdin", _Keyboard("n\n"))
+    console = terminal(width=200)
+    with console.capture() as said, pytest.raises(ModelUnavailable, match="was not downloaded"):
+        ports.open_port("local", console)
+    assert "Apache-2.0, 1.12 GB" in said.get()
+    assert "https://huggingface.co/" in said.get()
+
+
+class _Keyboard(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    what = "Qwen, Apache-2.0 from installed packages"
+    with ports.Bar(Console(file=io.StringIO())) as plain:
+        for done in range(1, 1001):
+            plain(what, done * 1_000_000, 1_000_000_000)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == f"fetching  {what}: 1 GB of 1 GB"
+    console = terminal()
+    with ports.Bar(console) as bar:
+        bar(what, 500_000_000, 1_000_000_000)
+    assert "fetching Qwen" in console.file.getvalue()  # type: ignore[attr-defined]
