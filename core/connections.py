@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
-import openai
 from langchain_core.language_models import BaseChatModel
 from langchain_openai.chat_models.base import BaseChatOpenAI
+from openai import DefaultAsyncHttpxClient as AsyncClient
 from pydantic import SecretStr
 
 SHORTEST_SECRET = 8
@@ -49,8 +50,8 @@ class Connections:
 
     LangChain's OpenAI models share one pool of connections in the whole process, and a connection
     works only in the event loop it was opened in: the second `asyncio.run` of a program would find
-    the pool full of dead ones. A model that was given an HTTP client of its own, or is no OpenAI
-    model, is used as it is.
+    the pool full of dead ones. Here all models of one event loop share a pool, which is closed with
+    the loop. A model that was given an HTTP client, or is no OpenAI model, is used as it is.
 
     Args:
         model: The chat model.
@@ -58,36 +59,55 @@ class Connections:
 
     def __init__(self, model: BaseChatModel) -> None:
         self._model = model
-        self._kept: dict[asyncio.AbstractEventLoop, tuple[BaseChatModel, AsyncIterator[None]]] = {}
+        self._own: dict[asyncio.AbstractEventLoop, tuple[AsyncClient, BaseChatModel]] = {}
 
     async def model(self) -> BaseChatModel:
         """Returns the model for the running event loop."""
-        loop = asyncio.get_running_loop()
-        if (kept := self._kept.get(loop)) is not None:
-            return kept[0]
         model = self._model
         if not isinstance(model, BaseChatOpenAI) or model.http_async_client is not None:
             return model
-        for old in [old for old in self._kept if old.is_closed()]:
-            del self._kept[old]
-        client = openai.DefaultAsyncHttpxClient()
+        loop = asyncio.get_running_loop()
+        client = await _client(loop)
+        if (own := self._own.get(loop)) is not None and own[0] is client:
+            return own[1]
+        _drop_closed(self._own)
         root = model.root_async_client.with_options(http_client=client)
         # The copy takes what is unset from the environment, meant for OpenAI or not.
         root.organization = model.root_async_client.organization
         root.project = model.root_async_client.project
-        own = model.model_copy(
+        copy = model.model_copy(
             update={"root_async_client": root, "async_client": root.chat.completions}
         )
-        self._kept[loop] = own, (keeper := self._keep(loop, client))
-        await anext(keeper)
-        return own
+        self._own[loop] = client, copy
+        return copy
 
-    async def _keep(
-        self, loop: asyncio.AbstractEventLoop, client: openai.DefaultAsyncHttpxClient
-    ) -> AsyncIterator[None]:
-        """Closes the connections when the loop ends, which closes its async generators."""
-        try:
-            yield
-        finally:
-            self._kept.pop(loop, None)
-            await client.aclose()
+
+_pools: dict[asyncio.AbstractEventLoop, tuple[AsyncClient, AsyncIterator[None]]] = {}
+"""The open connections of each event loop. They belong to the loop, not to whoever uses them: only
+its end can close them in order."""
+
+
+async def _client(loop: asyncio.AbstractEventLoop) -> AsyncClient:
+    if (pool := _pools.get(loop)) is not None:
+        return pool[0]
+    _drop_closed(_pools)
+    client = AsyncClient()
+    _pools[loop] = client, (keeper := _keep(loop, client))
+    await anext(keeper)
+    return client
+
+
+async def _keep(loop: asyncio.AbstractEventLoop, client: AsyncClient) -> AsyncIterator[None]:
+    """Closes a pool when its loop ends: a loop then closes its async generators."""
+    try:
+        yield
+    finally:
+        _pools.pop(loop, None)
+        await client.aclose()
+
+
+def _drop_closed(kept: dict[asyncio.AbstractEventLoop, Any]) -> None:
+    """Forgets the loops that ended without closing their async generators."""
+    for loop in list(kept):
+        if loop.is_closed():
+            kept.pop(loop, None)

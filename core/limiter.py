@@ -91,9 +91,9 @@ class Limiter:
                 await asyncio.sleep(at - now)
             except asyncio.CancelledError:
                 with self._lock:
-                    for window, amount in zip((self._requests, self._tokens), passed, strict=True):
-                        if window is not None and amount is not None:
-                            window.forget(amount)
+                    for (window, _), taken in zip(windows, passed, strict=True):
+                        if window is not None and taken is not None:
+                            window.forget(taken)
                 raise
         return Turn(passed[1])
 

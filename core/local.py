@@ -1,5 +1,4 @@
-"""The embedded model server: llama.cpp inside this process, reached over loopback like any
-endpoint."""
+"""The embedded model server: llama.cpp inside this process, an endpoint on the loopback."""
 
 import threading
 from dataclasses import dataclass, field

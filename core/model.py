@@ -191,14 +191,7 @@ class ChatPort:
             raise
         finally:
             meter.release()
-        meter.count(
-            request.role,
-            self.name,
-            requests=1,
-            samples=len(answer["texts"]),
-            prompt_tokens=answer["prompt_tokens"],
-            completion_tokens=answer["completion_tokens"],
-        )
+        meter.count(request.role, self.name, requests=1)
         return answer
 
     async def _collect(self, request: Request, meter: Meter) -> Answer:
@@ -254,6 +247,14 @@ class ChatPort:
                     )
                 answer = read(result, request, n)
                 turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
+                # Before the next one gets this turn: it may be over the limit now.
+                meter.count(
+                    request.role,
+                    self.name,
+                    samples=len(answer["texts"]),
+                    prompt_tokens=answer["prompt_tokens"],
+                    completion_tokens=answer["completion_tokens"],
+                )
                 return answer
 
         return await self._retry.run(

@@ -70,8 +70,9 @@ TASKS = {
             "crosswords",
             "thoughtgraph.tasks.crosswords:Crosswords",
             "fill a 5 x 5 crossword from ten clues",
-            '["Long narrow piece", "Yours, of old", "Apartment payments", "Valuable thing", "Equals", '
-            '"Leather band", "Not those but", "Wash off the soap", "Bury", "Bugs, to a gardener"]',
+            '["Long narrow piece", "Yours, of old", "Apartment payments", "Valuable thing", '
+            '"Equals", "Leather band", "Not those but", "Wash off the soap", "Bury", '
+            '"Bugs, to a gardener"]',
         ),
         TaskEntry(
             "creative_writing",

@@ -59,16 +59,9 @@ class Draft(TypedDict, total=False):
     """False when the request was not answered, so that the thought stays unexpanded."""
 
 
-class Job(TypedDict, total=False):
-    """The slice of the state that one fanned-out task needs; LangGraph stores every one it sends."""
+class Order(TypedDict, total=False):
+    """What one fanned-out task is sent: ids only, because LangGraph stores every slice it sends."""
 
-    problem: str
-    settings: dict[str, Any]
-    run: str
-    usage: Usage
-    """What was spent when the task was sent, cut down to what limits need."""
-    path: list[Thought]
-    """The thoughts from the root (excluded) to the one in question."""
     thought: str
     """Id of the thought to expand."""
     expansion: int
@@ -77,10 +70,24 @@ class Job(TypedDict, total=False):
     """Ids of the thoughts that the verdict will be about."""
     key: str
     """State key of the evaluation."""
-    paths: list[list[Thought]]
-    """The candidates of a vote."""
+    vote: bool
+    """Whether the thoughts are to be compared with each other."""
     question: int
     """Which part of the state the verdict will be about, where a task judges part by part."""
+
+
+class Job(Order, total=False):
+    """An order, completed from the state."""
+
+    problem: str
+    settings: dict[str, Any]
+    run: str
+    usage: Usage
+    """What was spent when the task was sent."""
+    path: list[Thought]
+    """The thoughts from the root (excluded) to the one in question."""
+    paths: list[list[Thought]]
+    """The candidates of a vote."""
 
 
 class SearchState(SearchInput, total=False):

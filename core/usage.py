@@ -234,7 +234,13 @@ class Meter:
         self._share("failed", 1)
 
     def count(self, role: str, model: str, **numbers: int) -> None:
-        """Counts one answered request (or, with `cached=1`, one that was not needed)."""
+        """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).
+
+        Args:
+            role: What the request was for.
+            model: Name of the model, for its price.
+            numbers: Counters of `RoleUsage`.
+        """
         cost: dict[str, Any] = {**numbers, "roles": {role: numbers}}
         if model in self._prices and not numbers.get("cached"):
             prompt, completion = self._prices[model]

@@ -23,16 +23,16 @@ from langgraph.types import Send
 from pydantic import Field, model_validator
 
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.ask import expansion_job, grants
+from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.evaluate import evaluate, value_jobs, vote_jobs
+from thoughtgraph.nodes.evaluate import evaluate, value_orders, vote_orders
 from thoughtgraph.nodes.generate import WAYS, Way, generate
 from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.select import select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings
-from thoughtgraph.state import SearchState
+from thoughtgraph.state import Order, SearchState
 from thoughtgraph.task import Checks, Proposes, Samples, Values, Votes
 
 
@@ -141,7 +141,7 @@ def _generations(state: SearchState) -> list[Send]:
     """Line 3: one task for each state to expand, as many as the limits allow."""
     frontier = [] if state.get("stop_reason") else state["frontier"][: grants(state)]
     return [
-        Send("generate", expansion_job(state, key, expansion=frontier[:at].count(key)))
+        Send("generate", Order(thought=key, expansion=frontier[:at].count(key)))
         for at, key in enumerate(frontier)
     ]
 
@@ -151,5 +151,5 @@ def _judgements(parts: Parts, state: SearchState) -> list[Send]:
     if state.get("stop_reason"):
         return []
     votes = state["settings"]["evaluate"] == "vote"
-    jobs = vote_jobs(state) if votes else value_jobs(parts, state)
-    return [Send("evaluate", job) for job in jobs[: grants(state)]]
+    orders = vote_orders(state) if votes else value_orders(parts, state)
+    return [Send("evaluate", order) for order in orders[: grants(state)]]

@@ -1,7 +1,7 @@
 """One node run's access to the models: asks, counts, and turns failures into state."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 
@@ -11,24 +11,9 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Job, SearchState
 from thoughtgraph.task import Prompt
-from thoughtgraph.tree import path_to
 from thoughtgraph.usage import Meter, Usage, remaining_requests
 
-LIMITED = ("requests", "prompt_tokens", "completion_tokens", "dollars", "seconds", "rounds")
-"""The counters that limits speak of; the rest need not travel with a job."""
 SAMPLE_BREAK = "\n-----\n"
-
-
-def job(state: SearchState | Job, **more: Any) -> Job:
-    """Returns the slice of the state that a fanned-out task needs.
-
-    Args:
-        state: The whole state.
-        more: The fields that say what the task is about.
-    """
-    usage = cast("Usage", {k: v for k, v in state["usage"].items() if k in LIMITED})
-    base = {name: cast("Job", state)[name] for name in ("problem", "settings", "run")}
-    return cast("Job", {**base, "usage": usage, **more})
 
 
 def grants(state: SearchState) -> int:
@@ -101,17 +86,6 @@ class Asker:
 def joined(samples: Sequence[str]) -> str:
     """Returns several completions as one text for a reader."""
     return SAMPLE_BREAK.join(samples)
-
-
-def expansion_job(state: SearchState, thought: str, expansion: int = 0) -> Job:
-    """Returns the job of expanding one thought."""
-    path = [slim(t) for t in path_to(state["tree"], thought)]
-    return job(state, thought=thought, expansion=expansion, path=path)
-
-
-def slim(thought: Mapping[str, Any]) -> Any:
-    """Returns what tasks read of a thought: jobs leave raw texts and counters behind."""
-    return {k: v for k, v in thought.items() if k not in ("raw", "value_raw", "usage", "verdicts")}
 
 
 def _superstep() -> int:

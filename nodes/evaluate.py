@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from thoughtgraph.nodes.ask import Asker, job, joined, slim
+from thoughtgraph.nodes.ask import Asker, joined
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of, verdict_fields
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Job, SearchState
+from thoughtgraph.state import Job, Order, SearchState
 from thoughtgraph.task import Prompt, Values, Verdict, Votes
 from thoughtgraph.tree import Tree, cut, path_to
 
@@ -18,48 +19,42 @@ def evaluate(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from a `Job` to the values of the thoughts the job is about. A request that a
+        The node: from an `Order` to the values of the thoughts it is about. A request that a
         limit or a failing endpoint forbids leaves them without a value.
     """
 
     async def node(job: Job) -> dict[str, Any]:
         asker = Asker(parts, job)
-        judge = _vote if "paths" in job else _value
+        judge = _vote if job.get("vote") else _value
         tree = await judge(parts, job, asker)
         if tree:
             first = tree[job["about"][0]]
             first["usage"] = asker.meter.by_role()
         return asker.update(tree=tree)
 
-    return node
+    return fanned_out(node)
 
 
-def value_jobs(parts: Parts, state: SearchState) -> list[Job]:
-    """Returns one job for each distinct state of this step without a value, in creation order."""
+def value_orders(parts: Parts, state: SearchState) -> list[Order]:
+    """Returns one order for each distinct state of this step without a value, in creation order."""
     task = parts.task_for(state["settings"], Values)
-    tree = state["tree"]
-    jobs: dict[str, Job] = {}
+    orders: dict[str, Order] = {}
     for thought in unjudged(state):
-        path = path_to(tree, thought)
-        prompt = task.value(state["problem"], path)
+        prompt = task.value(state["problem"], path_to(state["tree"], thought))
         if isinstance(prompt, Verdict):
             continue
         key = key_of(prompt)
-        if key in jobs:
-            jobs[key]["about"].append(thought)
+        if key in orders:
+            orders[key]["about"].append(thought)
         else:
-            slice_ = [slim(step) for step in path]
-            jobs[key] = job(state, key=key, about=[thought], path=slice_)
-    return list(jobs.values())
+            orders[key] = {"key": key, "about": [thought]}
+    return list(orders.values())
 
 
-def vote_jobs(state: SearchState) -> list[Job]:
-    """Returns the one job that compares all thoughts of this step; none when all have votes."""
+def vote_orders(state: SearchState) -> list[Order]:
+    """Returns the one order that compares all thoughts of this step; none when all have votes."""
     keys = unjudged(state)
-    if not keys:
-        return []
-    paths = [[slim(step) for step in path_to(state["tree"], key)] for key in keys]
-    return [job(state, about=keys, paths=paths)]
+    return [{"about": keys, "vote": True}] if keys else []
 
 
 def unjudged(state: SearchState) -> list[str]:

@@ -5,13 +5,14 @@ from typing import Any
 
 from langgraph.types import Send
 
-from thoughtgraph.nodes.ask import expansion_job, grants
+from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose
+from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.register import key_of, place
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import DfsState, Draft, Frame, StopReason
+from thoughtgraph.state import DfsState, Draft, Frame, Order, StopReason
 from thoughtgraph.task import Constrains
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent
@@ -24,7 +25,7 @@ def expansions(parts: Parts, way: Choose, state: DfsState) -> list[Send]:
     key = state["frontier"][0]
     if not grants(state) or _known(parts, way, state, key):
         return []
-    return [Send("generate", expansion_job(state, key))]
+    return [Send("generate", Order(thought=key, expansion=0))]
 
 
 def open_frame(parts: Parts, way: Choose) -> Node:
@@ -121,7 +122,7 @@ def _known(parts: Parts, way: Choose, state: DfsState, key: str) -> str | None:
 
 
 def _prompt_key(parts: Parts, way: Choose, state: DfsState, key: str) -> str:
-    prompt, _, _ = way(state["settings"])(parts, expansion_job(state, key))
+    prompt, _, _ = way(state["settings"])(parts, job_of(state, Order(thought=key, expansion=0)))
     return key_of(prompt)
 
 

@@ -6,10 +6,11 @@ from typing import Any, Literal
 from langgraph.types import Send
 
 from thoughtgraph.model import Draw
-from thoughtgraph.nodes.ask import Asker, expansion_job, grants
+from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Draft, Job, SearchState
+from thoughtgraph.state import Draft, Job, Order, SearchState
 from thoughtgraph.task import Answers, Prompt, Proposes, Samples
 from thoughtgraph.tree import ROOT, cut
 
@@ -30,7 +31,7 @@ def generate(parts: Parts, way: Choose) -> Node:
         way: From the run's settings to the way thoughts are generated.
 
     Returns:
-        The node: from a `Job` to one `Draft`.
+        The node: from an `Order` to one `Draft`.
     """
 
     async def node(job: Job) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def generate(parts: Parts, way: Choose) -> Node:
             draft["usage"] = asker.meter.by_role()
         return asker.update(drafts=draft)
 
-    return node
+    return fanned_out(node)
 
 
 def propose(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
@@ -98,4 +99,4 @@ async def expand_root(state: SearchState) -> list[Send] | Literal["answer"]:
     """Routes to the one generation of a method that asks outright, if a request is allowed."""
     if not grants(state):
         return "answer"
-    return [Send("generate", expansion_job(state, ROOT))]
+    return [Send("generate", Order(thought=ROOT, expansion=0))]

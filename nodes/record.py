@@ -7,12 +7,13 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.nodes.ask import Asker, grants, job, joined, slim
+from thoughtgraph.nodes.ask import Asker, grants, joined
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.frames import shortage
+from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of, verdicts_in
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import DfsState, Finding, Job, StopReason
+from thoughtgraph.state import DfsState, Finding, Job, Order, StopReason
 from thoughtgraph.task import Inspects, Prompt, Task, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, cut, path_to
 from thoughtgraph.usage import Usage, add_usage
@@ -39,11 +40,9 @@ def open_questions(parts: Parts, state: DfsState) -> list[Send]:
     for at, prompt in enumerate(asked):
         if (key := key_of(prompt)) not in known:
             fresh.setdefault(key, at)
-    about, slim_path = [state["visiting"]], [slim(step) for step in path]
-    jobs = [
-        job(state, key=key, about=about, question=at, path=slim_path) for key, at in fresh.items()
-    ]
-    return [Send("evaluate", each) for each in jobs[: grants(state)]]
+    about = [state["visiting"]]
+    orders = [Order(key=key, about=about, question=at) for key, at in fresh.items()]
+    return [Send("evaluate", order) for order in orders[: grants(state)]]
 
 
 def evaluate_part(parts: Parts) -> Node:
@@ -53,8 +52,8 @@ def evaluate_part(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from a `Job` to one `Finding`; to none when a limit or a failing endpoint forbids
-        the request.
+        The node: from an `Order` to one `Finding`; to none when a limit or a failing endpoint
+        forbids the request.
     """
 
     async def node(job: Job) -> dict[str, Any]:
@@ -77,7 +76,7 @@ def evaluate_part(parts: Parts) -> Node:
         )
         return asker.update(findings=finding)
 
-    return node
+    return fanned_out(node)
 
 
 def record(parts: Parts) -> Node:

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from thoughtgraph.model import Draw
-from thoughtgraph.nodes.ask import Asker, expansion_job
+from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Read
+from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Job, SearchState, StopReason
+from thoughtgraph.state import Job, Order, SearchState, StopReason
 from thoughtgraph.task import Answers, Prompt, Refines
 from thoughtgraph.tree import Thought, cut, grow
 from thoughtgraph.usage import remaining_thoughts
@@ -43,7 +44,7 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
         latest = state["frontier"][0]
         if reason := _forbidden(state, latest):
             return {"stop_reason": reason}
-        asker, job = Asker(parts, state), expansion_job(state, latest)
+        asker, job = Asker(parts, state), job_of(state, Order(thought=latest, expansion=0))
         draft = state["settings"]["draft"] if role == "generate" else ""
         if draft:
             output = {**_output(parts, job, draft), "note": GIVEN}

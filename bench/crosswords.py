@@ -1,0 +1,80 @@
+"""Scores of crosswords: letters, words, whole games (Tree of Thoughts, Table 3).
+
+A gold answer is five rows of five letters, separated by spaces, like the answers of the task. The
+table's row "+best state" picks the best of all boards a search visited: it knows the gold answer,
+so it is an oracle's score and stands apart from all others.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.tasks.board import BLANK, SIZE
+from thoughtgraph.tasks.crosswords import Crosswords, board_of
+from thoughtgraph.tree import Tree, path_to
+
+
+class Score(NamedTuple):
+    """How much of a board is right."""
+
+    letters: float
+    """Share of the 25 letters."""
+    words: float
+    """Share of the 10 words."""
+    game: bool
+    """Whether all letters are right."""
+
+
+class Puzzle(NamedTuple):
+    """A crossword and its solution."""
+
+    problem: str
+    gold: str
+
+
+def load(path: Path) -> list[Puzzle]:
+    """Reads crosswords from a JSON file: a list of pairs of ten clues and 25 letters.
+
+    Raises:
+        InputError: The file holds something else.
+    """
+    try:
+        pairs = json.loads(path.read_text(encoding="utf-8"))
+        return [
+            Puzzle(Crosswords().read(json.dumps(clues)), rows("".join(letters)))
+            for clues, letters in pairs
+        ]
+    except (OSError, TypeError, ValueError) as error:
+        raise InputError(
+            f"cannot read crosswords from {str(path)!r} ({error}); it must be a JSON list of "
+            "[ten clues, 25 letters]"
+        ) from error
+
+
+def rows(letters: str) -> str:
+    """Returns 25 letters as five rows, separated by spaces."""
+    return " ".join(letters[at : at + SIZE] for at in range(0, SIZE * SIZE, SIZE)).upper()
+
+
+def score(answer: str | None, gold: str) -> Score:
+    """Returns how much of an answer is right; None is an empty board."""
+    given = (answer or rows(BLANK * SIZE * SIZE)).split()
+    right = gold.split()
+    columns = [list(zip(*board, strict=True)) for board in (given, right)]
+    pairs = [*zip(given, right, strict=True), *zip(*columns, strict=True)]
+    letters = sum(a == b for a, b in zip("".join(given), "".join(right), strict=True))
+    words = sum(tuple(a) == tuple(b) for a, b in pairs)
+    return Score(letters / (SIZE * SIZE), words / (2 * SIZE), given == right)
+
+
+def best_state(tree: Tree, gold: str) -> Score:
+    """Returns the score of the visited board with most right words, the first of several (oracle).
+
+    Args:
+        tree: The tree of a depth-first search.
+        gold: The solution.
+    """
+    visited = sorted((t for t in tree.values() if "visit" in t), key=lambda t: t["visit"])
+    scores = [score(board_of(path_to(tree, t["id"])).answer(), gold) for t in visited]
+    return max(scores, key=lambda each: each.words, default=score(None, gold))

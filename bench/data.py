@@ -1,0 +1,136 @@
+"""Problems with their gold answers, from a file the user names. Gold answers stay in this layer."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thoughtgraph import registry
+from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.tasks.game24 import puzzles
+
+
+class Record(NamedTuple):
+    """One problem of a data set."""
+
+    id: str
+    """Its name in the data set: a rank, a line number counted from 1, or the set's own id."""
+    problem: str
+    """The problem in the task's canonical form."""
+    gold: str | None
+    """The gold answer as the data set writes it; None where the answer is checked or judged."""
+
+
+Rows = Iterator[tuple[str, str, str | None]]
+Loader = Callable[[Path], Rows]
+
+
+def load(task: str, path: str | Path) -> list[Record]:
+    """Reads a data set in its public format.
+
+    Args:
+        task: The task's id.
+        path: The file.
+
+    Raises:
+        UnknownName: There is no data format for the task.
+        InputError: The file cannot be read, or an entry of it is no problem of the task.
+    """
+    if task not in LOADERS:
+        raise UnknownName("data format of task", task, LOADERS)
+    file, reader = Path(path).expanduser(), registry.task(task)
+    records: list[Record] = []
+    try:
+        for key, problem, gold in LOADERS[task](file):
+            records.append(Record(key, reader.read(_text(problem)), gold))
+    except OSError as error:
+        raise InputError(
+            f"cannot read {str(path)!r} ({error.strerror}); name a file for {task!r}"
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
+        # InputError is a ValueError: a problem the task refuses is reported with its place.
+        raise InputError(
+            f"entry {len(records) + 1} of {str(path)!r} is no {task} problem: {_why(error)}; "
+            f"expected {FORMATS[task]}"
+        ) from error
+    if not records:
+        raise InputError(f"{str(path)!r} holds no problems; expected {FORMATS[task]}")
+    return records
+
+
+def generated_game24() -> list[Record]:
+    """Returns all solvable Game-of-24 puzzles, for runs without a data set."""
+    return [Record(str(at), puzzle, None) for at, puzzle in enumerate(puzzles(), 1)]
+
+
+def _game24(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        for row in csv.DictReader(lines):
+            yield row["Rank"], row["Puzzles"], None
+
+
+def _creative_writing(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield str(number), line, None
+
+
+def _gsm8k(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        gold = _text(entry["answer"]).rpartition("####")[2].strip()
+        yield str(number), entry["question"], gold
+
+
+def _strategyqa(file: Path) -> Rows:
+    for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
+        if not isinstance(entry["answer"], bool):
+            raise TypeError("its answer is neither true nor false")
+        yield entry.get("qid", str(number)), entry["question"], "yes" if entry["answer"] else "no"
+
+
+def _json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with file.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, _object(json.loads(line))
+
+
+def _entries(value: Any) -> Iterable[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise TypeError("the file is no list")
+    return map(_object, value)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("it is no object")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    return str(error).partition("; ")[0].partition("\n")[0]
+
+
+LOADERS: Mapping[str, Loader] = {
+    "game24": _game24,
+    "creative_writing": _creative_writing,
+    "gsm8k": _gsm8k,
+    "strategyqa": _strategyqa,
+}
+
+FORMATS: Mapping[str, str] = {
+    "game24": "a CSV file with the columns Rank and Puzzles",
+    "creative_writing": "a text file with four sentences a line",
+    "gsm8k": 'lines of JSON with "question" and "answer", which ends in "#### number"',
+    "strategyqa": 'a JSON list of objects with "question" and "answer" (true or false)',
+}

@@ -1,0 +1,174 @@
+"""How answers are scored: the official scorers, which alone see gold answers (SPEC.md 1.8)."""
+
+import math
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from thoughtgraph.model import ChatPort
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Prompt
+from thoughtgraph.tasks.game24 import Game24
+from thoughtgraph.tasks.numbers import canonical
+from thoughtgraph.usage import Meter
+
+SCORES = range(1, 11)
+"""The coherence scores there are (Tree of Thoughts, section 4.2)."""
+
+_SCORE = re.compile(r"coherency score is[^\d\n]{0,20}(\d+)", re.IGNORECASE)
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = frozenset(string.punctuation)
+_VERDICTS = frozenset({"yes", "no", "noanswer"})
+
+Scorer = Callable[[str, str, str], float]
+"""From problem, answer and gold answer to a score between 0 and 1."""
+
+
+def exact_match(answer: str, gold: str) -> float:
+    """Returns 1 if two answers are equal once case, punctuation and articles are gone, else 0."""
+    return float(_normal(answer) == _normal(gold))
+
+
+def f1(answer: str, gold: str) -> float:
+    """Returns the harmonic mean of token precision and recall.
+
+    Where either side is yes, no or noanswer and the other is not the same, it is 0.
+    """
+    ours, theirs = _normal(answer), _normal(gold)
+    if ours != theirs and not _VERDICTS.isdisjoint((ours, theirs)):
+        return 0.0
+    a, b = ours.split(), theirs.split()
+    common = (Counter(a) & Counter(b)).total()
+    return 2 * common / (len(a) + len(b)) if common else 0.0
+
+
+def solved(answer: str, gold: str) -> float:
+    """Returns 1 if two numbers, choices, lists or verdicts are the same in canonical form."""
+    return float(canonical(answer) == canonical(gold))
+
+
+def game24(problem: str, answer: str) -> float:
+    """Returns 1 if an expression uses each of the puzzle's numbers once and equals 24 exactly."""
+    return float(Game24().check(problem, answer))
+
+
+SCORERS: Mapping[str, Scorer] = {
+    "game24": lambda problem, answer, gold: game24(problem, answer),
+    "gsm8k": lambda problem, answer, gold: solved(answer, gold),
+    "strategyqa": lambda problem, answer, gold: solved(answer, gold),
+    "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
+}
+"""The score of one answer by task; creative writing has a judge instead."""
+
+
+def scores(
+    task: str, problem: str, candidates: Sequence[str | None], gold: str | None
+) -> list[float]:
+    """Returns the score of each output of a method; one without an answer scores 0.
+
+    Args:
+        task: The task's id, one of `SCORERS`.
+        problem: The problem in canonical form.
+        candidates: The answers of the outputs in their order.
+        gold: The gold answer; None where the task checks answers exactly.
+    """
+    score = SCORERS[task]
+    return [0.0 if answer is None else score(problem, answer, gold or "") for answer in candidates]
+
+
+def success_at_1(scores: Sequence[float]) -> float:
+    """Returns the score of a method's first output; 0 without any."""
+    return scores[0] if scores else 0.0
+
+
+def best_of_k(scores: Sequence[float], k: int | None = None) -> float:
+    """Returns the best score among a method's first k outputs, as an oracle would choose.
+
+    With all outputs of a breadth-first search it is success@b, which is what Table 2 of Tree of
+    Thoughts reports; with k samples of chain of thought it is its "best of k".
+
+    Args:
+        scores: The scores of the outputs in their order.
+        k: How many outputs count; None: all.
+    """
+    return max(scores[:k], default=0.0)
+
+
+def mean(scores: Sequence[float]) -> float:
+    """Returns the mean score; 0 without any."""
+    return sum(scores) / len(scores) if scores else 0.0
+
+
+class Interval(NamedTuple):
+    """A confidence interval of a proportion."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: float, trials: int, z: float = 1.959964) -> Interval:
+    """Returns Wilson's score interval of a proportion.
+
+    Args:
+        successes: How many trials succeeded; a sum of scores between 0 and 1 is allowed.
+        trials: How many there were; with none the interval is [0, 1].
+        z: Quantile of the normal distribution; 1.96 stands for 95 %.
+    """
+    if not trials:
+        return Interval(0.0, 1.0)
+    share, slack = successes / trials, z * z / trials
+    centre = (share + slack / 2) / (1 + slack)
+    half = z / (1 + slack) * math.sqrt((share * (1 - share) + slack / 4) / trials)
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+class Coherence(NamedTuple):
+    """What the judge of creative writing thinks of one passage."""
+
+    score: float
+    """Mean of the scores that could be read, 1 to 10; 0 when none could."""
+    scores: tuple[int, ...]
+    """The scores that could be read."""
+    malformed: int
+    """Samples without a score."""
+
+
+async def coherence(
+    judge: ChatPort, passage: str, *, samples: int = 5, meter: Meter | None = None
+) -> Coherence:
+    """Scores the coherence of a passage (Tree of Thoughts, section 4.2).
+
+    Args:
+        judge: The judging model; the paper's was GPT-4.
+        passage: The passage. An empty one scores 0 and is not judged.
+        samples: How many scores are averaged (paper: 5).
+        meter: Counts what the judgement costs, if given.
+    """
+    if not passage.strip():
+        return Coherence(0.0, (), 0)
+    prompt = Prompt(fill("creative_writing/score", passage=passage))
+    texts = await judge.sample(
+        prompt.messages(),
+        n=samples,
+        role="score",
+        meter=meter,
+        scope="shared",
+        parameters={"temperature": 1.0, "max_tokens": 1000},
+    )
+    scores = tuple(score for text in texts if (score := read_score(text)) is not None)
+    return Coherence(mean(scores), scores, len(texts) - len(scores))
+
+
+def read_score(text: str) -> int | None:
+    """Returns the last coherence score in a judge's text; None for none or one out of range."""
+    found = _SCORE.findall(text)
+    if not found or len(found[-1]) > 2 or int(found[-1]) not in SCORES:
+        return None
+    return int(found[-1])
+
+
+def _normal(text: str) -> str:
+    lowered = "".join(letter for letter in text.lower() if letter not in _PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", lowered).split())

@@ -1,0 +1,95 @@
+"""How many requests a second many searches at once send, against the bare chat model.
+
+    uv run python -m thoughtgraph.bench.throughput http://127.0.0.1:8777/v1#fake
+
+Solves a hundred Game-of-24 puzzles at once with `tot_bfs`, concurrency cap lifted, without a
+checkpointer and with SQLite, and sends the same number of the same requests through
+`ChatOpenAI.agenerate` alone. The endpoint should answer at once; it shares the machine with both
+sides.
+"""
+
+import argparse
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_openai import ChatOpenAI
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from pydantic import SecretStr
+
+import thoughtgraph as tg
+from thoughtgraph.bench.plain_loop import OPTIONS, TASK, address
+from thoughtgraph.tasks.game24 import puzzles
+
+
+async def main(arguments: argparse.Namespace) -> None:
+    """Measures and prints."""
+    base, name = address(arguments.endpoint)
+    chat = ChatOpenAI(model=name, base_url=base, api_key=SecretStr("none"), max_retries=0)
+    problems = puzzles()[:: len(puzzles()) // arguments.puzzles][: arguments.puzzles]
+    lifted = tg.Rates(concurrency=None)
+    plain = tg.build("tot_bfs", task="game24", model=chat, rates=lifted)
+    rates: dict[str, list[tuple[float, float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for turn in range(arguments.runs + 1):
+            async with AsyncSqliteSaver.from_conn_string(str(Path(folder) / f"{turn}.db")) as saver:
+                kept = tg.build(
+                    "tot_bfs", task="game24", model=chat, rates=lifted, checkpointer=saver
+                )
+                measured = [
+                    ("tot_bfs", await searches(plain, problems)),
+                    ("tot_bfs, SQLite", await searches(kept, problems)),
+                ]
+                requests = int(measured[0][1][2])
+                measured.insert(0, ("bare agenerate", await bare(chat, problems, requests)))
+            if turn:
+                for label, (wall, cpu, count) in measured:
+                    rates.setdefault(label, []).append((count / wall, 1000 * cpu / count))
+    best = statistics.median(rate for rate, _ in rates["bare agenerate"])
+    print(f"{'':20}{'requests/s':>12}{'of bare':>9}{'CPU ms/request':>16}")
+    for label, runs in rates.items():
+        rate = statistics.median(r for r, _ in runs)
+        cpu = statistics.median(c for _, c in runs)
+        print(f"{label:20}{rate:12.0f}{rate / best:9.1%}{cpu:16.2f}")
+
+
+async def bare(chat: ChatOpenAI, problems: Sequence[str], count: int) -> tuple[float, float, int]:
+    """Sends `count` requests of a search's kind, as many at once as there are searches."""
+    waiting = iter(range(count))
+    prompts = [TASK.propose(problem, [], OPTIONS).user for problem in problems]
+
+    async def worker() -> None:
+        for at in waiting:
+            messages: list[BaseMessage] = [HumanMessage(prompts[at % len(prompts)])]
+            await chat.agenerate([messages], temperature=0.7, max_tokens=1000)
+
+    began, cpu = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(worker() for _ in problems))
+    return time.perf_counter() - began, time.process_time() - cpu, count
+
+
+async def searches(graph: Any, problems: Sequence[str]) -> tuple[float, float, int]:
+    """Runs all searches at once; returns wall seconds, CPU seconds and requests."""
+    began, cpu = time.perf_counter(), time.process_time()
+    thread = {"configurable": {"thread_id": ""}}
+    results = await asyncio.gather(
+        *(
+            graph.ainvoke({"problem": p}, {**thread, "configurable": {"thread_id": p}})
+            for p in problems
+        )
+    )
+    wall, busy = time.perf_counter() - began, time.process_time() - cpu
+    return wall, busy, sum(result["usage"]["requests"] for result in results)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("endpoint")
+    parser.add_argument("--puzzles", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=3)
+    asyncio.run(main(parser.parse_args()))

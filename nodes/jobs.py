@@ -1,0 +1,62 @@
+"""What a fanned-out task is sent, and how it gets the rest of the state.
+
+LangGraph stores every slice that is sent, twice: a slice with the path in it made a checkpoint
+three times as large (`bench/growth.py`). So an `Order` names its thoughts by id only, and the task
+completes it to a `Job` from the channels of the running superstep, which hold what the router saw.
+LangGraph's own tool node reads them in the same way.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from langchain_core.runnables.config import var_child_runnable_config
+
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.tree import path_to
+
+READ = "__pregel_read"
+"""LangGraph's key for the function that reads channels; `tests/test_jobs.py` fails if it goes."""
+NEEDED = ["problem", "settings", "run", "usage", "tree"]
+
+
+def fanned_out(node: Callable[[Job], Awaitable[dict[str, Any]]]) -> Node:
+    """Makes a node that is sent orders of one that works on jobs.
+
+    Args:
+        node: From a job to a state update.
+    """
+
+    async def run(order: Order) -> dict[str, Any]:
+        return await node(job_of(running_state(), order))
+
+    return run
+
+
+def running_state() -> SearchState:
+    """Returns the part of the running superstep's state that jobs need.
+
+    Raises:
+        RuntimeError: No graph is running.
+    """
+    config = var_child_runnable_config.get() or {}
+    read = config.get("configurable", {}).get(READ)
+    if read is None:
+        raise RuntimeError("a fanned-out task runs inside its graph only")
+    return cast("SearchState", read(NEEDED, False))
+
+
+def job_of(state: SearchState, order: Order) -> Job:
+    """Completes an order from the state.
+
+    Args:
+        state: The state; `NEEDED` names what is read of it.
+        order: What the task is about.
+    """
+    tree = state["tree"]
+    thoughts = order.get("about") or [order["thought"]]
+    job = {name: cast("Mapping[str, Any]", state)[name] for name in NEEDED if name != "tree"}
+    job["path"] = path_to(tree, thoughts[0])
+    if order.get("vote"):
+        job["paths"] = [path_to(tree, key) for key in thoughts]
+    return cast("Job", {**job, **order})
