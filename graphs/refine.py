@@ -1,0 +1,100 @@
+"""Iterative refine: Tree of Thoughts (Yao et al. 2023, arXiv 2305.10601), sections 4.1 and 4.2.
+
+    y_0 ~ IO(x), or a given draft                                     generate
+    for i = 1, ..., k do                                              judged
+        stop if y_{i-1} is right / perfectly coherent                 check
+        y_i <- refine(x, y_0, ..., y_{i-1})                           refine
+    return the last y                                                 answer
+
+Game of 24 is told whether an output is right: the graph needs an oracle, and the result is
+labelled so. Creative writing asks the model itself, and refines an IO sample or a passage that
+another method wrote (`draft`). The official code for this method was not published.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from pydantic import Field
+
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.check import check, passed
+from thoughtgraph.nodes.generate import Way
+from thoughtgraph.nodes.refine import attempt, extend
+from thoughtgraph.nodes.start import start
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import Settings
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Judges, Refines
+
+
+class RefineSettings(Settings):
+    """What `refine` can be told."""
+
+    task: str = Field(
+        "creative_writing",
+        description="Id of the task that reads the problem (ours: one that needs no oracle).",
+    )
+    refinements: int = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="k: most refinements; the first output is none (game24 10, writing 5).",
+    )
+    draft: str = Field(
+        "", description="Output to start from, such as one of tot_bfs. Empty: an IO sample."
+    )
+
+
+SETTINGS = RefineSettings
+
+
+def needs(settings: Mapping[str, Any]) -> Sequence[type]:
+    """Returns the capabilities a task must have; without an oracle the model must judge."""
+    return [Refines] if settings.get("oracle") else [Refines, Judges]
+
+
+def way(settings: Mapping[str, Any]) -> Way:
+    """Returns how outputs are generated."""
+    return attempt
+
+
+async def written(state: SearchState) -> Literal["check", "answer"]:
+    """Routes a new output to its check; without one the search is over."""
+    return "answer" if state["stop_reason"] else "check"
+
+
+async def judged(state: SearchState) -> Literal["refine", "answer"]:
+    """Routes to the next refinement until an output passed or k refinements were made."""
+    latest = state["tree"][state["frontier"][0]]
+    return "answer" if state["stop_reason"] or passed(latest) else "refine"
+
+
+def build(parts: Parts) -> Chart:
+    """Wires the loop."""
+    graph = chart(parts)
+    graph.add_node("start", start(parts))
+    graph.add_node("generate", extend(parts, "generate"))
+    graph.add_node("check", check(parts, last=_last))
+    graph.add_node("refine", extend(parts, "refine"))
+    graph.add_node(
+        "answer",
+        answer(
+            parts,
+            pick=lambda state: state["generation"],
+            best=lambda state: state["generation"][::-1],
+        ),
+    )
+    graph.add_edge(START, "start")
+    graph.add_edge("start", "generate")
+    graph.add_conditional_edges("generate", written, ["check", "answer"])
+    graph.add_conditional_edges("check", judged, ["refine", "answer"])
+    graph.add_conditional_edges("refine", written, ["check", "answer"])
+    graph.add_edge("answer", END)
+    return graph
+
+
+def _last(state: SearchState) -> bool:
+    refinements: int = state["settings"]["refinements"]
+    return len(state["generation"]) > refinements

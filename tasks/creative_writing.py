@@ -1,0 +1,113 @@
+"""Creative writing: four given sentences end four paragraphs (Tree of Thoughts, section 4.2).
+
+The first thought is a plan, the second the passage. How coherent a passage is, a model scores
+afterwards: that is a metric (`thoughtgraph.bench.metrics`), no part of the search.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks.sections import ballot, choice, headed, split, written
+from thoughtgraph.tree import Path, texts
+
+STOP = "\nPassage:\n"
+"""Where a plan ends (official code)."""
+SENTENCES = (3, 4)
+"""Sentence ends in a problem: some public inputs hold a sentence without a full stop."""
+LONGEST_PROBLEM = 4000
+"""Characters of a problem (ours; the public inputs have at most 480)."""
+
+_END = re.compile(r"[.!?][\"'\u201d\u2019)]*(?:\s|$)")
+_COHERENT = re.compile(r"perfectly coherent", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|isn[\u2019']t|no|nor|never|far from|cannot|hardly)\b", re.IGNORECASE
+)
+
+PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "refine": {"refinements": 5},
+    "tot_bfs": {
+        "steps": 2,
+        "generate": "sample",
+        "n_generate": 5,
+        "evaluate": "vote",
+        "n_evaluate": 5,
+        "select": "greedy",
+        "breadth": 1,
+    },
+}
+
+
+class CreativeWriting:
+    """The task `creative_writing`; a problem is four sentences on one line, or on four."""
+
+    id = "creative_writing"
+
+    def read(self, text: str) -> str:
+        """Returns the four sentences on one line."""
+        lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+        problem = " ".join(lines)
+        ends = len(_END.findall(problem[:LONGEST_PROBLEM]))
+        if len(problem) > LONGEST_PROBLEM or not (len(lines) == 4 or ends in SENTENCES):
+            raise ProblemError(
+                f"{problem[:40]!r} is no writing problem; write four sentences, each ending in a "
+                "full stop, on one line or on four"
+            )
+        return problem
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        """Returns the paper's values; the temperature is the official scripts' (paper: 0.7)."""
+        return {**PUBLISHED.get(method, {}), "temperature": 1.0}
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the zero-shot prompt; `cot` asks for a plan first."""
+        return Prompt(fill(f"creative_writing/{style}", input=problem))
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Returns the passage, whether or not a header precedes it."""
+        before, passage = split(text, "Passage")
+        return (before if passage is None else passage) or None
+
+    def output(self, problem: str, path: Path) -> str | None:
+        """Returns the passage that a path has written; a bare plan has none."""
+        return split(written(path), "Passage")[1] or None
+
+    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt for a plan, or for the passage that follows one."""
+        asked = self.ask(problem, "cot", options).user
+        if path:
+            plan = split(written(path), "Passage")[0]
+            return Prompt(f"{asked}\n\n{plan}\n\nPassage:\n")
+        return Prompt(asked, stop=(STOP,) if options.get("steps") != 1 else ())
+
+    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Takes the completion as it is, the second section with its header."""
+        return {"text": headed(text, "Passage") if path else text}
+
+    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
+        """Returns the prompt that compares plans or passages."""
+        return ballot(fill("creative_writing/instruction", input=problem), paths)
+
+    def voted(self, text: str, choices: int) -> int | None:
+        """Reads the 0-based choice; None if there is no valid one."""
+        return choice(text, choices)
+
+    def refine(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that shows the last passage alone and asks for a better one."""
+        passage = self.answer(problem, texts(path)[-1]) or ""
+        return Prompt(fill("creative_writing/refine", input=problem, passage=passage))
+
+    def judge(self, problem: str, output: str) -> Prompt:
+        """Returns the prompt that asks whether a passage is perfectly coherent."""
+        return Prompt(fill("creative_writing/judge", input=problem, passage=output))
+
+    def judged(self, text: str) -> bool | None:
+        """Reads the last line that speaks of "perfectly coherent"; a negation before it counts."""
+        found = list(_COHERENT.finditer(text))
+        if not found:
+            return None
+        before = text[: found[-1].start()].rpartition("\n")[2]
+        return _NEGATION.search(before[-200:]) is None

@@ -1,0 +1,185 @@
+"""Mini crosswords: ten clues, a board of 5 x 5 letters (Tree of Thoughts, section 4.3).
+
+A thought places one word, `h1. agend`. Next words are proposed together with a confidence; equal
+words of several completions add up. A board is judged clue by clue: could a word of that meaning
+fit the letters so far? Its value is minus the number of clues for which that is impossible.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.tasks.board import BLANK, LABELS, SIZE, Board
+from thoughtgraph.tree import Path, texts
+
+CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
+"""What one mention of a word is worth (official code)."""
+VERDICTS = {"sure": 0.0, "maybe": 0.0, "impossible": -1.0}
+MOST_BLANKS = 3
+"""Clues with more blanks are not judged (official code)."""
+
+_EXAMPLE = '["Long narrow piece", "Yours, of old", … ten in all]'
+_LINE = re.compile(r"([hv][1-5])\. ([A-Za-z]{5}) \((certain|high|medium|low)\)")
+_LENIENT = re.compile(
+    r"\W*([hv][1-5])\b[^A-Za-z\n]*([A-Za-z]{5})\b[^A-Za-z\n]*(certain|high|medium|low)\b", re.I
+)
+_CLUE = re.compile(r"([hv][1-5])[.:)]\s*(.*\S)", re.I)
+
+PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "io": {"n_generate": 10, "temperature": 0.7},
+    "cot": {"n_generate": 10, "temperature": 0.7},
+    "tot_dfs": {
+        "steps": 2 * SIZE,
+        "threshold": -1.0,
+        "max_per_state": 3,
+        "max_records": 100,
+        "outputs": 0,
+        "answer_from": "records",
+        "greedy_steps": 20,
+        "generate": "propose",
+        "proposal_samples": 5,
+        "evaluate": "inspect",
+        "n_evaluate": 1,
+        "reuse_proposals": True,
+        "temperature": 0.7,
+    },
+}
+
+
+class Crosswords:
+    """The task `crosswords`; a problem is ten clues, across then down."""
+
+    id = "crosswords"
+
+    def read(self, text: str) -> str:
+        """Returns the clues as ten lines, `h1. clue` to `v5. clue`.
+
+        They are given as such lines, as ten plain lines, or as a JSON list of ten texts.
+        """
+        clues = _listed(text) if text.lstrip().startswith("[") else _lined(text)
+        if clues is None or len(clues) != len(LABELS) or not all(clues):
+            raise ProblemError(
+                f"{' '.join(text.split())[:60]!r} is no mini crossword; write ten clues, five "
+                f"across and five down, as lines 'h1. …' to 'v5. …' or as a list {_EXAMPLE}"
+            )
+        return "\n".join(f"{label}. {clue}" for label, clue in zip(LABELS, clues, strict=True))
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        """Returns the paper's values for this task."""
+        return PUBLISHED.get(method, {"temperature": 0.7})
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the 5-shot prompt that asks outright; with `cot`, word by word first."""
+        return Prompt(fill(f"crosswords/{style}", input=problem))
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Returns the last five lines after `Output:` as five rows, blanks for missing letters."""
+        lines = text.rpartition("Output:")[2].strip().split("\n")[-SIZE:]
+        rows = [_row(line) for line in lines]
+        rows += [BLANK * SIZE] * (SIZE - len(rows))
+        return " ".join(rows) if any(row.strip(BLANK) for row in rows) else None
+
+    def output(self, problem: str, path: Path) -> str | None:
+        """Returns the board that the placed words give; blanks where there is no letter."""
+        return board_of(path).answer() if path else None
+
+    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt for next words, given the board."""
+        return Prompt(fill("crosswords/propose", board=board_of(path).render(clues_of(problem))))
+
+    def proposals(
+        self, problem: str, path: Path, samples: Sequence[str], options: Options
+    ) -> list[dict[str, Any]]:
+        """Reads the words, each once, with the sum of their confidences as score.
+
+        Words that stand on the board are no proposals (ours; the official code places them again).
+        """
+        exactly = options.get("repo_compat", False)
+        pattern = _LINE if exactly else _LENIENT
+        standing = set() if exactly else board_of(path).placed()
+        scores: dict[str, dict[str, Any]] = {}
+        for line in (line for text in samples for line in text.split("\n")):
+            if not (found := pattern.match(line)):
+                continue
+            label, word, confidence = (part.lower() for part in found.groups())
+            if (text := f"{label}. {word}") in standing:
+                continue
+            draft = scores.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
+            draft["score"] += CONFIDENCE[confidence]
+        return list(scores.values())
+
+    def violation(self, problem: str, path: Path) -> str:
+        """Returns which clues the last word of a path alters, if it alters a letter."""
+        altered = board_of(path[:-1]).altered(board_of(path))
+        return f"alters a letter of {', '.join(altered)}" if altered else ""
+
+    def inspect(self, problem: str, path: Path) -> Sequence[Prompt]:
+        """Returns one prompt for every clue with at least two letters on the board."""
+        clues = clues_of(problem)
+        pairs = zip(LABELS, board_of(path).words(), strict=True)
+        return [
+            Prompt(fill("crosswords/value", clue=clues[label], letters=" ".join(word.lower())))
+            for label, word in pairs
+            if word.count(BLANK) <= MOST_BLANKS
+        ]
+
+    def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
+        """Reads the verdict in the last line; the most frequent one, of several the first."""
+        words = [_last_word(text) for text in samples]
+        valid = [word for word in words if word in VERDICTS]
+        label = max(valid, key=valid.count, default="")
+        return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))
+
+
+def clues_of(problem: str) -> dict[str, str]:
+    """Returns the clues of a canonical problem by label."""
+    return {line[:2]: line[4:] for line in problem.split("\n")}
+
+
+def board_of(path: Path) -> Board:
+    """Returns the board after the words of a path."""
+    return _placed(tuple(texts(path)))
+
+
+@lru_cache(maxsize=10_000)
+def _placed(words: tuple[str, ...]) -> Board:
+    """Returns the board after some words; a search asks again and again for the same beginnings."""
+    if not words:
+        return Board()
+    label, _, word = words[-1].partition(". ")
+    return _placed(words[:-1]).place(label, word)
+
+
+def _listed(text: str) -> list[str] | None:
+    try:
+        clues = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(clues, list) or not all(isinstance(clue, str) for clue in clues):
+        return None
+    return [" ".join(clue.split()) for clue in clues]
+
+
+def _lined(text: str) -> list[str] | None:
+    lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
+    labelled = {found[1].lower(): found[2] for line in lines if (found := _CLUE.fullmatch(line))}
+    if labelled:
+        return [labelled.get(label, "") for label in LABELS] if len(lines) == len(LABELS) else None
+    return lines
+
+
+def _row(line: str) -> str:
+    """Returns a row of five; blank when the line is neither five letters nor a row of letters."""
+    word = "".join(line.split()[:SIZE]).upper()
+    word += BLANK * (SIZE - len(word))
+    return word if len(word) == SIZE and re.fullmatch(r"[A-Z_]{5}", word) else BLANK * SIZE
+
+
+def _last_word(text: str) -> str:
+    lines = text.strip().split("\n")
+    return lines[-1].strip(" .!*`:\t").lower()

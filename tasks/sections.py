@@ -1,0 +1,72 @@
+"""Outputs in two named sections, and votes among outputs (Tree of Thoughts, section 4.2, B.1).
+
+A model is asked for `Plan:` and then `Passage:`, or for `Strategy:` and then `Answer:`. Chat models
+repeat a header, leave it out or decorate it; all of that is read.
+"""
+
+import re
+from collections.abc import Sequence
+
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Prompt
+from thoughtgraph.tree import Path, texts
+
+_CHOICE = re.compile(r"best choice is[^\d\n]{0,20}(\d{1,6})(?!\d)", re.IGNORECASE)
+
+
+def split(text: str, header: str) -> tuple[str, str | None]:
+    r"""Splits an output at the last line that starts a section.
+
+    Args:
+        text: The output.
+        header: The section's name, such as `Passage`.
+
+    Returns:
+        What comes before the first such line, and what follows the last; None where the header does
+        not occur.
+
+    >>> split("Plan: walk. \n**Passage:** A day.", "Passage")
+    ('Plan: walk.', 'A day.')
+    """
+    found = list(_header(header).finditer(text))
+    if not found:
+        return text.strip(), None
+    return text[: found[0].start()].strip(), text[found[-1].end() :].strip()
+
+
+def headed(text: str, header: str) -> str:
+    """Returns a section with its header, which a model that was shown the header leaves out."""
+    return text if _header(header).search(text) else f"{header}:\n{text}"
+
+
+def written(path: Path) -> str:
+    """Returns the partial output that a path of samples has written, in the model's own words."""
+    return "\n".join(text.strip("\n") for text in texts(path))
+
+
+def ballot(instruction: str, paths: Sequence[Path]) -> Prompt:
+    """Returns the prompt that asks which partial output is the most promising.
+
+    Args:
+        instruction: What the outputs are for (ours: the official prompt shows the choices alone).
+        paths: The choices, in order.
+    """
+    choices = "\n".join(f"Choice {at}:\n{written(path)}\n" for at, path in enumerate(paths, 1))
+    return Prompt(fill("vote/choices", instruction=instruction, choices=choices))
+
+
+def choice(text: str, choices: int) -> int | None:
+    """Returns the 0-based choice that a completion ends with; None for none or an impossible one.
+
+    The whole number counts: the official expression reads its last digit alone.
+    """
+    found = _CHOICE.findall(text)
+    if not found or not 1 <= (number := int(found[-1])) <= choices:
+        return None
+    return number - 1
+
+
+def _header(name: str) -> re.Pattern[str]:
+    """Matches a section's header at the start of a line, with the decoration models put there."""
+    mark = r"[ \t]*[#*_>]{0,6}[ \t]*"
+    return re.compile(rf"^{mark}{name}[ \t]*[*_]{{0,3}}:{mark}|^{mark}{name}[*_ \t]*$", re.I | re.M)

@@ -1,0 +1,20 @@
+"""StrategyQA: yes-or-no questions that need implicit steps (Geva et al. 2021)."""
+
+import re
+
+from thoughtgraph.tasks.zero_shot import ZeroShot
+
+FORM = 'either "the answer is yes" or "the answer is no"'
+
+_VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+
+
+def strategyqa() -> ZeroShot:
+    """Makes the task `strategyqa`; answers are `yes` and `no`."""
+    return ZeroShot("strategyqa", form=FORM, reader=_verdict)
+
+
+def _verdict(marked: str, text: str) -> str | None:
+    """Returns the verdict that follows the marker, else the last one of the text."""
+    found = _VERDICT.findall(marked)[:1] or _VERDICT.findall(text)[-1:]
+    return found[0].lower() if found else None

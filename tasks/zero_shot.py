@@ -1,0 +1,108 @@
+"""Questions without examples: strategy, then answer (Tree of Thoughts, appendix B.1)."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks.sections import ballot, choice, headed, split, written
+from thoughtgraph.tree import Path
+
+STOP = "\nAnswer:\n"
+"""Where a strategy ends (inferred from the paper's creative writing)."""
+LONGEST_QUESTION = 100_000
+"""Characters of a question (ours)."""
+
+_MARKER = re.compile(r"\banswer is\b[*_:\s]*", re.IGNORECASE)
+
+TOT_BFS: Mapping[str, Any] = {
+    "steps": 2,
+    "generate": "sample",
+    "n_generate": 5,
+    "evaluate": "vote",
+    "n_evaluate": 5,
+    "select": "greedy",
+    "breadth": 1,
+    "temperature": 0.7,
+}
+"""The paper's values for zero-shot questions."""
+
+Reader = Callable[[str, str], str | None]
+"""Reads an answer: from what follows "the answer is" (empty without it) and the whole text."""
+
+
+class ZeroShot:
+    """A question-answering task without examples.
+
+    Args:
+        name: The task's id.
+        form: How the answer is to be given, as the prompt says it.
+        reader: Reads the canonical answer out of a completion.
+    """
+
+    def __init__(self, name: str, *, form: str, reader: Reader) -> None:
+        self._id = name
+        self._form = form
+        self._reader = reader
+
+    @property
+    def id(self) -> str:
+        """The name by which users choose the task."""
+        return self._id
+
+    def read(self, text: str) -> str:
+        """Returns the question in single spaces."""
+        question = text.strip()
+        if not question:
+            raise ProblemError("the question is empty; write one such as 'What is 6 times 7?'")
+        if len(question) > LONGEST_QUESTION:
+            raise ProblemError(
+                f"a question of {len(question)} characters is too long; write at most "
+                f"{LONGEST_QUESTION}"
+            )
+        return question
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        """Returns the paper's values for zero-shot questions."""
+        return TOT_BFS if method == "tot_bfs" else {}
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the plain prompt; `cot` asks for a strategy first."""
+        return Prompt(fill(f"zero_shot/{style}", input=problem, format=self._form))
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Reads what follows the last "the answer is", else what the answer's kind allows."""
+        answered = split(text, "Answer")[1]
+        body = text if answered is None else answered
+        marked = _MARKER.split(body)
+        if len(marked) == 1:
+            marked = _MARKER.split(text)
+        return self._reader(marked[-1] if len(marked) > 1 else "", body)
+
+    def output(self, problem: str, path: Path) -> str | None:
+        """Returns the answer that a path has written; a bare strategy has none."""
+        text = written(path)
+        complete = split(text, "Answer")[1] is not None or _MARKER.search(text)
+        return self.answer(problem, text) if complete else None
+
+    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt for a strategy, or for the answer that follows one."""
+        asked = self.ask(problem, "cot", options).user
+        if path:
+            strategy = split(written(path), "Answer")[0]
+            return Prompt(f"{asked}\n\n{strategy}\n\nAnswer:\n")
+        return Prompt(asked, stop=(STOP,) if options.get("steps") != 1 else ())
+
+    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Takes the completion as it is, the second section with its header."""
+        return {"text": headed(text, "Answer") if path else text}
+
+    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
+        """Returns the prompt that compares strategies or answers."""
+        return ballot(fill("zero_shot/io", input=problem, format=self._form), paths)
+
+    def voted(self, text: str, choices: int) -> int | None:
+        """Reads the 0-based choice; None if there is no valid one."""
+        return choice(text, choices)

@@ -1,0 +1,297 @@
+"""The task `crosswords` and its search: the board, the prompts, parsing, resuming, scores."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from letters import comparable
+from scripted import Call, ScriptedChat, rng
+
+import thoughtgraph as tg
+from thoughtgraph.bench.crosswords import best_state, load, rows, score
+from thoughtgraph.errors import InputError, ProblemError
+from thoughtgraph.graphs.tot_dfs import visited
+from thoughtgraph.prompts import load as prompt
+from thoughtgraph.tasks.board import LABELS, Board
+from thoughtgraph.tasks.crosswords import Crosswords, board_of, clues_of
+
+TASK = Crosswords()
+GOLD = "ADAPT WORRY ANGER ROUSE DRESS"
+CLUES = [
+    *("Change to fit", "Fret", "Displeasure: strong", "Wake up", "One-piece garment"),
+    *("Prize", "Giver", "Quarrel", "Newspapers", "Rubber rings on wheels"),
+]
+PROBLEM = "\n".join(f"{label}. {clue}" for label, clue in zip(LABELS, CLUES, strict=True))
+DOWN = ["award", "donor", "argue", "press", "tyres"]
+WORDS = dict(zip(LABELS, [*GOLD.lower().split(), *DOWN], strict=True))
+
+
+def path(*words: str) -> list[Any]:
+    return [{"text": word} for word in words]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PROBLEM,
+        json.dumps(CLUES),
+        "\n".join(CLUES),
+        "\n\n".join(reversed(PROBLEM.replace(". ", ")  ").upper().split("\n"))),
+    ],
+    ids=["labelled", "list", "plain", "shuffled"],
+)
+def test_reading_a_crossword(text: str) -> None:
+    assert TASK.read(text).lower() == PROBLEM.lower()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "h1. only one", "[", "[1, 2]", json.dumps(CLUES[:9]), json.dumps([*CLUES[:9], " "])),
+        "\n".join(["h1. twice"] * 10),
+        json.dumps([CLUES, list("adaptworryangerrousedress")]),
+    ],
+)
+def test_what_is_no_crossword_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ProblemError) as error:
+        TASK.read(text)
+    assert "\n" not in str(error.value)
+
+
+def test_the_board_by_hand() -> None:
+    board = Board().place("h1", "adapt").place("v1", "award").place("h2", "worry")
+    assert board.answer() == "ADAPT WORRY A____ R____ D____"
+    assert board.render(clues_of(PROBLEM)) == (
+        "Current Board:\nADAPT\nWORRY\nA____\nR____\nD____\n\n"
+        "Unfilled:\n"
+        "h3. Displeasure: strong: A____\nh4. Wake up: R____\nh5. One-piece garment: D____\n"
+        "v2. Giver: DO___\nv3. Quarrel: AR___\nv4. Newspapers: PR___\n"
+        "v5. Rubber rings on wheels: TY___\n\n"
+        "Filled:\nh1. Change to fit: ADAPT\nh2. Fret: WORRY\nv1. Prize: AWARD\n\n"
+        "Changed:\n"
+    )
+    changed = board.place("v2", "olive")
+    assert [changed.fillings[LABELS.index(label)] for label in ("h1", "h2", "v1", "v2")] == [
+        *("changed", "changed", "filled", "filled")
+    ]
+    assert board.altered(changed) == ["h1", "h2", "v2"]
+
+
+def test_a_word_that_alters_letters_is_a_violation() -> None:
+    assert TASK.violation(PROBLEM, path("h1. adapt", "v1. award")) == ""
+    assert TASK.violation(PROBLEM, path("h1. adapt", "v1. prize")) == "alters a letter of h1, v1"
+    later = path("h1. adapt", "v1. prize", "v2. river")
+    assert "h1" in TASK.violation(PROBLEM, later), "what was altered before does not count"
+
+
+def test_proposals_add_up_over_samples_in_order_of_appearance() -> None:
+    samples = [
+        "h2. worry (high)\nh1. Adapt (certain)\nI am sure.\nh3. long word (low)",
+        "- **h1. adapt** (low)\nh2. worry (medium), perhaps\nh2. fuss (high)",
+    ]
+    drafts = TASK.proposals(PROBLEM, path(), samples, {})
+    assert [(d["text"], pytest.approx(d["score"])) for d in drafts] == [
+        ("h2. worry", 0.7),
+        ("h1. adapt", 1.1),
+    ]
+    strict = TASK.proposals(PROBLEM, path(), samples, {"repo_compat": True})
+    assert [d["score"] for d in strict] == [pytest.approx(0.7), 1.0]
+    standing = TASK.proposals(PROBLEM, path("h2. worry"), samples, {})
+    assert [d["text"] for d in standing] == ["h1. adapt"]
+
+
+def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
+    prompts = [
+        p.user.split("\n")[-1] for p in TASK.inspect(PROBLEM, path("h1. adapt", "h2. worry"))
+    ]
+    assert prompts == [
+        "Change to fit: a d a p t",
+        "Fret: w o r r y",
+        "Prize: a w _ _ _",
+        "Giver: d o _ _ _",
+        "Quarrel: a r _ _ _",
+        "Newspapers: p r _ _ _",
+        "Rubber rings on wheels: t y _ _ _",
+    ]
+    verdicts = [TASK.inspected(PROBLEM, [text]) for text in ("ok\n Sure. ", "impossible", "", "hm")]
+    assert [(v.label, v.value, v.malformed) for v in verdicts] == [
+        ("sure", 0.0, 0),
+        ("impossible", -1.0, 0),
+        ("", 0.0, 1),
+        ("", 0.0, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("A D A P T\nW O R R Y\nA N G E R\nR O U S E\nD R E S S", GOLD),
+        ("Thoughts:\nh1. x: ADAPT\n\nOutput:\nadapt\nworry\nanger\nrouse\ndress\n", GOLD),
+        ("ADAPT\nW O R R I E S\nANGERS\nR O U\n", "_____ ADAPT WORRI _____ ROU__"[6:] + " _____"),
+        ("I cannot.", None),
+        ("", None),
+    ],
+)
+def test_reading_an_answer(text: str, answer: str | None) -> None:
+    assert TASK.answer(PROBLEM, text) == answer
+
+
+def test_the_examples_in_the_prompts_are_crosswords_with_their_solutions() -> None:
+    for style in ("io", "cot"):
+        parts = prompt(f"crosswords/{style}").split("\nInput:\n")[1:-1]
+        assert len(parts) == 5
+        for part in parts:
+            problem, _, output = part.partition("\n\n")
+            answer = TASK.answer(TASK.read(problem), output)
+            words = Board().words() if answer is None else board_of(path(*down(answer))).words()
+            assert all("_" not in word for word in words)
+            if style == "cot":
+                assert [line[-5:] for line in output.split("\n")[1:11]] == list(words)
+
+
+def down(answer: str) -> list[str]:
+    return [f"h{n}. {word}" for n, word in enumerate(answer.lower().split(), start=1)]
+
+
+def knowing(call: Call) -> str:
+    """A model that proposes a wrong word first and knows which letters belong where."""
+    if call.role == "generate":
+        right = [f"{label}. {word} (high)" for label, word in WORDS.items()]
+        return "\n".join(["h1. amend (certain)", "v1. agree (certain)", *right])
+    clue, _, letters = call.prompt.split("\n")[-1].rpartition(": ")
+    word = WORDS[LABELS[CLUES.index(clue)]]
+    fits = all(a in ("_", b) for a, b in zip(letters.split(), word, strict=True))
+    return "sure" if fits else "impossible"
+
+
+async def search(**context: Any) -> tuple[dict[str, Any], ScriptedChat]:
+    model = ScriptedChat(reply=knowing)
+    graph = tg.build("tot_dfs", task="crosswords", model=model)
+    return await graph.ainvoke({"problem": PROBLEM}, context=context), model
+
+
+async def test_the_search_backtracks_out_of_wrong_words_and_fills_the_board() -> None:
+    out, model = await search(outputs=1, proposal_samples=1)
+    assert (out["answer"], out["stop_reason"]) == (GOLD, "solved")
+    visits = [(t["text"], t["status"], t["note"]) for t in visited(out["tree"].values())]
+    assert visits[:2] == [
+        ("h1. amend", "pruned", "impossible"),
+        ("v1. agree", "pruned", "impossible"),
+    ]
+    right = [f"{label}. {word}" for label, word in WORDS.items()]
+    assert [text for text, _, _ in visits[2:]] == [right[0], "v1. agree", *right[1:]]
+    assert visits[4] == ("h2. worry", "expanded", "sure 7")
+    refused = next(t for t in tg.children_of(out["tree"], visited(out["tree"].values())[2]["id"]))
+    assert (refused["text"], refused["status"]) == ("h1. amend", "pruned")
+    assert "alters a letter of h1" in refused["note"]
+    asked = [call.prompt for call in model.seen if call.role == "value"]
+    assert len(asked) == len(set(asked)), "a clue's verdict is asked for once"
+
+
+async def test_all_clues_of_a_state_are_judged_side_by_side() -> None:
+    model = ScriptedChat(reply=knowing, delay=0.01)
+    graph = tg.build("tot_dfs", task="crosswords", model=model)
+    await graph.ainvoke({"problem": PROBLEM}, context={"outputs": 1, "proposal_samples": 1})
+    assert model.peak == 6
+
+
+async def test_after_a_crash_no_answered_question_is_asked_again() -> None:
+    whole, _ = await search(outputs=1, proposal_samples=1)
+    saver = InMemorySaver()
+    config: Any = {"configurable": {"thread_id": "1"}}
+    context = {"outputs": 1, "proposal_samples": 1}
+    seen: list[str] = []
+    crashed = False
+
+    class Crash(Exception):
+        pass
+
+    async def one_run(given: Any) -> Any:
+        nonlocal crashed
+
+        def reply(call: Call) -> str:
+            nonlocal crashed
+            if call.prompt.endswith("Quarrel: a r _ _ _") and not crashed:
+                crashed = True
+                raise Crash
+            seen.append(call.prompt)
+            return knowing(call)
+
+        model = ScriptedChat(reply=reply)
+        graph = tg.build("tot_dfs", task="crosswords", model=model, checkpointer=saver)
+        return await graph.ainvoke(given, config, context=context)
+
+    with pytest.raises(Crash):
+        await one_run({"problem": PROBLEM})
+    out = await one_run(None)
+    assert out["tree"] == whole["tree"]
+    assert out["answer"] == GOLD
+    judged = [text for text in seen if "Current Board" not in text]
+    assert len(judged) == len(set(judged))
+
+
+@pytest.mark.parametrize("pool", [range(10), pytest.param(range(10, 400), marks=pytest.mark.slow)])
+async def test_what_holds_for_every_crossword_search(pool: range) -> None:
+    for seed in pool:
+        out = await guess(seed, variant="no_prune" if seed % 4 == 0 else "prune")
+        tree = out["tree"]
+        records = visited(tree.values())
+        assert len(records) <= 20, "P17"
+        for thought in records:
+            steps = tg.path_to(tree, thought["id"])
+            board, before = board_of(steps), board_of(steps[:-1])
+            assert before.altered(board) == [], "P22"
+            assert "changed" not in board.fillings
+        assert score(out["answer"], GOLD).words <= best_state(tree, GOLD).words, "P21"
+        assert out["answer"].count("_") == 25 - len(out["answer"].replace(" ", "").replace("_", ""))
+
+
+async def guess(seed: int, **context: Any) -> dict[str, Any]:
+    """A search with a model that guesses among right and wrong words."""
+
+    def reply(call: Call) -> list[str]:
+        draws = rng(seed, call.draw or call.prompt)
+        if call.role == "generate":
+            words = [*WORDS.items(), *(("h1", "amend"), ("v3", "abbey"), ("h4", "gauge"))]
+            lines = [f"{k}. {w} ({draws.choice(['high', 'low'])})" for k, w in words]
+            return ["\n".join(draws.sample(lines, 4)) for _ in range(call.n)]
+        return [draws.choice(["sure", "maybe", "maybe", "impossible", "?"]) for _ in range(call.n)]
+
+    graph = tg.build("tot_dfs", task="crosswords", model=ScriptedChat(reply=reply))
+    settings = {"max_records": 20, "proposal_samples": 2, **context}
+    return await graph.ainvoke({"problem": PROBLEM}, context=settings)
+
+
+async def test_two_searches_side_by_side_do_not_touch_each_other() -> None:
+    alone = [comparable(await guess(seed)) for seed in range(3)]
+    together = await asyncio.gather(*(guess(seed) for seed in range(3)))
+    assert [comparable(out) for out in together] == alone
+
+
+@pytest.mark.parametrize("method", ["io", "cot"])
+async def test_plain_prompting_reads_every_sample(method: str) -> None:
+    texts = [f"Output:\n{GOLD.replace(' ', chr(10))}", "no idea"] * 5
+    model = ScriptedChat(reply=lambda call: texts)
+    out = await tg.build(method, task="crosswords", model=model).ainvoke({"problem": PROBLEM})
+    assert out["candidates"] == [GOLD, None] * 5
+    assert model.seen[0].prompt.count("Input:") == 6
+
+
+def test_scores_by_hand() -> None:
+    assert score(GOLD, GOLD) == (1.0, 1.0, True)
+    assert score(None, GOLD) == (0.0, 0.0, False)
+    one_off = GOLD.replace("DRESS", "DRESX")
+    assert score(one_off, GOLD) == (24 / 25, 8 / 10, False)
+
+
+def test_loading_puzzles(tmp_path: Any) -> None:
+    file = tmp_path / "puzzles.json"
+    file.write_text(json.dumps([[CLUES, list(GOLD.replace(" ", ""))]]))
+    assert load(file) == [(PROBLEM, GOLD)]
+    assert rows(GOLD.replace(" ", "").lower()) == GOLD
+    for text in ("{", "[1]", '[["a", "b"]]'):
+        file.write_text(text)
+        with pytest.raises(InputError):
+            load(file)

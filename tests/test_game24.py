@@ -1,0 +1,202 @@
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from scripted import rng
+
+import thoughtgraph as tg
+from thoughtgraph.tasks.game24 import Game24, puzzles, solvable
+from thoughtgraph.tree import Thought
+
+TASK: Any = Game24()
+PUZZLE = "4 9 10 13"
+STEP = "4 + 9 = 13 (left: 10 13 13)"
+HOSTILE = {
+    "empty": "",
+    "spaces": " " * 1_000_000,
+    "a million digits": "1" * 1_000_000,
+    "brackets": "(" * 100_000,
+    "equations": "1+1=2(left:" * 90_000,
+    "answers": "answer: " * 120_000,
+    "binary": "".join(map(chr, range(256))) * 100,
+    "surrogate": "\ud800",
+    "json": '{"answer": "24"}',
+    "another language": "答えは (10 - 4) \u00d7 (13 - 9)",
+    "code": "Answer: __import__('os').getpid()",
+}
+
+
+def path(*lines) -> list[Thought]:
+    return [{"text": line} for line in lines]
+
+
+@pytest.mark.parametrize(("text", "problem"), [(" 4  9,10 13\n", PUZZLE), ("1 1 1 1", "1 1 1 1")])
+def test_reading_a_puzzle(text, problem):
+    assert TASK.read(text) == problem
+
+
+@pytest.mark.parametrize(
+    "text", ["", "1 2 3", "1 2 3 4 5", "1 2 3 x", "1 2 3 -4", "1 2 3 " + "9" * 9999]
+)
+def test_what_is_no_puzzle_is_refused_in_one_line(text):
+    with pytest.raises(tg.ProblemError, match="four whole numbers") as caught:
+        TASK.read(text)
+    assert len(str(caught.value)) < 200
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "thought"),
+    [
+        (STEP, STEP),
+        ("3) 10 - 4 = 6 (Left: 6  9 13) a good start", "10 - 4 = 6 (left: 6 9 13)"),
+        ("- 4 \u00d7 9 = 36 (left: 10 13 36)", "4 * 9 = 36 (left: 10 13 36)"),
+        ("Answer: (10 - 4) * (13 - 9) = 24", "Answer: (10 - 4) * (13 - 9) = 24"),
+        ("Possible next steps:", None),
+        ("4 + 9 = 13", None),
+    ],
+)
+def test_a_line_of_a_proposal(line, thought):
+    found = TASK.proposals(PUZZLE, [], [line], {})
+    assert [draft["text"] for draft in found] == ([] if thought is None else [thought])
+
+
+def test_every_line_is_kept_where_the_official_parser_is_asked_for():
+    text = f"Possible next steps:\n{STEP}\n"
+    found = TASK.proposals(PUZZLE, [], [text], {"strict_parse": False})
+    assert [draft["text"] for draft in found] == ["Possible next steps:", STEP, ""]
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("Answer: (10 - 4) * (13 - 9) = 24", "(10 - 4) * (13 - 9)"),
+        ("Steps:\n…\nanswer: 4 * 6", "4 * 6"),
+        ("Answer: 1 = 2\nAnswer: [10 - 4] \u00d7 (13 − 9) = 24.", "(10 - 4) * (13 - 9)"),  # noqa: RUF001
+        ("(6 / (9 - 7)) * 8 = 24", "(6 / (9 - 7)) * 8"),
+        ("Well:\n(10 - 4) * (13 - 9)", "(10 - 4) * (13 - 9)"),
+        (STEP, None),
+        ("24", None),
+        ("Answer:", None),
+    ],
+)
+def test_the_answer_in_a_completion(text, answer):
+    assert TASK.answer(PUZZLE, text) == answer
+
+
+def test_the_worked_value_of_the_specification():
+    verdict = TASK.valued(PUZZLE, path(STEP), ["x\nsure", "likely", "x\nSure."])
+    assert verdict.value == 41.0
+    assert verdict.label == "sure, likely, sure"
+    assert verdict.malformed == 0
+
+
+@pytest.mark.parametrize(
+    ("samples", "value", "malformed"),
+    [
+        (["maybe", "impossible", "hm"], 1.001, 1),
+        (["**sure**", "`Likely`", ""], 21.0, 1),
+        (["surely", "sure thing", "not sure"], 0.0, 3),
+    ],
+)
+def test_verdicts_a_model_may_write(samples, value, malformed):
+    verdict = TASK.valued(PUZZLE, path(STEP), samples)
+    assert verdict.value == pytest.approx(value)
+    assert verdict.malformed == malformed
+
+
+def test_what_the_value_prompts_end_with():
+    assert TASK.value(PUZZLE, path(STEP)).user.endswith("\n10 13 13")
+    finished = path("a (left: 10 6 4)", "b (left: 6 4)", "c (left: 24)", "Answer: 6 * 4 = 24")
+    last = TASK.value(PUZZLE, finished).user
+    assert "give a judgement (sure/impossible)" in last
+    assert last.rstrip().endswith(f"Input: {PUZZLE}\nAnswer: 6 * 4 = 24\nJudge:")
+
+
+def test_four_equations_without_an_answer_are_worth_nothing_unasked():
+    verdict = TASK.value(PUZZLE, path(*[STEP] * 4))
+    assert verdict.value == 0.0
+
+
+def test_the_propose_prompt_names_the_numbers_that_are_left():
+    assert TASK.propose(PUZZLE, [], {}).user.endswith(f"Input: {PUZZLE}\nPossible next steps:\n")
+    assert TASK.propose(PUZZLE, path(STEP), {}).user.endswith(
+        "Input: 10 13 13\nPossible next steps:\n"
+    )
+    three = TASK.propose(PUZZLE, path(STEP), {"shots": 3}).user
+    assert three.count("Possible next steps:") == 4
+    done = TASK.propose(PUZZLE, path(STEP, "6 * 4 = 24 (left: 24)"), {}).user
+    assert done.endswith(f"Input: {PUZZLE}\nSteps:\n{STEP}\n6 * 4 = 24 (left: 24)\n")
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "answer", "right"),
+    [
+        (PUZZLE, "(10 - 4) * (13 - 9)", True),
+        (PUZZLE, "(10 - 4) * (13 - 9) = 24", True),
+        ("3 3 8 8", "8 / (3 - 8 / 3)", True),
+        ("1 5 5 5", "5 * (5 - 1 / 5)", True),
+        (PUZZLE, "4 + 9 + 10 + 13", False),
+        (PUZZLE, "4 * 6", False),
+        (PUZZLE, "(10 - 4) * (13 - 9) * 1", False),
+        (PUZZLE, "24", False),
+        ("3 3 8 8", "8 / (3 - 8 // 3)", False),
+        ("2 2 2 3", "2 ** 3 * (2 + 2) - 8", False),
+        ("1 1 2 12", "12 * 2 * 1 / (1 - 1)", False),
+        (PUZZLE, "__import__('os').getpid()", False),
+        (PUZZLE, "(lambda: 24)()", False),
+        (PUZZLE, "10-4*(13-9", False),
+        (PUZZLE, "(" * 90 + "24" + ")" * 90, False),
+        (PUZZLE, "9" * 5_000, False),
+        (PUZZLE, "4.0 + 20", False),
+        (PUZZLE, "0x18", False),
+        (PUZZLE, "1_0", False),
+        (PUZZLE, "\u0664 + 20", False),
+        (PUZZLE, "24\n", False),
+        (PUZZLE, "", False),
+        (PUZZLE, "\x00", False),
+    ],
+)
+def test_the_exact_check(puzzle, answer, right):
+    assert TASK.check(puzzle, answer) is right
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_text_makes_a_parser_raise_or_hang(text):
+    for draft in TASK.proposals(PUZZLE, [], [text], {}):
+        assert len(draft["text"]) < 1_000
+    drafts = path(text)
+    TASK.proposals(PUZZLE, drafts, [text], {"exact_steps": True})
+    TASK.propose(PUZZLE, drafts, {})
+    TASK.value(PUZZLE, drafts)
+    TASK.refine(PUZZLE, drafts, {})
+    answer = TASK.output(PUZZLE, drafts)
+    assert TASK.check(PUZZLE, answer or "") is False or "13 - 9" in (answer or "")
+    verdict = TASK.valued(PUZZLE, drafts, [text])
+    assert (verdict.value, verdict.label, verdict.malformed) == (0.0, "?", 1)
+
+
+def test_there_are_1362_solvable_puzzles():
+    found = puzzles()
+    assert len(found) == len(set(found)) == 1362
+    assert {PUZZLE, "3 3 8 8", "1 5 5 5", "1 1 1 8"} <= set(found)
+    assert set(found).isdisjoint({"1 1 1 1", "13 13 13 13", "1 1 1 7", "10 10 10 10"})
+
+
+def test_solvable_agrees_with_writing_every_expression_down():
+    for seed in range(15):
+        numbers = [rng("hand", seed, at).randrange(1, 14) for at in range(4)]
+        puzzle = " ".join(map(str, numbers))
+        by_hand = any(TASK.check(puzzle, expression) for expression in expressions(numbers))
+        assert solvable(tuple(map(Fraction, numbers))) == by_hand, puzzle
+
+
+def expressions(numbers):
+    """Every way to write four numbers with three operations and parentheses."""
+    shapes = ("(({}{}{}){}{}){}{}", "({}{}({}{}{})){}{}", "({}{}{}){}({}{}{})",
+              "{}{}(({}{}{}){}{})", "{}{}({}{}({}{}{}))")  # fmt: skip
+    for a, b, c, d in set(itertools.permutations(numbers)):
+        for x, y, z in itertools.product("+-*/", repeat=3):
+            for shape in shapes:
+                yield shape.format(a, x, b, y, c, z, d)

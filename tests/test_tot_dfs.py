@@ -1,0 +1,320 @@
+"""Algorithm 2 of Tree of Thoughts: hand-solved cases and the properties P1 to P22 of the design."""
+
+import random
+from typing import Any
+
+import pytest
+from letters import BAD, HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
+from scripted import Call, ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph.graphs.tot_dfs import visited
+
+POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+
+
+def drawn_settings(seed: int) -> dict[str, Any]:
+    draws = random.Random(seed)
+    return {
+        "seed": seed,
+        "steps": draws.randint(1, 4),
+        "threshold": draws.choice([0.0, 1.0, 2.0]),
+        "max_per_state": draws.randint(1, 4),
+        "max_records": draws.choice([1, 5, 12]),
+        "outputs": draws.randint(0, 2),
+        "answer_from": draws.choice(["outputs", "records"]),
+        "variant": draws.choice(["prune", "prune", "no_prune"]),
+        "generate": draws.choice(["propose", "sample"]),
+        "n_generate": draws.randint(1, 4),
+        "proposal_samples": draws.randint(1, 2),
+        "evaluate": draws.choice(["value", "inspect"]),
+        "n_evaluate": draws.randint(1, 2),
+    }
+
+
+async def test_the_drawn_graph_is_algorithm_2() -> None:
+    assert edges("tot_dfs", "crosswords") == {
+        ("start", "start"),
+        ("start", "generate"),
+        ("generate", "register"),
+        ("register", "select"),
+        ("select", "evaluate"),
+        ("evaluate", "record"),
+        ("record", "generate"),  # V(s') > v_th: descend
+        ("record", "select"),  # else: the next candidate
+        ("select", "backtrack"),  # no candidate left
+        ("backtrack", "select"),
+        ("backtrack", "answer"),
+        ("select", "record"),  # the verdict is known, or none is needed
+        ("record", "register"),  # the proposals are known
+        ("start", "answer"),  # whatever ends the search
+        ("register", "answer"),
+        ("select", "answer"),
+        ("record", "answer"),
+        ("answer", "end"),
+    }
+
+
+BY_HAND = {
+    "next|x|": "a\nbb",
+    "next|x|b": "c\nd!\n!",
+    "next|x|a": "c",
+    "value|x|b": "3",
+    "value|x|a": "3",
+    "value|x|bc": "0",
+    "value|x|bd": "1",
+    "value|x|ac": "4",
+}
+
+
+async def test_a_search_by_hand() -> None:
+    context = {"steps": 2, "threshold": 2.0, "n_evaluate": 1, "proposal_samples": 1}
+    walk = []
+    out: Any = {}
+    async for names, state in steps("tot_dfs", Letters(), lambda c: BY_HAND[c.prompt], **context):
+        walk += names
+        out = state
+    rows = [
+        (t["id"], t["parent"], t["text"], t.get("value"), t["status"], t.get("visit"))
+        for t in out["tree"].values()
+    ]
+    assert rows == [
+        ("0", None, "", None, "expanded", None),
+        ("1", "0", "a", 3.0, "expanded", 4),
+        ("2", "0", "b", 3.0, "expanded", 1),
+        ("3", "2", "c", 0.0, "pruned", 3),
+        ("4", "2", "d", 1.0, "pruned", 2),
+        ("5", "2", "!", None, "pruned", None),
+        ("6", "1", "c", 4.0, "terminal", 5),
+    ]
+    assert (out["answer"], out["candidates"], out["stop_reason"]) == ("ac", ["ac"], "solved")
+    judged = ["select", "evaluate", "record"]
+    assert walk == [
+        *("start", "generate", "register"),
+        *judged,  # b
+        *("generate", "register"),
+        *judged,  # bd
+        *judged,  # bc
+        *("select", "backtrack"),
+        *judged,  # a
+        *("generate", "register"),
+        *judged,  # ac
+        "answer",
+    ]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_what_holds_for_every_search(pool: range) -> None:
+    for seed in pool:
+        settings = drawn_settings(seed)
+        out, model = await run("tot_dfs", Letters(), die(seed), **settings)
+        again, _ = await run("tot_dfs", Letters(), die(seed), **settings)
+        assert comparable(again) == comparable(out), "P1"
+        usage = out["usage"]
+        assert usage.get("requests", 0) == len(model.seen), "P2"
+        assert usage.get("samples", 0) == sum(call.n for call in model.seen), "P2"
+        assert len({call.prompt for call in model.seen if call.role == "value"}) == sum(
+            call.role == "value" for call in model.seen
+        ), "a verdict is asked for once"
+        check_records(out["tree"], settings)
+        check_answer(out, settings)
+        assert [t["id"] for t in visited(out["tree"].values())] == algorithm_2(
+            out["tree"], settings
+        ), "the visits are those of the recursion"
+
+
+def check_records(tree: tg.Tree, settings: Any) -> None:
+    records = visited(tree.values())
+    assert len(records) <= settings["max_records"], "P17"
+    assert [t["visit"] for t in records] == list(range(1, len(records) + 1))
+    for thought in records:
+        ancestors = tg.path_to(tree, thought["id"])[:-1]
+        if settings["variant"] == "prune":
+            assert all(a["value"] > settings["threshold"] for a in ancestors), "P18"
+        assert all("visit" in a for a in ancestors)
+        assert thought["text"] != BAD, "P22"
+    for key in tree:
+        tried = [child for child in tg.children_of(tree, key) if "visit" in child]
+        assert len(tried) <= settings["max_per_state"]
+
+
+def check_answer(out: Any, settings: Any) -> None:
+    records = visited(out["tree"].values())
+    passed = [t for t in records if t["status"] == "terminal"]
+    if passed and settings["answer_from"] == "outputs":
+        expected = passed[0]
+    elif records:
+        deepest = max(t["depth"] for t in records)
+        expected = next(t for t in records if t["depth"] == deepest)
+        assert len(out["candidates"]) == sum(t["depth"] == deepest for t in records)
+    else:
+        assert out["answer"] is None
+        assert out["stop_reason"] in ("dead_end", "exhausted")
+        return
+    assert out["answer"] == "".join(t["text"] for t in tg.path_to(out["tree"], expected["id"])), (
+        "P20"
+    )
+
+
+def algorithm_2(tree: tg.Tree, settings: Any) -> list[str]:
+    """The visits of the paper's recursion over the thoughts and values that a run had."""
+    visits: list[str] = []
+    outputs: list[str] = []
+
+    def full() -> bool:
+        return len(visits) == settings["max_records"] or 0 < settings["outputs"] == len(outputs)
+
+    def dfs(state: str, t: int) -> None:
+        if t > settings["steps"]:
+            outputs.append(state)
+            return
+        distinct = {child["text"]: child for child in reversed(tg.children_of(tree, state))}
+        distinct.pop(BAD, None)
+        order = sorted(distinct.values(), key=lambda c: (-c.get("score", 0), int(c["id"])))
+        for child in order[: settings["max_per_state"]]:
+            if full():
+                return
+            visits.append(child["id"])
+            if child["value"] > settings["threshold"] or settings["variant"] == "no_prune":
+                dfs(child["id"], t + 1)
+
+    dfs("0", 1)
+    return visits
+
+
+@pytest.mark.parametrize("pool", [range(8), pytest.param(range(8, 200), marks=pytest.mark.slow)])
+async def test_a_search_stopped_after_every_node_ends_the_same(pool: range) -> None:
+    for seed in pool:
+        settings = drawn_settings(seed)
+        whole, _ = await run("tot_dfs", Letters(), die(seed), **settings)
+        resumed = await interrupted("tot_dfs", Letters(), die(seed), **settings)
+        assert comparable(resumed) == comparable(whole), "P4"
+
+
+@pytest.mark.parametrize("pool", [range(30), POOLS[1]])
+async def test_without_bad_verdicts_pruning_changes_nothing(pool: range) -> None:
+    for seed in pool:
+        settings = {**drawn_settings(seed), "threshold": 0.0}
+        trees = []
+        for variant in ("prune", "no_prune"):
+            chosen = {**settings, "variant": variant}
+            out, _ = await run("tot_dfs", Letters(), die(seed, worst=1), **chosen)
+            trees.append((out["tree"], out["answer"], out["stop_reason"]))
+        assert trees[0] == trees[1], "P19"
+
+
+async def test_after_backtracking_the_state_is_the_one_before_the_branch() -> None:
+    for seed in range(20):
+        settings = {**drawn_settings(seed), "max_records": 20, "outputs": 0}
+        before: list[Any] = []
+        async for names, state in steps("tot_dfs", Letters(), die(seed), **settings):
+            stack = state.get("stack", [])
+            if "register" in names:
+                before.append([frame["thought"] for frame in stack[:-1]])
+            if "backtrack" in names:
+                assert [frame["thought"] for frame in stack] == before.pop(), "P17"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("task", ["crosswords", "game24"])
+async def test_no_text_of_the_model_raises(text: str, task: str) -> None:
+    model = ScriptedChat(reply=lambda call: text)
+    graph = tg.build("tot_dfs", task=task, model=model)
+    problem = {"crosswords": "\n".join("abcdefghij"), "game24": "4 9 10 13"}[task]
+    out = await graph.ainvoke({"problem": problem}, context={"max_records": 3})
+    assert out["stop_reason"]
+
+
+@pytest.mark.parametrize(("compat", "last"), [(False, "?"), (True, "!")])
+async def test_the_greedy_variant_follows_the_best_candidate_without_verdicts(
+    compat: bool, last: str
+) -> None:
+    proposals = {"next|x|": "a\nbb\n!!!", "next|x|b": "!\n??"}
+    out, model = await run(
+        "tot_dfs",
+        Letters(),
+        lambda call: proposals.get(call.prompt, ""),
+        variant="no_backtrack",
+        greedy_steps=20,
+        repo_compat=compat,
+    )
+    assert (out["answer"], out["stop_reason"]) == (f"b{last}", "dead_end")
+    assert {call.role for call in model.seen} == {"generate"}
+
+
+async def test_the_greedy_variant_ends_after_its_steps() -> None:
+    settings = {"variant": "no_backtrack", "greedy_steps": 3}
+    out, _ = await run("tot_dfs", Letters(), lambda call: "a\nb", **settings)
+    assert (out["answer"], out["stop_reason"]) == ("aaa", "solved")
+
+
+async def test_equal_prompts_are_expanded_once_where_the_settings_say_so() -> None:
+    proposals = {"h": "h1. adapt (certain)\nh2. worry (high)"}
+
+    def reply(call: Call) -> str:
+        return proposals["h"] if call.role == "generate" else "sure"
+
+    for reuse in (True, False):
+        model = ScriptedChat(reply=reply)
+        graph = tg.build("tot_dfs", task="crosswords", model=model)
+        clues = "\n".join("abcdefghij")
+        context = {"reuse_proposals": reuse, "proposal_samples": 1}
+        out = await graph.ainvoke({"problem": clues}, context=context)
+        orders = [[t["text"][:2] for t in tg.path_to(out["tree"], k)] for k in out["tree"]]
+        assert ["h1", "h2"] in orders
+        assert ["h2", "h1"] in orders
+        asked = [call.prompt for call in model.seen if call.role == "generate"]
+        assert len(asked) - len(set(asked)) == (0 if reuse else 1)
+
+
+@pytest.mark.parametrize("allowed", range(14))
+async def test_the_request_limit_is_never_passed(allowed: int) -> None:
+    settings = {"limit_requests": allowed, "outputs": 0, "evaluate": "inspect"}
+    out, model = await run("tot_dfs", Letters(), die(5, alphabet="abc", worst=1), **settings)
+    assert len(model.seen) == out["usage"].get("requests", 0) <= allowed
+    assert out["stop_reason"] == "budget"
+    records = visited(out["tree"].values())
+    assert (out["answer"] is None) == (not records), "the best answer so far is kept"
+    assert all("value" in thought for thought in records)
+
+
+async def test_other_limits_end_the_search_with_their_reason() -> None:
+    reply = die(5, alphabet="abc", worst=1)
+    reasons = {
+        "limit_rounds": "round_limit",
+        "limit_thoughts": "budget",
+        "max_records": "step_limit",
+    }
+    for limit, reason in reasons.items():
+        out, _ = await run("tot_dfs", Letters(), reply, outputs=0, **{limit: 3})
+        assert out["stop_reason"] == reason
+    out, _ = await run("tot_dfs", Letters(), reply, outputs=0, steps=9, limit_depth=2)
+    assert max(thought["depth"] for thought in out["tree"].values()) == 2
+
+
+async def test_a_puzzle_is_solved_depth_first() -> None:
+    lines = {
+        "4 9 10 13": "4 + 9 = 13 (left: 10 13 13)\n10 - 4 = 6 (left: 6 9 13)",
+        "10 13 13": "13 - 13 = 0 (left: 0 10)",
+        "6 9 13": "13 - 9 = 4 (left: 4 6)",
+        "4 6": "4 * 6 = 24 (left: 24)",
+    }
+
+    def reply(call: Call) -> str:
+        if call.role == "generate":
+            if "Steps:" in call.prompt:
+                return "Answer: (10 - 4) * (13 - 9) = 24"
+            return lines[call.prompt.rstrip().split("\n")[-2].removeprefix("Input: ")]
+        return "impossible" if call.prompt.endswith("\n0 10") else "sure"
+
+    graph = tg.build("tot_dfs", task="game24", model=ScriptedChat(reply=reply))
+    out = await graph.ainvoke({"problem": "4 9 10 13"})
+    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "solved")
+    assert [t["text"].partition(" (left")[0] for t in visited(out["tree"].values())] == [
+        "4 + 9 = 13",
+        "13 - 13 = 0",
+        "10 - 4 = 6",
+        "13 - 9 = 4",
+        "4 * 6 = 24",
+        "Answer: (10 - 4) * (13 - 9) = 24",
+    ]
