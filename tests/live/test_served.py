@@ -1,0 +1,225 @@
+"""The graphs on a real LangGraph server: `langgraph dev`, offline, driven by its SDK.
+
+The model is an endpoint on the loopback interface; see `endpoint.py`.
+"""
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from endpoint import add_up, endpoint
+
+from thoughtgraph import registry
+from thoughtgraph.tasks.game24 import Game24
+
+if find_spec("langgraph_api") is None:
+    pytest.skip("langgraph-cli[inmem] is not installed", allow_module_level=True)
+
+from langgraph.pregel.remote import RemoteGraph
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient as Client
+from langgraph_sdk.schema import StreamMode
+
+ROOT = Path(__file__).parents[2]
+PUZZLE = "2 4 7 11"
+"""2 + 4 + 7 + 11 = 24."""
+READY = 60.0
+"""Seconds a slow machine may need to start the server."""
+
+
+class Server(NamedTuple):
+    url: str
+    model: str
+    log: Path
+
+    @property
+    def context(self) -> dict[str, Any]:
+        return {"task": "game24", "model": self.model}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("server")  # the server keeps its state where it starts
+    for name in ("langgraph.json", "graphs"):
+        (folder / name).symlink_to(ROOT / name)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url, log = f"http://127.0.0.1:{port}", folder / "log"
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    command += ["--port", str(port), "--n-jobs-per-worker", "5"]
+    env = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "LANGSMITH_API_KEY")}
+    env["LANGSMITH_TRACING"] = "false"
+    with endpoint(add_up) as model, log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=folder, env=env, stdout=output, stderr=output)
+        try:
+            _wait_until_ready(process, url, log)
+            yield Server(url, model, log)
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    until = time.monotonic() + READY
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/ok", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail(f"the server did not start:\n{log.read_text()[-4000:]}")
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[Client]:
+    async with get_client(url=server.url) as opened:
+        yield opened
+
+
+async def stream(client: Client, server: Server, mode: StreamMode, **given: Any) -> list[Any]:
+    arguments: dict[str, Any] = {"input": {"problem": PUZZLE}, "context": server.context, **given}
+    parts = client.runs.stream(None, "tot_bfs", stream_mode=mode, **arguments)
+    return [part async for part in parts]
+
+
+def named(parts: list[Any], event: str) -> list[Any]:
+    return [part.data for part in parts if part.event == event]
+
+
+async def test_every_method_is_listed_with_complete_schemas(client: Client) -> None:
+    assistants = await client.assistants.search(limit=100)
+    assert {a["graph_id"] for a in assistants} == set(registry.METHODS)
+    for assistant in assistants:
+        schemas = await client.assistants.get_schemas(assistant["assistant_id"])
+        for kind in ("input_schema", "output_schema", "context_schema"):
+            properties = (schemas[kind] or {}).get("properties")
+            assert properties, f"{assistant['graph_id']} has no {kind}"
+
+
+async def test_updates_come_a_step_at_a_time(client: Client, server: Server) -> None:
+    parts = await stream(client, server, "updates", context={**server.context, "breadth": 1})
+    steps = [name for update in named(parts, "updates") for name in update]
+    runs = [name for at, name in enumerate(steps) if at == 0 or steps[at - 1] != name]
+    round_ = ["generate", "register", "evaluate", "select"]
+    assert runs == ["start", *round_ * 4, "answer"]
+
+
+async def test_the_tree_grows_in_the_stream(client: Client, server: Server) -> None:
+    states = named(await stream(client, server, "values"), "values")
+    sizes = [len(state["tree"]) for state in states if "tree" in state]
+    assert sizes[0] == 1
+    assert sizes == sorted(sizes)
+    assert len(set(sizes)) == 5
+    assert Game24().check(PUZZLE, states[-1]["answer"])
+    assert states[-1]["stop_reason"] == "solved"
+
+
+async def test_a_thread_keeps_state_and_history_and_starts_each_problem_afresh(
+    client: Client, server: Server
+) -> None:
+    thread = (await client.threads.create())["thread_id"]
+    context: Any = server.context
+    for puzzle in ("1 2 3 18", PUZZLE):
+        await client.runs.wait(thread, "tot_bfs", input={"problem": puzzle}, context=context)
+    state: Any = await client.threads.get_state(thread)
+    assert state["next"] == []
+    assert Game24().check(PUZZLE, state["values"]["answer"])
+    firsts = [t["text"] for t in state["values"]["tree"].values() if t["depth"] == 1]
+    assert firsts[0] == "2 + 4 = 6 (left: 7 11 6)"
+    assert len(firsts) == 6
+    history = await client.threads.get_history(thread, limit=1000)
+    assert len(history) > 2 * 16
+
+
+async def test_an_assistant_keeps_its_settings(client: Client, server: Server) -> None:
+    assistant = await client.assistants.create("tot_bfs", context={**server.context, "breadth": 2})
+    out: Any = await client.runs.wait(None, assistant["assistant_id"], input={"problem": PUZZLE})
+    assert out["settings"]["breadth"] == 2
+    assert out["settings"]["evaluate"] == "value", "the rest is as published for the task"
+
+
+async def test_a_conversation_gets_the_answer_appended(client: Client, server: Server) -> None:
+    given = {"messages": [{"role": "user", "content": PUZZLE}]}
+    states = named(await stream(client, server, "values", input=given), "values")
+    assert [message["type"] for message in states[-1]["messages"]] == ["human", "ai"]
+    assert states[-1]["messages"][-1]["content"] == states[-1]["answer"]
+
+
+@pytest.mark.parametrize(
+    ("context", "problem", "message"),
+    [
+        ({"task": "gme24"}, PUZZLE, "unknown task 'gme24'; did you mean 'game24'?"),
+        ({"breadth": 0}, PUZZLE, "greater than or equal to 1"),
+        ({"generate": "guess"}, PUZZLE, "'propose' or 'sample'"),
+        ({"evaluate": "vote"}, PUZZLE, "the task lacks Votes"),
+        ({"model": "gpt"}, PUZZLE, "unknown model 'gpt'"),
+        ({"model": "openai:gpt-4o-mini"}, PUZZLE, "set OPENAI_API_KEY"),
+        ({}, "2 4 7", "is no Game-of-24 puzzle; write four"),
+        ({}, "", "no problem given"),
+    ],
+)
+async def test_unusable_input_gives_its_reason(
+    client: Client, server: Server, context: dict[str, Any], problem: str, message: str
+) -> None:
+    """The server shows the messages of the built-in exceptions alone; our errors are among them."""
+    parts = await stream(
+        client, server, "values", input={"problem": problem}, context={**server.context, **context}
+    )
+    (error,) = named(parts, "error")
+    assert message in error["message"]
+
+
+async def test_an_endpoint_that_refuses_ends_the_run(client: Client, server: Server) -> None:
+    elsewhere = {**server.context, "model": server.model.replace("/v1", "/v2")}
+    states = named(await stream(client, server, "values", context=elsewhere), "values")
+    assert states[-1]["stop_reason"] == "error"
+    assert "the address ends in /v1" in states[-1]["error"]
+    assert list(states[-1]["tree"]) == ["0"]
+
+
+async def test_runs_side_by_side_stay_apart(client: Client, server: Server) -> None:
+    puzzles = ["1 2 3 18", "1 2 4 17", "1 2 5 16", "1 2 6 15", "1 2 7 14"]
+    context: Any = server.context
+    outs: Any = await asyncio.gather(
+        *(
+            client.runs.wait(None, "tot_bfs", input={"problem": puzzle}, context=context)
+            for puzzle in puzzles
+        )
+    )
+    for puzzle, out in zip(puzzles, outs, strict=True):
+        assert Game24().check(puzzle, out["answer"])
+
+
+async def test_a_remote_graph_answers_like_a_local_one(client: Client, server: Server) -> None:
+    remote = RemoteGraph("tot_bfs", client=client)
+    out: Any = await remote.ainvoke({"problem": PUZZLE}, context=server.context)
+    assert Game24().check(PUZZLE, out["answer"])
+
+
+async def test_no_node_blocks_the_event_loop(client: Client, server: Server) -> None:
+    """`langgraph dev` raises BlockingError where one does; every method runs here once."""
+    context: Any = {**server.context, "limit_requests": 20}
+    for method in registry.METHODS:
+        await client.runs.wait(
+            None, method, input={"problem": PUZZLE}, context=context, raise_error=False
+        )
+    log = server.log.read_text()
+    assert "BlockingError" not in log
+
+
+def test_configuration_names_files_of_this_checkout() -> None:
+    """Dotted names load in `langgraph dev` alone; file paths load everywhere."""
+    graphs = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+    assert all((ROOT / spec.partition(":")[0]).is_file() for spec in graphs.values())

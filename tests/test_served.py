@@ -1,0 +1,92 @@
+"""What a LangGraph server is given: `langgraph.json`, the graphs behind it, their schemas."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thoughtgraph import registry
+from thoughtgraph.graphs import served
+from thoughtgraph.settings import Settings, effective
+
+ROOT = Path(__file__).parents[1]
+METHODS = sorted(registry.METHODS)
+
+
+def graph(method: str) -> Any:
+    return getattr(served, method)
+
+
+def settings_schema(method: str) -> dict[str, Any]:
+    return graph(method).get_context_jsonschema()["properties"]
+
+
+def test_langgraph_json_lists_every_method() -> None:
+    listed = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
+    assert listed == {name: f"./graphs/served.py:{name}" for name in registry.METHODS}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_served_graph_has_no_checkpointer_of_its_own(method: str) -> None:
+    """The server brings one, and refuses a graph that has its own."""
+    assert graph(method).name == method
+    assert graph(method).checkpointer is None
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_input_and_output_have_schemas(method: str) -> None:
+    assert {"problem", "messages"} <= set(graph(method).get_input_jsonschema()["properties"])
+    outputs = graph(method).get_output_jsonschema()["properties"]
+    assert {"answer", "candidates", "stop_reason", "error", "usage", "tree"} <= set(outputs)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_setting_is_explained_and_bounded_and_has_a_default(method: str) -> None:
+    for name, field in settings_schema(method).items():
+        assert field.get("description", "").strip().endswith("."), name
+        assert "default" in field or name == "prices", name
+        for form in field.get("anyOf", [field]):
+            if form.get("type") in ("integer", "number"):
+                assert {"minimum", "exclusiveMinimum"} & set(form), f"{name} has no lower bound"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_task_is_chosen_from_a_list(method: str) -> None:
+    assert settings_schema(method)["task"]["enum"] == sorted(registry.TASKS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("task", sorted(registry.TASKS))
+def test_untouched_form_means_the_published_values(method: str, task: str) -> None:
+    """A form may send every field with its default: that must not hide what the paper used."""
+    form = {name: f["default"] for name, f in settings_schema(method).items() if "default" in f}
+    settings = registry.method_module(method).SETTINGS
+    published = registry.task(task).published(method)
+    chosen = effective(settings, published, graph(method).context_schema(**{**form, "task": task}))
+    own = set(published) & set(settings.model_fields) - set(Settings.model_fields)
+    assert {name: chosen[name] for name in own} == {name: published[name] for name in own}
+
+
+LOADS_LITTLE = """
+import socket, sys
+def refuse(*_): raise SystemExit("a connection was opened")
+socket.socket.connect = refuse
+import thoughtgraph.graphs.served
+heavy = {"xllamacpp", "langchain_community", "wikipedia"} & set(sys.modules)
+raise SystemExit(f"loaded {heavy}" if heavy else 0)
+"""
+
+
+def test_loading_the_graphs_needs_no_model_key_or_network(tmp_path: Path) -> None:
+    unset = ("OPENAI_API_KEY", "THOUGHTGRAPH_MODEL", "THOUGHTGRAPH_API_KEY")
+    env = {k: v for k, v in os.environ.items() if k not in unset}
+    env["XDG_CACHE_HOME"] = str(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS_LITTLE], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == []
