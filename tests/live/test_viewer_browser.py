@@ -1,0 +1,327 @@
+"""The page in headless Chromium: opened from disk, clicked, replayed, driven by keys."""
+
+import logging
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+from stored import bushy, small, stored
+
+from thoughtgraph.cli.viewer import page, prompts_of
+from thoughtgraph.tree import grow
+
+LOG = logging.getLogger(__name__)
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+ANSWER = "(10 - 4) * (13 - 9)"
+HOSTILE = "</script><img src=x onerror=\"window.hacked = 1\"><b>bold</b> \u2028 \U0001d7d9 'x'"
+PATIENCE = 60
+"""Seconds within which anything must happen: a bound on hanging, not on speed."""
+
+pytestmark = [
+    pytest.mark.enable_socket,
+    pytest.mark.skipif(
+        not (CHROMIUM and DRIVER),
+        reason="needs chromium and chromedriver (Debian: apt-get install chromium-driver)",
+    ),
+]
+
+Show = Callable[..., "Page"]
+
+
+class Page:
+    """A page in the browser, in the words of somebody who looks at it."""
+
+    def __init__(self, driver: webdriver.Chrome) -> None:
+        self.driver = driver
+
+    def one(self, selector: str) -> WebElement:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def card(self, key: str) -> WebElement:
+        return self.one(f'.thought[data-key="{key}"]')
+
+    def classes(self, key: str) -> set[str]:
+        return set((self.card(key).get_attribute("class") or "").split())
+
+    def drawn(self) -> list[str]:
+        script = "return [...document.querySelectorAll('.thought')].map((card) => card.dataset.key)"
+        return self.driver.execute_script(script)
+
+    def focused(self) -> str | None:
+        return self.driver.switch_to.active_element.get_attribute("data-key")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def panel(self) -> str:
+        return self.one("#panel").text
+
+    def unfold(self, title: str) -> str:
+        """Opens a section of the panel and returns what it holds, as it stands in the page."""
+        section = next(d for d in self.all("#panel details") if title in d.text)
+        if not section.get_property("open"):
+            section.find_element(By.CSS_SELECTOR, "summary").click()
+        text = section.find_element(By.CSS_SELECTOR, "pre").get_property("textContent")
+        assert isinstance(text, str)
+        return text
+
+    def step(self) -> int:
+        return int(str(self.one("#step").get_property("value")))
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        return WebDriverWait(self.driver, PATIENCE).until(lambda _: condition())
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM or ""
+    for flag in (
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-background-networking",
+        "--no-first-run",
+        "--window-size=1440,900",
+        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
+    ):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    driver.set_page_load_timeout(PATIENCE)
+    driver.set_script_timeout(PATIENCE)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[Show]:
+    """Writes results to a page and opens it from disk; afterwards nothing may have gone wrong."""
+
+    def opened(*results: dict[str, Any]) -> Page:
+        file = tmp_path / "search.html"
+        file.write_text(page(results), encoding="utf-8")
+        driver.get(file.as_uri())
+        return Page(driver)
+
+    yield opened
+    assert driver.get_log("browser") == []
+
+
+def answered() -> dict[str, Any]:
+    return stored(small(), answer=ANSWER)
+
+
+def test_opens_from_disk_and_fetches_nothing(show: Show):
+    seen = show(answered())
+    assert seen.one("#problem").text == "4 9 10 13"
+    assert seen.one("#answer").text == ANSWER
+    assert "tot_bfs" in seen.one("#method").text
+    assert sorted(seen.drawn()) == ["0", "1", "2", "3"]
+    assert seen.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+def test_page_cannot_reach_the_network(driver: webdriver.Chrome, show: Show):
+    show(answered())
+    refused = driver.execute_async_script(
+        "const done = arguments[0];"
+        "fetch('http://127.0.0.1:9/').then(() => done(''), (error) => done(String(error)))"
+    )
+    assert refused
+    assert "Content Security Policy" in str(driver.get_log("browser"))
+
+
+def test_click_shows_prompts_raw_answer_and_cost(show: Show):
+    result = stored(small(raw="so: 10 - 4", usage={"value": {"requests": 1, "samples": 3}}))
+    seen = show(result)
+    seen.card("1").click()
+    assert "Thought 1" in seen.panel()
+    assert "likely, likely, likely" in seen.panel()
+    assert "make it and 1 sibling" in seen.panel()
+    assert seen.unfold("What the model wrote") == "so: 10 - 4"
+    assert seen.unfold("What the evaluator wrote") == "sure"
+    made, judged = prompts_of(result, "1")
+    assert seen.unfold("Prompt that made it") == made.text
+    assert seen.unfold("Prompt that judged it") == judged.text
+
+
+def test_shared_beginnings_of_prompts_come_back_whole(show: Show):
+    tree = small()
+    for key in ("1", "2", "4"):
+        texts = ["\U0001d7d9 + 1 (left: \U0001d7d9 5)", "\U0001d7d9 + 2 (left: \U0001d7d9 6)"]
+        fields = {"status": "expanded", "verdicts": {"k": {}}, "value": 0.0}
+        tree |= grow(tree, key, [{"text": text, "raw": text, **fields} for text in texts])
+    result = stored(tree)
+    seen = show(result)
+    for key in ("5", "6", "8"):
+        seen.card(key).click()
+        made, judged = prompts_of(result, key)
+        assert seen.unfold("Prompt that made it") == made.text
+        assert seen.unfold("Prompt that judged it") == judged.text
+        assert seen.unfold("What the model wrote") == tree[key]["raw"]
+
+
+def test_hostile_text_is_shown_and_runs_nothing(show: Show):
+    tree = small(text=HOSTILE, raw=HOSTILE, note=f"n{HOSTILE}", observation=f"o{HOSTILE}")
+    seen = show(stored(tree, problem=HOSTILE, answer=HOSTILE, candidates=[HOSTILE, HOSTILE]))
+    assert "<img src=x" in seen.one("#problem").text
+    seen.card("1").click()
+    assert seen.panel().count("<b>bold</b>") == 4
+    assert seen.unfold("What the model wrote") == HOSTILE
+    assert seen.all("img, b:not(#method b)") == []
+    assert seen.driver.execute_script("return window.hacked") is None
+
+
+def test_slider_replays_the_search_in_creation_order(show: Show):
+    seen = show(answered())
+    assert {"chosen", "answer"} <= seen.classes("3")
+    seen.press(Keys.ESCAPE)
+    slider = seen.one("#step")
+    slider.send_keys(Keys.HOME)
+    assert all("future" in seen.classes(key) for key in "123")
+    slider.send_keys(Keys.ARROW_RIGHT)
+    assert "now" in seen.classes("1")
+    assert "future" not in seen.classes("1")
+    assert "future" in seen.classes("2")
+    assert seen.one("#caption").text.startswith("1 of 3")
+    # A thought is open until its first continuation exists.
+    assert "open" in seen.classes("1")
+    slider.send_keys(Keys.END)
+    assert "expanded" in seen.classes("1")
+    assert "chosen" in seen.classes("3")
+
+
+def test_space_plays_and_pauses(show: Show):
+    seen = show(stored(bushy(60)))
+    seen.card("0").click()
+    seen.press(Keys.SPACE)
+    seen.until(lambda: 0 < seen.step() < 60)
+    assert seen.one("#play").get_attribute("aria-label") == "Pause"
+    seen.press(Keys.SPACE)
+    paused = seen.step()
+    time.sleep(1)
+    assert seen.step() == paused
+
+
+def test_arrows_move_along_the_tree_and_enter_opens(show: Show):
+    seen = show(answered())
+    for _ in range(15):
+        if seen.focused() is None:
+            seen.press(Keys.TAB)
+    assert seen.focused() == "0"
+    visited = []
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ARROW_RIGHT):
+        seen.press(key)
+        visited.append(seen.focused())
+    assert visited == ["1", "2", "1", "3"]
+    seen.press(Keys.ENTER)
+    assert "Thought 3" in seen.panel()
+    assert seen.card("3").get_attribute("aria-selected") == "true"
+    seen.press(Keys.ARROW_LEFT)
+    assert seen.focused() == "1"
+    outline = seen.card("1").value_of_css_property("outline-style")
+    assert outline == "solid", "the focus is visible"
+    seen.press("-")
+    assert "3" not in seen.drawn()
+    assert seen.card("1").get_attribute("aria-expanded") == "false"
+    seen.press("+", Keys.ARROW_RIGHT)
+    assert seen.focused() == "3"
+    seen.press(Keys.ESCAPE)
+    assert "This search" in seen.panel()
+
+
+def test_tree_has_the_roles_that_screen_readers_need(show: Show):
+    seen = show(answered())
+    cards = seen.all("[role=tree] > [role=treeitem]")
+    assert len(cards) == 4
+    assert [card.get_attribute("tabindex") for card in cards].count("0") == 1
+    third = seen.card("3")
+    assert third.get_attribute("aria-level") == "3"
+    spoken = third.get_attribute("aria-label") or ""
+    assert "output, value 60, on the path to the answer" in spoken
+
+
+def test_find_marks_thoughts_and_unfolds_the_next(show: Show):
+    tree = bushy(400)
+    tree["390"]["text"] = "here is the needle"
+    seen = show(stored(tree))
+    assert "390" not in seen.drawn()
+    seen.one("#find").send_keys("NEEDLE")
+    assert seen.one("#found").text == "1 of 401"
+    seen.press(Keys.ENTER)
+    assert "hit" in seen.classes("390")
+    assert "here is the needle" in seen.panel()
+    assert "miss" in seen.classes("0")
+
+
+def test_light_and_dark(driver: webdriver.Chrome, show: Show):
+    def preferring(scheme: str) -> str:
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        return background()
+
+    def background() -> str:
+        return seen.one("body").value_of_css_property("background-color")
+
+    seen = show(answered())
+    light, dark = preferring("light"), preferring("dark")
+    assert light != dark
+    seen.one("#theme").click()
+    assert background() == light
+    seen.one("#theme").click()
+    assert background() == dark
+
+
+def test_picker_chooses_among_results(show: Show):
+    seen = show(answered(), stored(bushy(50), problem="1 5 6 13"))
+    assert seen.one("#picker").is_displayed()
+    seen.all("#picker option")[1].click()
+    assert seen.one("#problem").text == "1 5 6 13"
+    assert seen.one("#step").get_attribute("max") == "50"
+
+
+@pytest.mark.parametrize("pruned", [True, False])
+def test_two_thousand_thoughts_stay_usable(show: Show, pruned: bool):
+    tree = bushy(2000, pruned=pruned)
+    times: dict[str, float] = {}
+
+    def timed(name: str, act: Callable[[], Any], done: Callable[[], Any]) -> None:
+        began = time.perf_counter()
+        act()
+        seen.until(done)
+        times[name] = time.perf_counter() - began
+
+    began = time.perf_counter()
+    seen = show(stored(tree))
+    times["open"] = time.perf_counter() - began
+    at_first = len(seen.drawn())
+    assert 10 < at_first < 200, "the first sight is an overview"
+    timed("click", seen.card("0").click, lambda: "The problem" in seen.panel())
+    timed("show all", seen.one("#fold").click, lambda: "Fold" in seen.one("#fold").text)
+    timed("fit", seen.one("#fit").click, lambda: len(seen.drawn()) == 2001)
+    slider = seen.one("#step")
+    timed("step", lambda: slider.send_keys(Keys.HOME), lambda: "future" in seen.classes("1"))
+    slider.send_keys(Keys.END)
+    timed("find", lambda: seen.one("#find").send_keys("left: "), lambda: seen.all(".hit"))
+    timed("next", lambda: seen.press(Keys.ENTER), lambda: "Thought 1\n" in seen.panel())
+    seen.press(Keys.ESCAPE)
+    last = max(tree, key=int)
+    seen.one("#find").clear()
+    seen.one("#find").send_keys(tree[last]["text"])
+    timed("last", lambda: seen.press(Keys.ENTER), lambda: f"Thought {last}\n" in seen.panel())
+    assert seen.card(last).is_displayed()
+    LOG.info("seconds: %s", {name: round(seconds, 2) for name, seconds in times.items()})

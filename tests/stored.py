@@ -1,0 +1,100 @@
+"""Stored results, as `thoughtgraph solve --json` writes them, made without running a search."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from thoughtgraph import registry
+from thoughtgraph.settings import effective
+from thoughtgraph.task import Prompt
+from thoughtgraph.tree import Path, Tree, grow, root, texts
+
+
+def stored(tree: Tree, *, answer: str | None = None, **changes: Any) -> dict[str, Any]:
+    """A result of `tot_bfs` on Game of 24 around a given tree."""
+    base = registry.method_module("tot_bfs").SETTINGS
+    settings = effective(base, registry.task("game24").published("tot_bfs"), {"task": "game24"})
+    return {
+        "method": "tot_bfs",
+        "task": "game24",
+        "problem": "4 9 10 13",
+        "answer": answer,
+        "candidates": [answer],
+        "stop_reason": "solved" if answer else "dead_end",
+        "error": "",
+        "usage": {"requests": 9, "prompt_tokens": 1200, "completion_tokens": 80, "seconds": 2.5},
+        "settings": settings,
+        "tree": tree,
+        "versions": {"thoughtgraph": "0.1.0"},
+        **changes,
+    }
+
+
+def step(numbers: str, **fields: Any) -> dict[str, Any]:
+    """A thought's fields: an equation that leaves some numbers."""
+    text = f"1 + 1 = 2 (left: {numbers})"
+    verdict = {"value": 1.0, "label": "likely, likely, likely"}
+    known = {"value": 1.0, "note": "likely, likely, likely", "verdicts": {numbers: verdict}}
+    return {"text": text, "raw": text, **known, **fields}
+
+
+def small(**root_child: Any) -> Tree:
+    """The problem, an expanded and a pruned thought, and the answer, ids 0 to 3."""
+    usage: dict[str, dict[str, float]] = {
+        "generate": {"requests": 1, "samples": 1, "prompt_tokens": 70}
+    }
+    tree: Tree = {"0": {**root(), "status": "expanded", "usage": usage}}
+    first = step("6 9 13", status="expanded", value_raw="sure\n-----\nsure", **root_child)
+    tree |= grow(tree, "0", [first, step("5 10 13", status="pruned", value=0.003)])
+    output = {"text": "Answer: (10 - 4) * (13 - 9) = 24", "status": "terminal", "value": 60.0}
+    return tree | grow(tree, "1", [output])
+
+
+def bushy(thoughts: int, *, pruned: bool = True, seed: int = 0) -> Tree:
+    """A tree of many thoughts, eight to an expansion, most of them leaves that were pruned."""
+    draws = random.Random(seed)
+    tree: Tree = {"0": root()}
+    while len(tree) <= thoughts:
+        parent = draws.choice([key for key in tree if tree[key]["status"] == "open"])
+        drafts = [
+            step(
+                f"{draws.randint(1, 99)} {len(tree)} {at}",
+                value=draws.uniform(0, 60),
+                status="open",
+            )
+            for at in range(min(8, thoughts + 1 - len(tree)))
+        ]
+        new = grow(tree, parent, drafts)
+        for at, thought in enumerate(new.values()):
+            if pruned and at >= 3:
+                thought["status"] = "pruned"
+        tree[parent]["status"] = "expanded"
+        tree |= new
+    return tree
+
+
+class Motto:
+    """A task that is sampled and voted on, with a system message."""
+
+    id = "motto"
+
+    def read(self, text: str) -> str:
+        return text
+
+    def published(self, method: str) -> dict[str, Any]:
+        return {"breadth": 2, "n_generate": 3, "n_evaluate": 2, "steps": 3}
+
+    def sample(self, problem: str, path: Path, options: Any) -> Prompt:
+        return Prompt(f"{problem}\n{'/'.join(texts(path))}", system="One word.")
+
+    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        return {"text": text}
+
+    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
+        return Prompt("\n".join(["Which?", *("/".join(texts(path)) for path in paths)]))
+
+    def voted(self, text: str, choices: int) -> int | None:
+        return int(text) % choices
+
+    def output(self, problem: str, path: Path) -> str | None:
+        return "/".join(texts(path)) or None

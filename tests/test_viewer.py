@@ -1,0 +1,181 @@
+"""The page that shows a search: its prompts, its data, what it may do."""
+
+import json
+import math
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from scripted import Call, ScriptedChat, rng
+from stored import bushy, small, step, stored
+
+import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.cli.viewer import page, prompts_of
+from thoughtgraph.registry import TaskEntry
+from thoughtgraph.tree import grow
+
+HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><!--<script>\u2028&amp; \ud800 'x'"
+
+
+class Document(HTMLParser):
+    """Every element of a page with its attributes, and the text of its data block."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.data: Any = None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        if self.elements and self.elements[-1] == (
+            "script",
+            {"id": "data", "type": "application/json"},
+        ):
+            self.data = self.data or json.loads(data)
+
+    def run(self, number: int = 0) -> dict[str, Any]:
+        return self.data["runs"][number]
+
+
+def gambler(seed: int) -> ScriptedChat:
+    """Combines two random numbers, correctly, and judges at random."""
+
+    def reply(call: Call) -> list[str]:
+        draws = rng(seed, call.role, call.prompt, call.draw)
+        if call.role == "value":
+            return [draws.choice(["sure", "likely", "impossible", "hm"]) for _ in range(call.n)]
+        if "Steps:" in call.prompt.rpartition("Input:")[2]:
+            return ["Answer: 24 = 24"]
+        numbers = re.findall(r"-?\d+", call.prompt.rpartition("Input: ")[2])
+        lines = []
+        for _ in range(3 if len(numbers) > 1 else 0):
+            a, b, *rest = draws.sample(numbers, len(numbers))
+            result = str(int(a) + int(b))
+            lines.append(f"{a} + {b} = {result} (left: {' '.join([*rest, result])})")
+        return ["\n".join(lines)]
+
+    return ScriptedChat(reply=reply)
+
+
+async def solved(model: ScriptedChat, task: str, problem: str, **context: Any) -> dict[str, Any]:
+    out = await tg.build("tot_bfs", task=task, model=model).ainvoke(
+        {"problem": problem}, context=context
+    )
+    kept = {name: out[name] for name in ("answer", "settings", "tree", "usage", "stop_reason")}
+    return {"method": "tot_bfs", "task": task, "problem": problem, **kept}
+
+
+def asked(result: dict[str, Any], role: str) -> set[str]:
+    keys = result["tree"]
+    return {text for key in keys for name, text in prompts_of(result, key) if name == role}
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
+    model = gambler(seed)
+    result = await solved(model, "game24", "4 9 10 13", breadth=3)
+    tree = result["tree"]
+    generations = {call.draw[1]: call.prompt for call in model.seen if call.role == "generate"}
+    for key in set(tree) - {"0"}:
+        role, text = prompts_of(result, key)[0]
+        assert (role, text) == ("generate", generations[tree[key]["parent"]])
+    assert asked(result, "value") == {c.prompt for c in model.seen if c.role == "value"}
+
+
+async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
+    monkeypatch.setitem(registry.TASKS, "motto", TaskEntry("motto", "stored:Motto", "", "x"))
+
+    def reply(call: Call) -> list[str]:
+        draws = rng(call.prompt, call.draw)
+        return [str(draws.randint(0, 9)) for _ in range(call.n)]
+
+    model = ScriptedChat(reply=reply)
+    result = await solved(model, "motto", "A motto")
+    assert asked(result, "vote") == {c.prompt for c in model.seen if c.role == "vote"}
+    assert asked(result, "generate") == {
+        "System:\n{}\n\nUser:\n{}".format(*call.prompt.split("\n", 1))
+        for call in model.seen
+        if call.role == "generate"
+    }
+    # The tree keeps the ballots at one candidate; the page shows them at each.
+    thoughts = Document(page([result])).run()["thoughts"]
+    assert all("value_raw" in thought for thought in thoughts if "value" in thought)
+
+
+def test_page_refers_to_nothing_outside():
+    document = Document(page([stored(small())]))
+    for tag, attributes in document.elements:
+        for name in ("src", "href", "action", "style"):
+            assert (attributes.get(name) or "data:,").startswith("data:"), (tag, attributes)
+        assert not any(name.startswith("on") for name in attributes)
+
+
+def test_policy_allows_no_request_and_no_foreign_script():
+    elements = Document(page([stored(small())])).elements
+    policy = next(a["content"] for _, a in elements if a.get("http-equiv"))
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_hostile_text_stays_data():
+    result = stored(small(text=HOSTILE, raw=HOSTILE, note=HOSTILE), problem=HOSTILE)
+    document = Document(page([result]))
+    assert document.run()["thoughts"][1]["text"] == HOSTILE
+    assert document.run()["problem"] == HOSTILE
+    assert not [tag for tag, _ in document.elements if tag == "img"]
+
+
+def test_page_can_be_written_in_any_encoding():
+    text = page([stored(small(text="24 ≠ \ud800 \U0001d518"), problem="\ud800 ≠")])
+    assert "≠" not in re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.S)
+    text.encode("utf-8")
+
+
+def test_numbers_that_json_lacks_are_texts():
+    data = Document(page([stored(small(cost=math.inf, priority=-math.inf, value=math.nan))])).run()
+    thought = data["thoughts"][1]
+    assert (thought["cost"], thought["priority"], thought["value"]) == ("inf", "-inf", "nan")
+
+
+def test_path_to_the_answer_ends_at_the_best_output():
+    answer = "(10 - 4) * (13 - 9)"
+    tree = small()
+    same = {"text": f"Answer: {answer} = 24"}
+    tree |= grow(tree, "1", [{**same, "status": "pruned", "value": 60.0}])
+    tree |= grow(tree, "1", [{**same, "status": "terminal", "value": 61.0}])
+    tree |= grow(tree, "1", [{**same, "status": "terminal", "value": 61.0}])
+    assert Document(page([stored(tree, answer=answer)])).run()["chosen"] == "5"
+    assert Document(page([stored(tree)])).run()["chosen"] is None
+
+
+def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
+    result = stored(small(), task="of_somebody_else", method="unheard_of", settings={})
+    assert prompts_of(result, "1") == []
+    assert len(Document(page([result])).run()["thoughts"]) == 4
+
+
+def test_several_results_share_a_page():
+    runs = [stored(small()), stored(small(), problem="1 2 3 4"), stored({"0": small()["0"]})]
+    document = Document(page(runs))
+    assert [document.run(i)["problem"] for i in range(3)] == ["4 9 10 13", "1 2 3 4", "4 9 10 13"]
+
+
+def test_two_thousand_thoughts_make_a_small_page():
+    result = stored(bushy(2000))
+    prompts = sum(len(text) for key in result["tree"] for _, text in prompts_of(result, key))
+    assert prompts > 1_500_000
+    assert len(page([result])) < 1_500_000
+
+
+def test_equal_states_show_the_evaluation_they_share():
+    tree = small()
+    tree |= grow(tree, "1", [step("6 9 13", status="pruned", verdicts=tree["1"]["verdicts"])])
+    thoughts = Document(page([stored(tree)])).run()["thoughts"]
+    assert thoughts[1]["value_raw"] == thoughts[4]["value_raw"]
