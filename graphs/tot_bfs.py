@@ -66,7 +66,9 @@ class TotBfsSettings(Settings):
         True, description="Drop proposals that are no step (official code: keeps every line)."
     )
     exact_steps: bool = Field(
-        False, description="Drop steps whose arithmetic is wrong (ours: off, as in the paper)."
+        False,
+        description="Take the operation a step names and do its arithmetic exactly; drop steps "
+        "that cannot be taken and answers that fail the check (ours: off, as in the paper).",
     )
     examples: Literal["text", "turns"] = Field(
         "text",

@@ -134,18 +134,18 @@ class Game24:
         kept: list[dict[str, Any]] = []
         for line in lines:
             thought = _strict(line)
-            if thought is None or (
-                options.get("exact_steps") and not self._exact(problem, path, thought)
-            ):
-                continue
-            kept.append({"text": thought, "raw": line})
+            if thought is not None and options.get("exact_steps"):
+                thought = self._exact(problem, path, thought)
+            if thought is not None:
+                kept.append({"text": thought, "raw": line})
         return kept
 
-    def _exact(self, problem: str, path: Path, thought: str) -> bool:
+    def _exact(self, problem: str, path: Path, thought: str) -> str | None:
+        """Returns a step with its arithmetic done exactly; None if it cannot be taken."""
         equation = _EQUATION.match(thought)
-        if equation is None:
-            return self.check(problem, self.answer(problem, thought) or "")
-        return follows(remaining(problem, path).split(), equation)
+        if equation is not None:
+            return taken(remaining(problem, path).split(), equation)
+        return thought if self.check(problem, self.answer(problem, thought) or "") else None
 
     def value(self, problem: str, path: Path) -> Prompt | Verdict:
         """Returns the judgement prompt for the remaining numbers, or for the answer."""
@@ -185,21 +185,27 @@ def remaining(problem: str, path: Path) -> str:
     return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
 
 
-def follows(numbers: Sequence[str], equation: re.Match[str]) -> bool:
-    """Returns whether an equation is right and leaves what it says, given the numbers before it."""
-    a, sign, b, result, left = equation.groups()
+def taken(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
+    """Returns the step that an equation means, with the result and the numbers left done exactly.
+
+    Args:
+        numbers: The numbers before the step.
+        equation: What the model wrote; only its operation is used.
+
+    Returns:
+        The step as a thought; None if it uses a number that is not there, or divides by zero.
+    """
+    a, sign, b = equation[1], equation[2].translate(_SIGNS), equation[3]
     try:
         before = Counter(evaluate(n) for n in numbers)
         used = Counter([evaluate(a), evaluate(b)])
-        exact: Fraction = evaluate(f"({a}) {sign.translate(_SIGNS)} ({b})")
-        after = Counter(evaluate(n) for n in left.split())
+        result = evaluate(f"({a}) {sign} ({b})")
     except ExpressionError:
-        return False
-    return (
-        not used - before
-        and exact == evaluate(result)
-        and before - used + Counter([exact]) == after
-    )
+        return None
+    if used - before:
+        return None
+    left = sorted((before - used + Counter([result])).elements())
+    return f"{a} {sign} {b} = {result} (left: {' '.join(map(str, left))})"
 
 
 def _as_turns(text: str, cue: str) -> Prompt:
