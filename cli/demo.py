@@ -1,4 +1,4 @@
-"""What `thoughtgraph solve` does without arguments: small enough for a laptop, with a real search."""
+"""What `thoughtgraph solve` does without arguments: a real search, small enough for a laptop."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -17,7 +17,7 @@ class Board:
 
     cells: str = BLANK * SIZE * SIZE
     """The letters row by row, upper case, `_` for a blank."""
-    fillings: tuple[Filling, ...] = ("unfilled",) * len(LABELS)
+    fillings: tuple[Filling, ...] = tuple[Filling, ...]("unfilled" for _ in LABELS)
     """Per clue: no word placed, a word placed, or a letter of it altered since."""
 
     def words(self) -> tuple[str, ...]:

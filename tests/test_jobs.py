@@ -28,7 +28,7 @@ async def test_what_is_stored_for_a_task_does_not_grow_with_its_path() -> None:
     saver = InMemorySaver()
 
     def reply(call: Call) -> str:
-        return speller().reply(call) if call.role == "value" else letters
+        return str(speller().reply(call)) if call.role == "value" else letters
 
     graph = tg.build(
         "tot_bfs", task=Spelling(), model=ScriptedChat(reply=reply), checkpointer=saver
