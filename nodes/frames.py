@@ -23,7 +23,7 @@ DUPLICATE = "proposed twice; the first one counts"
 def expansions(parts: Parts, way: Choose, state: DfsState) -> list[Send]:
     """Returns the task that expands the frontier's thought; none when it must not or need not."""
     key = state["frontier"][0]
-    if not grants(state) or _known(parts, way, state, key):
+    if not grants(state) or _reuse_key(parts, way, state, key) in state["proposed"]:
         return []
     return [Send("generate", Order(thought=key, expansion=0))]
 
@@ -41,7 +41,8 @@ def open_frame(parts: Parts, way: Choose) -> Node:
 
     async def node(state: DfsState) -> dict[str, Any]:
         key = state["frontier"][0]
-        known = _known(parts, way, state, key)
+        reuse_key = _reuse_key(parts, way, state, key)
+        known = state["proposed"].get(reuse_key)
         drafts = list(state.get("drafts") or _repeat(state["tree"], key, known))
         if not any(draft["served"] for draft in drafts):
             return {"stop_reason": shortage(state)}
@@ -54,7 +55,7 @@ def open_frame(parts: Parts, way: Choose) -> Node:
             "tree": {**changed, **new},
             "frontier": left,
             "stack": [*state["stack"], frame],
-            "proposed": {_prompt_key(parts, way, state, key): key, **state["proposed"]},
+            "proposed": {reuse_key: key, **state["proposed"]} if reuse_key else {},
             "usage": {name: number for name, number in counts.items() if number},
         }
 
@@ -114,14 +115,10 @@ def _exhausted(state: DfsState) -> StopReason:
     return "exhausted" if state["step"] else "dead_end"
 
 
-def _known(parts: Parts, way: Choose, state: DfsState, key: str) -> str | None:
-    """Returns the thought that was expanded by the same prompt, if its proposals may be reused."""
+def _reuse_key(parts: Parts, way: Choose, state: DfsState, key: str) -> str:
+    """Returns the key under which a thought's proposals are found again; empty if they are not."""
     if not state["settings"]["reuse_proposals"]:
-        return None
-    return state["proposed"].get(_prompt_key(parts, way, state, key))
-
-
-def _prompt_key(parts: Parts, way: Choose, state: DfsState, key: str) -> str:
+        return ""
     prompt, _, _ = way(state["settings"])(parts, job_of(state, Order(thought=key, expansion=0)))
     return key_of(prompt)
 

@@ -198,29 +198,31 @@ def decode(sums: Sequence[tuple[frozenset[str], Counts]]) -> dict[str, str]:
 
     The official code asked every question once, so the sums of different states constrain each
     other; sums of sets that overlap give sharper ones for their difference. What they leave open
-    is tried out.
+    is tried out, where the fewest questions are open first.
     """
     sharper = {(asked, frozenset[str]()): dict(counts) for asked, counts in sums}
     for (a, x), (b, y) in combinations(sums, 2):
-        if a & b and a != b and len(a ^ b) <= 8:
+        if a & b and a != b and len(a ^ b) <= 12:
             sharper[a - b, b - a] = {label: x[label] - y[label] for label in x}
     rules = [(*sides, counts) for sides, counts in sharper.items()]
-    labels = frozenset(sums[0][1])
-    where: dict[str, list[int]] = {}
+    where: dict[str, list[int]] = {question: [] for question in sorted(set().union(*dict(sums)))}
     for at, (plus, minus, _) in enumerate(rules):
         for question in plus | minus:
-            where.setdefault(question, []).append(at)
+            where[question].append(at)
+    labels = frozenset(sums[0][1])
     tries = [(dict.fromkeys(where, labels), dict.fromkeys(range(len(rules))))]
     while tries:
         domains, touched = tries.pop()
         if not _narrow(domains, touched, rules, where):
             continue
-        unsure = [question for question in domains if len(domains[question]) > 1]
+        unsure = {question for question in domains if len(domains[question]) > 1}
         if not unsure:
             return {question: next(iter(domain)) for question, domain in domains.items()}
-        for label in sorted(domains[unsure[0]]):
-            tried = {**domains, unsure[0]: frozenset([label])}
-            tries.append((tried, dict.fromkeys(where[unsure[0]])))
+        open_ = [sorted((plus | minus) & unsure) for plus, minus, _ in rules]
+        question = min((len(each), each) for each in open_ if each)[1][0]
+        for label in sorted(domains[question]):
+            tried = {**domains, question: frozenset([label])}
+            tries.append((tried, dict.fromkeys(where[question])))
     raise AssertionError("no verdicts give the recorded counts")
 
 
