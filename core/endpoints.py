@@ -95,6 +95,8 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
         endpoint="this process",
         limiter=shared_limiter(server.base_url, Rates(concurrency=server.concurrency)),
         timeout=LOCAL_TIMEOUT,
+        # llama.cpp refuses more samples than it decodes together.
+        choices=server.concurrency,
     )
 
 

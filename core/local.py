@@ -1,21 +1,27 @@
 """The embedded model server: llama.cpp inside this process, an endpoint on the loopback."""
 
+import ctypes
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from thoughtgraph.errors import ModelUnavailable
 
-SLOTS = 4
-"""Completions decoded together (ours, measured): more only share two cores more thinly."""
-CONTEXT = 8192
-"""Tokens of context shared by the slots (ours): few-shot prompts, their samples and room to
-spare."""
+SLOTS = 8
+"""Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing."""
+CONCURRENCY = 2
+"""Requests worth having in flight (ours, measured with n=3): each more computes a shared prompt
+once again and decodes no faster."""
+CONTEXT = 16_384
+"""Tokens the slots share (ours): two prompts of 2,500 with five samples of 1,000 each fit."""
 MAGIC = b"GGUF"
+MARGIN = 1.25
+"""Memory needed, as a multiple of the file (ours): the weights and what is computed from them."""
+BASE_BYTES = 512 << 20
+"""Memory needed beside that (ours): the context of a model of 1.5 billion weights, and buffers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +32,13 @@ class Endpoint:
         base_url: The address of its OpenAI-compatible API.
         model: The name to ask for.
         concurrency: How many requests it is worth having in flight.
-        server: The native server; it stops when this object goes.
+        samples: The largest `n` of one request; a larger one is refused with status 400.
     """
 
     base_url: str
     model: str
-    concurrency: int = SLOTS
-    server: Any = field(default=None, repr=False, compare=False)
+    concurrency: int = CONCURRENCY
+    samples: int = SLOTS
 
 
 _starting = threading.Lock()
@@ -48,8 +54,8 @@ def serve(path: Path) -> Endpoint:
         path: The weights.
 
     Raises:
-        ModelUnavailable: The extra `local` is not installed, the file is no GGUF file, or there is
-            not enough memory for it.
+        ModelUnavailable: The extra `local` is not installed, the file is not one that llama.cpp can
+            load, or there is not enough memory for it.
     """
     with _starting:
         return _serve(path.resolve())
@@ -57,24 +63,40 @@ def serve(path: Path) -> Endpoint:
 
 @cache
 def _serve(path: Path) -> Endpoint:
-    if find_spec("xllamacpp") is None:
+    native = _native()
+    _check(path)
+    try:
+        server = native.Server(_parameters(native, path))
+    except RuntimeError as error:
+        raise ModelUnavailable(
+            f"llama.cpp cannot load {str(path)!r}: damaged, or of a kind it does not know"
+        ) from error
+    # Never collected, on purpose: its destructor waits for the completions in flight, so a process
+    # that is asked to end in the middle of one would hang. The system frees it all.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
+    return Endpoint(f"{server.listening_address}/v1", path.stem)
+
+
+def _native() -> Any:
+    try:
+        return import_module("xllamacpp")
+    except ImportError as error:
         raise ModelUnavailable(
             "the embedded model needs the extra `local`: `uv sync --extra local` or "
-            "`pip install 'thoughtgraph[local]'`; or choose another model with --model"
-        )
-    _check(path)
-    native = import_module("xllamacpp")
-    server = native.Server(_parameters(native, path))
-    return Endpoint(f"{server.listening_address}/v1", path.stem, server=server)
+            '`pip install "thoughtgraph[local]"`; or choose another model with --model'
+        ) from error
 
 
 def _check(path: Path) -> None:
-    with path.open("rb") as file:
-        if file.read(len(MAGIC)) != MAGIC:
-            raise ModelUnavailable(
-                f"{str(path)!r} is no GGUF file; give one that llama.cpp can load"
-            )
-    free, needed = _free_memory(), path.stat().st_size
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(MAGIC))
+        size = path.stat().st_size
+    except OSError as error:
+        raise ModelUnavailable(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    if magic != MAGIC:
+        raise ModelUnavailable(f"{str(path)!r} is no GGUF file; give one that llama.cpp can load")
+    free, needed = _free_memory(), int(MARGIN * size) + BASE_BYTES
     if free is not None and free < needed:
         raise ModelUnavailable(
             f"{path.name} needs {needed >> 20} MB of memory and {free >> 20} MB are free; close "
@@ -83,6 +105,7 @@ def _check(path: Path) -> None:
 
 
 def _free_memory() -> int | None:
+    """Returns the bytes that can be used without swapping; None where the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
@@ -94,12 +117,22 @@ def _free_memory() -> int | None:
 def _parameters(native: Any, path: Path) -> Any:
     parameters = native.CommonParams()
     parameters.model.path = str(path)
+    # Else every answer would carry the file's path as the model's name.
+    parameters.model_alias = {path.stem}
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.n_parallel = SLOTS
     parameters.n_ctx = CONTEXT
     # One cache for all slots: the samples of one prompt share its tokens.
     parameters.kv_unified = True
+    # Prefixes stay in the slots themselves; a second copy could grow by gigabytes.
+    parameters.cache_ram_mib = 0
+    parameters.cache_idle_slots = False
+    # A page in the user's browser must be able neither to read answers nor to look on.
+    parameters.cors_origins = "null"
+    parameters.ui = False
+    parameters.endpoint_slots = False
+    # The first prompt warms it up as well, and nobody waits for it in vain.
     parameters.warmup = False
     parameters.verbosity = -1
     return parameters

@@ -30,7 +30,7 @@ Replay = Literal["off", "record", "replay"]
 """`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 
 MOST_CHOICES = 128
-"""Samples one OpenAI-compatible request may ask for."""
+"""Samples a request to OpenAI may ask for."""
 REFUSES_N = frozenset({400, 422})
 """How servers that cannot return several samples answer a request for them."""
 
@@ -50,6 +50,7 @@ class ChatPort:
         limiter: What the endpoint allows; the process's shared one for this endpoint when None.
         retry: When failed requests are repeated.
         timeout: Seconds after which one attempt counts as failed (ours: 300).
+        choices: Most samples one request may ask for, where the model knows n.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ChatPort:
         limiter: Limiter | None = None,
         retry: Retry | None = None,
         timeout: float = 300.0,
+        choices: int = MOST_CHOICES,
     ) -> None:
         self.model = model
         self.name = name or model_name(model)
@@ -75,7 +77,7 @@ class ChatPort:
         self._connections = Connections(model)
         self._secrets = secrets_of(model)
         self._fields = frozenset(type(model).model_fields)
-        self._most = MOST_CHOICES if "n" in self._fields else 1
+        self._most = choices if "n" in self._fields else 1
         self._identity = digest(
             {
                 "name": self.name,

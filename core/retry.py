@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from itertools import count
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -27,8 +26,7 @@ CLIENTS = frozenset(
 READERS = frozenset({"json", "pydantic"}) | CLIENTS
 """Packages that read answers, besides LangChain's: what fails inside them was no good answer."""
 UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
-
-
+"""What reading an answer raises that has another form than expected."""
 LONGEST_DETAIL = 200
 """Letters of a server's own message that an error quotes (ours)."""
 
@@ -74,7 +72,9 @@ class Retry:
         """
         began = time.monotonic()
         fault = _Fault()
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             with fault:
                 return await call()
             pause = max(retry_after(fault.error), self._backoff(attempt))

