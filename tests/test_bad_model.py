@@ -1,0 +1,341 @@
+"""Whatever the model or its endpoint does, a run ends in bounded time and says why in one line."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_openai import play
+from fault_server import Fault, FaultServer, Seen
+
+import thoughtgraph as tg
+from thoughtgraph.cache import SqliteCache
+from thoughtgraph.limiter import Limiter
+from thoughtgraph.model import ChatPort
+
+PROBLEM = {"problem": "4 9 10 13"}
+METHODS = ("io", "tot_bfs")
+QUICK = tg.Retry(give_up_after=0.3, first_wait=0.01, longest_wait=0.05)
+SMALL = {"breadth": 2}
+SHORT = 0.7
+"""A timeout that a living server keeps to on a busy machine."""
+BOUND = 20.0
+"""Seconds any of these runs may take on a busy machine; most take a fraction of one."""
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer(lambda seen: play(seen.prompt)) as running:
+        yield running
+
+
+def graph(server: FaultServer, method: str = "tot_bfs", **settings: Any) -> Any:
+    asked = ChatPort(server.chat(), **{"retry": QUICK, "timeout": 30.0, **settings})
+    return tg.build(method, task="game24", model=asked)
+
+
+async def run(running: Any, **context: Any) -> dict[str, Any]:
+    async with asyncio.timeout(BOUND):
+        small = SMALL if running.name == "tot_bfs" else {}
+        out: dict[str, Any] = await running.ainvoke(PROBLEM, context={**small, **context})
+    assert json.dumps(out)
+    return out
+
+
+def judged(out: dict[str, Any]) -> list[str]:
+    return [key for key, thought in out["tree"].items() if "value" in thought]
+
+
+TEXTS = {
+    "empty": "",
+    "blank": " \n\t\n" * 50,
+    "a megabyte": "x" * 1_000_000,
+    "a megabyte of lines": "4 + 9 = 12 (left: 10 12 13) no\n" * 33_000,
+    "a megabyte of brackets": "(" * 500_000 + ")" * 500_000,
+    "binary": "\x00\x01\x1b[2J\ufffd\u202e\ud83d\ude00\x7f" * 40,
+    "another language": "Je ne sais pas. 四加九等于十三。 Четыре плюс девять — тринадцать.",
+    "a refusal": "I'm sorry, but I can't help with that request.",
+    "JSON": json.dumps({"steps": [{"left": [10, 13, 13], "equation": "4 + 9 = 13"}]}, indent=1),
+    "code": "```python\nprint(__import__('os').getcwd())\n```",
+    "nothing but digits": "9" * 10_000,
+    "a huge power": "Answer: 9 ** 9 ** 9 ** 9 = 24",
+    "a division by zero": "4 / 0 = 0 (left: 0 10 13)\nAnswer: 4 / 0",
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", TEXTS)
+async def test_a_run_survives_any_text(server: FaultServer, method: str, name: str) -> None:
+    server.reply = lambda seen: TEXTS[name]
+    out = await run(graph(server, method), limit_thoughts=200)
+    assert out["stop_reason"] in ("dead_end", "budget", "solved")
+    assert out["error"] == ""
+    assert 1 <= out["usage"]["requests"] <= 60
+    assert len(json.dumps(out["tree"])) < 1_500_000
+
+
+@pytest.mark.parametrize("name", ["empty", "a refusal", "JSON", "another language"])
+async def test_malformed_verdicts_are_counted(server: FaultServer, name: str) -> None:
+    def reply(seen: Seen) -> str:
+        return TEXTS[name] if "valuate" in seen.prompt else play(seen.prompt)
+
+    server.reply = reply
+    out = await run(graph(server))
+    assert out["usage"]["parse_errors"]["value"] > 0
+    assert out["stop_reason"] in ("solved", "dead_end")
+
+
+FAULTS = {
+    "refuses the key": (Fault(401), "OPENAI_API_KEY"),
+    "has no such model": (Fault(404), "/v1"),
+    "fails for ever": (Fault(500), "server keeps failing"),
+    "limits for ever": (Fault(429, headers={"Retry-After": "60"}), "THOUGHTGRAPH_RPM"),
+    "drops connections": (Fault(drop=True), "server running"),
+    "cuts answers off": (Fault(truncate=True), "fake at http"),
+    "answers with a page": (Fault(body="<html>", headers={"Content-Type": "text/html"}), "chat"),
+    "is slow": (Fault(hang=True), "too slow"),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_failing_endpoint_ends_the_run(server: FaultServer, method: str, name: str) -> None:
+    fault, remedy = FAULTS[name]
+    server.fault = lambda seen: fault
+    out = await run(graph(server, method, timeout=SHORT))
+    assert out["stop_reason"] == "error"
+    assert remedy in out["error"] and out["error"].isprintable() and server.url in out["error"]
+    assert out["answer"] is None
+    assert list(out["tree"]) == ["0"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_an_endpoint_that_is_down_ends_the_run(method: str) -> None:
+    with FaultServer() as gone:
+        pass
+    out = await run(graph(gone, method))
+    assert out["stop_reason"] == "error"
+    assert "is the server running" in out["error"]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_what_arrived_before_a_failure_is_kept(server: FaultServer, name: str) -> None:
+    fault, remedy = FAULTS[name]
+    server.fault = lambda seen: fault if seen.number >= 4 else Fault()
+    out = await run(graph(server, limiter=Limiter(tg.Rates(concurrency=2)), timeout=SHORT))
+    assert out["stop_reason"] == "error" and remedy in out["error"]
+    assert out["usage"]["requests"] == 4
+    assert len(out["tree"]) == 1 + 6, "the first generation"
+    assert len(judged(out)) == 3, "and the verdicts that were paid for"
+
+
+async def test_a_failing_generation_does_not_lose_its_siblings(server: FaultServer) -> None:
+    unlucky: list[str] = []
+
+    def fault(seen: Seen) -> Fault:
+        second = "evaluate" not in seen.prompt.lower() and seen.number > 1
+        if second and not unlucky:
+            unlucky.append(seen.prompt)
+        return Fault(400) if seen.prompt in unlucky else Fault()
+
+    server.fault = fault
+    out = await run(graph(server))
+    assert out["stop_reason"] == "error" and "HTTP 400" in out["error"]
+    second = {t["parent"] for t in out["tree"].values() if t.get("depth") == 2}
+    assert len(second) == 1, "the other state has its children in the tree"
+
+
+async def test_passing_faults_change_nothing_but_the_retries(server: FaultServer) -> None:
+    smooth = await run(graph(server))
+    server.seen.clear()
+    server.fault = lambda seen: Fault(503) if seen.number % 3 == 1 else Fault()
+    rough = await run(graph(server, retry=tg.Retry(10.0, first_wait=0.001, longest_wait=0.01)))
+    assert rough["tree"] == smooth["tree"]
+    assert rough["usage"]["retries"] > 0
+    assert rough["usage"]["requests"] == smooth["usage"]["requests"]
+    assert smooth["answer"] is not None
+
+
+async def test_one_server_without_n_gives_the_same_tree(server: FaultServer) -> None:
+    smooth = await run(graph(server))
+    server.refuses_n = True
+    rough = await run(graph(server))
+    values = [{k: t.get("value") for k, t in out["tree"].items()} for out in (smooth, rough)]
+    assert values[0] == values[1]
+    assert rough["usage"]["requests"] == smooth["usage"]["requests"]
+
+
+async def test_a_failing_judge_is_named(server: FaultServer) -> None:
+    with FaultServer() as gone:
+        pass
+    judge = ChatPort(gone.chat(), name="the-judge", retry=QUICK)
+    asked = ChatPort(server.chat(), retry=QUICK)
+    out = await run(tg.build("tot_bfs", task="game24", model=asked, evaluator_model=judge))
+    assert out["stop_reason"] == "error"
+    assert out["error"].startswith(f"the-judge at {gone.url}: ")
+    assert len(out["tree"]) == 7
+    assert set(out["usage"]["roles"]) == {"generate"}
+
+
+async def test_roles_are_asked_of_their_models_and_counted_apart(server: FaultServer) -> None:
+    with FaultServer(lambda seen: play(seen.prompt)) as judge:
+        out = await run(
+            tg.build(
+                "tot_bfs", task="game24", model=server.specifier, evaluator_model=judge.specifier
+            )
+        )
+    roles = out["usage"]["roles"]
+    assert roles["generate"]["requests"] == len(server.seen) > 0
+    assert roles["value"]["requests"] == len(judge.seen) > 0
+    assert roles["value"]["samples"] == 3 * len(judge.seen)
+    assert not any("valuate" in seen.prompt for seen in server.seen)
+
+
+# Limits.
+
+
+@pytest.mark.parametrize("limit", [0, 3, 9, 15, 40])
+async def test_requests_are_never_exceeded(server: FaultServer, limit: int) -> None:
+    out = await run(graph(server), limit_requests=limit)
+    assert len(server.seen) == out["usage"].get("requests", 0) <= limit
+    whole = limit >= 40 and out["stop_reason"] == "solved"
+    assert whole or (out["stop_reason"] == "budget" and len(server.seen) == limit)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 6, 9])
+async def test_thoughts_are_never_exceeded(server: FaultServer, limit: int) -> None:
+    out = await run(graph(server), limit_thoughts=limit)
+    assert len(out["tree"]) - 1 == out["usage"].get("thoughts", 0) <= limit
+
+
+async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server: FaultServer) -> None:
+    cap, largest = 3, 0
+
+    def reply(seen: Seen) -> str:
+        nonlocal largest
+        text = play(seen.prompt)
+        largest = max(largest, len(seen.prompt.split()) + seen.n * len(text.split()))
+        return text
+
+    server.reply = reply
+    for limits in ({"limit_tokens": 1_000}, {"limit_dollars": 0.001}):
+        out = await run(
+            graph(server, limiter=Limiter(tg.Rates(concurrency=cap))),
+            prices={"fake": (1.0, 1.0)},
+            **limits,
+        )
+        used = out["usage"]["prompt_tokens"] + out["usage"]["completion_tokens"]
+        assert out["stop_reason"] == "budget"
+        assert 1_000 <= used < 1_000 + cap * largest
+        assert out["usage"]["dollars"] == pytest.approx(used / 1e6)
+
+
+async def test_seconds_end_a_run(server: FaultServer) -> None:
+    server.latency = 0.2
+    began = time.monotonic()
+    out = await run(graph(server), limit_seconds=0.5)
+    assert out["stop_reason"] == "budget"
+    assert 0.5 <= out["usage"]["seconds"] < 2.0
+    assert time.monotonic() - began < 5
+    assert out["usage"]["levels"] <= 3
+
+
+# Record, replay, share, stream, stop.
+
+
+async def test_a_replayed_run_is_the_same_tree_without_a_request(
+    server: FaultServer, tmp_path: Path
+) -> None:
+    file = tmp_path / "answers.sqlite"
+
+    def built(replay: Any) -> Any:
+        return graph(server, cache=SqliteCache(file), replay=replay)
+
+    recorded = await run(built("record"))
+    asked = len(server.seen)
+    replayed = await run(built("replay"))
+    assert len(server.seen) == asked > 0
+    spent = ("usage",)
+    assert {k: bare(t, spent) for k, t in replayed["tree"].items()} == {
+        k: bare(t, spent) for k, t in recorded["tree"].items()
+    }
+    for name in ("answer", "candidates", "stop_reason"):
+        assert replayed[name] == recorded[name]
+    assert not replayed["usage"].get("requests")
+    with pytest.raises(AssertionError):  # another problem was never recorded
+        missed = await built("replay").ainvoke({"problem": "1 1 4 6"})
+        assert missed["stop_reason"] != "error", missed["error"]
+
+
+def bare(thought: dict[str, Any], without: tuple[str, ...]) -> dict[str, Any]:
+    return {name: value for name, value in thought.items() if name not in without}
+
+
+async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(
+    server: FaultServer,
+) -> None:
+    server.latency = 0.01
+    limiter = Limiter(tg.Rates(concurrency=3))
+    alone = await run(graph(server))
+    requests = len(server.seen)
+    server.seen.clear()
+    server.peak = 0
+    asked = ChatPort(server.chat(), retry=QUICK, limiter=limiter)
+    graphs = [tg.build("tot_bfs", task="game24", model=asked) for _ in range(3)]
+    outs = await asyncio.gather(*(run(each, share_evaluations=True) for each in graphs))
+    assert server.peak == 3
+    assert all(out["answer"] == alone["answer"] for out in outs)
+    evaluations = [seen.prompt for seen in server.seen if "valuate" in seen.prompt]
+    assert len(evaluations) == len(set(evaluations)), "each was asked once for all three runs"
+    assert len(server.seen) < 3 * requests
+    counts = [out["usage"]["requests"] for out in outs]
+    assert sum(counts) == len(server.seen)
+
+
+async def test_streaming_tokens_does_not_garble_several_samples(server: FaultServer) -> None:
+    smooth = await run(graph(server))
+    tokens, final = 0, None
+    async for mode, chunk in graph(server).astream(
+        PROBLEM, context=SMALL, stream_mode=["messages", "values"]
+    ):
+        if mode == "messages":
+            tokens += 1
+        else:
+            final = chunk
+    assert tokens > 0
+    assert final is not None
+    assert final["answer"] == smooth["answer"]
+    assert {k: t.get("value") for k, t in final["tree"].items()} == {
+        k: t.get("value") for k, t in smooth["tree"].items()
+    }
+
+
+async def test_a_stopped_run_leaves_the_graph_usable(server: FaultServer) -> None:
+    running = graph(server)
+    smooth = await run(running)
+    server.latency = 0.3
+    for _ in range(3):
+        task = asyncio.create_task(run(running))
+        await asyncio.sleep(0.4)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    server.latency = 0.0
+    assert (await run(running))["tree"] == smooth["tree"]
+
+
+async def test_no_key_reaches_state_or_cache(server: FaultServer, tmp_path: Path) -> None:
+    key = "tg-0123456789-secret"
+    asked = ChatPort(
+        server.chat(api_key=key), cache=SqliteCache(tmp_path / "a.sqlite"), replay="record"
+    )
+    running = tg.build("tot_bfs", task="game24", model=asked)
+    seen = [
+        str(chunk) async for chunk in running.astream(PROBLEM, context=SMALL, stream_mode="debug")
+    ]
+    assert server.seen[0].headers["authorization"] == f"Bearer {key}"
+    assert not any(key in text for text in seen)
+    assert all(key.encode() not in path.read_bytes() for path in tmp_path.iterdir())

@@ -1,0 +1,89 @@
+"""Recorded answers come back unchanged, and a cache that cannot be used says so."""
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thoughtgraph.cache import Answer, AnswerCache, MemoryCache, SqliteCache, digest
+from thoughtgraph.errors import InputError
+
+
+def answer(*texts: str) -> Answer:
+    return {"texts": list(texts), "prompt_tokens": 3, "completion_tokens": 5}
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def cache(request: pytest.FixtureRequest, tmp_path: Path) -> AnswerCache:
+    return MemoryCache() if request.param == "memory" else SqliteCache(tmp_path / "a.sqlite")
+
+
+def test_the_first_answer_stays(cache: AnswerCache) -> None:
+    assert cache.get("k") is None
+    cache.put("k", answer("first"))
+    cache.put("k", answer("second"))
+    assert cache.get("k") == answer("first")
+
+
+@pytest.mark.parametrize("text", ["", "\x00\x1b", "\ud800 alone", "日本\n'\"", "x" * 1_000_000])
+def test_any_text_comes_back(cache: AnswerCache, text: str) -> None:
+    cache.put("k", answer(text, "b"))
+    assert cache.get("k") == answer(text, "b")
+
+
+def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "folder" / "a.sqlite"
+    one, other = SqliteCache(file), SqliteCache(str(file))
+    one.put("k", answer("kept"))
+    assert other.get("k") == answer("kept")
+    one.close()
+    other.put("l", answer("more"))
+    other.close()
+    assert SqliteCache(file).get("l") == answer("more")
+
+
+def test_threads_may_write_together(tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "a.sqlite")
+
+    def write(thread: int) -> None:
+        for number in range(50):
+            cache.put(f"{thread} {number}", answer(str(thread)))
+
+    threads = [threading.Thread(target=write, args=(thread,)) for thread in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(cache.get(f"{thread} 49") == answer(str(thread)) for thread in range(4))
+
+
+def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("these are notes, and no database at all\n" * 100)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE answers (something TEXT)")
+    db.close()
+    for path in (text, tmp_path, text / "below"):
+        with pytest.raises(InputError, match="name another file") as caught:
+            SqliteCache(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="name another file"):
+        SqliteCache(other).put("k", answer())
+    assert "no database at all" in text.read_text(), "the user's file is left alone"
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=5,
+    )
+)
+def test_equal_values_have_equal_keys(value: object) -> None:
+    assert digest({"a": value, "b": 1}) == digest({"b": 1, "a": value})
+    assert digest({"a": value}) != digest({"a": [value]})

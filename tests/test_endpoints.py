@@ -1,0 +1,129 @@
+"""Specifiers lead to the right server, with the right key and no other."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from fault_server import Fault, FaultServer
+from langchain_core.messages import HumanMessage
+from pydantic import SecretStr
+from scripted import ScriptedChat
+
+from thoughtgraph.endpoints import default_specifier, port_for
+from thoughtgraph.errors import InputError, ModelError, ThoughtgraphError
+from thoughtgraph.limiter import Rates
+from thoughtgraph.model import ChatPort
+
+ASK = [HumanMessage("hello")]
+SECRET = "sk-meant-for-openai-only"
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("MODEL", "API_KEY", "CONCURRENCY", "RPM", "TPM"):
+        monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
+
+
+def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_specifier() == "local"
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    assert default_specifier().startswith("openai:gpt-")
+    monkeypatch.setenv("THOUGHTGRAPH_MODEL", "http://h/v1#m")
+    assert default_specifier() == "http://h/v1#m"
+
+
+@pytest.mark.parametrize("own_key", [None, "", "tg-key-of-this-server"])
+async def test_another_server_never_sees_the_openai_key(
+    monkeypatch: pytest.MonkeyPatch, own_key: str | None
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_ORG_ID", f"org-{SECRET}")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", f"proj-{SECRET}")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {SECRET}")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    if own_key is not None:
+        monkeypatch.setenv("THOUGHTGRAPH_API_KEY", own_key)
+    with FaultServer() as server:
+        await port_for(server.specifier).sample(ASK)
+    (seen,) = server.seen
+    assert SECRET not in str(seen)
+    assert seen.headers["authorization"] == f"Bearer {own_key or 'none'}"
+    assert seen.body["model"] == "fake"
+
+
+async def test_openai_is_asked_at_its_address_with_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        port_for("openai:gpt-4o-mini")
+    with FaultServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        port = port_for("openai:gpt-4o-mini")
+        assert (port.name, port.endpoint) == ("gpt-4o-mini", server.url)
+        await port.sample(ASK)
+    assert server.seen[0].headers["authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize(
+    "specifier", ["gpt-4", "openai:", "http://host/v1", "https://host/v1#", "ftp://h/v1#m", "x:y#z"]
+)
+def test_an_unknown_form_is_refused_with_the_known_ones(specifier: str) -> None:
+    with pytest.raises(InputError, match="http://HOST:PORT/v1#NAME") as caught:
+        port_for(specifier)
+    assert specifier in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:pass-word@host/v1#m", "http://h/v1?key=pass-word#m"]
+)
+def test_a_key_in_the_address_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY") as caught:
+        port_for(address)
+    assert "pass-word" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nowhere.gguf", "text.gguf"])
+def test_a_weights_file_that_is_none_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.gguf").write_text("no weights")
+    with pytest.raises(ThoughtgraphError, match=name):
+        port_for(f"local:{name}")
+
+
+async def test_the_cap_of_an_endpoint_holds_for_all_its_ports() -> None:
+    with FaultServer() as server:
+        server.latency = 0.02
+        rates = Rates(concurrency=2)
+        ports: list[ChatPort] = [
+            port_for(server.specifier, rates=rates),
+            port_for(f"{server.url}/#other-name", rates=rates),
+            port_for(server.chat(), rates=rates),
+        ]
+        await asyncio.gather(*(port.sample(ASK, scope=str(k)) for port in ports for k in range(4)))
+    assert len(server.seen) == 12
+    assert server.peak == 2
+
+
+async def test_a_key_never_shows() -> None:
+    key = "tg-0123456789-secret"
+    with FaultServer() as server:
+        server.fault = lambda seen: Fault(
+            401, body=json.dumps({"error": {"message": f"bad {seen.headers['authorization']}"}})
+        )
+        port = port_for(server.chat(api_key=SecretStr(key)))
+        with pytest.raises(ModelError, match="OPENAI_API_KEY") as caught:
+            await port.sample(ASK)
+    assert key not in str(caught.value) and key not in repr(caught.value)
+    assert "***" in str(caught.value)
+    assert server.url in str(caught.value) and "fake" in str(caught.value)
+
+
+def test_a_port_or_model_is_taken_as_it_is() -> None:
+    port = ChatPort(ScriptedChat(reply=lambda call: "x"))
+    assert port_for(port) is port
+    assert port_for(port.model).model is port.model

@@ -1,0 +1,531 @@
+"""The port, against a real server with faults and against scripted models."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fault_server import Fault, FaultServer, Seen
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+from scripted import Call, ScriptedChat
+
+from thoughtgraph.cache import SqliteCache
+from thoughtgraph.errors import BudgetSpent, ModelError, ReplayMiss
+from thoughtgraph.limiter import Limiter, Rates
+from thoughtgraph.model import ChatPort, Draw
+from thoughtgraph.retry import Retry
+from thoughtgraph.usage import Limits, Meter, Usage
+
+ASK = [HumanMessage("which way")]
+ONCE = Retry(give_up_after=0.0)
+QUICK = Retry(give_up_after=3.0, first_wait=0.001, longest_wait=0.01)
+
+
+@pytest.fixture
+def server() -> Iterator[FaultServer]:
+    with FaultServer(lambda seen: [f"text {k}" for k in range(seen.n)]) as running:
+        yield running
+
+
+def port(server: FaultServer, **settings: Any) -> ChatPort:
+    return ChatPort(server.chat(), **{"retry": QUICK, **settings})
+
+
+def meter(**limits: float) -> Meter:
+    return Meter(Limits(**limits), Usage())  # type: ignore[typeddict-item]
+
+
+class Alone(BaseChatModel):
+    """A model that knows no `n`, answers in blocks of content and reports no usage."""
+
+    calls: list[Any] = Field(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "alone"
+
+    def _generate(self, *args: Any, **kwargs: Any) -> ChatResult:
+        raise NotImplementedError
+
+    async def _agenerate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        self.calls.append(run_manager.metadata)
+        blocks: Any = [
+            {"type": "reasoning", "reasoning": "hm"},
+            {"type": "text", "text": "left, "},
+            {"type": "text", "text": f"{len(self.calls)} times"},
+        ]
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(blocks))])
+
+
+# How many requests n samples take.
+
+
+async def test_twenty_samples_are_one_request(server: FaultServer) -> None:
+    spent = meter(requests=1)
+    texts = await port(server).sample(ASK, n=20, draw=Draw("p", "0"), meter=spent)
+    assert texts == [f"text {k}" for k in range(20)]
+    assert [seen.n for seen in server.seen] == [20]
+    assert spent.usage()["requests"] == 1
+    assert spent.usage()["samples"] == 20
+    assert spent.usage()["prompt_tokens"] == 2, "the prompt is paid for once"
+    assert spent.usage()["completion_tokens"] == 40
+
+
+async def test_what_one_request_may_not_ask_for_is_split(server: FaultServer) -> None:
+    assert len(await port(server).sample(ASK, n=300)) == 300
+    assert sorted(seen.n for seen in server.seen) == [44, 128, 128]
+    server.seen.clear()
+    assert len(await port(server, choices=4).sample(ASK, n=6)) == 6
+    assert sorted(seen.n for seen in server.seen) == [2, 4]
+
+
+@pytest.mark.parametrize("fault", ["ignores", "refuses"])
+async def test_a_server_without_n_is_asked_singly_from_then_on(
+    server: FaultServer, fault: str
+) -> None:
+    server.most_choices = 1
+    server.refuses_n = fault == "refuses"
+    asked, spent = port(server), meter(requests=2)
+    assert len(await asked.sample(ASK, n=4, meter=spent)) == 4
+    first = [seen.n for seen in server.seen]
+    assert first == ([4, 1, 1, 1, 1] if server.refuses_n else [4, 1, 1, 1])
+    assert len(await asked.sample(ASK, n=3, meter=spent)) == 3
+    assert [seen.n for seen in server.seen[len(first) :]] == [1, 1, 1]
+    usage = spent.usage()
+    assert (usage["requests"], usage["samples"]) == (2, 7), "one request, however it is sent"
+    assert usage["prompt_tokens"] == 14, "but every call's prompt is paid for"
+
+
+async def test_a_server_that_returns_some_is_asked_for_the_rest(server: FaultServer) -> None:
+    server.most_choices = 8
+    assert len(await port(server).sample(ASK, n=20)) == 20
+    assert [seen.n for seen in server.seen] == [20, 12, 4]
+
+
+async def test_a_request_refused_for_another_reason_does_not_cost_n(server: FaultServer) -> None:
+    asked = port(server)
+    server.fault = lambda seen: Fault(400)
+    with pytest.raises(ModelError, match="HTTP 400"):
+        await asked.sample(ASK, n=5)
+    server.fault = lambda seen: Fault()
+    assert len(await asked.sample(ASK, n=5)) == 5
+    assert [seen.n for seen in server.seen] == [5, 1, 5]
+
+
+async def test_a_model_without_n_is_asked_for_different_draws() -> None:
+    model, spent = Alone(), meter(requests=1)
+    texts = await ChatPort(model).sample(ASK, n=3, draw=Draw("p", "7", 1, 10), meter=spent)
+    assert sorted(texts) == ["left, 1 times", "left, 2 times", "left, 3 times"]
+    assert [call["thoughtgraph_draw"] for call in model.calls] == [
+        ["p", "7", 1, 10],
+        ["p", "7", 1, 11],
+        ["p", "7", 1, 12],
+    ]
+    usage = spent.usage()
+    assert (usage["requests"], usage["samples"]) == (1, 3)
+    assert usage["prompt_tokens"] == 3 * (len("which way") // 4), "estimated: it reports none"
+    assert usage["completion_tokens"] == 3 * 4
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, {}, {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None}],
+)
+async def test_usage_the_server_withholds_is_estimated(server: FaultServer, usage: Any) -> None:
+    server.usage, spent = usage, meter()
+    await port(server).sample([HumanMessage("x" * 400)], n=2, meter=spent)
+    assert spent.usage()["prompt_tokens"] == 100
+    assert spent.usage()["completion_tokens"] == len("text 0text 1") / 4
+
+
+async def test_parameters_and_stops_reach_the_server(server: FaultServer) -> None:
+    await port(server).sample(
+        ASK,
+        stop=["\n\n"],
+        parameters={"temperature": 0.25, "max_tokens": 9, "unheard_of": 1, "top_p": None},
+    )
+    body = server.seen[0].body
+    assert (body["temperature"], body["stop"]) == (0.25, ["\n\n"])
+    assert 9 in (body.get("max_tokens"), body.get("max_completion_tokens"))
+    assert "unheard_of" not in body and "top_p" not in body
+
+
+# Evaluations are shared, generations never.
+
+
+async def test_identical_concurrent_evaluations_are_one_request(server: FaultServer) -> None:
+    server.latency = 0.05
+    asked, spent = port(server), meter(requests=1)
+    texts = await asyncio.gather(
+        *(asked.sample(ASK, n=3, role="value", scope="run", meter=spent) for _ in range(10))
+    )
+    assert len(server.seen) == 1
+    assert texts == [["text 0", "text 1", "text 2"]] * 10
+    texts[0].clear()
+    assert texts[1], "each caller has a list of its own"
+    assert spent.usage()["requests"] == 1
+    assert spent.usage()["cached"] == 9
+
+
+async def test_what_differs_is_not_shared(server: FaultServer) -> None:
+    server.latency = 0.05
+    asked = port(server)
+    await asyncio.gather(
+        asked.sample(ASK, scope="run"),
+        asked.sample(ASK, scope="another run"),
+        asked.sample(ASK, scope="run", n=2),
+        asked.sample(ASK, scope="run", stop=["x"]),
+        asked.sample(ASK, scope="run", parameters={"temperature": 0.1}),
+        asked.sample(ASK, scope="run", draw=Draw("p", "0")),
+        asked.sample(ASK, scope="run", draw=Draw("p", "0")),
+    )
+    assert len(server.seen) == 7
+
+
+async def test_who_waits_asks_when_the_asker_is_stopped(server: FaultServer) -> None:
+    server.latency = 0.1
+    asked = port(server)
+    asker = asyncio.create_task(asked.sample(ASK))
+    await asyncio.sleep(0.03)
+    waiters = [asyncio.create_task(asked.sample(ASK)) for _ in range(4)]
+    await asyncio.sleep(0.03)
+    asker.cancel()
+    waiters[0].cancel()
+    results = await asyncio.gather(asker, *waiters, return_exceptions=True)
+    assert [isinstance(result, asyncio.CancelledError) for result in results[:2]] == [True, True]
+    assert results[2:] == [["text 0"]] * 3
+    assert len(server.seen) == 2
+
+
+async def test_who_waits_asks_when_the_asker_has_no_budget(server: FaultServer) -> None:
+    server.latency = 0.05
+    asked = port(server, limiter=Limiter(Rates(concurrency=1)))
+    poor, rich = meter(seconds=0.02), meter()
+    blocker = asyncio.create_task(asked.sample(ASK, draw=Draw("p", "0")))
+    await asyncio.sleep(0.01)
+    outcome = await asyncio.gather(
+        asked.sample(ASK, meter=poor), asked.sample(ASK, meter=rich), return_exceptions=True
+    )
+    await blocker
+    assert isinstance(outcome[0], BudgetSpent)
+    assert outcome[1] == ["text 0"]
+    assert len(server.seen) == 2
+
+
+async def test_a_failure_is_shared_too(server: FaultServer) -> None:
+    server.latency = 0.05
+    server.fault = lambda seen: Fault(401)
+    asked = port(server)
+    results = await asyncio.gather(*(asked.sample(ASK) for _ in range(5)), return_exceptions=True)
+    assert all(isinstance(result, ModelError) for result in results)
+    assert len(server.seen) == 1
+
+
+async def test_evaluations_outlive_a_run_only_when_shared(server: FaultServer) -> None:
+    asked = port(server)
+    for scope in ("run 1", "run 2", "shared", "shared", "shared"):
+        await asked.sample(ASK, scope=scope)
+    assert len(server.seen) == 3
+
+
+# Record and replay.
+
+
+async def test_a_recording_replays_without_a_request(server: FaultServer, tmp_path: Path) -> None:
+    server.reply = lambda seen: f"answer {seen.number}"
+    file = tmp_path / "answers.sqlite"
+
+    async def talk(asked: ChatPort, run: str) -> list[Any]:
+        return [
+            await asked.sample(ASK, n=2, draw=Draw("p", "0")),
+            await asked.sample(ASK, n=2, draw=Draw("p", "0", 1)),
+            await asked.sample(ASK, n=2, draw=Draw("p", "1")),
+            await asked.sample(ASK, role="value", scope=run),
+        ]
+
+    recorded = await talk(port(server, cache=SqliteCache(file), replay="record"), "run 1")
+    assert len(server.seen) == 4, "equal prompts at different thoughts are different draws"
+    replaying = port(server, cache=SqliteCache(file), replay="replay")
+    assert await talk(replaying, "run 2") == recorded
+    spent = meter(requests=0)
+    assert await replaying.sample(ASK, n=2, draw=Draw("p", "1"), meter=spent) == recorded[2]
+    assert spent.usage() == {"cached": 1, "roles": {"generate": {"cached": 1}}}
+    recorded_as: dict[str, Any] = {"n": 2, "draw": Draw("p", "1")}
+    for different in ({"n": 3}, {"stop": ["x"]}, {"parameters": {"temperature": 1.0}}):
+        with pytest.raises(ReplayMiss, match="record again"):
+            await replaying.sample(ASK, **{**recorded_as, **different})
+    assert len(server.seen) == 4
+
+
+async def test_generations_are_not_kept_unless_asked(server: FaultServer, tmp_path: Path) -> None:
+    asked = port(server, cache=SqliteCache(tmp_path / "a.sqlite"))
+    for _ in range(2):
+        await asked.sample(ASK, draw=Draw("p", "0"))
+    assert len(server.seen) == 2
+
+
+async def test_an_answer_that_cannot_be_kept_is_used(server: FaultServer, tmp_path: Path) -> None:
+    cache = SqliteCache(tmp_path / "a.sqlite")
+    asked, spent = port(server, cache=cache, replay="record"), meter()
+
+    def close(seen: Seen) -> str:
+        cache.close()
+        return "paid for"
+
+    server.reply = close
+    assert await asked.sample(ASK, draw=Draw("p", "0"), meter=spent) == ["paid for"]
+    assert "name another file" in spent.error
+    assert spent.usage()["requests"] == 1
+
+
+# Failing endpoints.
+
+FAULTS: dict[str, tuple[Fault, str]] = {
+    "dropped": (Fault(drop=True), "server running"),
+    "cut off": (Fault(truncate=True), "fake at http"),
+    "no JSON": (
+        Fault(body="<html>busy</html>", headers={"Content-Type": "text/html"}),
+        "chat endpoint",
+    ),
+    "broken JSON": (Fault(body='{"choices": ['), "chat endpoint"),
+    "no choices": (Fault(body='{"choices": []}'), "chat endpoint"),
+    "null choices": (Fault(body='{"choices": null}'), "chat endpoint"),
+    "other JSON": (Fault(body='{"hello": 1}'), "chat endpoint"),
+    "a list": (Fault(body="[1, 2]"), "fake at http"),
+    "binary": (Fault(body=b"\x00\xff\xfe\x1b" * 99), "fake at http"),
+    "error with 200": (Fault(body='{"error": {"message": "overloaded"}}'), "overloaded"),
+    "wrong usage": (
+        Fault(body='{"choices": [{"message": {"role": "assistant", "content": "x"}}], "usage": 3}'),
+        "chat endpoint",
+    ),
+    "500": (Fault(500), "server keeps failing"),
+    "429": (Fault(429), "THOUGHTGRAPH_RPM"),
+    "401": (Fault(401), "OPENAI_API_KEY"),
+    "404": (Fault(404), "/v1"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+async def test_a_failing_endpoint_is_explained_in_one_line(server: FaultServer, name: str) -> None:
+    fault, remedy = FAULTS[name]
+    server.fault = lambda seen: fault
+    spent = meter()
+    with pytest.raises(ModelError) as caught:
+        await port(server, retry=Retry(0.05, first_wait=0.01)).sample(ASK, meter=spent)
+    message = str(caught.value)
+    assert remedy in message
+    assert f"fake at {server.url}: " in message
+    assert message.isprintable() and len(message) < 600
+    assert spent.error == message
+    assert "requests" not in spent.usage(), "what was not answered is not counted"
+
+
+@pytest.mark.parametrize("name", ["dropped", "cut off", "broken JSON", "no choices", "500", "429"])
+async def test_a_passing_fault_is_overcome(server: FaultServer, name: str) -> None:
+    server.fault = lambda seen: FAULTS[name][0] if seen.number < 3 else Fault()
+    spent = meter(requests=1)
+    assert await port(server).sample(ASK, meter=spent) == ["text 0"]
+    assert spent.usage()["retries"] == 3
+    assert spent.usage()["requests"] == 1
+
+
+async def test_a_server_that_is_down(server: FaultServer) -> None:
+    with FaultServer() as gone:
+        pass
+    with pytest.raises(ModelError, match="is the server running") as caught:
+        await port(gone, retry=ONCE).sample(ASK)
+    assert "1 attempt" in str(caught.value)
+
+
+async def test_a_server_that_never_answers(server: FaultServer) -> None:
+    server.fault = lambda seen: Fault(hang=True)
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"no answer after 1 attempt .*too slow"):
+        await port(server, retry=ONCE, timeout=0.1).sample(ASK)
+    assert time.monotonic() - began < 2
+
+
+async def test_retry_after_is_honoured_over_http(server: FaultServer) -> None:
+    wait = Fault(429, headers={"Retry-After": "0.3"})
+    server.fault = lambda seen: wait if seen.number == 0 else Fault()
+    began = time.monotonic()
+    await port(server).sample(ASK)
+    assert time.monotonic() - began >= 0.3
+
+
+async def test_a_mistake_in_a_model_is_not_hidden() -> None:
+    def script(call: Call) -> str:
+        raise KeyError("the script has no such prompt")
+
+    with pytest.raises(KeyError, match="no such prompt"):
+        await ChatPort(ScriptedChat(reply=script)).sample(ASK)
+
+
+async def test_samples_that_arrived_are_not_lost(server: FaultServer) -> None:
+    server.most_choices = 1
+    server.fault = lambda seen: Fault(500) if seen.number % 4 == 3 else Fault()
+    spent = meter()
+    texts = await port(server, retry=ONCE).sample(ASK, n=8, draw=Draw("p", "0"), meter=spent)
+    assert texts == ["text 0"] * 6
+    assert spent.usage()["samples"] == 6
+    assert "HTTP 500" in spent.error
+
+
+async def test_a_failure_stops_what_is_still_queued(server: FaultServer) -> None:
+    server.fault = lambda seen: Fault(500) if seen.number >= 2 else Fault()
+    shared: dict[str, float] = {}
+    asked = port(server, retry=ONCE, limiter=Limiter(Rates(concurrency=1)))
+    meters = [Meter(Limits(), Usage(), siblings=shared) for _ in range(20)]
+    results = await asyncio.gather(
+        *(asked.sample(ASK, draw=Draw("p", str(k)), meter=spent) for k, spent in enumerate(meters)),
+        return_exceptions=True,
+    )
+    assert results[:2] == [["text 0"]] * 2
+    assert isinstance(results[2], ModelError)
+    assert all(isinstance(result, BudgetSpent) for result in results[3:])
+    assert len(server.seen) == 3
+
+
+# Limits.
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        # Each answer is 2 + 2 tokens and costs 2 * 0.5 + 2 * 1.5 = 4 millionths of a dollar.
+        ({"requests": 7}, 7),
+        ({"tokens": 21}, 6 + 2),
+        ({"dollars": 0.000021}, 6 + 2),
+        ({"requests": 0}, 0),
+    ],
+)
+async def test_the_largest_overshoot_is_what_is_in_flight(
+    server: FaultServer, limits: dict[str, float], most: int
+) -> None:
+    server.latency = 0.005
+    shared: dict[str, float] = {}
+    asked = port(server, limiter=Limiter(Rates(concurrency=3)))
+    meters = [
+        Meter(Limits(**limits), Usage(), prices={"fake": (0.5, 1.5)}, siblings=shared)  # type: ignore[typeddict-item]
+        for _ in range(30)
+    ]
+    results = await asyncio.gather(
+        *(asked.sample(ASK, draw=Draw("p", str(k)), meter=spent) for k, spent in enumerate(meters)),
+        return_exceptions=True,
+    )
+    answered = sum(isinstance(result, list) for result in results)
+    assert answered == len(server.seen) <= most
+    assert answered >= min(most, 6)
+    assert all(isinstance(result, list | BudgetSpent) for result in results)
+
+
+async def test_seconds_are_exceeded_by_calls_in_flight_only(server: FaultServer) -> None:
+    server.latency = 0.1
+    asked = port(server, limiter=Limiter(Rates(concurrency=2)))
+    results = await asyncio.gather(
+        *(asked.sample(ASK, draw=Draw("p", str(k)), meter=meter(seconds=0.15)) for k in range(10)),
+        return_exceptions=True,
+    )
+    assert sum(isinstance(result, list) for result in results) == len(server.seen)
+    assert 2 <= len(server.seen) <= 4, "two began in time, two more may have"
+
+
+async def test_the_cap_counts_single_calls(server: FaultServer) -> None:
+    server.latency, server.most_choices = 0.01, 1
+    asked = port(server, limiter=Limiter(Rates(concurrency=3)))
+    await asyncio.gather(*(asked.sample(ASK, n=6, scope=str(k)) for k in range(3)))
+    assert server.peak == 3
+
+
+# Event loops and cancellation.
+
+
+def test_one_port_serves_one_event_loop_after_another(server: FaultServer) -> None:
+    asked, spent = port(server), meter()
+
+    async def talk() -> None:
+        await asyncio.gather(
+            *(asked.sample(ASK, draw=Draw("p", "0"), meter=spent) for _ in range(5))
+        )
+
+    for _ in range(3):
+        asyncio.run(talk())
+    assert len(server.seen) == 15
+    assert "retries" not in spent.usage()
+
+
+async def test_a_new_port_of_the_same_server_in_a_new_loop(server: FaultServer) -> None:
+    def elsewhere() -> None:
+        asyncio.run(port(server).sample(ASK))
+
+    for _ in range(2):
+        await asyncio.to_thread(elsewhere)
+        await port(server, retry=ONCE).sample(ASK)
+    assert len(server.seen) == 4
+
+
+async def test_a_port_is_usable_after_cancellation(server: FaultServer) -> None:
+    asked = port(server, limiter=Limiter(Rates(concurrency=4)))
+    shared: dict[str, float] = {}
+    for _ in range(5):
+        server.latency = 0.2
+        spent = [Meter(Limits(requests=100), Usage(), siblings=shared) for _ in range(12)]
+        asking = [
+            asyncio.create_task(asked.sample(ASK, n=2, scope=str(k % 6), meter=spent[k]))
+            for k in range(12)
+        ]
+        await asyncio.sleep(0.05)
+        for task in asking:
+            task.cancel()
+        results = await asyncio.gather(*asking, return_exceptions=True)
+        assert all(isinstance(result, asyncio.CancelledError) for result in results)
+    server.latency = 0.0
+    async with asyncio.timeout(2):
+        await asyncio.gather(*(asked.sample(ASK, scope=str(k)) for k in range(20)))
+    assert shared["requests"] == 0, "nothing stays reserved"
+
+
+def test_an_interrupt_ends_the_wait_at_once(server: FaultServer) -> None:
+    server.latency = 5.0
+    asked = port(server)
+
+    async def talk() -> None:
+        asyncio.get_running_loop().call_later(0.1, stop)
+        await asked.sample(ASK)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(talk())
+    assert time.monotonic() - began < 2
+    server.latency = 0.0
+    assert asyncio.run(asked.sample(ASK)) == ["text 0"]
+
+
+async def test_nothing_secret_is_logged(
+    server: FaultServer, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    key = "tg-0123456789-secret"
+    file = tmp_path / "a.sqlite"
+    with caplog.at_level(logging.DEBUG):
+        asked = ChatPort(
+            server.chat(api_key=key), cache=SqliteCache(file), replay="record", retry=ONCE
+        )
+        await asked.sample(ASK)
+        server.fault = lambda seen: Fault(401, body=json.dumps({"error": {"message": "no"}}))
+        with pytest.raises(ModelError):
+            await asked.sample(ASK, n=2)
+    assert server.seen[0].headers["authorization"] == f"Bearer {key}"
+    assert key not in caplog.text
+    assert all(key.encode() not in path.read_bytes() for path in tmp_path.iterdir())

@@ -1,0 +1,153 @@
+"""Which failures are tried again, for how long, and what is said in the end."""
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from types import SimpleNamespace
+
+import pytest
+
+from thoughtgraph.errors import ModelError
+from thoughtgraph.retry import Retry, retry_after
+
+QUICK = Retry(give_up_after=5.0, first_wait=0.001, longest_wait=0.01)
+
+
+class Refusal(Exception):
+    def __init__(self, status: int, text: str = "", **headers: str) -> None:
+        super().__init__(text)
+        self.status_code = status
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.response = SimpleNamespace(headers=named, status_code=status)
+
+
+class Endpoint:
+    """Fails as told, then answers."""
+
+    def __init__(self, *failures: BaseException) -> None:
+        self.failures = list(failures)
+        self.calls = 0
+
+    async def __call__(self) -> str:
+        self.calls += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        return "answer"
+
+
+async def run(
+    endpoint: Endpoint, retry: Retry = QUICK, hide: Sequence[str] = ()
+) -> tuple[str, int]:
+    retries: list[int] = []
+    text = await retry.run(
+        endpoint, endpoint="m at e", retried=lambda: retries.append(1), hide=hide
+    )
+    return text, len(retries)
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
+async def test_passing_refusals_are_tried_again(status: int) -> None:
+    assert await run(Endpoint(Refusal(status), Refusal(status))) == ("answer", 2)
+
+
+@pytest.mark.parametrize("failure", [TimeoutError(), ConnectionResetError("reset by peer")])
+async def test_lost_connections_are_tried_again(failure: Exception) -> None:
+    assert await run(Endpoint(failure)) == ("answer", 1)
+
+
+async def test_a_body_that_was_cut_off_is_asked_for_again() -> None:
+    bodies = ['{"choices": [', "[3]"]
+
+    async def call() -> object:
+        return json.loads(bodies.pop(0))
+
+    assert await QUICK.run(call, endpoint="e", retried=lambda: None) == [3]
+
+
+@pytest.mark.parametrize(
+    ("status", "remedy"),
+    [
+        (400, "context length"),
+        (401, "OPENAI_API_KEY"),
+        (402, "credit"),
+        (403, "may use this model"),
+        (404, "/v1"),
+        (405, "/v1"),
+    ],
+)
+async def test_lasting_refusals_are_not_tried_again(status: int, remedy: str) -> None:
+    endpoint = Endpoint(Refusal(status, "why\n\nnot"))
+    with pytest.raises(ModelError, match="m at e") as caught:
+        await run(endpoint)
+    assert endpoint.calls == 1
+    assert caught.value.status == status
+    message = str(caught.value)
+    assert remedy in message and "(why not)" in message and "\n" not in message
+
+
+async def test_a_used_up_quota_is_no_rate_limit() -> None:
+    refusal = Refusal(429, "You exceeded your current quota")
+    refusal.code = "insufficient_quota"  # type: ignore[attr-defined]
+    endpoint = Endpoint(refusal)
+    with pytest.raises(ModelError, match="credit"):
+        await run(endpoint)
+    assert endpoint.calls == 1
+
+
+async def test_mistakes_of_a_program_pass_unchanged() -> None:
+    for mistake in (KeyError("x"), TypeError("x"), AssertionError("x"), RuntimeError("x")):
+        endpoint = Endpoint(mistake)
+        with pytest.raises(type(mistake)) as caught:
+            await run(endpoint)
+        assert caught.value is mistake
+        assert endpoint.calls == 1
+
+
+async def test_it_gives_up_in_time() -> None:
+    endpoint = Endpoint(*[Refusal(500)] * 10_000)
+    began = time.monotonic()
+    with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts"):
+        await run(endpoint, Retry(give_up_after=0.2, first_wait=0.01))
+    assert time.monotonic() - began < 0.5
+    assert 3 <= endpoint.calls < 40
+
+
+async def test_the_endpoint_says_how_long_to_wait() -> None:
+    endpoint = Endpoint(Refusal(429, retry_after="0.15"))
+    began = time.monotonic()
+    assert await run(endpoint) == ("answer", 1)
+    assert time.monotonic() - began >= 0.15
+
+
+async def test_a_wait_that_is_too_long_is_not_begun() -> None:
+    endpoint = Endpoint(Refusal(429, retry_after="3600"))
+    began = time.monotonic()
+    with pytest.raises(ModelError, match="THOUGHTGRAPH_RPM"):
+        await run(endpoint, Retry())
+    assert endpoint.calls == 1
+    assert time.monotonic() - began < 1
+
+
+def test_retry_after_is_read_in_both_forms() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    past = format_datetime(datetime.now(UTC) - timedelta(seconds=90), usegmt=True)
+    assert retry_after(Refusal(429, retry_after="7")) == 7
+    assert 85 < retry_after(Refusal(429, retry_after=soon)) <= 90
+    assert retry_after(Refusal(429, retry_after=past)) == 0
+    for nonsense in ("", "soon", "-3", "nan"):
+        assert retry_after(Refusal(429, retry_after=nonsense)) == 0
+    assert retry_after(ValueError()) == 0
+
+
+async def test_no_key_and_no_terminal_code_reach_the_message() -> None:
+    key = "sk-secret-0123456789"
+    # One of the keys lies across the place where a long message is cut.
+    text = f"bad key {key} \x1b[31m\x00 " + "y" * 162 + key + "z" * 1_000
+    with pytest.raises(ModelError) as caught:
+        await run(Endpoint(Refusal(401, text)), hide=[key])
+    message = str(caught.value)
+    assert "sk-" not in message and "***" in message
+    assert message.isprintable() and len(message) < 500
+    assert caught.value.__cause__ is None and caught.value.__context__ is None

@@ -1,0 +1,215 @@
+"""What was spent is counted once, and what may be spent is kept to."""
+
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from thoughtgraph.errors import BudgetSpent
+from thoughtgraph.usage import (
+    Limits,
+    Meter,
+    Usage,
+    add_usage,
+    remaining_requests,
+    remaining_thoughts,
+    report,
+    spent,
+)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def node(clock: Clock, step: int, seconds: float, **counts: int) -> Usage:
+    """What one node run reports that asked a model for some seconds."""
+    meter = Meter(Limits(), Usage(), step=step, clock=clock)
+    meter.admit()
+    meter.check()
+    clock.now += seconds
+    meter.release()
+    meter.count("generate", "m", requests=1, **counts)
+    return meter.usage()
+
+
+def side_by_side(clock: Clock, step: int, *seconds: float) -> list[Usage]:
+    began = clock.now
+    deltas = []
+    for length in seconds:
+        clock.now = began
+        deltas.append(node(clock, step, length))
+    clock.now = began + max(seconds)
+    return deltas
+
+
+def total(*deltas: Usage) -> Usage:
+    usage = Usage()
+    for delta in deltas:
+        usage = add_usage(usage, delta)
+    return usage
+
+
+@pytest.mark.parametrize("seconds", [(1.0, 5.0, 2.0), (5.0, 1.0, 2.0)])
+def test_nodes_side_by_side_are_one_level_and_take_the_longest(seconds: tuple[float, ...]) -> None:
+    usage = total(*side_by_side(Clock(), 3, *seconds))
+    assert usage["levels"] == 1
+    assert usage["seconds"] == pytest.approx(5.0)
+    assert usage["requests"] == 3
+    assert usage["roles"] == {"generate": {"requests": 3}}
+
+
+def test_supersteps_add_up_and_pauses_do_not() -> None:
+    clock = Clock()
+    first = side_by_side(clock, 1, 2.0, 3.0)
+    clock.now += 10_000  # paused here, perhaps resumed by another process
+    idle = Meter(Limits(), Usage(), step=2, clock=clock).usage()
+    second = side_by_side(clock, 3, 4.0)
+    usage = total(*first, idle, *second)
+    assert usage["levels"] == 2, "a node that asks nothing is no level"
+    assert usage["seconds"] == pytest.approx(7.0)
+
+
+def test_a_node_without_requests_reports_only_its_counters() -> None:
+    meter = Meter(Limits(), Usage())
+    meter.count("value", "m", cached=1)
+    meter.parse_error("value")
+    meter.add({"evaluated": 2})
+    assert meter.usage() == {
+        "cached": 1,
+        "roles": {"value": {"cached": 1}},
+        "parse_errors": {"value": 1},
+        "evaluated": 2,
+    }
+    assert meter.by_role() == {"value": {"cached": 1}}
+
+
+def test_the_report_has_no_bookkeeping() -> None:
+    usage = total(node(Clock(), 1, 2.0))
+    assert set(usage) - set(report(usage)) == {"mark"}
+
+
+counts = st.fixed_dictionaries(
+    {},
+    optional={
+        "requests": st.integers(0, 9),
+        "thoughts": st.integers(0, 9),
+        "dollars": st.sampled_from([0.0, 0.5, 2.0]),
+        "tool_calls": st.dictionaries(st.sampled_from("ab"), st.integers(1, 3)),
+        "roles": st.dictionaries(
+            st.sampled_from(["value", "vote"]),
+            st.dictionaries(st.sampled_from(["requests", "cached"]), st.integers(1, 3)),
+        ),
+    },
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(counts, max_size=6), st.randoms(use_true_random=False), st.integers(0, 6))
+def test_the_order_and_grouping_of_reports_do_not_matter(
+    deltas: list[Any], random: Random, cut: int
+) -> None:
+    shuffled = list(deltas)
+    random.shuffle(shuffled)
+    assert total(*deltas) == total(*shuffled)
+    assert total(*deltas) == add_usage(total(*deltas[:cut]), total(*deltas[cut:]))
+
+
+def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
+    shared: dict[str, float] = {}
+    limits, usage = Limits(requests=10), Usage(requests=7)
+    meters = [Meter(limits, usage, siblings=shared) for _ in range(5)]
+    admitted = 0
+    for meter in meters:
+        try:
+            meter.admit()
+        except BudgetSpent:
+            continue
+        admitted += 1
+    assert admitted == 3
+    meters[0].release()  # it failed
+    meters[4].admit()  # so another may go
+    meters[1].release()
+    meters[1].count("generate", "m", requests=1)
+    with pytest.raises(BudgetSpent, match="requests"):
+        meters[3].admit()
+
+
+def test_what_is_reserved_is_granted() -> None:
+    meter = Meter(Limits(requests=1), Usage())
+    meter.admit()
+    meter.check()
+    meter.check()
+    with pytest.raises(BudgetSpent):
+        meter.admit()
+
+
+@pytest.mark.parametrize(
+    ("limits", "numbers"),
+    [
+        (Limits(tokens=100), {"prompt_tokens": 60, "completion_tokens": 40}),
+        (Limits(dollars=0.5), {"completion_tokens": 100_000}),
+    ],
+)
+def test_what_one_node_spends_stops_those_beside_it(
+    limits: Limits, numbers: dict[str, int]
+) -> None:
+    shared: dict[str, float] = {}
+    prices = {"m": (1.0, 5.0)}
+    one, other = (Meter(limits, Usage(), prices=prices, siblings=shared) for _ in range(2))
+    other.admit()
+    one.admit()
+    one.release()
+    one.count("generate", "m", requests=1, **numbers)
+    with pytest.raises(BudgetSpent, match=next(iter(limits))):
+        other.check()
+
+
+def test_seconds_run_on_while_a_node_waits_for_its_turn() -> None:
+    clock = Clock()
+    meter = Meter(Limits(seconds=60), Usage(seconds=50.0), clock=clock)
+    meter.admit()
+    clock.now += 9
+    meter.check()
+    clock.now += 1
+    with pytest.raises(BudgetSpent, match="seconds"):
+        meter.check()
+
+
+def test_a_failure_stops_those_that_still_wait() -> None:
+    shared: dict[str, float] = {}
+    one, other = (Meter(Limits(), Usage(), siblings=shared) for _ in range(2))
+    other.admit()
+    one.fail("the server is down")
+    one.fail("and something else")
+    assert (one.error, other.error) == ("the server is down", "")
+    for refused in (other.check, other.admit, one.admit):
+        with pytest.raises(BudgetSpent, match="failed for good"):
+            refused()
+
+
+def test_dollars_follow_the_price_table() -> None:
+    meter = Meter(Limits(), Usage(), prices={"m": (2.0, 8.0)})
+    meter.count("generate", "m", requests=1, prompt_tokens=1_000_000, completion_tokens=500_000)
+    meter.count("generate", "m", cached=1)
+    meter.count("generate", "unpriced", requests=1, prompt_tokens=1_000_000)
+    assert meter.usage()["dollars"] == pytest.approx(6.0)
+
+
+def test_what_remains() -> None:
+    usage = Usage(requests=3, thoughts=5, prompt_tokens=10, completion_tokens=10)
+    assert remaining_requests(Limits(requests=5), usage) == 2
+    assert remaining_requests(Limits(requests=2), usage) == 0
+    assert remaining_requests(Limits(requests=5, tokens=20), usage) == 0, "any limit ends it"
+    assert remaining_requests(Limits(requests=None, thoughts=1), usage) > 10**6
+    assert remaining_thoughts(Limits(thoughts=7), usage) == 2
+    assert remaining_thoughts(Limits(), usage) > 10**6
+    assert spent(Limits(requests=0), Usage()) == "requests", "zero is a limit, None is not"
+    assert spent(Limits(requests=None), usage) is None
+    assert spent(Limits(thoughts=1), usage) is None, "thoughts bound creation only"
