@@ -18,6 +18,8 @@ DELAY = 0.03
 """Seconds the endpoint takes: long enough that a superstep's answers do not all arrive at once."""
 GRACE = 0.1
 """Seconds before a kill in which an answer may be lost on its way to the disk."""
+PATIENCE = 1.0
+"""The same in the ordinary run, which must not fail because a machine is busy."""
 
 CHILD = """
 import asyncio, json, sys
@@ -102,13 +104,13 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Any
     return results
 
 
-def check(k: int, method: str, undisturbed: Any, folder: Path) -> None:
+def check(k: int, method: str, undisturbed: Any, folder: Path, grace: float) -> None:
     result, log, first = run_killed_at(k, method, folder)
     expected, requests = undisturbed[method]
     assert result == expected
     repeated = Counter(prompt for prompt, _ in log.answers) - requests
     lost = Counter(
-        prompt for prompt, answered in log.answers[:first] if answered > log.killed - GRACE
+        prompt for prompt, answered in log.answers[:first] if answered > log.killed - grace
     )
     assert not repeated - lost, "an answer that had been paid for was asked for again"
     # Shown with `pytest -s`: the figure a reader wants, and none that could fail on a slow machine.
@@ -120,11 +122,11 @@ def check(k: int, method: str, undisturbed: Any, folder: Path) -> None:
 def test_a_killed_search_resumes_where_it_was(
     k: int, method: str, undisturbed: Any, tmp_path: Path
 ) -> None:
-    check(k, method, undisturbed, tmp_path)
+    check(k, method, undisturbed, tmp_path, PATIENCE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("k", range(1, 31, 2))
 def test_at_every_point(k: int, method: str, undisturbed: Any, tmp_path: Path) -> None:
-    check(k, method, undisturbed, tmp_path)
+    check(k, method, undisturbed, tmp_path, GRACE)
