@@ -3,8 +3,8 @@
     uv run python -m thoughtgraph.bench.port_cpu http://127.0.0.1:8777/v1#fake
 
 Sends the same prompts through `ChatOpenAI.agenerate` and through `ChatPort.sample`, as generations
-and as evaluations, in turn, several times, and prints the medians. The endpoint should answer at
-once; another busy process on the machine makes all figures larger.
+and as evaluations, in turn, many times, and prints the medians. Runs are short, so that whatever
+else the machine does falls on all alike. The endpoint should answer at once.
 """
 
 import argparse
@@ -83,6 +83,6 @@ async def timed(ask: Ask, requests: int) -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("endpoint")
-    parser.add_argument("--requests", type=int, default=300, help="in each run")
-    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--requests", type=int, default=40, help="in each run")
+    parser.add_argument("--runs", type=int, default=30)
     asyncio.run(main(parser.parse_args()))

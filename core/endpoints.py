@@ -96,7 +96,7 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
         limiter=shared_limiter(server.base_url, Rates(concurrency=server.concurrency)),
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.
-        choices=server.concurrency,
+        choices=server.samples,
     )
 
 
