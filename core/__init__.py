@@ -13,6 +13,7 @@ from thoughtgraph.errors import (
     ReplayMiss,
     SettingError,
     ThoughtgraphError,
+    ToolsUnavailable,
     UnknownName,
 )
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
@@ -40,6 +41,7 @@ __all__ = [
     "SettingError",
     "Thought",
     "ThoughtgraphError",
+    "ToolsUnavailable",
     "Tree",
     "UnknownName",
     "Usage",

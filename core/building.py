@@ -1,5 +1,6 @@
 """From a method's name and a few objects to a compiled graph."""
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from thoughtgraph import registry
+from thoughtgraph.acting import Tools
 from thoughtgraph.cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.endpoints import port_for
 from thoughtgraph.limiter import Rates
@@ -32,6 +34,7 @@ def build(
     model: Model | None = None,
     evaluator_model: Model | None = None,
     oracle: Oracle | bool = False,
+    tools: Tools | Sequence[Any] = (),
     cache: AnswerCache | str | Path | None = None,
     replay: Replay = "off",
     rates: Rates | None = None,
@@ -47,6 +50,9 @@ def build(
         evaluator_model: The model of the judging roles; None: the same as `model`.
         oracle: An async `(answer) -> bool`, or True for the task's own exact check, for the methods
             that the papers run with feedback. The result is then labelled oracle.
+        tools: For methods that act: the user's own LangChain tools, added to the task's, each alone
+            (it costs 1 a call) or with its price (`thoughtgraph.tools.prices.Priced`); or a whole
+            toolbox in the place of the task's.
         cache: Where answers are kept: an SQLite file's path or a cache. None: in memory.
         replay: `record` keeps generations in the cache and takes them from it; `replay` asks
         nothing.
@@ -77,6 +83,7 @@ def build(
         model=None if model is None else port(model),
         evaluator=None if evaluator_model is None else port(evaluator_model),
         oracle=oracle,
+        tools=tools,
     )
     graph: Graph = module.build(parts).compile(name=method, checkpointer=checkpointer)
     return graph

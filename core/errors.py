@@ -81,6 +81,10 @@ class ModelUnavailable(ModelError):
     """The model cannot be had here: weights, extra or machine are missing."""
 
 
+class ToolsUnavailable(ThoughtgraphError, RuntimeError):
+    """The tools of a run cannot work here, for example without a network."""
+
+
 class ReplayMiss(ModelError):
     """A replayed run asked for something that was never recorded."""
 

@@ -77,6 +77,16 @@ def _serve(path: Path) -> Endpoint:
     return Endpoint(f"{server.listening_address}/v1", path.stem)
 
 
+def running() -> bool:
+    """Returns whether this process serves a model.
+
+    Such a process may be killed by a fault of llama.cpp's threads while Python shuts down, when an
+    answer is still being decoded. Nothing is lost by then but the exit code: whoever cares for it
+    ends the process by `os._exit`.
+    """
+    return _serve.cache_info().currsize > 0
+
+
 def _native() -> Any:
     try:
         return import_module("xllamacpp")

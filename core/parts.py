@@ -8,7 +8,8 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from thoughtgraph import registry
-from thoughtgraph.errors import CapabilityError
+from thoughtgraph.acting import Acts, Tools
+from thoughtgraph.errors import CapabilityError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.settings import Settings, effective, specialise
 from thoughtgraph.task import Checks, Task, lacking
@@ -21,7 +22,18 @@ Needs = Callable[[Mapping[str, Any]], Sequence[type]]
 OpenPort = Callable[[str], ChatPort]
 """Makes the port of a model specifier."""
 
-JUDGES = frozenset({"value", "vote", "score", "analyse", "step_eval", "answer_eval", "judge"})
+JUDGES = frozenset(
+    {
+        "value",
+        "vote",
+        "score",
+        "analyse",
+        "extract_index",
+        "step_eval",
+        "answer_eval",
+        "judge",
+    }
+)
 """Roles that `evaluator_model` plays."""
 
 
@@ -40,6 +52,7 @@ class Parts:
         evaluator: The judging model; None means the generating one, or the context's.
         oracle: Says whether an answer is right; None runs without gold feedback. True stands for
             the task's own exact check.
+        tools: All tools of the task, or the user's own that are added to the task's.
     """
 
     method: str
@@ -50,8 +63,11 @@ class Parts:
     model: ChatPort | None = None
     evaluator: ChatPort | None = None
     oracle: Oracle | bool = False
+    tools: Tools | Sequence[Any] = ()
     _ports: dict[str, ChatPort] = field(default_factory=dict)
+    _tools: dict[str, Tools] = field(default_factory=dict)
     _siblings: dict[str, tuple[int, dict[str, float]]] = field(default_factory=dict)
+    _able: dict[type, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses a task that cannot be searched by this method."""
@@ -89,8 +105,10 @@ class Parts:
             CapabilityError: The task lacks it.
         """
         task = self.task or registry.task(settings["task"])
-        if missing := lacking(task, [kind]):
-            raise CapabilityError(self.method, task.id, missing)
+        if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
+            if missing := lacking(task, [kind]):
+                raise CapabilityError(self.method, task.id, missing)
+            self._able[kind] = task
         return cast("T", task)
 
     async def port_for(self, settings: dict[str, Any], role: str) -> ChatPort:
@@ -112,6 +130,40 @@ class Parts:
         await self.port_for(settings, "generate")
         await self.port_for(settings, "value")
 
+    async def open_tools(self, settings: dict[str, Any], problem: str, run: str) -> str:
+        """Opens the tools of a run, if its task has any, before anything is spent.
+
+        Returns:
+            One line a tool, for prompts; empty where the method calls none.
+
+        Raises:
+            InputError: The settings name tools that cannot be had.
+            ToolsUnavailable: They cannot work here; the message says what to do.
+        """
+        if lacking(self.task_for(settings, Task), [Acts]) or "corpus" not in settings:
+            return ""
+        # Reading a corpus takes seconds and must not hold the event loop.
+        tools = await asyncio.to_thread(self.tools_for, settings, problem, run)
+        if trouble := await tools.check():
+            self.forget(run)
+            raise ToolsUnavailable(trouble)
+        return tools.describe()
+
+    def tools_for(self, settings: dict[str, Any], problem: str, run: str) -> Tools:
+        """Returns the tools of a run, opened again where it is resumed.
+
+        Args:
+            settings: The run's settings.
+            problem: Its problem, which may bring pages of its own.
+            run: Its name.
+        """
+        if isinstance(self.tools, Tools):
+            return self.tools
+        if run not in self._tools:
+            task = self.task_for(settings, Acts)
+            self._tools[run] = task.tools(problem, settings, self.tools)
+        return self._tools[run]
+
     async def _open(self, specifier: str) -> ChatPort:
         if specifier not in self._ports:
             # Loading weights takes seconds and must not hold the event loop.
@@ -129,6 +181,7 @@ class Parts:
     def forget(self, run: str) -> None:
         """Drops what was kept for a run that has ended."""
         self._siblings.pop(run, None)
+        self._tools.pop(run, None)
 
     def _published(self, task: Task) -> dict[str, Any]:
         return effective(self.settings, task.published(self.method), None)

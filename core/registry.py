@@ -1,7 +1,7 @@
 """Which methods and tasks there are, by id; each is imported only when it is asked for."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +22,7 @@ class MethodEntry:
     paper: str
     summary: str
     variant: str = ""
-    """Which of the module's methods, where several share a file."""
+    """Name of the object that holds them instead, where several methods share a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,29 @@ class TaskEntry:
     summary: str
     example: str
     """A problem in the task's format."""
-    methods: tuple[str, ...] = field(default=())
-    """Methods for which values are published."""
+    method: str = ""
+    """The method of `thoughtgraph solve` when none is named (ours); empty: the first that fits."""
 
 
 _TOT = "Tree of Thoughts (Yao et al. 2023)"
+_TOMT = "Tree-of-Mixed-Thought (Hu et al. 2023)"
+_MIXED = "thoughtgraph.graphs.mixed_thought"
+
+_PTR_EXAMPLE = (
+    '{"question": "how many legs does the chair have?", "scene": {"objects": [{"Chair0": {"seat": '
+    '["red", 1], "leg": ["blue", 4]}}], "relationships": {"left": [[]], "right": [[]]}}}'
+)
+_CLEVR_EXAMPLE = (
+    '{"question": "What color is the cube?", "scene": {"objects": [{"cube0": ["red", "small", '
+    '"metal"]}], "relationships": {"left": [[]], "right": [[]]}}}'
+)
+
+_TR = "Thought Rollback (Chen and Li 2024)"
+_ITOT = "Informed Tree of Thought (Mousavi et al. 2024)"
+_REACT = "ReAct (Yao et al. 2023)"
+_REFLEXION = "Reflexion (Shinn et al. 2023)"
+_FGDIP = "FGDIP (Yan et al. 2025)"
+_INFORMED = "thoughtgraph.graphs.informed_tot"
 
 METHODS = {
     entry.id: entry
@@ -54,6 +72,47 @@ METHODS = {
         ),
         MethodEntry("tot_bfs", "thoughtgraph.graphs.tot_bfs", _TOT, "breadth-first tree search"),
         MethodEntry("tot_dfs", "thoughtgraph.graphs.tot_dfs", _TOT, "depth-first tree search"),
+        MethodEntry("tomt_one_stop", _MIXED, _TOMT, "write the whole plan at once", "one_stop"),
+        MethodEntry("tomt_tot", _MIXED, _TOMT, "plan step by step, back up from faults", "tot"),
+        MethodEntry(
+            "tomt_os", _MIXED, _TOMT, "step by step, but first try all that remains", "one_stop_tot"
+        ),
+        MethodEntry("tomt_block", _MIXED, _TOMT, "plan k steps at a time", "block"),
+        MethodEntry(
+            "rollback",
+            "thoughtgraph.graphs.thought_rollback",
+            _TR,
+            "reason step by step, go back to before a mistake and learn from it",
+        ),
+        MethodEntry("chain", "thoughtgraph.graphs.chain", _TR, "reason step by step, never back"),
+        MethodEntry(
+            "level_tot", "thoughtgraph.graphs.level_tot", _TR, "take the best of several steps"
+        ),
+        MethodEntry("react", "thoughtgraph.graphs.react", _REACT, "think, act, observe, repeat"),
+        MethodEntry(
+            "reflexion",
+            "thoughtgraph.graphs.reflexion",
+            _REFLEXION,
+            "try again with the lesson of each failed trial",
+        ),
+        MethodEntry(
+            "itot_a_star", _INFORMED, _ITOT, "best first by tool cost less value", "a_star"
+        ),
+        MethodEntry(
+            "itot_d_star_lite",
+            _INFORMED,
+            _ITOT,
+            "the same; a failed tool makes its ancestors dearer and open again",
+            "d_star_lite",
+        ),
+        MethodEntry("itot_best_first", _INFORMED, _ITOT, "best first by value", "best_first"),
+        MethodEntry("itot_dfs", _INFORMED, _ITOT, "depth first with tools, no values", "dfs"),
+        MethodEntry(
+            "fgdip",
+            "thoughtgraph.graphs.feedback_guided",
+            _FGDIP,
+            "depth first by tool calls, warned by siblings and rejected answers",
+        ),
     )
 }
 
@@ -62,7 +121,7 @@ TASKS = {
     for entry in (
         TaskEntry(
             "game24",
-            "thoughtgraph.tasks.game24:Game24",
+            "thoughtgraph.tasks.game24_feedback:FeedbackGame24",
             "reach 24 with four numbers and + - * /",
             "4 9 10 13",
         ),
@@ -88,10 +147,66 @@ TASKS = {
             "A shop sells 3 pens for 2 dollars. How many dollars do 12 pens cost?",
         ),
         TaskEntry(
+            "svamp",
+            "thoughtgraph.tasks.svamp:svamp",
+            "solve a short arithmetic word problem",
+            "Ann had 9 apples and ate 2. Bo has 4. How many apples does Ann have now?",
+        ),
+        TaskEntry(
+            "aqua",
+            "thoughtgraph.tasks.aqua:aqua",
+            "solve an algebra word problem with five choices",
+            "What is 15 percent of 80? Answer choices: A) 8 B) 10 C) 12 D) 15 E) 20",
+        ),
+        TaskEntry(
+            "math",
+            "thoughtgraph.tasks.math:math",
+            "solve a competition problem",
+            r"What is the positive root of $x^2 = 2x + 3$?",
+        ),
+        TaskEntry(
+            "theoremqa",
+            "thoughtgraph.tasks.theoremqa:theoremqa",
+            "answer a university question that needs a theorem",
+            "How many trees are there on 4 labelled vertices?",
+        ),
+        TaskEntry(
+            "mmlu",
+            "thoughtgraph.tasks.mmlu:mmlu",
+            "answer an exam question with four choices",
+            "Which number is prime? Answer choices: A) 21 B) 27 C) 29 D) 33",
+        ),
+        TaskEntry(
             "strategyqa",
             "thoughtgraph.tasks.strategyqa:strategyqa",
             "answer yes or no where the steps are implicit",
             "Could a penguin outrun a snail?",
+        ),
+        TaskEntry(
+            "ptr",
+            "thoughtgraph.tasks.scenes:ptr",
+            "answer a question about furniture in a scene graph by a plan of tool calls",
+            _PTR_EXAMPLE,
+        ),
+        TaskEntry(
+            "clevr",
+            "thoughtgraph.tasks.scenes:clevr",
+            "answer a question about shapes in a scene graph by a plan of tool calls",
+            _CLEVR_EXAMPLE,
+        ),
+        TaskEntry(
+            "hotpotqa",
+            "thoughtgraph.tasks.hotpotqa:HotpotQA",
+            "answer a question that takes two pages of Wikipedia",
+            "In which country was the composer of Fidelio born?",
+            method="react",
+        ),
+        TaskEntry(
+            "fever",
+            "thoughtgraph.tasks.fever:fever",
+            "tell whether Wikipedia supports or refutes a claim",
+            "The Danube flows into the Black Sea.",
+            method="react",
         ),
         TaskEntry(
             "question",
@@ -115,8 +230,10 @@ def method(name: str) -> MethodEntry:
 
 
 def method_module(name: str) -> Any:
-    """Imports and returns the module of a method."""
-    return import_module(method(name).module)
+    """Imports a method and returns its module, or its own object where methods share a module."""
+    entry = method(name)
+    module = import_module(entry.module)
+    return getattr(module, entry.variant) if entry.variant else module
 
 
 @cache

@@ -7,7 +7,7 @@ stands for the published value of whichever task that is.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -80,6 +80,56 @@ class Settings(BaseModel):
     def limits(self) -> Limits:
         """Returns the limits among the settings."""
         return limits_of(self.model_dump())
+
+
+class ShowingSettings(Settings):
+    """What every method can be told whose prompts may show worked examples."""
+
+    examples: str = Field(
+        "",
+        description="Worked examples before the question, for tasks that read pages: own (the "
+        "task's), none, or a text file that is shown as it is. Empty: own where tools are called, "
+        "none where the answer is asked outright (ours).",
+    )
+
+
+class ActingSettings(ShowingSettings):
+    """What every method that calls tools can be told."""
+
+    corpus: str = Field(
+        "",
+        description="Where pages come from: a file of pages, wikipedia:LANGUAGE, the address of a "
+        "MediaWiki's api.php, or community. Empty: live English Wikipedia (ours).",
+    )
+    observations: Literal["clean", "react"] = Field(
+        "clean",
+        description="How observations read: repaired (ours), or as ReAct's code gives them.",
+    )
+    examples: str = Field(
+        "own",
+        description="Worked examples shown to the model: own, none, or a text file of yours.",
+    )
+    tool_costs: str = Field(
+        "",
+        description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "
+        "a second, a dollar. Those not named cost 1, Finish 0 (ours).",
+    )
+    lenient_lookup: bool = Field(
+        False, description="Running out of Lookup results is no failure (ours: it is one)."
+    )
+    tool_deadline: float = Field(
+        30.0, gt=0, le=600, description="Seconds after which a tool has failed (ours: 30)."
+    )
+    recording: Literal["fresh", "keep", "record", "replay"] = Field(
+        "keep",
+        description="What a live wiki's answers are kept for: fresh: nothing; keep: a day; record: "
+        "for good; replay: only recorded ones are used, the wiki is never asked (ours: keep).",
+    )
+    contact: str = Field(
+        "",
+        description="Address at which a wiki's operator can reach you, sent to live wikis. Empty: "
+        "$THOUGHTGRAPH_CONTACT.",
+    )
 
 
 def limits_of(values: Mapping[str, Any]) -> Limits:
@@ -175,7 +225,8 @@ def effective(
         if value is not None or (name not in published and _takes_none(base.model_fields[name]))
     }
     try:
-        return base(**{**published, **meant}).model_dump()
+        # In JSON's types: the state is stored and sent, and a tuple would come back as a list.
+        return base(**{**published, **meant}).model_dump(mode="json")
     except ValidationError as error:
         raise SettingError(explain(error)) from None
 

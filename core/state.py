@@ -12,7 +12,8 @@ from langgraph.channels import DeltaChannel, Topic
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
-from thoughtgraph.tree import Thought, Tree, merge_thoughts
+from thoughtgraph.acting import Hints
+from thoughtgraph.tree import Rollback, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 StopReason = Literal[
@@ -55,6 +56,8 @@ class Draft(TypedDict, total=False):
     """Partial thoughts in the order of their creation."""
     usage: dict[str, dict[str, float]]
     """What the expansion cost, by role."""
+    source: str
+    """Id of the thought whose rollback asked for the expansion; absent: none did."""
     served: bool
     """False when the request was not answered, so that the thought stays unexpanded."""
 
@@ -72,6 +75,10 @@ class Order(TypedDict, total=False):
     """State key of the evaluation."""
     vote: bool
     """Whether the thoughts are to be compared with each other."""
+    source: str
+    """Id of the thought whose rollback asks for the expansion; absent: none does."""
+    experiences: list[str]
+    """Ids of the thoughts whose steps and analyses the prompt is to contain, in order."""
     question: int
     """Which part of the state the verdict will be about, where a task judges part by part."""
 
@@ -88,6 +95,10 @@ class Job(Order, total=False):
     """The thoughts from the root (excluded) to the one in question."""
     paths: list[list[Thought]]
     """The candidates of a vote."""
+    hints: Hints
+    """What its prompt says besides, where that is known already; see `Thought.shown`."""
+    lessons: list[list[Thought]]
+    """The paths of the order's `experiences`; the last thought of each holds its analysis."""
 
 
 class SearchState(SearchInput, total=False):
@@ -157,6 +168,92 @@ class DfsState(SearchState, total=False):
     """What the evaluations of the last superstep found; emptied after each superstep."""
 
 
+class Branch(TypedDict):
+    """One level of a search over plans: an accepted chunk and the calls made to continue it."""
+
+    thought: str
+    """Id of the chunk's thought; the root's at the first level."""
+    tried: int
+    """Calls whose chunk was judged; the index of the next one."""
+    ahead: list[Draft]
+    """Calls generated ahead and not judged yet, in the order of their indices."""
+
+
+class PlanState(SearchState, total=False):
+    """The state of a depth-first search over plans: recursion as an explicit stack.
+
+    `step` counts the calls that were judged (the paper's t).
+    """
+
+    stack: list[Branch]
+    """The levels from the root down; the last one is continued next."""
+
+
+class RollbackState(SearchState, total=False):
+    """The state of Thought Rollback: a directed graph with cycles, kept in the tree.
+
+    Reasoning edges lead from parents to children; a thought's `rollback` is the edge back from it.
+    `frontier` holds the open paths' last thoughts, finished ones included until they are analysed.
+    """
+
+    reports: Annotated[Sequence[str], Topic(str)]
+    """Ids of the thoughts whose bad steps the last superstep named; emptied after each."""
+    chosen: dict[str, Rollback]
+    """The rollbacks decided on in this round, by their source, in id order."""
+    pending: list[str]
+    """Sources of the rollbacks whose destination has not been continued yet."""
+    solutions: list[str]
+    """Ids of the thoughts that end a path, in the order of their creation; at most K."""
+
+
+class QueueState(SearchState, total=False):
+    """The state of a search in the order of priorities, by tool calls.
+
+    `frontier` are the thoughts under expansion, `generation` their new children, and `step` counts
+    the rounds.
+    """
+
+    queue: list[str]
+    """Ids of the open thoughts (the paper's O), each once; `priority` orders them."""
+    expanded: dict[str, int]
+    """How often each thought was expanded."""
+
+
+class TrialState(SearchState, total=False):
+    """The state of a method that follows one trajectory, perhaps again and again.
+
+    `frontier` is the latest thought of the trial; `step` counts the trial's steps.
+    """
+
+    trial: int
+    """Trials that have ended."""
+    lessons: list[str]
+    """Ids of their last thoughts, which hold what each of them taught."""
+
+
+class Layer(TypedDict):
+    """The children of one thought in the order of their visits."""
+
+    candidates: list[str]
+    pos: int
+    """How many of them were visited."""
+
+
+class FeedbackState(SearchState, total=False):
+    """The state of a depth-first search that learns from rejected answers.
+
+    `frontier` is the thought under expansion, or the visited answer; `generation` are the layer's
+    thoughts so far, and `step` counts the visits.
+    """
+
+    stack: list[Layer]
+    """The layers from the first down; the last one is visited next."""
+    tried: int
+    """How many children of the expanded thought were generated."""
+    rejected: list[str]
+    """Ids of the answers that were found wrong, in order: the error memory."""
+
+
 class SearchOutput(TypedDict, total=False):
     """What a caller gets back."""
 
@@ -170,7 +267,9 @@ class SearchOutput(TypedDict, total=False):
     error: str
     """One line that says what failed; empty unless `stop_reason` is `error`."""
     oracle: bool
-    """Whether the run was told if an answer is right; such results stand apart from all others."""
+    """Whether the graph could ask if an answer is right, by an oracle or an exact check among its
+    settings; such results stand apart from all others, even where the search ended before it
+    asked."""
     usage: Usage
     """What the search spent."""
     settings: dict[str, Any]

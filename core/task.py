@@ -3,6 +3,9 @@
 A task knows one kind of problem: how to read it, how to ask for thoughts, how to judge partial
 solutions, what an answer is. It never sees a search, and it never sees a gold answer. A method
 names the protocols it needs; `build` refuses a task that lacks one before anything is spent.
+
+Here is what any task may be able to do. What tasks with tools can do is in `thoughtgraph.acting`,
+what tasks with executable plans can do in `thoughtgraph.planning`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -151,6 +154,42 @@ class Inspects(Task, Protocol):
 
 
 @runtime_checkable
+class Steps(Task, Protocol):
+    """Is solved by reasoning steps in free words, one thought a step (Thought Rollback)."""
+
+    @property
+    def topic(self) -> str:
+        """What the problems are about, as prompts name it: `Grade-School Math`."""
+        ...
+
+    def head(self, options: Options) -> str:
+        """Returns what a step's prompt begins with: the task, and how a solution is marked."""
+        ...
+
+    def demonstrations(self, count: int) -> Sequence[str]:
+        """Returns at most `count` of the task's own worked examples."""
+        ...
+
+    def form(self) -> str:
+        """Returns how a step is to be written; empty where free words will do."""
+        ...
+
+    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Reads a partial thought out of one completion.
+
+        Args:
+            problem: The problem.
+            path: The steps before it.
+            text: The completion.
+
+        Returns:
+            `text`; and, for a step that ends its path, `status="terminal"` and `answer`, None where
+            no answer can be read.
+        """
+        ...
+
+
+@runtime_checkable
 class Constrains(Task, Protocol):
     """Can tell, without a model, that a thought breaks what earlier thoughts fixed."""
 
@@ -200,6 +239,15 @@ class Checks(Task, Protocol):
 
     def check(self, problem: str, answer: str) -> bool:
         """Returns whether the answer is right."""
+        ...
+
+
+@runtime_checkable
+class Pictures(Task, Protocol):
+    """Can show what a problem is about."""
+
+    def picture(self, problem: str) -> str:
+        """Returns an SVG image."""
         ...
 
 

@@ -17,6 +17,49 @@ RAW_LIMIT = 4_000
 Status = Literal["open", "expanded", "pruned", "terminal"]
 
 
+class Rollback(TypedDict):
+    """An edge back to an ancestor: reasoning goes on from there, warned by an experience.
+
+    The experience is made of the thoughts on the source's path and of its `analysis`.
+    """
+
+    to: str
+    """Id of the thought to go on from: the one before the bad step."""
+    step: int
+    """Index of the bad step on the source's path, from 1."""
+
+
+class Raise(TypedDict):
+    """What a failed tool call below a thought did to its cost."""
+
+    thought: str
+    """Id of the thought that became dearer."""
+    before: float
+    """Its cost g before."""
+    after: float
+    """Its cost g after."""
+
+
+class Propagation(TypedDict):
+    """One run of PROPAGATE: what the failed call of a thought did to the thoughts above it."""
+
+    last: str
+    """Id of the youngest thought there was: it says when in the search this happened."""
+    raised: list[Raise]
+    """The thoughts that became dearer, from the parent of the failed one upwards."""
+
+
+class Shown(TypedDict, total=False):
+    """What the prompt that made a thought contained besides the path to it, by ids."""
+
+    rejected: list[str]
+    """Answers that had been found wrong (FGDIP's error analysis)."""
+    beside: list[str]
+    """Steps already taken beside it (FGDIP's real-time feedback)."""
+    lessons: list[str]
+    """The last thoughts of earlier trials, each with its `lesson` (Reflexion)."""
+
+
 class Thought(TypedDict, total=False):
     """One node of the search tree. Fields that a method does not use are absent."""
 
@@ -35,6 +78,14 @@ class Thought(TypedDict, total=False):
     """What the tool answered."""
     tool_state: dict[str, Any]
     """The tools' state after this thought, private to its branch."""
+    failed: bool
+    """Whether the tool could not do what it was asked."""
+    price: float
+    """What the tool call cost."""
+    propagation: Propagation
+    """What its failed call did to the thoughts above it (D* Lite)."""
+    tools: str
+    """One line a tool, as the prompts of the run have them; on the root of methods that act."""
     status: Status
     """`open`: not continued yet; `expanded`; `pruned`: judged not worth it; `terminal`: an
     output."""
@@ -60,6 +111,23 @@ class Thought(TypedDict, total=False):
     """The evaluator's text, cut likewise; several samples are separated by a line of dashes."""
     usage: dict[str, dict[str, float]]
     """What asking cost, by role: requests made from this thought and about it."""
+    analysis: str
+    """What the model found when it checked the steps up to this thought (Thought Rollback)."""
+    analysis_raw: str
+    """The text from which the indexes of bad steps were read, where that was another request."""
+    bad: list[int]
+    """Indexes of the bad steps among the thoughts from the root (excluded) to this one, from 1."""
+    rollback: "Rollback"
+    """The rollback edge that leaves this thought, if there is one."""
+    caused_by: str
+    """Id of the thought whose rollback led to this one's creation, if one did."""
+    experiences: list[str]
+    """Ids of the thoughts whose steps and analyses the prompt of this thought contained, in
+    order."""
+    lesson: str
+    """What the model learnt from the trial that ended here (Reflexion)."""
+    shown: Shown
+    """What else the prompt that made it contained; absent: nothing."""
     created_by: dict[str, Any]
     """The node and draw that made it: `node`, `expansion`, `sample`."""
 

@@ -5,7 +5,7 @@ that would break it, and so that a resumed run goes on counting where it stopped
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from typing_extensions import TypedDict
@@ -42,16 +42,26 @@ class Usage(TypedDict, total=False):
     seconds: float
     """Wall time in which the search was waiting for models or tools; pauses are not counted."""
     levels: int
-    """Supersteps that asked a model: the length of the chain of dependent requests."""
+    """Supersteps that asked a model or called a tool: the length of the chain of dependent
+    requests."""
     thoughts: int
     """Thoughts created, the root excluded."""
     evaluated: int
     """Distinct states evaluated."""
     expansions: int
     rounds: int
+    analyses: int
+    """Reasoning paths checked for bad steps."""
+    rollbacks: int
+    """Rollback edges added."""
     tool_calls: dict[str, int]
     tool_failures: dict[str, int]
     tool_cost: float
+    """What all tool calls cost together (SPEC.md 1.3: the cost paid)."""
+    tool_cost_path: float
+    """What those on the path to the answer cost."""
+    reexpansions: int
+    """Expansions of thoughts that had been expanded before."""
     parse_errors: dict[str, int]
     """Malformed outputs by role."""
     roles: dict[str, RoleUsage]
@@ -98,7 +108,7 @@ def _add(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, Any]:
     both = dict(total)
     for key, value in spent.items():
         old = both.get(key)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):  # looking at a `Mapping` takes ten times as long
             both[key] = _add(old or {}, value)
         else:
             both[key] = value if old is None else old + value
@@ -180,7 +190,7 @@ class Meter:
         limits: Limits,
         usage: Usage,
         *,
-        prices: Mapping[str, tuple[float, float]] | None = None,
+        prices: Mapping[str, Sequence[float]] | None = None,
         step: int = 0,
         siblings: dict[str, float] | None = None,
         clock: Callable[[], float] = time.time,

@@ -1,0 +1,232 @@
+"""What a task can do whose steps are actions, as small capability protocols.
+
+These are the capabilities behind ReAct, Reflexion, Informed Tree of Thought and FGDIP: steps that
+may call tools, what to think of them, and what to make of a trajectory that failed or ended.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from typing_extensions import TypedDict
+
+from thoughtgraph.task import Options, Prompt, Task
+from thoughtgraph.tree import Path, Thought
+
+Label = Literal["sure", "maybe", "impossible"]
+
+
+class Rejected(TypedDict):
+    """An answer that was found wrong (FGDIP's error memory)."""
+
+    answer: str
+    thought: str
+    """The last thought before it."""
+    reason: str
+    """Why it was found wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What a method adds to the request for a next step. Every field may be empty."""
+
+    tools: str = ""
+    """One line a tool: how it is called and what it does."""
+    rejected: Sequence[Rejected] = ()
+    """Answers found wrong so far (FGDIP's error analysis)."""
+    siblings: Sequence[Thought] = ()
+    """The steps already taken from the same thought (FGDIP's real-time feedback)."""
+    reflections: Sequence[str] = ()
+    """What earlier trials taught (Reflexion)."""
+    thought: str = ""
+    """A thought that lacks its action: only the action is asked for (ReAct)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A next step as a model wrote it."""
+
+    text: str
+    """The thought, on one line; empty if the model wrote none."""
+    action: str = ""
+    """The action, such as `Search[Milan]`; empty if the model wrote none, or the task has none."""
+    answer: str | None = None
+    """The final answer, where a step gives it without a tool."""
+    malformed: bool = False
+    """Whether the text is no step at all; such output is counted."""
+
+
+class ToolAnswer(Protocol):
+    """What a call of a tool gave; see `thoughtgraph.tools.toolbox.ToolResult`."""
+
+    @property
+    def observation(self) -> str:
+        """What the model is told: one line, which is data and never parsed."""
+        ...
+
+    @property
+    def state(self) -> Mapping[str, Any]:
+        """The tools' state after the call: plain JSON values."""
+        ...
+
+    @property
+    def failed(self) -> bool:
+        """Whether the tool could not do what it was asked."""
+        ...
+
+    @property
+    def cost(self) -> float:
+        """What the call cost (iToT's V_T)."""
+        ...
+
+    @property
+    def answer(self) -> str | None:
+        """The final answer, if the call gives one."""
+        ...
+
+
+@runtime_checkable
+class Tools(Protocol):
+    """The tools of one run; see `thoughtgraph.tools.toolbox.Toolbox`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which a model calls them."""
+        ...
+
+    def describe(self) -> str:
+        """Returns one line a tool, for the prompt."""
+        ...
+
+    def parse(self, text: str) -> tuple[str, str] | None:
+        """Reads the first action, name and argument, out of a text; None if there is none."""
+        ...
+
+    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolAnswer:
+        """Calls a tool in the state of the thought that acts; never raises for the tool."""
+        ...
+
+    async def check(self) -> str:
+        """Returns one line that says why the tools cannot work; empty if they can."""
+        ...
+
+
+@runtime_checkable
+class Moves(Task, Protocol):
+    """Can be asked for one next step after a path, by methods that act step by step.
+
+    A path is shown as a trajectory: thought, action and observation of each step, the observation
+    on a line of its own and only ever shown, never parsed.
+    """
+
+    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
+        """Returns the prompt for the next step; `style` is `react`, `itot` or `fgdip`."""
+        ...
+
+    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
+        """Reads the next step out of a completion, which may go on after it."""
+        ...
+
+
+@runtime_checkable
+class Acts(Moves, Protocol):
+    """Has tools: its steps are calls of them."""
+
+    def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Tools:
+        """Opens the tools of a run.
+
+        Args:
+            problem: The problem in canonical form.
+            options: The run's settings; `corpus`, `tool_costs` and the like say which tools.
+            extra: The user's own tools with their prices (`thoughtgraph.tools.prices.Priced`).
+
+        Raises:
+            InputError: The settings name tools that cannot be had.
+        """
+        ...
+
+
+@runtime_checkable
+class Estimates(Task, Protocol):
+    """Can estimate how promising a trajectory is, from 1 to 10 (iToT's V)."""
+
+    def estimate(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for the score."""
+        ...
+
+    def estimated(self, text: str) -> float | None:
+        """Reads the score out of one completion, kept within 1 and 10; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class Reflects(Moves, Protocol):
+    """Can ask what was wrong with a trajectory (Reflexion)."""
+
+    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Prompt:
+        """Returns the prompt that asks for the lesson of a failed trial."""
+        ...
+
+    def reflected(self, text: str) -> str:
+        """Reads the lesson out of a completion, on one line."""
+        ...
+
+
+@runtime_checkable
+class Extracts(Task, Protocol):
+    """Can name where to begin (FGDIP's extractor)."""
+
+    def extract(self, problem: str, options: Options) -> Prompt:
+        """Returns the prompt that asks for the key entities of a problem."""
+        ...
+
+    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
+        """Reads distinct entities, in order, out of a completion; none if it has none."""
+        ...
+
+    def opening(self, problem: str, entity: str) -> Move:
+        """Returns the first step that an entity leads to. The problem itself may stand for it."""
+        ...
+
+
+@runtime_checkable
+class Labels(Task, Protocol):
+    """Can tell how likely continuing a trajectory leads to the answer (FGDIP's step evaluator)."""
+
+    def label(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for sure, maybe or impossible."""
+        ...
+
+    def labelled(self, text: str) -> Label | None:
+        """Reads the label out of one completion; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class Verifies(Task, Protocol):
+    """Can ask whether an answer is of the kind that was asked for (FGDIP's answer evaluator)."""
+
+    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
+        """Returns the prompt that asks for the judgement."""
+        ...
+
+    def verified(self, text: str) -> tuple[bool | None, str]:
+        """Reads judgement and reason out of one completion; None if there is no judgement."""
+        ...
+
+
+@runtime_checkable
+class Concludes(Task, Protocol):
+    """Can be made to answer from an unfinished trajectory."""
+
+    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for an answer now."""
+        ...
+
+    def concluded(self, problem: str, text: str) -> str | None:
+        """Reads the answer out of one completion; None if there is none."""
+        ...
+
+    def normal(self, answer: str) -> str:
+        """Returns the form in which equal answers are equal texts."""
+        ...
