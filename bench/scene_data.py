@@ -1,0 +1,135 @@
+"""Public CLEVR and PTR question files, with scenes and plans; they are read, never shipped.
+
+CLEVR's questions come with programs (`CLEVR_val_questions.json`, or what CLEVR's generator writes),
+PTR's with programs of its own. Scenes are in the data set's form or in ToMT's.
+"""
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thoughtgraph.bench.scene_programs import NoPlan, plan_of
+from thoughtgraph.errors import InputError
+from thoughtgraph.tools.plans import clean
+from thoughtgraph.tools.scene import Scene
+from thoughtgraph.tools.scene_files import from_clevr, from_ptr
+
+
+class GoldQuestion(NamedTuple):
+    """A question of a public file."""
+
+    id: str
+    """The file's name and the question's place in it."""
+    scene: Scene
+    question: str
+    answer: str
+    """The official answer, in lower case."""
+    plan: tuple[str, ...] | None
+    """The plan the file gives, else the one made from the program; None when there is no such."""
+    program: tuple[str, ...]
+    """The names of the program's functions."""
+    converted: tuple[str, ...] | None
+    """The plan made from the program."""
+    given: bool
+    """Whether the file gives the plan."""
+
+
+def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[GoldQuestion]:
+    """Reads a question file.
+
+    Args:
+        path: The file, JSON, packed with gzip or not: `{"questions": [...]}`.
+        scenes: A file with the scenes, or one scene. When not given: the question file's own, else
+            the `*.tomt.json` beside it whose name is most like the question file's.
+
+    Raises:
+        InputError: A file cannot be read, or is none of these.
+    """
+    file = Path(path)
+    data = _json(file)
+    if not isinstance(data, dict) or not isinstance(data.get("questions"), list):
+        raise InputError(f'{str(path)!r} is no question file: it has no list "questions"')
+    known = _scenes(data) or _scenes(_json(Path(scenes) if scenes else _beside(file)))
+    return [
+        _question(f"{file.name}:{at}", entry, known) for at, entry in enumerate(data["questions"])
+    ]
+
+
+def _question(name: str, entry: Mapping[str, Any], known: Mapping[Any, Scene]) -> GoldQuestion:
+    try:
+        inline = entry.get("scene")
+        scene = read_scene(inline) if isinstance(inline, dict) else known[_key(entry)]
+        program = entry.get("program", ())
+        converted = _plan(program)
+        plan = tuple(clean(line) for line in entry["plan"]) if "plan" in entry else converted
+        functions = tuple(node.get("function", node.get("type")) for node in program)
+        answer = str(entry["answer"]).lower()
+        return GoldQuestion(
+            *(name, scene, entry["question"], answer), plan, functions, converted, "plan" in entry
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{name} is no question on a known scene: {error!r}") from error
+
+
+def _plan(program: Sequence[Mapping[str, Any]]) -> tuple[str, ...] | None:
+    try:
+        return plan_of(program) if program else None
+    except NoPlan:
+        return None
+
+
+def read_scene(data: Any) -> Scene:
+    """Returns a scene in ToMT's, CLEVR's or PTR's form.
+
+    Raises:
+        ProblemError: It is none of them.
+    """
+    entries = data.get("objects") if isinstance(data, dict) else None
+    first = entries[0] if isinstance(entries, list) and entries else {}
+    if isinstance(first, dict) and "shape" in first:
+        return from_clevr(data)
+    if isinstance(first, dict) and "category" in first:
+        return from_ptr(data)
+    return Scene.from_json(data)
+
+
+def _scenes(data: Any) -> dict[Any, Scene]:
+    """Returns the scenes of a file by image index, or by place; one scene stands for any."""
+    if isinstance(data, dict) and "scenes" in data:
+        entries = data["scenes"]
+        if isinstance(entries, dict):
+            return {key: read_scene(entry) for key, entry in entries.items()}
+        return {entry.get("image_index", at): read_scene(entry) for at, entry in enumerate(entries)}
+    if isinstance(data, dict) and "objects" in data:
+        return {data.get("image_index", 0): read_scene(data)}
+    return {}
+
+
+def _key(entry: Mapping[str, Any]) -> Any:
+    for key in ("image_index", "scene_index", "scene", "scene_id"):
+        if key in entry:
+            return entry[key]
+    raise KeyError("image_index")
+
+
+def _beside(file: Path) -> Path:
+    found = sorted(file.parent.glob("*.tomt.json"))
+    if not found:
+        raise InputError(f"no scenes for {file.name!r}: no *.tomt.json lies beside it")
+    return max(found, key=lambda each: _alike(each.name, file.name))
+
+
+def _alike(one: str, other: str) -> int:
+    """Returns how many letters two names have in common from the first on."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _json(file: Path) -> Any:
+    try:
+        packed = file.read_bytes()
+        return json.loads(gzip.decompress(packed) if file.suffix == ".gz" else packed)
+    except (OSError, EOFError, ValueError) as error:
+        raise InputError(f"cannot read {str(file)!r}: {error}") from error

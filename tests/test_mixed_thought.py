@@ -1,0 +1,371 @@
+"""Tree-of-Mixed-Thought: hand-solved searches, the paper's recursion, what speculation keeps."""
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from climbing import LIBRARY, Climbing, climber
+from letters import HOSTILE, comparable, edges, interrupted
+from scripted import Call, Reply, ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph.building import Graph
+from thoughtgraph.nodes.plans import drawn_shots
+
+POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
+
+
+async def run(method: str, reply: Reply, problem: str = "6", **context: Any) -> Any:
+    out, _ = await seen(method, reply, problem, **context)
+    return out
+
+
+async def seen(
+    method: str, reply: Reply, problem: str = "6", **context: Any
+) -> tuple[Any, ScriptedChat]:
+    graph, model = built(method)
+    model.reply, model.seen = reply, []
+    return await graph.ainvoke({"problem": problem}, context=context), model
+
+
+@cache
+def built(method: str) -> tuple[Graph, ScriptedChat]:
+    """A graph and its model, which is given a new script for each search."""
+    model = ScriptedChat(reply=lambda call: "")
+    return tg.build(method, task=Climbing(), model=model), model
+
+
+def scripted(lines: Mapping[tuple[str, int], str]) -> Reply:
+    """Answers by the continued thought and the index of the call."""
+
+    def reply(call: Call) -> str:
+        assert call.draw is not None
+        _, thought, index, _ = call.draw
+        return lines[thought, index]
+
+    return reply
+
+
+def rows(out: Any) -> list[tuple[Any, ...]]:
+    return [
+        (t["id"], t["parent"], t["text"], t["status"], t.get("note", "").partition(":")[0])
+        for t in list(out["tree"].values())[1:]
+    ]
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_the_drawn_graph_is_algorithm_1(method: str) -> None:
+    assert edges(method, Climbing()) == {
+        ("start", "start"),
+        ("start", "generate"),
+        ("generate", "evaluate"),
+        ("evaluate", "generate"),  # accepted: descend; refused: the next sibling
+        ("evaluate", "backtrack"),  # all siblings refused
+        ("backtrack", "generate"),
+        ("backtrack", "backtrack"),
+        ("backtrack", "evaluate"),  # the sibling was generated ahead
+        ("start", "answer"),  # whatever ends the search
+        ("evaluate", "answer"),
+        ("backtrack", "answer"),
+        ("answer", "end"),
+    }
+
+
+STEPWISE = {
+    ("0", 0): "+3\n+9",  # the second line is beyond the one step wanted
+    ("1", 0): "+4",  # 7 > 6
+    ("1", 1): "+3",
+    ("3", 0): "oops",
+    ("3", 1): "+1",
+    ("3", 2): "+1",  # all three refused: back to thought 1
+    ("1", 2): "+2",
+    ("7", 0): "end",
+}
+
+
+async def test_step_by_step_by_hand() -> None:
+    out = await run("tomt_tot", scripted(STEPWISE), evaluator="paper")
+    assert rows(out) == [
+        ("1", "0", "+3", "expanded", ""),
+        ("2", "1", "+4", "pruned", "E_HIGH"),
+        ("3", "1", "+3", "expanded", "no continuation was accepted"),
+        ("4", "3", "oops", "pruned", "E_SYNTAX"),
+        ("5", "3", "+1", "pruned", "E_HIGH"),
+        ("6", "3", "+1", "pruned", "E_HIGH"),
+        ("7", "1", "+2", "expanded", ""),
+        ("8", "7", "end", "terminal", ""),
+    ]
+    assert (out["answer"], out["stop_reason"]) == ("5", "solved")
+    usage = out["usage"]
+    assert (usage["requests"], usage["evaluated"], usage["parse_errors"]) == (8, 8, {"generate": 1})
+    assert out["tree"]["7"]["tool_state"] == {"at": 5}
+    assert out["tree"]["7"]["observation"] == "at 5"
+    assert out["tree"]["2"]["raw"] == "+4"
+    assert out["tree"]["1"]["usage"]["generate"]["requests"] == 3, "three calls continued it"
+
+
+async def test_one_stop_below_the_first_step_by_hand() -> None:
+    lines = {
+        ("0", 0): "+1\n+1\nend",  # depth 1 < sn: one step
+        ("1", 0): "+2\n+2\n+9\nend",  # all that remains: one bad step refuses the whole
+        ("1", 1): "+2\n+2\nend",  # the second child: one step
+        ("3", 0): "+3\nend\n+1",  # what follows the end is dropped
+    }
+    out = await run("tomt_os", scripted(lines))
+    assert rows(out) == [
+        ("1", "0", "+1", "expanded", ""),
+        ("2", "1", "+2\n+2\n+9\nend", "pruned", "E_HIGH"),
+        ("3", "1", "+2", "expanded", ""),
+        ("4", "3", "+3\nend", "terminal", ""),
+    ]
+    assert (out["answer"], out["stop_reason"]) == ("6", "solved")
+    asked = [t["created_by"]["steps"] for t in list(out["tree"].values())[1:]]
+    assert asked == [1, None, 1, None]
+
+
+async def test_blocks_by_hand() -> None:
+    lines = {("0", 0): "+1\n+9", ("0", 1): "+1\n+2\nend", ("2", 0): "+3\nend"}
+    out = await run("tomt_block", scripted(lines), block_size=2)
+    assert rows(out) == [
+        ("1", "0", "+1\n+9", "pruned", "E_HIGH"),
+        ("2", "0", "+1\n+2", "expanded", ""),
+        ("3", "2", "+3\nend", "terminal", ""),
+    ]
+    assert out["answer"] == "6"
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "reason"),
+    [("+2\nend", "2", "solved"), ("+9\nend", None, "dead_end"), ("+2", None, "budget")],
+)
+async def test_one_stop_is_one_call(text: str, answer: str | None, reason: str) -> None:
+    out, model = await seen("tomt_one_stop", lambda call: text)
+    assert (out["answer"], out["stop_reason"], len(model.seen)) == (answer, reason, 1)
+
+
+async def test_a_tree_without_an_acceptable_plan_ends_dead() -> None:
+    out, model = await seen("tomt_tot", lambda call: "+4", branches=2)
+    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
+    assert len(model.seen) == 6, "two at the root, two below each of them"
+
+
+async def test_t_counts_every_call() -> None:
+    out, model = await seen("tomt_tot", lambda call: "+1", problem="99", max_calls=7)
+    assert (out["answer"], out["stop_reason"], len(model.seen)) == (None, "budget", 7)
+    assert len(out["tree"]) == 8
+
+
+@pytest.mark.parametrize("allowed", range(5))
+async def test_the_request_limit_is_never_passed(allowed: int) -> None:
+    context = {"limit_requests": allowed, "speculate": 2}
+    out, model = await seen("tomt_tot", lambda call: "+1", problem="99", **context)
+    assert len(model.seen) == out["usage"]["requests"] == allowed
+    assert (out["answer"], out["stop_reason"]) == (None, "budget")
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [({"limit_thoughts": 3}, "budget"), ({"limit_rounds": 3}, "round_limit")],
+)
+async def test_other_limits_end_the_search_with_their_reason(
+    limit: dict[str, Any], reason: str
+) -> None:
+    out = await run("tomt_tot", lambda call: "+1", problem="99", **limit)
+    assert (len(out["tree"]), out["stop_reason"]) == (4, reason)
+
+
+@pytest.mark.parametrize("limit", [{"max_steps": 3}, {"limit_depth": 3}])
+async def test_a_plan_that_grows_too_long_is_refused(limit: dict[str, Any]) -> None:
+    out = await run("tomt_tot", lambda call: "+1", problem="99", branches=1, **limit)
+    assert out["stop_reason"] == "dead_end"
+    last = list(out["tree"].values())[-1]
+    assert last["note"].startswith("E_LIMIT")
+    plan = [t for t in out["tree"].values() if t["depth"] and t["status"] != "pruned"]
+    assert len(plan) <= 3
+
+
+def test_examples_are_drawn_for_each_call_or_once() -> None:
+    base = {"seed": 1, "shots": 4, "redraw": "call"}
+    calls = [("0", 0), ("0", 1), ("1", 0)]
+    drawn = [drawn_shots(base, "x", thought, at, LIBRARY) for thought, at in calls]
+    assert all(len(set(shots)) == 4 and set(shots) <= set(range(LIBRARY)) for shots in drawn)
+    assert len({tuple(shots) for shots in drawn}) == 3
+    assert drawn[0] == drawn_shots(base, "x", "0", 0, LIBRARY), "the same seed, the same draw"
+    assert drawn[0] != drawn_shots({**base, "seed": 2}, "x", "0", 0, LIBRARY)
+    once = {**base, "redraw": "question"}
+    same = {tuple(drawn_shots(once, "x", thought, at, LIBRARY)) for thought, at in calls}
+    assert len(same) == 1
+    assert drawn_shots({**base, "shots": 9}, "x", "0", 0, 3) in permutations_of_three()
+
+
+def permutations_of_three() -> list[list[int]]:
+    return [list(order) for order in itertools.permutations(range(3))]
+
+
+async def test_the_drawn_examples_are_shown_and_logged() -> None:
+    out, model = await seen("tomt_tot", climber(3), seed=5, max_calls=6)
+    shown = [call.prompt.split("|")[2] for call in model.seen]
+    logged = [str(t["created_by"]["shots"]) for t in list(out["tree"].values())[1:]]
+    assert shown == logged
+    assert len(set(shown)) > 1
+
+
+def drawn_settings(seed: int) -> dict[str, Any]:
+    draws = random.Random(seed)
+    return {
+        "seed": seed,
+        "max_calls": draws.choice([1, 4, 10, 30]),
+        "branches": draws.randint(1, 4),
+    }
+
+
+def drawn_method(seed: int) -> tuple[str, dict[str, Any]]:
+    draws = random.Random(seed)
+    method = draws.choice(METHODS)
+    extra = {
+        "tomt_os": {"start_depth": draws.randint(1, 4)},
+        "tomt_block": {"block_size": draws.randint(1, 4)},
+    }
+    return method, {**drawn_settings(seed), **extra.get(method, {})}
+
+
+def algorithm_1(
+    method: str, reply: Callable[[str, int], str], problem: str, settings: Mapping[str, Any]
+) -> tuple[list[tuple[str, str, str]], str | None, str]:
+    """The recursion over the same texts: every call with its fate, the answer, how it ended."""
+    task = Climbing()
+    made: list[tuple[str, str, str]] = []
+
+    def portion(d: int, i: int) -> int | None:
+        if method == "tomt_one_stop" or (
+            method == "tomt_os" and d >= settings["start_depth"] and i == 0
+        ):
+            return None
+        return settings["block_size"] if method == "tomt_block" else 1
+
+    def dfs(thought: str, prefix: list[Any], d: int) -> tuple[str, str | None]:
+        for i in range(settings["branches"]):
+            if len(made) == settings["max_calls"]:
+                return "budget", None
+            chunk = task.steps([], reply(thought, i), portion(d, i))
+            ruling = task.execute(problem, prefix, chunk, {})
+            key = str(len(made) + 1)
+            fate = "accepted" if ruling.accepted else "refused"
+            made.append((thought, ruling.text, fate))
+            if not ruling.accepted:
+                continue
+            if ruling.answer is not None:
+                return "solved", ruling.answer
+            below: Any = {"text": ruling.text, "tool_state": ruling.tool_state}
+            found = dfs(key, [*prefix, below], d + 1)
+            if found[0] != "dead_end":
+                return found
+        return "dead_end", None
+
+    status, answer = dfs("0", [], 1)
+    return made, answer, status
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_every_search_is_the_recursion_of_the_paper(pool: range) -> None:
+    ends = set()
+    for seed in pool:
+        method, settings = drawn_method(seed)
+        problem = str(random.Random(seed).randint(2, 9))
+        out, model = await seen(method, climber(seed), problem, **settings)
+        asked = len(model.seen)
+        again = await run(method, climber(seed), problem, **settings)
+        assert comparable(again) == comparable(out), "P1"
+        assert out["usage"]["requests"] == asked == len(out["tree"]) - 1, "P2"
+
+        def reply(thought: str, index: int, seed: int = seed, problem: str = problem) -> str:
+            call = Call("generate", "", (problem, thought, index, 0), 1, None)
+            return str(climber(seed)(call))
+
+        made, answer, status = algorithm_1(method, reply, problem, settings)
+        calls = [
+            (t["parent"], t["text"], "refused" if t["status"] == "pruned" else "accepted")
+            for t in list(out["tree"].values())[1:]
+        ]
+        assert calls == made
+        assert (out["answer"], out["stop_reason"]) == (answer, status)
+        ends.add(status)
+    assert ends == {"solved", "budget", "dead_end"}
+
+
+class Six(Climbing):
+    """The problem is always 6, whatever a shared helper asks."""
+
+    def read(self, text: str) -> str:
+        return "6"
+
+
+@pytest.mark.parametrize("pool", [range(8), pytest.param(range(8, 300), marks=pytest.mark.slow)])
+async def test_a_search_stopped_after_every_node_ends_the_same(pool: range) -> None:
+    for seed in pool:
+        method, settings = drawn_method(seed)
+        settings["speculate"] = seed % 3
+        graph = tg.build(method, task=Six(), model=ScriptedChat(reply=climber(seed)))
+        whole = await graph.ainvoke({"problem": "x"}, context=settings)
+        resumed = await interrupted(method, Six(), climber(seed), **settings)
+        assert comparable(resumed) == comparable(whole), "P4"
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_speculation_changes_nothing_but_the_cost(pool: range) -> None:
+    saved = 0
+    for seed in pool:
+        method, settings = drawn_method(seed)
+        plain = await run(method, climber(seed), **settings)
+        ahead = await run(method, climber(seed), **settings, speculate=1 + seed % 4)
+        assert ahead["tree"] == plain["tree"]
+        assert (ahead["answer"], ahead["stop_reason"]) == (plain["answer"], plain["stop_reason"])
+        assert ahead["usage"]["evaluated"] == plain["usage"]["evaluated"], "calls as T counts"
+        assert ahead["usage"]["requests"] >= plain["usage"]["requests"]
+        assert ahead["usage"]["levels"] <= plain["usage"]["levels"]
+        saved += plain["usage"]["levels"] - ahead["usage"]["levels"]
+    assert saved > 0
+
+
+def without_portion(out: Any) -> list[Any]:
+    """The tree without what the two were asked for: all that remains, and 32 steps."""
+    return [
+        {**t, "usage": {}, "created_by": {**t.get("created_by", {}), "steps": ""}}
+        for t in out["tree"].values()
+    ]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_what_the_methods_are_at_their_limits(pool: range) -> None:
+    for seed in pool:
+        settings, reply = drawn_settings(seed), climber(seed)
+        steps_only = await run("tomt_tot", reply, **settings)
+        equal: dict[str, dict[str, Any]] = {
+            "tomt_os": {"start_depth": settings["max_calls"] + 1},
+            "tomt_block": {"block_size": 1},
+        }
+        for method, extra in equal.items():
+            same = await run(method, reply, **settings, **extra)
+            assert same["tree"] == steps_only["tree"], method
+            assert same["stop_reason"] == steps_only["stop_reason"]
+        repeated = await run("tomt_one_stop", reply, **settings)
+        whole = await run("tomt_block", reply, **settings, block_size=32)
+        assert without_portion(whole) == without_portion(repeated), "k >= hops"
+
+
+HOSTILE_TEXTS = {**HOSTILE, "steps": "Step 1:" * 50_000}
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
+async def test_no_text_of_the_model_raises(text: str) -> None:
+    for method in METHODS:
+        out = await run(method, lambda call: text)
+        assert out["stop_reason"] == "dead_end"
+        notes = [note for *_, note in rows(out)]
+        assert notes, "P3"
+        unread = len(notes) - notes.count("E_LIMIT")
+        assert out["usage"].get("parse_errors", {}).get("generate", 0) == unread

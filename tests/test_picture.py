@@ -1,0 +1,61 @@
+"""Pictures of scenes: well-formed, complete, nothing upon another."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from test_scene_tools import ROOM, SOLIDS
+
+from thoughtgraph.bench.scene_questions import generate
+from thoughtgraph.cli.demo import generated
+from thoughtgraph.tools.picture import layout, svg
+from thoughtgraph.tools.scene import Scene
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(picture: str) -> list[str]:
+    return [each.text or "" for each in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("scene", [ROOM, SOLIDS], ids=["ptr", "clevr"])
+def test_a_picture_names_all_there_is(scene: Scene) -> None:
+    shown = " ".join(texts(svg(scene)))
+    for each in scene.objects:
+        assert each.name in shown
+        for word in (*each.parts, *each.attributes, *(p.color or "" for p in each.parts.values())):
+            assert word in shown
+
+
+def test_without_positions_objects_stand_as_their_relations_say() -> None:
+    places = layout(SOLIDS)
+    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    for question in generate("clevr", "short", 5, 0):
+        known = Scene.from_json(question.scene)
+        blind = Scene.from_json({k: v for k, v in question.scene.items() if k != "positions"})
+        orders = [
+            sorted(range(len(p)), key=lambda at, p=p: p[at])
+            for p in ([x for x, _ in layout(known)], [x for x, _ in layout(blind)])
+        ]
+        assert orders[0] == orders[1]
+
+
+def test_no_object_hides_another() -> None:
+    alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[]] * 4}})
+    groups = ElementTree.fromstring(svg(alone)).findall(f"{SVG}g")
+    assert len({group.get("transform") for group in groups}) == 4
+
+
+def test_a_picture_is_its_scene_and_follows_the_theme() -> None:
+    assert svg(ROOM) == svg(Scene.from_json(ROOM.to_json()))
+    assert "prefers-color-scheme:dark" in svg(ROOM)
+
+
+def test_the_picture_in_the_readme_is_the_demonstrations() -> None:
+    problem = json.loads(generated(0).problem)
+    folder = Path(__file__).parents[1]
+    shown = (folder / "docs" / "scene.svg").read_text(encoding="utf-8")
+    assert shown == svg(Scene.from_json(problem["scene"]))
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert f'"{problem["question"]}"' in " ".join(readme.split())

@@ -1,0 +1,164 @@
+"""Hostile plan lines: every one gets a verdict, none reaches anything but the parser.
+
+`THOUGHTGRAPH_PLAN_FUZZ` names a folder with `fuzz_plan_lines*.jsonl`, lines with the static verdict
+each must get.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_scene_tools import ROOM
+
+from thoughtgraph.tools.plan_evaluator import Rules, judge
+from thoughtgraph.tools.plans import SOURCE, parse, steps_of
+from thoughtgraph.tools.scene_tools import TOOLS
+from thoughtgraph.tools.scene_values import PlanError
+
+FOLDER = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
+QUESTION = "how many legs does the table with drawers have?"
+FORBIDDEN = {"exec", "open", "import", "os.system", "subprocess.Popen", "socket.connect"}
+_watching = False
+_seen: list[str] = []
+
+
+def _audit(event: str, details: Any) -> None:
+    # Python's parser looks for the file "<plan>" to quote a line that is wrong.
+    if _watching and event in FORBIDDEN and details[:1] != (SOURCE,):
+        _seen.append(event)
+
+
+sys.addaudithook(_audit)
+
+
+@contextmanager
+def watched() -> Iterator[list[str]]:
+    """Collects what the interpreter opens, imports or executes meanwhile."""
+    global _watching
+    _seen.clear()
+    _watching = True
+    try:
+        yield _seen
+    finally:
+        _watching = False
+
+
+def verdict(line: str) -> str:
+    try:
+        parse(line)
+    except PlanError as error:
+        assert "\n" not in str(error)
+        return error.code
+    return "OK"
+
+
+def corpus() -> list[tuple[str, str]]:
+    lines = []
+    for file in sorted(Path(FOLDER or ".").glob("fuzz_plan_lines*.jsonl")):
+        for row in file.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(row)
+            line = entry["line"]
+            if isinstance(line, dict):  # a long line, told by its beginning
+                start = line["repeat_of"]
+                line = start + start[-1] * (line["length"] - len(start))
+            lines.append((line, entry["static_verdict"]))
+    return lines
+
+
+@pytest.mark.skipif(not FOLDER, reason="THOUGHTGRAPH_PLAN_FUZZ names no folder")
+def test_every_line_of_the_corpus_gets_its_verdict() -> None:
+    lines = corpus()
+    assert lines
+    for line, expected in lines:
+        if expected == "NONE":
+            assert steps_of(line) == []
+        else:
+            assert verdict(line) == expected, line[:80]
+
+
+names = st.sampled_from([*TOOLS, "ans", "obj1", "all_obj", "num1", "eval", "__import__", "open"])
+values = st.one_of(
+    names,
+    st.sampled_from(
+        ['"table"', "'leg'", "3", "-1", "1e308", "10**10**10", "[]", "{}", "...", "None"]
+    ),
+    st.sampled_from(["__builtins__", "(x for x in y)", "f'{ans}'", "lambda: 0", "await x", "*a"]),
+    st.text(max_size=12),
+    st.text("([{}])'\"\\=,.:;#`\u200b\u202e\uff08\x00 \t", max_size=10),
+)
+calls = st.builds(
+    lambda target, tool, given: f"{target} = {tool}({', '.join(given)})",
+    *(names, names, st.lists(values, max_size=4)),
+)
+lines = st.one_of(
+    calls,
+    st.builds(lambda a, b, c: f"{a}{b}{c}", values, calls, values),
+    st.builds("Step {}: {}".format, st.integers(0, 99), calls),
+    st.builds(lambda a, n: a * n, values, st.integers(0, 60)),
+    st.text(max_size=80),
+)
+
+
+CHECKS = (HealthCheck.too_slow, HealthCheck.large_base_example, HealthCheck.data_too_large)
+FUZZ = settings(deadline=None, suppress_health_check=CHECKS, database=None)
+
+
+def least_time(line: str) -> float:
+    """Returns the seconds that a line takes, the least of three tries."""
+    times = []
+    for _ in range(3):
+        begin = time.thread_time()
+        verdict(line)
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+def check(line: str) -> None:
+    begin = time.thread_time()
+    with watched() as seen:
+        code = verdict(line)
+        judged = judge(QUESTION, ROOM, None, steps_of(line), Rules(profile="paper"))
+    assert seen == []
+    assert code == "OK" or not judged.accepted or len(steps_of(line)) != 1
+    assert "\n" not in judged.reason
+    json.dumps(judged.state)
+    if time.thread_time() - begin > 0.005:
+        assert least_time(line) < 0.005
+
+
+def test_a_known_attack_is_seen_by_the_watch() -> None:
+    with watched() as seen:
+        eval("1 + 1")
+    assert seen == ["exec"]
+
+
+@settings(FUZZ, max_examples=2_000)
+@given(lines)
+def test_no_line_does_anything_but_be_refused(line: str) -> None:
+    check(line)
+
+
+@pytest.mark.slow
+@settings(FUZZ, max_examples=5_000)
+@given(st.lists(lines, min_size=20, max_size=20))
+def test_no_line_of_a_hundred_thousand_does_anything(many: list[str]) -> None:
+    for line in many:
+        check(line)
+
+
+@pytest.mark.parametrize("nested", ["reject", "flatten"])
+@settings(max_examples=300, deadline=None, database=None)
+@given(text=st.text(max_size=400), cut=st.integers(0, 400))
+def test_completions_of_any_kind_are_judged(nested: Any, text: str, cut: int) -> None:
+    plan = 'obj1 = filter_object("table",all_obj)\nans = count_object(obj1)\n'
+    steps = steps_of(plan[:cut] + text + plan[cut:], 5)
+    judged = judge(QUESTION, ROOM, None, steps, Rules(nested=nested))
+    assert judged.accepted == (judged.code == "")

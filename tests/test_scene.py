@@ -1,0 +1,148 @@
+"""Scenes: reading, refusing, converting from the public files."""
+
+from typing import Any
+
+import pytest
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.tools.scene import Part, Scene
+from thoughtgraph.tools.scene_files import from_clevr, from_ptr
+from thoughtgraph.tools.vocabulary import canonical, number_of, plural, relation_of
+
+PAIR = {"left": [[], [0]], "right": [[1], []]}
+ROOM = {
+    "relationships": PAIR,
+    "objects": [{"Chair0": {"leg": ["red", 4], "seat": [None, 1]}}, {"Bed0": {"leg": ["red", 2]}}],
+}
+SOLIDS = {
+    "relationships": PAIR,
+    "objects": [{"cube0": ["blue", "small", "metal"]}, {"cube0": ["gray", "large", "rubber"]}],
+}
+
+
+def changed(scene: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {**scene, **keys}
+
+
+@pytest.mark.parametrize("data", [ROOM, SOLIDS], ids=["ptr", "clevr"])
+def test_a_scene_survives_json(data: dict[str, Any]) -> None:
+    scene = Scene.from_json({**data, "question": "?", "answer": "never kept"})
+    assert Scene.from_json(scene.to_json()) == scene
+    assert "answer" not in scene.to_json()
+
+
+def test_style_category_and_parts() -> None:
+    room, solids = Scene.from_json(ROOM), Scene.from_json(SOLIDS)
+    assert (room.style, solids.style) == ("ptr", "clevr")
+    assert room.objects[0].category == "Chair"
+    assert room.objects[0].parts["seat"] == Part(None, 1)
+    assert [each.name for each in solids.objects] == ["cube0", "cube0"]
+
+
+def test_positions_are_kept() -> None:
+    scene = Scene.from_json(changed(ROOM, positions=[[0, 1.5], [2, 3]]))
+    assert scene.objects[0].position == (0.0, 1.5)
+    assert Scene.from_json(scene.to_json()) == scene
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (None, "objects"),
+        ({}, "objects"),
+        ({"objects": []}, "1 to 64"),
+        ({"objects": [{}] * 65}, "1 to 64"),
+        ({"objects": [{"cube0": ["blue", "small", "metal"]}]}, "relationships"),
+        (changed(ROOM, relationships={}), "relationships"),
+        (changed(ROOM, relationships={"near": [[], []]}), "near"),
+        (changed(ROOM, relationships={"left": [[]]}), "1 lists for 2"),
+        (changed(ROOM, relationships={"left": [[2], []]}), "not in the scene"),
+        (changed(ROOM, relationships={"left": [[True], []]}), "not in the scene"),
+        (changed(ROOM, relationships={"left": [[0], []]}), "itself"),
+        (changed(ROOM, relationships={"left": [[1, 1], []]}), "twice"),
+        (changed(ROOM, relationships={"left": [3, []]}), "no list"),
+        (changed(ROOM, objects=[{"Chair0": {}, "Bed0": {}}, {"Bed0": {}}]), "one key"),
+        (changed(ROOM, objects=[{"Sofa0": {}}, {"Bed0": {}}]), "Sofa"),
+        (changed(ROOM, objects=[{"Chair0": {"tail": ["red", 1]}}, {"Bed0": {}}]), "tail"),
+        (changed(ROOM, objects=[{"Chair0": {"leg": ["pink", 1]}}, {"Bed0": {}}]), "pink"),
+        (changed(ROOM, objects=[{"Chair0": {"leg": ["red", -1]}}, {"Bed0": {}}]), "-1"),
+        (changed(ROOM, objects=[{"Chair0": {"leg": ["red", True]}}, {"Bed0": {}}]), "True"),
+        (changed(ROOM, objects=[{"Chair0": {"leg": "red"}}, {"Bed0": {}}]), "[color, count]"),
+        (changed(SOLIDS, objects=[{"cube0": ["blue", "small"]}] * 2), "[color, size"),
+        (changed(SOLIDS, objects=[{"cube0": ["blue", "metal", "small"]}] * 2), "metal"),
+        (changed(SOLIDS, objects=[{"cube0": 3}] * 2), "no list"),
+        (changed(ROOM, objects=[*ROOM["objects"][:1], *SOLIDS["objects"][:1]]), "one style"),
+        (changed(ROOM, positions=[[0, 0]]), "1 pairs for 2"),
+        (changed(ROOM, positions=[[0, 0], [0, float("nan")]]), "pair of numbers"),
+    ],
+)
+def test_what_is_no_scene_is_refused_in_one_line(data: Any, told: str) -> None:
+    with pytest.raises(ProblemError) as error:
+        Scene.from_json(data)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_clevr_file_is_converted() -> None:
+    solid = {"color": "blue", "size": "small", "shape": "cube", "material": "metal"}
+    entry = {
+        "objects": [
+            {**solid, "3d_coords": [1.0, 2.0, 0.3]},
+            {**solid, "shape": "sphere", "3d_coords": [0.0, 0.0, 0.3]},
+            {**solid, "color": "red", "3d_coords": [3.0, 1.0, 0.3]},
+        ],
+        "relationships": {"left": [[1], [], [0, 1]], "right": [[2], [0, 2], []]},
+        "directions": {"right": [1.0, 0.0, 0.0], "behind": [0.0, 1.0, 0.0]},
+    }
+    scene = from_clevr(entry)
+    assert [each.name for each in scene.objects] == ["cube0", "sphere0", "cube1"]
+    assert scene.objects[2].attributes == ("red", "small", "metal")
+    assert scene.objects[2].position == (3.0, 1.0)
+
+
+def test_a_ptr_file_keeps_parts_that_are_only_colored_or_only_counted() -> None:
+    bed = {
+        "category": "Bed",
+        "part_color_occluded": {"sleep area": ["brown", [1, 2, 3]]},
+        "part_count_occluded": {"leg bar": 3},
+    }
+    named = {"category": "Cart", "part_color": {"body": ["red", [0, 0, 0]]}, "part_count": {}}
+    scene = from_ptr({"objects": [bed, named], "relationships": {"left": [[], []]}})
+    assert scene.objects[0].parts == {"sleep area": Part("brown", 1), "leg bar": Part(None, 3)}
+    assert scene.objects[1].parts == {"body": Part("red", 1)}
+
+
+@pytest.mark.parametrize("data", [{}, {"objects": [{}]}, {"objects": 3}, {"objects": [[]]}])
+@pytest.mark.parametrize("convert", [from_clevr, from_ptr])
+def test_what_is_no_public_file_is_refused(convert: Any, data: Any) -> None:
+    with pytest.raises(ProblemError):
+        convert(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        *(("Leg_Bars", "leg bar"), ("tiny", "small"), ("BIG", "large"), ("shelves", "shelf")),
+        *(("metallic", "metal"), ("matte", "rubber"), ("blocks", "cube"), ("items", "thing")),
+        *(
+            ("fridge", "refrigerator"),
+            ("bodys", "body"),
+            ("glass", "glass"),
+            ("\uff2c\uff25\uff27", "leg"),
+        ),
+    ],
+)
+def test_words_come_to_one_form(text: str, word: str) -> None:
+    assert canonical(text) == word
+
+
+def test_numbers_relations_and_plurals() -> None:
+    texts = ["a", "twelve", "3", "3.5", "²", "many"]
+    assert [number_of(text) for text in texts] == [1, 12, 3, None, None, None]
+    phrases = ["left of", "to the left of", "on the left side of", "in front of", "back", "near"]
+    assert [relation_of(each) for each in phrases] == [*["left"] * 3, "front", "behind", None]
+    assert [plural(word) for word in ("body", "shelf", "leg bar")] == [
+        "bodies",
+        "shelves",
+        "leg bars",
+    ]

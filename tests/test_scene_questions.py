@@ -1,0 +1,196 @@
+"""Questions made offline: every constraint of SCENES 5, and set logic's agreement."""
+
+import json
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from test_scene_tools import LEFT_TO_RIGHT, ROOM
+
+from thoughtgraph.bench import plan_mutations
+from thoughtgraph.bench.question_types import TYPES, Type
+from thoughtgraph.bench.scene_making import random_scene
+from thoughtgraph.bench.scene_questions import SceneQuestion, generate, too_often
+from thoughtgraph.bench.set_logic import Ask, Asked, Group, NotUnique, Reference, answer, meant
+from thoughtgraph.tools.plan_evaluator import Rules, judge
+from thoughtgraph.tools.question_reading import read
+from thoughtgraph.tools.scene import Scene
+from thoughtgraph.tools.vocabulary import Style
+
+COUNT = 120
+_made: dict[tuple[Style, Type], list[SceneQuestion]] = {}
+
+
+def made(style: Style, kind: Type) -> list[SceneQuestion]:
+    if (style, kind) not in _made:
+        _made[style, kind] = generate(style, kind, COUNT, 11)
+    return _made[style, kind]
+
+
+every = pytest.mark.parametrize(
+    ("style", "kind"), [(style, kind) for style in ("ptr", "clevr") for kind in TYPES]
+)
+
+
+def references(question: SceneQuestion) -> tuple[Reference, ...]:
+    def tuples(value: Any) -> Any:
+        return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+    plain = [{key: tuples(value) for key, value in each.items()} for each in question.references]
+    return tuple(Reference(**{**p, "group": p["group"] and Group(*p["group"])}) for p in plain)
+
+
+@every
+def test_gold_plans_pass_both_profiles_and_set_logic_agrees(style: Style, kind: Type) -> None:
+    assert len(made(style, kind)) == COUNT
+    for question in made(style, kind):
+        scene = Scene.from_json(question.scene)
+        for profile in ("paper", "grounded"):
+            rules = Rules(profile=profile)  # type: ignore[arg-type]
+            judged = judge(question.question, scene, None, question.plan, rules)
+            assert (judged.answer, judged.reason) == (question.answer, ""), question.question
+        assert answer(scene, references(question), question.asked) == question.answer
+        assert read(question.question, style).exact
+
+
+@every
+def test_answers_are_balanced(style: Style, kind: Type) -> None:
+    counts = sorted(Counter(question.answer for question in made(style, kind)).values())
+    share = 1.5 if style == "ptr" else 5
+    assert counts[-1] <= 1.1 * counts[-2] + 1
+    assert counts[-1] <= share * max(5, counts[len(counts) // 2]) + 1
+    assert all(not q.answer.isdigit() or int(q.answer) < 10 for q in made(style, kind))
+
+
+@every
+def test_references_are_distinct_and_relations_matter(style: Style, kind: Type) -> None:
+    for question in made(style, kind):
+        scene, refs = Scene.from_json(question.scene), references(question)
+        single = [other for each in refs for _, other in each.links]
+        single += [other for each in refs for other in each.like or ()]
+        objects = [meant(scene, refs, at) for at in set(single)]
+        assert all(len(each) == 1 for each in objects)
+        assert len(set(objects)) == len(objects)
+        asked = question.asked.asks[0]
+        for at, each in enumerate(refs):
+            if not each.links or (asked.kind == "exist" and asked.of == at):
+                continue
+            for link in each.links:
+                rest = tuple(other for other in each.links if other != link)
+                loose = (*refs[:at], replace(each, links=rest), *refs[at + 1 :])
+                with suppress(NotUnique, ValueError):
+                    assert answer(scene, loose, question.asked) != question.answer
+
+
+@every
+def test_what_is_asked_is_not_told(style: Style, kind: Type) -> None:
+    for question in made(style, kind):
+        refs = references(question)
+        for ask in question.asked.asks:
+            told = refs[ask.of]
+            if ask.kind == "category":
+                assert told.noun is None
+            if ask.what and told.group and ask.kind in ("number", "color"):
+                assert told.group.part != ask.what
+        for each in refs:
+            if each.same and each.same[0] == "category":
+                assert refs[each.same[2]].noun is None
+
+
+@every
+def test_a_problem_tells_nothing_of_the_gold(style: Style, kind: Type) -> None:
+    question = made(style, kind)[0]
+    assert set(json.loads(question.problem())) == {"scene", "question", "type"}
+    assert set(question.scene) <= {"relationships", "objects", "positions"}
+    assert question.hop == len(question.plan)
+    assert len({q.id for q in made(style, kind)}) == COUNT
+    assert len({json.dumps(q.scene) for q in made(style, kind)}) == COUNT
+
+
+@pytest.mark.parametrize("style", ["ptr", "clevr"])
+def test_the_same_seed_gives_the_same_questions_and_a_part_of_them(style: Style) -> None:
+    assert generate(style, "count", 12, 5) == generate(style, "count", 30, 5)[:12]
+    assert generate(style, "count", 12, 5) != generate(style, "count", 12, 6)
+
+
+def test_hops_are_about_the_papers() -> None:
+    paper = {
+        **{"short": 4.1, "sum": 5.6, "compare": 5.9, "query_part": 5.0, "exist": 5.6, "count": 5.9},
+        **{"analogy": 6.7, "logic": 7.2, "long": 8.3},
+    }
+    for kind in TYPES:
+        for style in ("ptr", "clevr"):
+            hops = [question.hop for question in made(style, kind)]
+            assert abs(sum(hops) / COUNT - paper[kind]) < 1.2
+
+
+def test_every_kind_of_question_and_tool_occurs() -> None:
+    plans = " ".join(
+        line for s in ("ptr", "clevr") for k in TYPES for q in made(s, k) for line in q.plan
+    )
+    for tool in (
+        *("filter_object", "filter_category", "filter_part", "exclude_object", "intersection"),
+        *("query_relation", "get_relation", "filter_relation", "count_part", "count_object"),
+        *("sum", "minus", "equal", "more_than", "few_than", "query_category", "query_color"),
+        *("query_part", "query_size", "query_material", "exist"),
+    ):
+        assert f"= {tool}(" in plans
+
+
+def test_set_logic_by_hand() -> None:
+    table = Reference("table", group=Group(6, "red", "drawer"))
+    right = Reference(links=(("right", 0),))
+    same = Reference(same=("number", "leg", 2))
+    chair = Reference("chair")
+    refs = (table, right, chair, same, Reference(like=(2, 0, 0)))
+    asks = {
+        **{Ask("number", 0, "leg"): "6", Ask("count", 1): "2", Ask("exist", 4): "yes"},
+        **{Ask("color", 3, "leg"): "cyan", Ask("part", 0, "green"): "top"},
+    }
+    for ask, gold in asks.items():
+        assert answer(ROOM, refs, Asked(None, (ask,))) == gold
+    legs = (Ask("number", 0, "leg"), Ask("number", 2, "leg"))
+    for join, gold in {"sum": "10", "more": "yes", "fewer": "no", "more_by": "2"}.items():
+        assert answer(ROOM, refs, Asked(join, legs)) == gold
+    with pytest.raises(ValueError):
+        answer(ROOM, refs, Asked("fewer_by", legs))
+    with pytest.raises(NotUnique):
+        answer(ROOM, refs, Asked(None, (Ask("category", 1),)))
+    assert LEFT_TO_RIGHT["right"][1] == [2, 3]
+
+
+def test_the_balance_rule() -> None:
+    assert not too_often({}, "yes", "ptr")
+    assert too_often({"yes": 1}, "yes", "ptr")
+    assert not too_often({"yes": 1}, "no", "ptr")
+    assert too_often({"yes": 9, "no": 9, "1": 1, "2": 1, "3": 1}, "yes", "ptr")
+    assert not too_often({"yes": 9, "no": 9, "1": 1, "2": 1, "3": 1}, "yes", "clevr")
+
+
+@pytest.mark.parametrize("style", ["ptr", "clevr"])
+def test_relations_are_those_of_the_positions(style: Style) -> None:
+    for seed in range(20):
+        scene = random_scene(style, Random(seed))
+        places = [each.position or (0, 0) for each in scene.objects]
+        for at, row in enumerate(scene.relationships["left"]):
+            assert all(places[other][0] < places[at][0] for other in row)
+            for other in range(len(places)):
+                assert (other in row) == (at in scene.relationships["right"][other])
+        assert len(scene.objects) in (range(3, 7) if style == "ptr" else range(3, 11))
+
+
+@pytest.mark.parametrize("style", ["ptr", "clevr"])
+def test_grounded_rejects_far_more_faults_than_paper(style: Style) -> None:
+    questions = [question for kind in TYPES for question in made(style, kind)[:15]]
+    paper = plan_mutations.rates(questions, Rules(profile="paper"))
+    grounded = plan_mutations.rates(questions, Rules())
+    for kind, rate in paper.items():
+        assert grounded[kind].rejected >= rate.rejected
+    assert grounded["all"].rejected > 0.98
+    assert paper["all"].rejected < 0.8
+    free = [replace(q, question=f"please tell: {q.question}") for q in questions]
+    words = plan_mutations.rates(free, Rules())
+    assert paper["all"].rejected + 0.05 < words["all"].rejected < grounded["all"].rejected

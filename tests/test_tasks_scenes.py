@@ -1,0 +1,251 @@
+"""The tasks `clevr` and `ptr`: reading problems, prompts, examples, running plans."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from letters import HOSTILE
+from scripted import Call, ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph import prompts, registry
+from thoughtgraph.bench.question_types import Type
+from thoughtgraph.bench.scene_questions import SceneQuestion, generate
+from thoughtgraph.bench.scene_shots import shots
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.graphs.mixed_thought import TotSettings
+from thoughtgraph.settings import effective
+from thoughtgraph.tasks.scenes import EXTENDED, TOOLS, Scenes, described, looks_like, numbered
+from thoughtgraph.tools.plans import parse
+from thoughtgraph.tools.vocabulary import Style
+
+OPTIONS = effective(TotSettings, {}, None)
+STYLES: tuple[Style, ...] = get_args(Style)
+KINDS: tuple[Type, ...] = get_args(Type)
+BOTH = [(style, kind) for style in STYLES for kind in KINDS]
+PROMPTS = Path(__file__).parents[1] / "prompts"
+
+SCENE = {
+    "objects": [
+        {"Table0": {"leg": ["cyan", 4], "drawer": ["red", 3]}},
+        {"Table1": {"leg": ["blue", 2], "door": ["red", 1]}},
+    ],
+    "relationships": {"left": [[], [0]], "right": [[1], []]},
+}
+QUESTION = (
+    "what is the sum of the number of drawers in the table with cyan legs, and the number of "
+    "doors in the table with two blue legs?"
+)
+PLAN = [
+    'obj1 = filter_object("table",all_obj)',
+    'obj2 = filter_part(["cyan", "leg"],obj1)',
+    'num1 = count_part("drawer",obj2)',
+    'obj3 = filter_object("table",all_obj)',
+    'obj4 = filter_part(["two", "blue", "leg"],obj3)',
+    'num2 = count_part("door",obj4)',
+    "ans = sum(num1,num2)",
+]
+
+
+def problem(**changes: Any) -> str:
+    return json.dumps({"question": QUESTION, "scene": SCENE, **changes})
+
+
+@pytest.fixture
+def ptr() -> Scenes:
+    return Scenes("ptr")
+
+
+def path_of(ptr: Scenes, *chunks: list[str]) -> list[tg.Thought]:
+    path: list[tg.Thought] = []
+    for chunk in chunks:
+        ruling = ptr.execute(ptr.read(problem()), path, chunk, OPTIONS)
+        assert ruling.accepted
+        path.append({"text": ruling.text, "tool_state": dict(ruling.tool_state)})
+    return path
+
+
+def test_a_problem_is_question_type_and_scene_and_no_answer(ptr: Scenes) -> None:
+    read = ptr.read(problem(answer="4", note="x"))
+    assert json.loads(read).keys() == {"question", "type", "scene"}
+    assert json.loads(read)["type"] == "sum"
+    assert ptr.read(read) == read
+    as_printed = {"question": QUESTION, "answer": "4", **SCENE}
+    assert ptr.read(json.dumps(as_printed)) == read, "the format of the paper's appendix"
+
+
+BAD = {
+    "no JSON": "how many legs?",
+    "deep": "[" * 100_000,
+    "no object": "[]",
+    "no question": json.dumps({"scene": SCENE}),
+    "question is no text": problem(question=3),
+    "long question": problem(question="why " * 300),
+    "no scene": json.dumps({"question": "how many?"}),
+    "scene is no object": problem(scene=[]),
+    "type": problem(type="riddle"),
+    "no objects": problem(scene={**SCENE, "objects": []}),
+    "other style": problem(scene={**SCENE, "objects": [{"cube0": ["red", "small", "metal"]}] * 2}),
+    "relations": problem(scene={**SCENE, "relationships": {"left": [[7], []]}}),
+}
+
+
+@pytest.mark.parametrize("text", BAD.values(), ids=BAD)
+def test_what_is_no_problem_is_refused_in_one_line(ptr: Scenes, text: str) -> None:
+    with pytest.raises(ProblemError) as refused:
+        ptr.read(text)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_the_example_of_the_listing_can_be_read(name: str) -> None:
+    entry = registry.TASKS[name]
+    registry.task(name).read(entry.example)
+
+
+@pytest.mark.parametrize(("style", "kind"), BOTH)
+def test_the_type_of_a_question_is_seen_from_its_words(style: Style, kind: Type) -> None:
+    seen = [looks_like(question.question) for question in generate(style, kind, 20, 5)]
+    assert seen == [kind] * 20
+
+
+def test_the_prompt_has_the_papers_parts_in_its_order(ptr: Scenes) -> None:
+    asked = ptr.read(problem())
+    prompt = ptr.plan(asked, [], [3, 1], 1, OPTIONS)
+    library = prompts.data("plans/ptr_sum")
+    places = [
+        prompt.user.index(part)
+        for part in (
+            "Output Python code",
+            "count_part(part, object)",
+            f"Question: {library[3]['question']}\nAnswer:\nStep 1:",
+            f"Question: {library[1]['question']}\nAnswer:\nStep 1:",
+            f"Question: {QUESTION}\nAnswer:",
+        )
+    ]
+    assert places == sorted(places)
+    assert prompt.user.endswith(f"{QUESTION}\nAnswer:\n")
+    assert prompt.stop == ("Question:", "Step 2:")
+
+
+def test_the_prompt_goes_on_after_the_accepted_steps(ptr: Scenes) -> None:
+    asked, path = ptr.read(problem()), path_of(ptr, PLAN[:2], PLAN[2:3])
+    done = numbered(PLAN[:3])
+    assert done.startswith('Step 1:obj1 = filter_object("table"')
+    one = ptr.plan(asked, path, [0], 1, OPTIONS)
+    assert one.user.endswith(f"Answer:\n{done}\n")
+    assert one.stop == ("Question:", "Step 5:")
+    assert ptr.plan(asked, path, [0], None, OPTIONS).stop == ("Question:",)
+    turns = ptr.plan(asked, path, [0, 1], 2, {**OPTIONS, "examples": "turns"})
+    assert turns.user.endswith(f"{done}\nGo on with Step 4.")
+    assert turns.stop == ("Question:", "Step 6:")
+    assert [answer.split(":")[0] for _, answer in turns.examples] == ["Step 1", "Step 1"]
+
+
+def test_with_the_same_examples_prompts_share_all_but_their_end(ptr: Scenes) -> None:
+    asked = ptr.read(problem())
+    for examples in ("text", "turns"):
+        options = {**OPTIONS, "examples": examples}
+        first, later = (
+            ptr.plan(asked, path, [0, 1, 2, 3], 1, options) for path in ([], path_of(ptr, PLAN[:2]))
+        )
+        assert (first.system, first.examples) == (later.system, later.examples)
+        assert later.user.startswith(first.user.strip()), "a server need not read it again"
+
+
+@pytest.mark.parametrize(("style", "kind"), BOTH)
+def test_a_library_has_twenty_examples_of_the_tools_it_describes(style: Style, kind: Type) -> None:
+    library = prompts.data(f"plans/{style}_{kind}")
+    assert len({example["question"] for example in library}) == 20
+    lines = described(style, kind, OPTIONS).split("\n")
+    names = {line.partition("(")[0] for line in lines}
+    assert {parse(line).tool for example in library for line in example["plan"]} <= names
+    assert all(re.fullmatch(r"\w+\([^()]+\): [A-Z].*\.", line) for line in lines)
+    of_paper = described(style, kind, {**OPTIONS, "tools_profile": "paper"})
+    assert not any(f"{name}(" in of_paper for name in EXTENDED)
+    assert set(TOOLS) == set(KINDS)
+
+
+@pytest.mark.parametrize(("style", "kind"), [("ptr", "sum"), ("clevr", "logic")])
+def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None:
+    file = PROMPTS / "plans" / f"{style}_{kind}.json"
+    assert file.read_text() == shots(style, kind), (
+        "run `python -m thoughtgraph.bench.scene_shots prompts/plans`"
+    )
+
+
+def test_steps_are_read_after_those_that_are_done(ptr: Scenes) -> None:
+    path = path_of(ptr, PLAN[:2])
+    whole = f"Sure:\n```python\n{numbered(PLAN)}\n```\nQuestion: and now?\nStep 1:x = y(z)"
+    assert len(ptr.steps([], whole, None)) == 7
+    assert len(ptr.steps([], whole, 2)) == 2
+    rest = ptr.steps(path, whole, None)
+    assert [line.partition(":")[2] for line in rest] == PLAN[2:], "a model that starts anew"
+    assert [line.partition(":")[2] for line in ptr.steps(path, whole, 1)] == PLAN[2:3]
+    spaced = whole.replace(",", ", ").replace('"', "'")
+    assert len(ptr.steps(path, spaced, None)) == 5
+    assert ptr.steps(path, "no steps here", 3) == []
+
+
+def test_a_plan_runs_in_pieces_as_it_does_whole(ptr: Scenes) -> None:
+    asked = ptr.read(problem())
+    whole = ptr.execute(asked, [], PLAN, OPTIONS)
+    assert (whole.accepted, whole.answer, whole.text.split("\n")) == (True, "4", PLAN)
+    assert whole.observation.split("\n")[2] == "3"
+    for cut in range(1, len(PLAN)):
+        last = ptr.execute(asked, path_of(ptr, PLAN[:cut]), PLAN[cut:], OPTIONS)
+        assert (last.answer, last.tool_state) == ("4", whole.tool_state)
+
+
+def test_a_refusal_says_why(ptr: Scenes) -> None:
+    asked = ptr.read(problem())
+    green = ptr.execute(asked, [], [*PLAN[:1], 'Step 2:x1 = filter_part(["green"],obj1)'], OPTIONS)
+    assert (green.accepted, green.code, green.malformed) == (False, "E_EMPTY", False)
+    assert green.text.split("\n")[1] == 'x1 = filter_part(["green"],obj1)'
+    assert green.reason
+    for steps in ([], ["Sure, here it is"], ["import os"]):
+        ruling = ptr.execute(asked, [], steps, OPTIONS)
+        assert (ruling.accepted, ruling.malformed) == (False, True)
+    lazy = ptr.execute(
+        asked, [], ['x1 = filter_part(["green"],all_obj)'], {**OPTIONS, "empty": "lazy"}
+    )
+    assert lazy.accepted
+
+
+def writer(question: SceneQuestion) -> ScriptedChat:
+    """A model that knows the plan, and spoils every second sibling."""
+
+    def reply(call: Call) -> str:
+        assert call.draw is not None
+        if call.draw[1] != "0" and call.draw[2] == 0:
+            return "Step 1:obj1 = filter_object(table)"
+        return numbered(question.plan)
+
+    return ScriptedChat(reply=reply)
+
+
+@pytest.mark.parametrize("method", ["tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block"])
+@pytest.mark.parametrize(("style", "kind"), BOTH)
+async def test_every_type_is_solved_by_a_model_that_knows_its_plan(
+    style: Style, kind: Type, method: str
+) -> None:
+    [question] = generate(style, kind, 1, 11)
+    for evaluator in ("paper", "grounded"):
+        graph = tg.build(method, task=style, model=writer(question))
+        out = await graph.ainvoke({"problem": question.problem()}, context={"evaluator": evaluator})
+        assert (out["answer"], out["stop_reason"]) == (question.answer, "solved")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_no_text_of_the_model_raises(text: str) -> None:
+    for method in ("tomt_tot", "tomt_one_stop"):
+        graph = tg.build(method, task="ptr", model=ScriptedChat(reply=lambda call: text))
+        out = await graph.ainvoke({"problem": problem()}, context={"evaluator": "paper"})
+        assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
+        assert out["usage"]["parse_errors"]["generate"] == len(out["tree"]) - 1
+
+
+def test_a_picture_is_svg(ptr: Scenes) -> None:
+    assert ptr.picture(ptr.read(problem())).lstrip().startswith("<svg")
