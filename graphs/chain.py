@@ -1,0 +1,77 @@
+"""Chain Reasoning: one step after the other, never back (baseline of Thought Rollback, section 4).
+
+    z_i ~ p(z | q, z_1, ..., z_i-1)                                   generate
+    z_i becomes a thought; the first with a solution is the last      register
+    the solution of z_n                                               answer
+
+The steps are asked for exactly as `rollback` asks for them without experiences.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+from pydantic import Field
+
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.generate import Way
+from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.steps import append_step, ends, generate_step, next_step, step_wanted
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import Settings
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Steps
+
+
+class ChainSettings(Settings):
+    """What `chain` can be told."""
+
+    steps: int = Field(
+        19, ge=1, le=1000, description="Most thoughts on the path (official code: 19; game24 3)."
+    )
+    shots: int = Field(
+        0, ge=0, le=20, description="Worked examples of the task in the prompt (paper: 0)."
+    )
+    demonstrations: str = Field(
+        "",
+        max_length=100_000,
+        description="Worked examples as text, in place of the task's own (ours: none).",
+    )
+    top_p: float | None = Field(
+        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
+    )
+
+
+SETTINGS = ChainSettings
+
+
+def needs(settings: Mapping[str, Any]) -> Sequence[type]:
+    """Returns the capabilities a task must have."""
+    return [Steps]
+
+
+def way(settings: Mapping[str, Any]) -> Way:
+    """Returns how steps are generated."""
+    return next_step
+
+
+def build(parts: Parts) -> Chart:
+    """Wires the chain."""
+    graph = chart(parts)
+    graph.add_node("start", start(parts))
+    graph.add_node("generate", generate_step(parts, way))
+    graph.add_node("register", append_step())
+    graph.add_node("answer", answer(parts, pick=ends, cut_short=ends))
+    graph.add_edge(START, "start")
+    graph.add_conditional_edges("start", go_on, ["generate", "answer"])
+    graph.add_edge("generate", "register")
+    graph.add_conditional_edges("register", go_on, ["generate", "answer"])
+    graph.add_edge("answer", END)
+    return graph
+
+
+async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
+    """Routes to the next step until one has the solution or a limit is reached."""
+    return step_wanted(state) or "answer"

@@ -1,0 +1,91 @@
+"""ToT Reasoning: level by level, the best of several next steps (baseline of Thought Rollback).
+
+    candidates <- 5 next steps of the best step so far, in one request    generate, register
+    each is scored in [0, 1]                                              evaluate
+    the best one stays; of equally good ones the first                    select
+    the solution of the first best step that has one                      answer
+
+As in the official code there is no way back: a level's other candidates are lost.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+from pydantic import Field
+
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.generate import Way
+from thoughtgraph.nodes.score import keep_best, score, scores_wanted
+from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import Settings
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Steps
+
+
+class LevelTotSettings(Settings):
+    """What `level_tot` can be told."""
+
+    n_generate: int = Field(
+        5, ge=1, le=100, description="Next steps a level, in one request (official code: 5)."
+    )
+    steps: int = Field(
+        19, ge=1, le=1000, description="Most thoughts on the path (official code: 19; game24 3)."
+    )
+    shots: int = Field(
+        0, ge=0, le=20, description="Worked examples of the task in the prompt (paper: 0)."
+    )
+    demonstrations: str = Field(
+        "",
+        max_length=100_000,
+        description="Worked examples as text, in place of the task's own (ours: none).",
+    )
+    top_p: float | None = Field(
+        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
+    )
+
+
+SETTINGS = LevelTotSettings
+
+
+def needs(settings: Mapping[str, Any]) -> Sequence[type]:
+    """Returns the capabilities a task must have."""
+    return [Steps]
+
+
+def way(settings: Mapping[str, Any]) -> Way:
+    """Returns how steps are generated."""
+    return next_step
+
+
+def build(parts: Parts) -> Chart:
+    """Wires the levels."""
+    graph = chart(parts)
+    graph.add_node("start", start(parts))
+    graph.add_node("generate", generate_step(parts, way))
+    graph.add_node("register", add_steps())
+    graph.add_node("evaluate", score(parts))
+    graph.add_node("select", keep_best())
+    graph.add_node("answer", answer(parts, pick=ends, cut_short=ends))
+    graph.add_edge(START, "start")
+    graph.add_conditional_edges("start", go_on, ["generate", "answer"])
+    graph.add_edge("generate", "register")
+    graph.add_conditional_edges("register", judge, ["evaluate", "select"])
+    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("select", go_on, ["generate", "answer"])
+    graph.add_edge("answer", END)
+    return graph
+
+
+async def judge(state: SearchState) -> list[Send] | Literal["select"]:
+    """Routes to one score a candidate, as many as the limits allow."""
+    return scores_wanted(state) or "select"
+
+
+async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
+    """Routes to the next level until one has the solution or a limit is reached."""
+    return step_wanted(state) or "answer"

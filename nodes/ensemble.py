@@ -1,0 +1,136 @@
+"""The answer of several solutions: the first, the last, or a weighted vote (SPEC.md 5.7).
+
+The paper's weight grows with the experiences a path was made with and falls with its rollbacks;
+its formula was lost in print and is in no published code. `ratio` and `difference` are ours.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, Literal, cast
+
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.steps import longest
+from thoughtgraph.nodes.structure import alpha, beta
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import RollbackState, SearchState
+from thoughtgraph.tree import path_to
+
+Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
+"""How several solutions make one answer."""
+LEAST = Fraction(1, 1000)
+"""The smallest weight under `difference` (ours)."""
+
+
+def weight(rule: str, alpha: int, beta: int) -> Fraction:
+    """Returns what a solution's vote is worth, exactly.
+
+    Args:
+        rule: `ratio`: (1 + beta) / (1 + alpha); `difference`: 1 + beta - alpha, at least `LEAST`;
+            anything else: 1.
+        alpha: Rollbacks that leave its path.
+        beta: Experiences it was made with.
+    """
+    if rule == "ratio":
+        return Fraction(1 + beta, 1 + alpha)
+    if rule == "difference":
+        return max(LEAST, Fraction(1 + beta - alpha))
+    return Fraction(1)
+
+
+def ensemble(parts: Parts) -> Node:
+    """Makes the node that ends the search with the ensemble's answer.
+
+    Every solution's `value` becomes the weight of its vote, and its `note` says where from.
+
+    Args:
+        parts: The graph's objects.
+    """
+    last = answer(parts, pick=solutions, best=ranked, cut_short=solutions)
+
+    async def node(state: RollbackState) -> dict[str, Any]:
+        tree, rule = state["tree"], state["settings"]["ensemble"]
+        votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["solutions"]}
+        told = {
+            key: {"value": float(weight(rule, a, b)), "note": f"alpha {a}, beta {b}"}
+            for key, (a, b) in votes.items()
+        }
+        return {**await last(state), "tree": told}
+
+    return node
+
+
+def solutions(state: SearchState) -> list[str]:
+    """Returns the thoughts that end a path, in the order of their creation."""
+    return list(cast("RollbackState", state)["solutions"])
+
+
+def ranked(state: SearchState) -> list[str]:
+    """Returns the solutions, those that give the ensemble's answer first.
+
+    Of equally good answers the one given first wins; solutions without an answer do not vote.
+    """
+    rule, tree = state["settings"]["ensemble"], state["tree"]
+    given = [key for key in solutions(state) if tree[key].get("answer") is not None]
+    if rule == "first":
+        return given
+    if rule == "last":
+        return given[::-1]
+    totals = _totals({key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}, state)
+    return sorted(given, key=lambda key: -totals[cast("str", tree[key]["answer"])])
+
+
+def settled(state: RollbackState) -> bool:
+    """Returns whether no further solution can change the answer (ours).
+
+    A solution's experiences are fixed, but rollbacks may still leave thoughts of its path that are
+    not decided on, so its weight is bounded from both sides; those still to come are given the most
+    that any can have.
+    """
+    rule, tree = state["settings"]["ensemble"], state["tree"]
+    given = [key for key in state["solutions"] if tree[key].get("answer") is not None]
+    if not given or rule == "last":
+        return False
+    if rule == "first":
+        return True
+    low = _totals({key: weight(rule, _most(state, key), beta(tree, key)) for key in given}, state)
+    high = _totals({key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}, state)
+    left = state["settings"]["solutions"] - len(state["solutions"])
+    new = left * weight(rule, 0, _most_taught(state))
+    values = list(low)
+    # An answer given earlier wins a tie; one that nobody has given yet comes last.
+    return any(
+        low[mine] >= new
+        and all(
+            low[mine] > high[other] + new
+            or (at < values.index(other) and low[mine] == high[other] + new)
+            for other in values
+            if other != mine
+        )
+        for at, mine in enumerate(values)
+    )
+
+
+def _totals(weights: Mapping[str, Fraction], state: Any) -> dict[str, Fraction]:
+    """Adds up the weights of solutions by answer, answers in the order they were first given."""
+    totals: dict[str, Fraction] = {}
+    for key, worth in weights.items():
+        value = state["tree"][key]["answer"]
+        totals[value] = totals.get(value, Fraction(0)) + worth
+    return totals
+
+
+def _most(state: RollbackState, key: str) -> int:
+    """Returns how many rollbacks may have left a path in the end."""
+    undecided = sum("bad" not in thought for thought in path_to(state["tree"], key))
+    now, most = alpha(state["tree"], key), int(state["settings"]["path_rollbacks"]) + 1
+    return max(now, min(now + undecided, most))
+
+
+def _most_taught(state: RollbackState) -> int:
+    """Returns how many experiences a path can have been made with."""
+    settings = state["settings"]
+    if not settings["experiences"]:
+        return 0
+    into = settings["incoming"] if settings["experience_scope"] == "incoming" else 1
+    return longest(settings) * min(into, int(settings["incoming"]))

@@ -1,0 +1,254 @@
+"""Reasoning step by step: the prompt with its experiences, the next step, its place in the tree."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langgraph.types import Send
+
+from thoughtgraph.model import Draw
+from thoughtgraph.nodes.ask import Asker, grants
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.generate import Choose, Read
+from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.parts import Parts
+from thoughtgraph.prompts import fill, load
+from thoughtgraph.settings import limits_of
+from thoughtgraph.state import Draft, Job, Order, SearchState, StopReason
+from thoughtgraph.task import Prompt, Steps
+from thoughtgraph.tree import Path, Thought, Tree, cut, grow, texts
+from thoughtgraph.usage import remaining_thoughts
+
+NOTHING = "(no output)"
+"""The thought that stands for an empty completion, asked for twice (SPEC.md 5.5)."""
+SURPLUS = "ended after the last solution that was wanted"
+TOO_LONG = "the longest path ends here"
+
+_LABEL = re.compile(r"[\s#*_>-]{0,10}step[ \t]{0,4}\d{1,4}[*_]{0,3}[.:)][*_]{0,3}\s*", re.I)
+
+
+def next_step(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+    """Asks for the next step after a path, warned by the job's lessons (SPEC.md 5.5).
+
+    Args:
+        parts: The graph's objects.
+        job: What to continue; `lessons` holds the experiences.
+    """
+    task, settings, path = parts.task_for(job["settings"], Steps), job["settings"], job["path"]
+
+    def read(samples: list[str]) -> list[dict[str, Any]]:
+        return [
+            {**task.reasoned(job["problem"], path, bare(text)), "raw": cut(text)}
+            for text in samples
+        ]
+
+    blocks = [
+        task.head(settings),
+        demonstrations(task, settings),
+        lessons(job.get("lessons", [])),
+        fill("rollback/question", question=job["problem"]),
+        fill("rollback/next", steps=numbered(path)) if path else load("rollback/first"),
+        task.form(),
+    ]
+    prompt = Prompt("\n\n".join(filter(None, blocks)), system=load("rollback/system"))
+    return prompt, settings.get("n_generate", 1), read
+
+
+def generate_step(parts: Parts, way: Choose) -> Node:
+    """Makes the node that takes one step from one thought; it runs as one task a thought.
+
+    An empty completion is asked for once more, then stands as a thought that says so.
+
+    Args:
+        parts: The graph's objects.
+        way: From the run's settings to the way steps are generated.
+
+    Returns:
+        The node: from an `Order` to one `Draft`.
+    """
+
+    async def node(job: Job) -> dict[str, Any]:
+        prompt, n, read = way(job["settings"])(parts, job)
+        asker = Asker(parts, job)
+        draw = Draw(job["problem"], job["thought"], job["expansion"])
+        samples = await asker.samples(prompt, role="generate", n=n, draw=draw)
+        if samples == [""] or (samples and not any(bare(text).strip() for text in samples)):
+            asker.meter.parse_error("generate")
+            again = draw._replace(first=n)
+            samples = await asker.samples(prompt, role="generate", n=n, draw=again) or samples
+        draft: Draft = {"parent": job["thought"], "served": samples is not None}
+        if "source" in job:
+            draft["source"] = job["source"]
+        if samples is not None:
+            draft["thoughts"] = [_step(thought, job) for thought in read(samples)]
+            draft["usage"] = asker.meter.by_role()
+        return asker.update(drafts=draft)
+
+    return fanned_out(node)
+
+
+def place_steps(state: SearchState, drafts: Sequence[Draft]) -> Tree:
+    """Returns the new thoughts of drafts in their order, and the changes to their parents.
+
+    A step at the greatest depth ends its path. Thoughts beyond the limit are not created.
+    """
+    settings, tree = state["settings"], state["tree"]
+    room = remaining_thoughts(limits_of(settings), state["usage"])
+    new: Tree = {}
+    changed: Tree = {}
+    for draft in drafts:
+        kept = draft["thoughts"][: max(0, room - len(new))] if draft["served"] else []
+        if kept:
+            new |= grow(tree, draft["parent"], kept, offset=len(new))
+            old = changed.get(draft["parent"], tree[draft["parent"]]).get("usage", {})
+            both = _both(old, draft["usage"])
+            changed[draft["parent"]] = {"status": "expanded", "usage": both}
+    for thought in new.values():
+        if thought["depth"] >= longest(settings) and thought["status"] == "open":
+            thought |= Thought(status="terminal", answer=None, note=TOO_LONG)
+    return {**changed, **new}
+
+
+def register_steps() -> Node:
+    """Makes the node that gives steps their place and keeps the open paths and the solutions.
+
+    Solutions beyond the K-th are dropped in the order of their ids.
+    """
+
+    async def node(state: Any) -> dict[str, Any]:
+        drafts = [draft for draft in state.get("drafts") or [] if draft["served"]]
+        written, new = _written(state)
+        sinks = [key for key in new if written[key]["status"] == "terminal"]
+        room = state["settings"].get("solutions", 1) - len(state["solutions"])
+        for key in sinks[room:]:
+            written[key] |= Thought(status="pruned", note=SURPLUS)
+        sources = {draft["source"] for draft in drafts if "source" in draft}
+        grown = {draft["parent"] for draft in drafts if "source" not in draft}
+        counts = {"thoughts": len(new), "expansions": len(drafts)}
+        return {
+            "tree": written,
+            "frontier": [*(at for at in state["frontier"] if at not in grown), *new],
+            "pending": [at for at in state["pending"] if at not in sources],
+            "solutions": [*state["solutions"], *sinks[:room]],
+            "usage": {name: number for name, number in counts.items() if number},
+        }
+
+    return node
+
+
+def append_step() -> Node:
+    """Makes the node that puts the one next step of a chain into the tree."""
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        written, new = _written(state)
+        if not new:
+            return {"stop_reason": "budget"}
+        reason, left = ended(written[new[0]])
+        if not reason and remaining_thoughts(limits_of(state["settings"]), state["usage"]) == 1:
+            reason = "budget"
+        counts = {"thoughts": 1, "expansions": 1, "rounds": 1}
+        return {"tree": written, "frontier": left, "usage": counts, "stop_reason": reason}
+
+    return node
+
+
+def add_steps() -> Node:
+    """Makes the node that puts a level's candidates into the tree; which goes on is open."""
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        written, new = _written(state)
+        counts = {"thoughts": len(new), "expansions": int(bool(new))}
+        return {"tree": written, "generation": new, "usage": counts}
+
+    return node
+
+
+def ended(step: Thought) -> tuple[StopReason, list[str]]:
+    """Returns why a path ends with its newest step, and the open path's last thought if not."""
+    if step["status"] != "terminal":
+        return "", [step["id"]]
+    return ("step_limit" if step.get("note") == TOO_LONG else "solved"), []
+
+
+def ends(state: SearchState) -> list[str]:
+    """Returns the thoughts that end a path."""
+    return [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
+
+
+def step_wanted(state: SearchState) -> list[Send]:
+    """Returns the request for the next step of the one open path, if it is allowed."""
+    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
+    if state["stop_reason"] or not state["frontier"] or not room or not grants(state):
+        return []
+    return [Send("generate", Order(thought=state["frontier"][0], expansion=0))]
+
+
+def longest(settings: Mapping[str, Any]) -> int:
+    """Returns how many steps a path may have."""
+    steps: int = settings["steps"]
+    return min(steps, int(settings["limit_depth"] or steps))
+
+
+def numbered(path: Path) -> str:
+    """Returns a path's steps, each after its number."""
+    return "\n".join(f"Step {at}. {text}" for at, text in enumerate(texts(path), 1))
+
+
+def lessons(paths: Sequence[Path]) -> str:
+    """Returns the block of experiences; empty without any."""
+    if not paths:
+        return ""
+    blocks = [
+        fill(
+            "rollback/experience",
+            index=str(at),
+            steps=numbered(path),
+            analysis=path[-1]["analysis"],
+        )
+        for at, path in enumerate(paths)
+    ]
+    return fill("rollback/experiences", experiences="\n\n".join(blocks))
+
+
+def demonstrations(task: Steps, settings: Mapping[str, Any]) -> str:
+    """Returns the block of worked examples: the caller's own text, else as many of the task's."""
+    given = settings.get("demonstrations") or ""
+    examples = [given] if given else task.demonstrations(settings.get("shots") or 0)
+    if not examples:
+        return ""
+    return fill("rollback/demonstrations", examples="\n\n".join(examples))
+
+
+def bare(text: str) -> str:
+    """Returns a step without the labels (`Step 3:`) that a model repeats."""
+    while label := _LABEL.match(text):
+        text = text[label.end() :]
+    return text.strip()
+
+
+def _written(state: SearchState) -> tuple[Tree, list[str]]:
+    """Returns what the drafts of this superstep write, and the ids of the new thoughts."""
+    drafts = [draft for draft in state.get("drafts") or [] if draft["served"]]
+    written = place_steps(state, drafts)
+    return written, [key for key in written if key not in state["tree"]]
+
+
+def _step(thought: Mapping[str, Any], job: Job) -> dict[str, Any]:
+    made: dict[str, Any] = {**thought}
+    if not made["text"]:
+        made["text"] = NOTHING
+    if job.get("experiences"):
+        made["experiences"] = list(job["experiences"])
+    if "source" in job:
+        made["caused_by"] = job["source"]
+    return made
+
+
+def _both(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Adds up what several expansions of one thought cost, by role."""
+    both = {role: dict(numbers) for role, numbers in old.items()}
+    for role, numbers in new.items():
+        mine = both.setdefault(role, {})
+        for name, number in numbers.items():
+            mine[name] = mine.get(name, 0) + number
+    return both

@@ -1,0 +1,69 @@
+"""Reads a Thought Rollback structure off its tree: rollback edges and what they taught.
+
+Reasoning paths follow parents alone, so rollback edges never make them cyclic.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from thoughtgraph.tree import ROOT, Tree, path_to
+
+Scope = Literal["from_edges", "incoming"]
+"""Which experiences a path has: of the rollbacks that led to its thoughts' creation (official
+code), or of all rollbacks to its thoughts when it was last continued (the paper's set)."""
+
+
+def line_of(tree: Tree, key: str) -> list[str]:
+    """Returns the ids of a path's thoughts from the root (included) to thought `key`."""
+    return [ROOT, *(thought["id"] for thought in path_to(tree, key))]
+
+
+def alpha(tree: Tree, key: str) -> int:
+    """Returns how many rollbacks leave the thoughts of a path: its faults."""
+    return sum("rollback" in thought for thought in path_to(tree, key))
+
+
+def beta(tree: Tree, key: str) -> int:
+    """Returns how many experiences a path was made with: those its last thought was shown."""
+    return len(tree[key].get("experiences", []))
+
+
+def incoming(tree: Tree, key: str) -> list[str]:
+    """Returns the sources of the rollbacks to a thought, oldest first."""
+    return [
+        source
+        for source, thought in tree.items()
+        if "rollback" in thought and thought["rollback"]["to"] == key
+    ]
+
+
+def experiences(tree: Tree, key: str, source: str | None, scope: Scope) -> list[str]:
+    """Returns the sources of the experiences that the next step after a thought is shown.
+
+    Args:
+        tree: The tree.
+        key: Id of the thought to continue.
+        source: The rollback that asks for the continuation, by its source; None: none does.
+        scope: Which experiences count.
+
+    Returns:
+        Ids in the order of the rollbacks' destinations on the path.
+    """
+    if scope == "incoming":
+        return [back for at in line_of(tree, key) for back in incoming(tree, at)]
+    # A thought was shown those of its whole path: a pending rollback's destination comes last.
+    return [*tree[key].get("experiences", []), *([] if source is None else [source])]
+
+
+def shown(state: Any, key: str, source: str | None) -> list[str]:
+    """Returns the experiences the next step after a thought is shown under a run's settings."""
+    settings = state["settings"]
+    if not settings.get("experiences", False):
+        return []
+    scope = cast("Scope", settings["experience_scope"])
+    return experiences(state["tree"], key, source, scope)
+
+
+def preorder(tree: Tree, key: str) -> Sequence[int]:
+    """Returns where a thought comes in depth-first order, children by age."""
+    return [int(at) for at in line_of(tree, key)]

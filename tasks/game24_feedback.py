@@ -1,0 +1,96 @@
+"""Game of 24 for FGDIP (section 4.4; the paper says no more than that it was run).
+
+The first layer is equations on the four numbers, a step is one equation on the numbers that remain,
+and once one number remains, a step writes the answer. There are no tools.
+"""
+
+from thoughtgraph.acting import Hints, Label, Move
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks.game24 import Game24, last_word, remaining, step_in
+from thoughtgraph.tree import Path, texts
+
+LABELS: dict[str, Label] = {
+    "sure": "sure",
+    "likely": "maybe",
+    "maybe": "maybe",
+    "impossible": "impossible",
+}
+
+
+class FeedbackGame24(Game24):
+    """The task `game24`, with the steps of FGDIP."""
+
+    def extract(self, problem: str, options: Options) -> Prompt:
+        """Returns the prompt for first equations."""
+        return self.propose(problem, (), options)
+
+    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
+        """Reads the first n distinct equations."""
+        steps = [step_in(line) for line in text.split("\n")]
+        equations = dict.fromkeys(step for step in steps if step and "left: " in step)
+        return list(equations)[: options["n_generate"]]
+
+    def opening(self, problem: str, entity: str) -> Move:
+        """Returns the equation as the first step; the problem itself is none."""
+        return Move(entity, malformed=entity == problem)
+
+    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
+        """Returns the prompt for one next equation, or for the answer once one number is left."""
+        if _reduced(problem, path):
+            return self.conclude(problem, path, options)
+        lessons = _lessons(hints)
+        return Prompt(fill("game24/step", input=remaining(problem, path), lessons=lessons))
+
+    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
+        """Reads the first step, which is the answer once one number is left."""
+        if _reduced(problem, path):
+            answer = self.concluded(problem, text)
+            return Move(f"Answer: {answer}" if answer else text, "", answer, answer is None)
+        steps = (step_in(line) for line in text.split("\n"))
+        found = next((step for step in steps if step and "left: " in step), None)
+        return Move(text if found is None else found, malformed=found is None)
+
+    def label(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks whether the numbers left can reach 24."""
+        return Prompt(fill("game24/value", input=remaining(problem, path)))
+
+    def labelled(self, text: str) -> Label | None:
+        """Reads the last word."""
+        return LABELS.get(last_word(text))
+
+    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
+        """Returns the prompt that asks whether an expression uses each number once for 24."""
+        return Prompt(fill("game24/value_last", input=problem, answer=answer) + "\n")
+
+    def verified(self, text: str) -> tuple[bool | None, str]:
+        """Reads sure or impossible."""
+        verdict = {"sure": True, "impossible": False}.get(last_word(text))
+        return verdict, "it does not use each number once and equal 24"
+
+    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for the answer that the equations make."""
+        steps = "\n".join(texts(path))
+        return Prompt(fill("game24/cot", input=problem) + (f"\nSteps:\n{steps}" if path else ""))
+
+    def concluded(self, problem: str, text: str) -> str | None:
+        """Reads the expression."""
+        return self.answer(problem, text)
+
+    def normal(self, answer: str) -> str:
+        """Returns an expression without its spaces."""
+        return "".join(answer.split())
+
+
+def _reduced(problem: str, path: Path) -> bool:
+    return len(remaining(problem, path).split()) <= 1
+
+
+def _lessons(hints: Hints) -> str:
+    wrong = "\n".join(
+        f"{each['answer']} (last step: {each['thought']}): {each['reason']}"
+        for each in hints.rejected
+    )
+    taken = "\n".join(step["text"] for step in hints.siblings)
+    blocks = (("rejected", wrong), ("siblings", taken))
+    return "".join(f"\n{fill(f'game24/{name}', lines=lines)}" for name, lines in blocks if lines)

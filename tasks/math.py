@@ -1,0 +1,48 @@
+r"""MATH: competition problems with LaTeX answers (Hendrycks et al. 2021)."""
+
+import re
+
+from thoughtgraph.tasks.numbers import LONGEST, canonical
+from thoughtgraph.tasks.stepwise import Stepwise
+
+FORM = '"the answer is a" where a is the answer alone, in LaTeX'
+
+_BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
+_INLINE = re.compile(r"\$([^$]{1,500})\$|\\\(([^$]{1,500}?)\\\)")
+
+
+def math() -> Stepwise:
+    r"""Makes the task `math`; answers are numbers or LaTeX such as `\frac{\pi}{6}`."""
+    return Stepwise(
+        "math",
+        topic="MATH: competition mathematics",
+        form=FORM,
+        reader=formula,
+        examples="stepwise/formulas",
+    )
+
+
+def formula(marked: str, text: str) -> str | None:
+    r"""Returns the answer after the marker: what is `\boxed` or between dollars, else the line.
+
+    Without a marker only a boxed answer counts.
+    """
+    line = next((line for line in marked.split("\n") if line.strip(" *_:.$")), "")
+    box = boxed(marked) or boxed(text)
+    if box is None and (inline := _INLINE.search(line)):
+        box = inline[1] or inline[2]
+    answer = box or line
+    return canonical(answer) or None if len(answer) <= LONGEST else None
+
+
+def boxed(text: str) -> str | None:
+    r"""Returns what the last `\boxed{…}` of a text holds, its braces balanced; None without one."""
+    marks = list(_BOXED.finditer(text))
+    if not marks:
+        return None
+    depth, begin = 1, marks[-1].end()
+    for at in range(begin, min(len(text), begin + LONGEST)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[begin:at]
+    return None

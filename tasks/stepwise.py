@@ -1,0 +1,100 @@
+"""Questions answered step by step, the solution after a marker (Thought Rollback, section 4)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thoughtgraph.prompts import fill, load
+from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
+from thoughtgraph.tree import Path
+
+SOLUTION = "The final solution is"
+CHOICE = "The final choice is"
+BREAK = "\n\n---\n\n"
+"""What separates worked examples in their file."""
+
+TEMPERATURE: Mapping[str, Any] = {"temperature": 0.7}
+
+
+class Stepwise(ZeroShot):
+    """A question-answering task that can also be reasoned about one step at a time.
+
+    Args:
+        name: The task's id.
+        topic: What the questions are about, as prompts name it.
+        form: How the answer is to be given, as the zero-shot prompt says it.
+        reader: Reads the canonical answer out of a completion.
+        examples: The prompt file that holds its worked examples.
+        marker: The sentence after which a solution is placed.
+        strategy: Whether chain of thought without examples asks for a strategy first (Tree of
+            Thoughts, appendix B.1) instead of step by step (Thought Rollback).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        topic: str,
+        form: str,
+        reader: Reader,
+        examples: str,
+        marker: str = SOLUTION,
+        strategy: bool = False,
+    ) -> None:
+        super().__init__(name, form=form, reader=reader)
+        self._topic = topic
+        self._examples = examples
+        self._marker = marker
+        self._strategy = strategy
+        self._mark = re.compile(rf"\b{re.escape(marker)}\b[*_:\s]*", re.IGNORECASE)
+
+    @property
+    def topic(self) -> str:
+        """What the questions are about."""
+        return self._topic
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the plain prompt: with worked examples where the settings name some."""
+        shown = examples_of(self, options)
+        if not shown and (self._strategy or style == "io"):
+            return super().ask(problem, style, options)
+        blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
+        return Prompt("\n\n".join(blocks))
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Reads what follows the marker, else what follows "the answer is"."""
+        marked = self._mark.split(text)
+        if len(marked) > 1:
+            return self._reader(marked[-1], marked[-1])
+        return super().answer(problem, text)
+
+    def head(self, options: Options) -> str:
+        """Returns what the task is and how a solution is marked."""
+        return fill("rollback/head", topic=self._topic, marker=self._marker)
+
+    def demonstrations(self, count: int) -> Sequence[str]:
+        """Returns at most `count` of the task's own worked examples."""
+        return load(self._examples).split(BREAK)[:count]
+
+    def form(self) -> str:
+        """Returns nothing: a step is written in free words."""
+        return ""
+
+    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Takes the text as it is; a step with the marker ends its path."""
+        marked = self._mark.split(text)
+        if len(marked) == 1:
+            return {"text": text}
+        return {
+            "text": text,
+            "status": "terminal",
+            "answer": self._reader(marked[-1], marked[-1]),
+        }
+
+
+def examples_of(task: Stepwise, options: Options) -> list[str]:
+    """Returns the worked examples that the settings ask for: the caller's own text goes first."""
+    if given := options.get("demonstrations"):
+        return [given]
+    return list(task.demonstrations(options.get("shots") or 0))

@@ -1,0 +1,29 @@
+"""TheoremQA: university questions that need a theorem (Chen et al. 2023)."""
+
+import re
+
+from thoughtgraph.tasks.math import formula
+from thoughtgraph.tasks.stepwise import Stepwise
+
+FORM = '"the answer is a" where a is a number, a list of numbers, True, False or the choice alone'
+
+_TRUTH = re.compile(r"[\s*_:\"'`$(]{0,10}(true|false|yes|no)\b", re.IGNORECASE)
+_WORDS = {"yes": "true", "no": "false"}
+
+
+def theoremqa() -> Stepwise:
+    """Makes the task `theoremqa`; answers are numbers, lists such as `0, 5`, `true` or `false`."""
+    return Stepwise(
+        "theoremqa",
+        topic="TheoremQA: theorem-driven questions",
+        form=FORM,
+        reader=_answer,
+        examples="stepwise/formulas",
+    )
+
+
+def _answer(marked: str, text: str) -> str | None:
+    if found := _TRUTH.match(marked):
+        word = found[1].lower()
+        return _WORDS.get(word, word)
+    return formula(marked, text)

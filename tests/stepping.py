@@ -1,0 +1,129 @@
+"""A task of reasoning steps and random models for the property tests of Thought Rollback."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from scripted import Call, Reply, ScriptedChat, rng
+
+import thoughtgraph as tg
+from thoughtgraph.building import Graph
+from thoughtgraph.task import Options
+from thoughtgraph.tree import Path, path_to, texts
+
+MARKER = "solution:"
+PROBLEM = "x"
+
+
+class Stepping:
+    """A step is any text; one with the marker ends its path."""
+
+    id = "stepping"
+    topic = "Stepping"
+
+    def read(self, text: str) -> str:
+        return text
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        return {}
+
+    def head(self, options: Options) -> str:
+        return f"mark it with {MARKER}"
+
+    def demonstrations(self, count: int) -> Sequence[str]:
+        return [f"worked example {at}" for at in range(min(count, 7))]
+
+    def form(self) -> str:
+        return ""
+
+    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        _, mark, value = text.lower().partition(MARKER)
+        ends = {"status": "terminal", "answer": value.strip() or None} if mark else {}
+        return {"text": text, **ends}
+
+
+@cache
+def built(method: str) -> tuple[Graph, ScriptedChat]:
+    """A graph and its model, which is given a new script for each search."""
+    model = ScriptedChat(reply=lambda call: "")
+    return tg.build(method, task=Stepping(), model=model), model
+
+
+async def run(method: str, reply: Reply, **context: Any) -> tuple[Any, list[Call]]:
+    """One search; returns its output and the requests it made."""
+    graph, model = built(method)
+    model.reply, model.seen = reply, []
+    out = await graph.ainvoke({"problem": PROBLEM}, context=context)
+    return out, model.seen
+
+
+def walker(seed: int, *, ends: float, bad: float, values: int = 3) -> Reply:
+    """A random model: what it says is a function of the prompt and of which try it is.
+
+    Args:
+        seed: Its seed.
+        ends: How often a step has a solution.
+        bad: How often an analysis finds bad steps.
+        values: How many different solutions there are.
+    """
+
+    def reply(call: Call) -> str:
+        draws = rng(seed, call.role, call.prompt)
+        if call.role == "analyse":
+            return f"analysis {draws.randrange(10**6)}"
+        if call.role == "extract_index":
+            count = int(re.findall(r"process of (\d+) steps", call.prompt)[-1])
+            if draws.random() >= bad:
+                return "Bad step index: None"
+            named = [draws.randint(0, count + 1) for _ in range(draws.randint(1, 3))]
+            return f"Bad step index: {', '.join(map(str, named))}"
+        if draws.random() < ends:
+            return f"{MARKER} {draws.randrange(values)}"
+        return f"thought {draws.randrange(10**6)}"
+
+    return reply
+
+
+def told(script: Mapping[tuple[str, ...], str]) -> Reply:
+    """A model that answers by role and by the last step it is shown (`""` for none)."""
+
+    def reply(call: Call) -> str:
+        steps = re.findall(r"^Step \d+\. (.*)$", call.prompt.rpartition("<steps>\n")[2], re.M)
+        return script[call.role, *steps]
+
+    return reply
+
+
+def mistaken(call: Call) -> str:
+    """Adds wrongly on GSM8K until an experience warns it of that, and says so when it checks."""
+    steps = call.prompt.rpartition("<steps>\n")[2] if "<steps>\n" in call.prompt else ""
+    if call.role == "extract_index":
+        return f"Bad step index: {1 if 'not 14' in call.prompt else 'None'}"
+    if call.role == "analyse":
+        return "4 + 9 is 13, not 14." if "= 14" in steps else "All is well."
+    total = 14 if "= 14" in steps or "not 14" not in call.prompt else 13
+    return f"The final solution is {total}" if steps else f"4 + 9 = {total}"
+
+
+def shape(tree: tg.Tree) -> list[tuple[Any, ...]]:
+    """The thoughts as rows: id, parent, text, where a rollback leads, whose rollback made it."""
+    return [
+        (
+            key,
+            thought["parent"],
+            thought["text"],
+            thought.get("rollback", {}).get("to"),
+            thought.get("caused_by"),
+        )
+        for key, thought in list(tree.items())[1:]
+    ]
+
+
+def paths(tree: tg.Tree) -> list[tuple[Any, ...]]:
+    """The thoughts as a multiset without ids: the path's texts and whether a rollback leaves it."""
+    rows = (
+        (*texts(path_to(tree, key)), "rollback" in thought, thought["status"])
+        for key, thought in tree.items()
+    )
+    return sorted(rows, key=repr)

@@ -1,0 +1,141 @@
+"""Chain Reasoning and level-greedy ToT Reasoning, the baselines of Thought Rollback."""
+
+from typing import Any
+
+import pytest
+from letters import HOSTILE, comparable, edges, interrupted
+from scripted import Call
+from stepping import MARKER, Stepping, run, shape
+
+from thoughtgraph.nodes.score import score_of
+from thoughtgraph.nodes.steps import bare
+
+
+def steps_of(call: Call) -> list[str]:
+    block = call.prompt.rpartition("<steps>\n")[2].partition("\n</steps>")[0]
+    return [bare(line) for line in block.split("\n")] if "<steps>\n" in call.prompt else []
+
+
+def counting(call: Call) -> list[str] | str:
+    """Every level has the steps 1 to n; a step's score is in `SCORES`, by its path."""
+    if call.role == "score":
+        return SCORES["".join(steps_of(call))]
+    names = [str(at) for at in range(1, call.n + 1)]
+    return [f"{MARKER} {name}" if len(steps_of(call)) == 2 else name for name in names]
+
+
+SCORES = {
+    **{"1": "Evaluation Score: 0.3", "2": "Evaluation Score: 0.9", "3": "nothing to say"},
+    **{"21": "Evaluation Score: 0.4", "22": "evaluation score: .8", "23": "Evaluation Score: 0.8"},
+    **{f"22{MARKER} {at}": f"Evaluation Score: 0.{at}" for at in (1, 2, 3)},
+}
+
+
+async def test_the_drawn_graphs() -> None:
+    assert edges("chain", Stepping()) == {
+        ("start", "start"),
+        ("start", "generate"),
+        ("generate", "register"),
+        ("register", "generate"),
+        ("register", "answer"),
+        ("start", "answer"),
+        ("answer", "end"),
+    }
+    assert edges("level_tot", Stepping()) >= {
+        ("generate", "register"),
+        ("register", "evaluate"),
+        ("evaluate", "select"),
+        ("select", "generate"),
+        ("select", "answer"),
+    }
+
+
+async def test_levels_by_hand() -> None:
+    out, seen = await run("level_tot", counting, n_generate=3)
+    kept = [t["text"] for t in out["tree"].values() if t["status"] != "pruned"]
+    assert kept == ["", "2", "2", f"{MARKER} 3"]
+    assert out["tree"]["3"]["value"] == 0.5, "a score that cannot be read"
+    assert out["usage"]["parse_errors"] == {"score": 1}
+    assert (out["answer"], out["stop_reason"], len(seen)) == ("3", "solved", 12)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "text", "reason"),
+    [
+        ("chain", {}, f"{MARKER} 4", "solved"),
+        ("chain", {"steps": 3}, "on", "step_limit"),
+        ("chain", {"limit_depth": 2}, "on", "step_limit"),
+        ("chain", {"limit_requests": 2}, "on", "budget"),
+        ("chain", {"limit_thoughts": 2}, "on", "budget"),
+        ("chain", {"limit_requests": 0}, "on", "budget"),
+        ("level_tot", {}, f"{MARKER} 4", "solved"),
+        ("level_tot", {"steps": 2}, "on", "step_limit"),
+        ("level_tot", {"limit_requests": 3}, "on", "budget"),
+        ("level_tot", {}, "Evaluation Score: 0", "dead_end"),
+    ],
+)
+async def test_why_they_end(method: str, settings: Any, text: str, reason: str) -> None:
+    out, seen = await run(method, lambda call: text, **settings)
+    assert out["stop_reason"] == reason
+    assert out["answer"] == ("4" if reason == "solved" else None)
+    assert len(seen) <= settings.get("limit_requests", 100)
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("method", ["chain", "level_tot"])
+async def test_no_text_raises(method: str, text: str) -> None:
+    out, _ = await run(method, lambda call: text, steps=2)
+    assert out["stop_reason"] == "step_limit"
+
+
+@pytest.mark.parametrize("method", ["chain", "level_tot"])
+async def test_a_run_that_is_stopped_anywhere_ends_the_same(method: str) -> None:
+    whole, _ = await run(method, counting if method == "level_tot" else one, **SETTINGS[method])
+    reply = counting if method == "level_tot" else one
+    pieces = await interrupted(method, Stepping(), reply, **SETTINGS[method])
+    assert comparable(pieces) == comparable(whole)
+
+
+SETTINGS: dict[str, dict[str, Any]] = {"chain": {"steps": 4}, "level_tot": {"n_generate": 3}}
+
+
+def one(call: Call) -> str:
+    return "a step"
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("Step 3: 1 + 1 = 2", "1 + 1 = 2"),
+        ("**Step 3.** Step 3: so", "so"),
+        ("step 3. step 4. so", "so"),
+        ("Step 2 was wrong", "Step 2 was wrong"),
+        ("  plain  ", "plain"),
+    ],
+)
+def test_labels_are_dropped(text: str, step: str) -> None:
+    assert bare(text) == step
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("Evaluation Score: 0.25", 0.25),
+        ("evaluation score: 1", 1.0),
+        ("**Evaluation Score:** .5", 0.5),
+        ("Evaluation Score: 7", None),
+        ("Evaluation Score: high", None),
+        ("0.4", None),
+    ],
+)
+def test_scores_are_read(text: str, score: float | None) -> None:
+    assert score_of(text) == score
+
+
+async def test_a_chain_shows_its_demonstrations_at_every_step() -> None:
+    out, seen = await run("chain", one, steps=3, shots=2)
+    assert len(shape(out["tree"])) == len(seen) == 3
+    assert all("worked example 1" in call.prompt for call in seen)
+    _, seen = await run("chain", one, steps=1, shots=2, demonstrations="my own example")
+    assert "my own example" in seen[0].prompt
+    assert "worked example" not in seen[0].prompt

@@ -1,0 +1,116 @@
+"""The answer of several solutions: weights, votes, and when a vote is settled."""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stepping import run, walker
+
+from thoughtgraph.nodes.ensemble import ranked, weight
+from thoughtgraph.tree import Thought, Tree, root
+
+POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+RULES = ["first", "last", "majority", "ratio", "difference"]
+SMALL = st.integers(0, 19)
+
+
+def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
+    """The answer of solutions given as (answer, alpha, beta), each with a path of its own."""
+    tree: Tree = {"0": root()}
+    ends: list[str] = []
+    for answer, alpha, beta in votes:
+        above = "0"
+        for _ in range(alpha):
+            key = str(len(tree))
+            tree[key] = Thought(id=key, parent=above, rollback={"to": "0", "step": 1})
+            above = key
+        end = str(len(tree))
+        tree[end] = Thought(id=end, parent=above, answer=answer, experiences=["x"] * beta)
+        ends.append(end)
+    state: Any = {"tree": tree, "solutions": ends, "settings": {"ensemble": rule}}
+    order = ranked(state)
+    return tree[order[0]]["answer"] if order else None
+
+
+WORKED: list[tuple[str | None, int, int]] = [("A", 1, 0), ("B", 0, 2), ("A", 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer"),
+    [("ratio", "B"), ("majority", "A"), ("first", "A"), ("last", "A"), ("difference", "B")],
+)
+def test_the_worked_vote(rule: str, answer: str) -> None:
+    assert elected(WORKED, rule) == answer
+
+
+def test_the_worked_weights() -> None:
+    assert [weight("ratio", a, b) for _, a, b in WORKED] == [Fraction(1, 2), 3, 2]
+    assert weight("difference", 3, 0) == Fraction(1, 1000)
+
+
+@given(SMALL, SMALL)
+def test_a_weight_rises_with_experiences_and_falls_with_rollbacks(alpha: int, beta: int) -> None:
+    here = weight("ratio", alpha, beta)
+    assert 0 < here < weight("ratio", alpha, beta + 1), "P31"
+    assert here > weight("ratio", alpha + 1, beta), "P31"
+    assert weight("difference", alpha, beta) > 0
+    assert weight("ratio", 0, 0) == weight("difference", 0, 0) == 1, "P31: plurality"
+
+
+VOTES = st.lists(
+    st.tuples(st.sampled_from(["A", "B", "C", None]), st.integers(0, 4), st.integers(0, 4)),
+    max_size=8,
+)
+
+
+@given(VOTES, st.sampled_from(RULES[2:]), st.randoms(use_true_random=False))
+def test_a_vote_depends_on_the_votes_alone(votes: Any, rule: str, draws: random.Random) -> None:
+    winner = elected(votes, rule)
+    assert (winner is None) == all(answer is None for answer, _, _ in votes)
+    assert elected(votes * 2, rule) == winner, "P31: doubling changes nothing"
+    names = {"A": "x", "B": "y", "C": "z", None: None}
+    assert elected([(names[v], a, b) for v, a, b in votes], rule) == names[winner], "P31"
+    totals: dict[Any, Fraction] = {}
+    for answer, alpha, beta in votes:
+        totals[answer] = totals.get(answer, Fraction(0)) + weight(rule, alpha, beta)
+    totals.pop(None, None)
+    mixed = draws.sample(votes, len(votes))
+    best = [answer for answer in totals if totals[answer] == max(totals.values())]
+    assert winner == next(iter(best), None), "the earliest of the best"
+    assert len(best) != 1 or elected(mixed, rule) == winner, "P31: order matters for ties alone"
+
+
+@given(st.sampled_from(RULES), st.integers(0, 4), st.integers(0, 4))
+def test_one_solution_is_the_answer(rule: str, alpha: int, beta: int) -> None:
+    assert elected([("A", alpha, beta)], rule) == "A"
+    assert elected([(None, 0, 9), ("A", alpha, beta)], rule) == "A", "None does not vote"
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("parallel", [True, False])
+async def test_stopping_when_settled_never_changes_the_answer(pool: range, parallel: bool) -> None:
+    saved: dict[str, int] = dict.fromkeys(RULES, 0)
+    for seed in pool:
+        draws = random.Random(seed)
+        reply = walker(seed, ends=0.6, bad=0.5, values=draws.randint(1, 3))
+        rule = RULES[seed % len(RULES)]
+        settings = {
+            "ensemble": rule,
+            "steps": draws.randint(1, 4),
+            "solutions": draws.randint(1, 8),
+            "incoming": draws.randint(1, 3),
+            "experience_scope": draws.choice(["from_edges", "incoming"]),
+            "limit_requests": draws.choice([300, 300, 20]),
+            "parallel": parallel,
+        }
+        whole, all_of_them = await run("rollback", reply, **settings)
+        early, some = await run("rollback", reply, stop_settled=True, **settings)
+        assert early["answer"] == whole["answer"]
+        assert len(some) <= len(all_of_them)
+        saved[rule] += len(all_of_them) - len(some)
+    assert saved["first"] > 0
+    assert saved["majority"] > 0
+    assert saved["last"] == 0

@@ -1,0 +1,442 @@
+"""Thought Rollback: hand-solved searches and the properties P23 to P32 of the design."""
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+from letters import HOSTILE, comparable, edges, interrupted
+from scripted import Call, Reply
+from stepping import MARKER, PROBLEM, Stepping, paths, run, shape, told, walker
+
+import thoughtgraph as tg
+from thoughtgraph.errors import ModelError
+from thoughtgraph.nodes.analyse import bad_steps
+from thoughtgraph.nodes.structure import alpha, beta, line_of
+from thoughtgraph.tree import path_to
+
+POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+MODES = pytest.mark.parametrize("parallel", [True, False])
+EVERYTHING = 100_000
+
+
+def drawn(seed: int) -> tuple[Reply, dict[str, Any]]:
+    """A random model and random settings."""
+    draws = random.Random(seed)
+    model = walker(seed, ends=draws.choice([0.0, 0.2, 0.5]), bad=draws.choice([0.0, 0.3, 0.6, 1.0]))
+    return model, {
+        "steps": draws.randint(2, 4),
+        "solutions": draws.choice([1, 3, 8]),
+        "incoming": draws.randint(0, 3),
+        "path_rollbacks": draws.choice([0, 1, 3]),
+        "growth_order": draws.choice(["experience", "dfs"]),
+        "experience_scope": draws.choice(["from_edges", "from_edges", "incoming"]),
+        "protocol": draws.choice(["two_call", "two_call", "single_call"]),
+        "ensemble": draws.choice(["first", "last", "majority", "ratio", "difference"]),
+        "shots": draws.randint(0, 2),
+        "limit_requests": draws.choice([60, 60, 60, 12]),
+    }
+
+
+def single(reply: Reply) -> Reply:
+    """A model that names the bad steps in its analysis, as `single_call` asks it to."""
+
+    def both(call: Call) -> str:
+        if call.role == "analyse" and "Bad step index" in call.prompt:
+            asked = Call("extract_index", call.prompt, call.draw, 1, None)
+            asked.prompt += f"process of {call.prompt.count(chr(10) + 'Step ')} steps"
+            return f"{reply(call)}\n{reply(asked)}"
+        return str(reply(call))
+
+    return both
+
+
+async def test_the_drawn_graph_is_figure_2() -> None:
+    assert edges("rollback", Stepping()) == {
+        ("start", "start"),
+        ("start", "select"),
+        ("select", "analyse"),
+        ("analyse", "extract_index"),
+        ("extract_index", "decide"),
+        ("decide", "rollback"),  # a bad step: back to before it
+        ("decide", "generate"),  # none: on
+        ("rollback", "generate"),
+        ("generate", "register"),
+        ("register", "select"),
+        ("select", "generate"),
+        ("select", "extract_index"),  # in parallel a round begins at select
+        ("analyse", "select"),
+        ("decide", "select"),
+        ("rollback", "select"),
+        ("analyse", "decide"),  # single_call
+        ("select", "ensemble"),
+        ("ensemble", "end"),
+    }
+
+
+WORKED = {
+    ("generate",): "a",
+    ("analyse", "a"): "fine",
+    ("generate", "a"): "b",
+    ("analyse", "a", "b"): "fine",
+    ("generate", "a", "b"): "c",
+    ("analyse", "a", "b", "c"): "b and c are wrong",
+    ("analyse", "a", "d"): "fine",
+    ("generate", "a", "d"): f"{MARKER} 1",
+    ("analyse", "a", "d", f"{MARKER} 1"): "fine",
+    ("generate", "a", "b", "c"): f"{MARKER} 2",
+    ("analyse", "a", "b", "c", f"{MARKER} 2"): "fine",
+}
+
+
+def worked(call: Call) -> str:
+    """The worked example of the design: the chain 0, 1, 2, 3 whose steps 2 and 3 are bad."""
+    if call.role == "extract_index":
+        return f"Bad step index: {'3, 2' if 'b and c' in call.prompt else 'None'}"
+    if "b and c are wrong" in call.prompt and call.role == "generate" and "d" not in shown(call):
+        return "d"
+    return str(told(WORKED)(call))
+
+
+def shown(call: Call) -> str:
+    return call.prompt.rpartition("<steps>\n")[2].partition("</steps>")[0]
+
+
+@pytest.mark.parametrize(("order", "fifth"), [("experience", "4"), ("dfs", "3")])
+async def test_a_rollback_by_hand(order: str, fifth: str) -> None:
+    out, seen = await run("rollback", worked, parallel=False, growth_order=order)
+    tree = out["tree"]
+    assert shape(tree)[:4] == [
+        ("1", "0", "a", None, None),
+        ("2", "1", "b", None, None),
+        ("3", "2", "c", "1", None),
+        ("4", "1", "d", None, "3"),
+    ]
+    assert tree["3"]["bad"] == [2, 3]
+    assert tree["3"]["rollback"] == {"to": "1", "step": 2}
+    assert tree["5"]["parent"] == fifth
+    assert (alpha(tree, "3"), beta(tree, "4")) == (1, 1)
+    assert tree["4"]["experiences"] == ["3"]
+    assert (out["stop_reason"], len(out["candidates"])) == ("exhausted", 2)
+    assert out["answer"] == {"experience": "1", "dfs": "2"}[order]
+    warned = [
+        call for call in seen if call.draw == (PROBLEM, "1", 1, 0) and call.role == "generate"
+    ]
+    assert warned[0].prompt.count("-th Experience with Analysis") == 1
+    assert (
+        "The 0-th Experience with Analysis\nStep 1. a\nStep 2. b\nStep 3. c\nAnalysis:\nb and c"
+        in (warned[0].prompt)
+    )
+
+
+async def test_the_same_rollback_in_parallel() -> None:
+    out, _ = await run("rollback", worked)
+    alone, _ = await run("rollback", worked, parallel=False)
+    assert paths(out["tree"]) == paths(alone["tree"])
+    assert out["usage"]["levels"] < alone["usage"]["levels"]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@MODES
+async def test_what_holds_for_every_search(pool: range, parallel: bool) -> None:
+    for seed in pool:
+        reply, settings = drawn(seed)
+        reply = single(reply)
+        out, seen = await run("rollback", reply, parallel=parallel, **settings)
+        check_limits(out["tree"], settings)
+        check_structure(out, settings)
+        check_counts(out, seen, settings)
+        check_prompts(out, seen, settings)
+        if seed % 4 == 0:
+            again, _ = await run("rollback", reply, parallel=parallel, **settings)
+            assert comparable(again) == comparable(out), "P1"
+
+
+def check_limits(tree: tg.Tree, settings: dict[str, Any]) -> None:
+    into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
+    assert all(count <= settings["incoming"] for count in into.values()), "P24"
+    for key, thought in tree.items():
+        assert alpha(tree, key) <= settings["path_rollbacks"] + 1, "P24"
+        assert thought["depth"] <= settings["steps"]
+
+
+def check_structure(out: Any, settings: dict[str, Any]) -> None:
+    tree = out["tree"]
+    for key, thought in tree.items():
+        assert key == "0" or int(thought["parent"]) < int(key), "P26: a tree without the rollbacks"
+        if "rollback" not in thought:
+            continue
+        edge, line = thought["rollback"], line_of(tree, key)
+        assert edge["to"] in line[:-1], "P26: back to a proper ancestor"
+        assert edge["to"] == line[edge["step"] - 1], "P28"
+        assert edge["step"] in thought["bad"], "P28"
+        for earlier in thought["bad"]:
+            if earlier < edge["step"]:
+                before = [
+                    s
+                    for s, t in tree.items()
+                    if t.get("rollback", {}).get("to") == line[earlier - 1]
+                ]
+                assert len(before) == settings["incoming"], "P28: the first that was admissible"
+    made = sum("caused_by" in thought for thought in tree.values())
+    backs = sum("rollback" in thought for thought in tree.values())
+    if out["stop_reason"] == "exhausted":
+        assert made == backs, "P27"
+    assert made <= backs, "P27"
+    assert len(out["candidates"]) <= settings["solutions"], "P29"
+
+
+def check_counts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
+    roles = Counter(call.role for call in seen)
+    thoughts = len(out["tree"]) - 1
+    assert roles["generate"] == thoughts, "P25"
+    assert roles["analyse"] <= thoughts, "P25"
+    assert roles["extract_index"] <= roles["analyse"]
+    usage = out["usage"]
+    assert usage["requests"] == usage["samples"] == len(seen) <= settings["limit_requests"], "P2"
+    assert usage.get("analyses", 0) == roles["analyse"]
+    assert usage.get("rollbacks", 0) == sum("rollback" in t for t in out["tree"].values())
+    assert {role: n["requests"] for role, n in usage.get("roles", {}).items()} == roles, "P2"
+
+
+def check_prompts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
+    tree = out["tree"]
+    asked = {call.draw: call.prompt for call in seen if call.role == "generate"}
+    made: Counter[str] = Counter()
+    for key, thought in sorted(tree.items(), key=lambda item: int(item[0])):
+        if key == "0":
+            continue
+        parent = thought["parent"]
+        prompt = asked[PROBLEM, parent, made[parent], 0]
+        made[parent] += 1
+        assert prompt.count("-th Experience with Analysis\n") == beta(tree, key), "P30"
+        caused = sum("caused_by" in t for t in path_to(tree, key))
+        if settings["experience_scope"] == "from_edges":
+            assert beta(tree, key) == caused, "P30"
+        for at in range(settings["shots"]):
+            assert f"worked example {at}" in prompt, "P30: demonstrations stay"
+        assert f"worked example {settings['shots']}" not in prompt
+        if thought["depth"] > 1:
+            assert f"Step {thought['depth'] - 1}. {tree[parent]['text']}\n</steps>" in prompt
+
+
+def thoughts(out: Any) -> list[tuple[Any, ...]]:
+    return [row[:3] for row in shape(out["tree"])]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_without_errors_it_is_the_chain(pool: range) -> None:
+    for seed in pool:
+        calm = walker(seed, ends=0.2, bad=0.0)
+        blocked = walker(seed, ends=0.2, bad=1.0)
+        given = {"steps": 4, "shots": random.Random(seed).randint(0, 2)}
+        chain, _ = await run("chain", calm, **given)
+        for parallel in (True, False):
+            out, seen = await run("rollback", calm, parallel=parallel, **given)
+            assert thoughts(out) == thoughts(chain), "P23"
+            assert (out["answer"], len(out["candidates"])) == (chain["answer"], 1), "P23"
+            assert len(seen) == 3 * len(thoughts(chain)), "P23"
+            out, seen = await run("rollback", blocked, parallel=parallel, incoming=0, **given)
+            assert thoughts(out) == thoughts(chain), "P32"
+            assert out["answer"] == chain["answer"], "P32"
+            assert len(seen) == 3 * len(thoughts(chain)), "P32: analyses are made and counted"
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_parallel_growth_finds_the_same_thoughts(pool: range) -> None:
+    compared = 0
+    for seed in pool:
+        draws = random.Random(seed)
+        reply = walker(seed, ends=draws.choice([0.3, 0.6]), bad=draws.choice([0.2, 0.3]))
+        settings = {"steps": draws.randint(2, 3), "solutions": 1000, "incoming": 1000}
+        limit = {"limit_requests": 3000, "path_rollbacks": draws.choice([0, 1])}
+        alone, _ = await run("rollback", reply, parallel=False, **settings, **limit)
+        if alone["stop_reason"] != "exhausted":
+            continue
+        together, _ = await run("rollback", reply, parallel=True, **settings, **limit)
+        assert together["stop_reason"] == "exhausted"
+        assert paths(together["tree"]) == paths(alone["tree"])
+        assert sorted(map(str, together["candidates"])) == sorted(map(str, alone["candidates"]))
+        compared += "rollbacks" in alone["usage"]
+    assert compared > len(pool) / 10
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@MODES
+async def test_no_text_raises(text: str, parallel: bool) -> None:
+    out, _ = await run("rollback", lambda call: text, parallel=parallel, steps=3)
+    assert out["stop_reason"] in ("exhausted", "early_stop")
+    assert out["usage"]["parse_errors"]["extract_index"] == out["usage"]["analyses"]
+
+
+async def test_an_empty_step_is_asked_for_again_and_then_stands() -> None:
+    def once(call: Call) -> str:
+        return "" if call.draw is not None and call.draw[3] == 0 else f"{MARKER} 7"
+
+    out, seen = await run("chain", once)
+    assert (out["answer"], len(seen)) == ("7", 2)
+    out, seen = await run("chain", lambda call: "", steps=2)
+    assert [t["text"] for t in list(out["tree"].values())[1:]] == ["(no output)"] * 2
+    assert (out["stop_reason"], len(seen)) == ("step_limit", 4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@MODES
+async def test_a_run_that_is_stopped_anywhere_ends_the_same(seed: int, parallel: bool) -> None:
+    reply, settings = drawn(seed)
+    settings = {**settings, "parallel": parallel, "protocol": "two_call"}
+    whole, _ = await run("rollback", reply, **settings)
+    pieces = await interrupted("rollback", Stepping(), reply, **settings)
+    assert comparable(pieces) == comparable(whole)
+
+
+@pytest.mark.parametrize(
+    ("text", "bad", "fine"),
+    [
+        ("Bad step index: 2", [2], True),
+        ("Bad step index: 3, 2", [2, 3], True),
+        ("bad STEP index: 2 and 2", [2], True),
+        ("Bad step index: None", [], True),
+        ("Bad step index: none of the 3", [], True),
+        ("Bad step index: 2-4", [2, 3, 4], True),
+        ("Bad step index: 1 to 3", [1, 2, 3], True),
+        ("**Bad step index:** 1", [1], True),
+        ("Bad step index:\n\n  4", [4], True),
+        ("Bad step index: 1\nBad step index: 3", [3], True),
+        ("Bad step index: 0", [], False),
+        ("Bad step index: -2", [], False),
+        ("Bad step index: 0, 2, 9", [2], False),
+        ("Bad step index: 3-99", [3, 4, 5], False),
+        ("Bad step index: 99999999999999999999999", [], False),
+        (f"Bad step index: {', '.join(map(str, range(1, 101)))}", [1, 2, 3, 4, 5], False),
+        ("Bad step index: the second one", [], False),
+        ("Bad step index:", [], False),
+        ("Steps 2 and 3 are wrong.", [], False),
+        ("", [], False),
+    ],
+)
+async def test_where_a_malformed_analysis_leads(text: str, bad: list[int], fine: bool) -> None:
+    assert bad_steps(text, 5) == (bad, fine)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reply", "reason"),
+    [
+        ({"solutions": 2}, walker(3, ends=0.5, bad=1.0), "early_stop"),
+        ({"solutions": 1}, walker(3, ends=0.5, bad=0.0), "early_stop"),
+        ({}, walker(3, ends=0.5, bad=0.0), "exhausted"),
+        ({"limit_requests": 2}, walker(3, ends=0.0, bad=0.0), "budget"),
+        ({"limit_requests": 0}, walker(3, ends=0.0, bad=0.0), "budget"),
+        ({"limit_thoughts": 2}, walker(3, ends=0.0, bad=0.0), "budget"),
+        ({"limit_rounds": 2}, walker(3, ends=0.0, bad=0.0), "round_limit"),
+        ({"limit_depth": 2}, walker(3, ends=0.0, bad=0.0), "exhausted"),
+    ],
+)
+@MODES
+async def test_why_a_search_ends(settings: Any, reply: Reply, reason: str, parallel: bool) -> None:
+    out, seen = await run("rollback", reply, parallel=parallel, **settings)
+    assert out["stop_reason"] == reason
+    assert len(seen) <= settings.get("limit_requests", EVERYTHING)
+    assert len(out["tree"]) - 1 <= settings.get("limit_thoughts", EVERYTHING)
+
+
+@MODES
+async def test_a_failing_endpoint_ends_the_search_with_the_best_answer_so_far(
+    parallel: bool,
+) -> None:
+    def fails(call: Call) -> str:
+        if call.role == "extract_index":
+            return "Bad step index: 1"
+        if call.role == "generate" and call.draw is not None and call.draw[2] == 1:
+            raise ModelError("the endpoint is gone")
+        return f"{MARKER} 5"
+
+    out, _ = await run("rollback", fails, parallel=parallel)
+    assert (out["stop_reason"], out["answer"]) == ("error", "5")
+    assert "gone" in out["error"]
+
+
+@MODES
+async def test_a_model_that_finds_everything_bad_ends(parallel: bool) -> None:
+    always = walker(1, ends=0.3, bad=1.0)
+    settings = {"steps": 6, "solutions": 1000, "limit_requests": None, "limit_rounds": None}
+    out, _ = await run("rollback", always, parallel=parallel, **settings)
+    assert out["stop_reason"] == "exhausted"
+    into = Counter(t["rollback"]["to"] for t in out["tree"].values() if "rollback" in t)
+    assert max(into.values()) == 3, "the published limits are reached, and not exceeded"
+    assert max(alpha(out["tree"], key) for key in out["tree"]) <= 4
+
+
+FORKED = {
+    ("generate",): "a",
+    ("analyse", "a"): "fine",
+    ("generate", "a"): "b",
+    ("analyse", "a", "b"): "b is wrong",
+    ("generate", "a", "b"): "e",
+    ("analyse", "a", "b", "e"): "fine",
+    ("generate", "a", "b", "e"): "f",
+    ("analyse", "a", "b", "e", "f"): "fine",
+    ("generate", "a", "b", "e", "f"): f"{MARKER} 1",
+    ("analyse", "a", "b", "e", "f", f"{MARKER} 1"): "fine",
+    ("analyse", "a", "d"): "fine",
+    ("generate", "a", "d"): f"{MARKER} 2",
+    ("analyse", "a", "d", f"{MARKER} 2"): "fine",
+}
+
+
+def forked(call: Call) -> str:
+    """The chain a, b, e, f, whose step b is bad; warned of it, d follows a."""
+    if call.role == "extract_index":
+        return f"Bad step index: {2 if 'b is wrong' in call.prompt else 'None'}"
+    if "b is wrong" in call.prompt and shown(call).count("Step ") == 1:
+        return "d"
+    return str(told(FORKED)(call))
+
+
+@pytest.mark.parametrize(
+    ("parallel", "drop_paths", "grown"),
+    [
+        (False, True, {"a", "b", "d"}),
+        # Analysing b and reading the analysis takes two rounds, in which its path went on.
+        (True, True, {"a", "b", "d", "e", "f"}),
+        (False, False, {"a", "b", "d", "e", "f"}),
+        (True, False, {"a", "b", "d", "e", "f"}),
+    ],
+)
+async def test_a_dropped_path_is_grown_no_further(
+    parallel: bool, drop_paths: bool, grown: set[str]
+) -> None:
+    settings = {"parallel": parallel, "drop_paths": drop_paths, "path_rollbacks": 0}
+    out, seen = await run("rollback", forked, **settings)
+    kept = {f"{MARKER} 2"} if drop_paths else {f"{MARKER} 1", f"{MARKER} 2"}
+    assert {thought["text"] for thought in out["tree"].values()} == {"", *grown, *kept}
+    assert out["stop_reason"] == "exhausted"
+    assert not any(call.role == "analyse" and shown(call).endswith("f\n") for call in seen)
+    within, _ = await run("rollback", forked, **{**settings, "path_rollbacks": 1})
+    assert f"{MARKER} 1" in {t["text"] for t in within["tree"].values()}, "one is within the limit"
+
+
+@pytest.mark.parametrize("pool", POOLS)
+@MODES
+async def test_only_dropped_paths_are_left_unfinished(pool: range, parallel: bool) -> None:
+    left = 0
+    for seed in pool[::5]:
+        reply = walker(seed, ends=0.2, bad=0.6)
+        settings = {"steps": 4, "solutions": 1000, "path_rollbacks": seed % 2, "incoming": 2}
+        out, _ = await run("rollback", reply, parallel=parallel, drop_paths=True, **settings)
+        tree = out["tree"]
+        grown = {thought["parent"] for thought in tree.values()}
+        for key, thought in tree.items():
+            over = alpha(tree, key) > settings["path_rollbacks"]
+            if key not in grown and thought["status"] != "terminal":
+                assert over or out["stop_reason"] == "budget"
+            left += over and key not in grown and thought["status"] != "terminal"
+            assert parallel or not over or key not in grown, "decided before it would grow"
+    assert left
+
+
+async def test_no_experience_is_shown_when_they_are_off() -> None:
+    reply = walker(1, ends=0.3, bad=0.6)
+    out, seen = await run("rollback", reply, experiences=False)
+    assert out["usage"]["rollbacks"]
+    assert not any("Experience" in call.prompt for call in seen)

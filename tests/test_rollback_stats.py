@@ -1,0 +1,70 @@
+"""The data of Thought Rollback's Figure 3, and the critical path of a log."""
+
+from typing import Any
+
+from thoughtgraph.bench.rollback_latency import Exchange, critical_path
+from thoughtgraph.bench.rollback_stats import first_steps, kinds, spans, summary
+from thoughtgraph.tree import Thought, Tree, root
+
+
+def tree_of(*rows: tuple[str, str, dict[str, Any]]) -> Tree:
+    tree: Tree = {"0": root()}
+    for at, (parent, text, more) in enumerate(rows, 1):
+        depth = tree[parent]["depth"] + 1
+        base = Thought(id=str(at), parent=parent, depth=depth, text=text, status="expanded")
+        tree[str(at)] = Thought(**{**base, **more})  # type: ignore[typeddict-item]
+    return tree
+
+
+BACK: dict[str, Any] = {"rollback": {"to": "0", "step": 1}}
+SOLVED: dict[str, Any] = {"status": "terminal", "answer": "1"}
+TREE = tree_of(
+    ("0", "4 - 9 = -5", {}),
+    ("1", "b", BACK),
+    ("2", "c", SOLVED | BACK),
+    ("0", "10 - 4 = 6", {"caused_by": "2"}),
+    ("4", "e", {"caused_by": "3"}),
+    ("5", "f", SOLVED),
+    ("0", "nothing", {"caused_by": "3"}),
+)
+
+
+def test_the_kinds_of_paths() -> None:
+    assert kinds(TREE, "3") == (False, False, False), "two rollbacks leave it: neither kind"
+    assert kinds(TREE, "6") == (True, False, False), "two of three thoughts come from rollbacks"
+    assert kinds(TREE, "1") == (False, False, True)
+    out = tree_of(("0", "a", BACK), ("1", "b", BACK), ("2", "c", BACK))
+    assert kinds(out, "3") == (False, True, False)
+
+
+def test_spans_and_first_steps() -> None:
+    assert spans(TREE) == [2, 3]
+    failed = first_steps("4 9 10 13", TREE)
+    assert failed == [(0, 0, True), (1, 2, False), (2, 3, True)]
+
+
+def test_the_summary() -> None:
+    result = {"tree": TREE, "usage": {"requests": 9}, "task": "game24", "problem": "4 9 10 13"}
+    told = summary([result, result], right=lambda problem, answer: answer == "1")
+    assert told["paths"]["into"] == {"paths": 2, "right": 2}
+    assert told["paths"]["none"] == {"paths": 0, "right": 0}
+    assert told["first_steps_by_rollbacks"]["1"] == {"steps": 2, "failed": 0}
+    assert told["first_steps_by_span"] == {
+        "0": {"steps": 2, "failed": 2},
+        "2": {"steps": 2, "failed": 0},
+        "3": {"steps": 2, "failed": 2},
+    }
+    assert told["spans"] == {"2": 2, "3": 2}
+    assert told["requests"] == [9, 9]
+
+
+def test_the_critical_path_follows_answers_into_prompts() -> None:
+    log = [
+        Exchange(0, 1, "question", "alpha"),
+        Exchange(1, 2, "after alpha", "beta"),
+        Exchange(1, 2, "also after alpha", "gamma"),
+        Exchange(2, 3, "unrelated", "delta"),
+        Exchange(2, 3, "gamma leads on", "epsilon"),
+    ]
+    assert critical_path(log) == 3
+    assert critical_path([]) == 0

@@ -1,0 +1,153 @@
+"""The tasks of Thought Rollback: answers, worked examples, plain prompts, Game of 24's steps."""
+
+from typing import Any
+
+import pytest
+from letters import HOSTILE
+from scripted import ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.bench.formulas import same_formula
+from thoughtgraph.bench.metrics import scores
+from thoughtgraph.tasks.game24_steps import composed
+
+TASKS = ["gsm8k", "svamp", "aqua", "math", "theoremqa", "mmlu"]
+
+
+def task(name: str) -> Any:
+    return registry.task(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "answer"),
+    [
+        ("gsm8k", "so 3 * 4 = 12. The final solution is $12.00.", "12"),
+        ("gsm8k", "the final solution is **x = 7**", "7"),
+        ("svamp", "The final solution is 1,200 apples", "1200"),
+        ("svamp", "The final solution is unknown", None),
+        ("aqua", "The final choice is (b).", "B"),
+        ("mmlu", "**The final choice is: D) 33**", "D"),
+        ("mmlu", r"The final choice is \boxed{\text{C}}", "C"),
+        ("aqua", "The final choice is none", None),
+        ("math", r"The final solution is $\frac{3}{4}$.", "0.75"),
+        ("math", r"The final solution is \boxed{\frac{\pi}{6}}", r"\frac{\pi}{6}"),
+        ("math", r"The final solution is \( 25\pi \).", r"25\pi"),
+        ("theoremqa", "The final solution is True.", "true"),
+        ("theoremqa", "The final solution is [0, 5]", "0, 5"),
+        ("theoremqa", "The final solution is no", "false"),
+    ],
+)
+def test_a_marked_step_ends_its_path(name: str, text: str, answer: str | None) -> None:
+    step = task(name).reasoned("?", (), text)
+    assert (step["status"], step["answer"]) == ("terminal", answer)
+    assert task(name).answer("?", text) == answer
+
+
+@pytest.mark.parametrize("name", [*TASKS, "game24"])
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_any_text_is_a_step(name: str, text: str) -> None:
+    assert task(name).reasoned("1 2 3 4", (), text)["text"] == text
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_worked_example_is_read_as_its_own_answer(name: str) -> None:
+    shown = task(name).demonstrations(20)
+    assert len(shown) == 5
+    for example in shown:
+        step = task(name).reasoned("?", (), example)
+        assert step["answer"] is not None
+        stated = example.rpartition("is ")[2].strip(".$ ")
+        assert scores(name, "?", [step["answer"]], stated) == [1.0]
+
+
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("method", ["io", "cot", "cot_sc"])
+@pytest.mark.parametrize("shots", [0, 3])
+async def test_plain_prompting_runs_with_and_without_examples(
+    name: str, method: str, shots: int
+) -> None:
+    model = ScriptedChat(
+        reply=lambda call: (
+            f"The final {'choice is B' if name in ('aqua', 'mmlu') else 'solution is 7'}"
+        )
+    )
+    graph = tg.build(method, task=name, model=model)
+    out = await graph.ainvoke({"problem": "How many?"}, context={"shots": shots})
+    assert out["answer"] == ("B" if name in ("aqua", "mmlu") else "7")
+    prompt = model.seen[0].prompt
+    assert prompt.count("\nAnswer: Let's think step by step.\nStep 1.") == shots
+    assert "How many?" in prompt
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [("0.25", "1/4", 1), ("0, 5", "[0.0, 5]", 1), ("true", "True", 1), ("0.33", "0.333", 0)],
+)
+def test_theoremqa_compares_exactly(answer: str, gold: str, score: float) -> None:
+    assert scores("theoremqa", "?", [answer], gold) == [score]
+
+
+def test_three_steps_compose_an_expression() -> None:
+    steps = ["select 10 and 4; operation: 10 - 4 = 6", "13 - 9 = 4", "operation: 6 \u00d7 4 = 24"]
+    answer = composed("4 9 10 13", steps)
+    assert answer == "(10 - 4) * (13 - 9)"
+    assert task("game24").check("4 9 10 13", answer)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["10 - 4 = 5", "13 - 9 = 4", "5 * 4 = 20"],
+        ["10 - 4 = 6", "13 - 10 = 3", "6 * 3 = 18"],
+        ["10 - 4 = 6", "hello", "6 * 4 = 24"],
+        ["10 / 0 = 6", "13 - 9 = 4", "6 * 4 = 24"],
+        ["10 - 4 = 6"],
+    ],
+)
+def test_steps_that_do_not_follow_compose_nothing(steps: list[str]) -> None:
+    assert composed("4 9 10 13", steps) is None
+
+
+def test_the_worked_examples_of_game24_are_right() -> None:
+    for example in task("game24").demonstrations(9):
+        question, *steps = example.split("\n")
+        problem = question.removeprefix("Question: ")
+        assert task("game24").check(problem, composed(problem, steps) or "")
+
+
+async def test_game24_ends_at_the_third_step() -> None:
+    lines = {1: "10 - 4 = 6", 2: "13 - 9 = 4", 3: "6 * 4 = 24"}
+
+    def reply(call: Any) -> str:
+        if call.role != "generate":
+            return "Bad step index: None"
+        return lines[
+            call.prompt.rpartition("<steps>\n")[2].count("Step ") + 1
+            if "<steps>\n" in call.prompt
+            else 1
+        ]
+
+    graph = tg.build("rollback", task="game24", model=ScriptedChat(reply=reply))
+    out = await graph.ainvoke({"problem": "4 9 10 13"})
+    assert (out["answer"], len(out["tree"])) == ("(10 - 4) * (13 - 9)", 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "same"),
+    [
+        (r"2\sqrt{3}", r"\sqrt{12}", True),
+        (r"\frac{1}{3}", "1/3", True),
+        ("0.33", "1/3", False),
+        ("x+1", "1+x", True),
+        ("3", "4", False),
+        ("\\frac{", "3", False),
+        ("", "3", False),
+        ("9^{9^{9^{9}}}", "3", False),
+    ],
+)
+def test_formulas_are_compared_in_a_process_of_their_own(
+    answer: str, gold: str, same: bool
+) -> None:
+    pytest.importorskip("math_verify", reason="the extra `math` is not installed")
+    assert same_formula(answer, gold) is same
