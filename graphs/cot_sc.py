@@ -21,15 +21,26 @@ from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.vote import vote
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ShowingSettings
 from thoughtgraph.task import Answers
 
 
-class CotScSettings(Settings):
+class CotScSettings(ShowingSettings):
     """What `cot_sc` can be told."""
 
     n_generate: int = Field(
         20, ge=1, le=1000, description="k: samples that vote (game24 100; else ours: 20)."
+    )
+    shots: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="Worked examples in the prompt, for step-by-step tasks (ours: 0).",
+    )
+    demonstrations: str = Field(
+        "",
+        max_length=100_000,
+        description="Worked examples as text, in place of the task's own (ours: none).",
     )
 
 

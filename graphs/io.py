@@ -19,11 +19,11 @@ from thoughtgraph.nodes.generate import Way, ask, expand_root, generate
 from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ShowingSettings
 from thoughtgraph.task import Answers
 
 
-class IoSettings(Settings):
+class IoSettings(ShowingSettings):
     """What `io` can be told."""
 
     n_generate: int = Field(
@@ -31,6 +31,17 @@ class IoSettings(Settings):
         ge=1,
         le=1000,
         description="Samples (paper: 100 for game24, 10 for writing and crosswords).",
+    )
+    shots: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description="Worked examples in the prompt, for step-by-step tasks (ours: 0).",
+    )
+    demonstrations: str = Field(
+        "",
+        max_length=100_000,
+        description="Worked examples as text, in place of the task's own (ours: none).",
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
+from langgraph.types import Overwrite
 
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
@@ -11,6 +12,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState, StopReason
 from thoughtgraph.task import Outputs, Task
 from thoughtgraph.tree import ROOT, path_to
+from thoughtgraph.usage import Usage, add_usage, report
 
 Pick = Callable[[SearchState], Sequence[str]]
 """Chooses the thoughts that a finished search puts out, best first."""
@@ -41,13 +43,17 @@ def answer(
         else:
             keys = complete(parts, state) if cut_short is None else list(cut_short(state))
         candidates = outputs(parts, state, keys)
-        ranked = candidates if best is None else outputs(parts, state, best(state))
-        found = next((text for text in ranked if text is not None), None)
+        order = keys if best is None else list(best(state))
+        ranked = candidates if best is None else outputs(parts, state, order)
+        at = next((at for at, text in enumerate(ranked) if text is not None), None)
+        found = None if at is None else ranked[at]
+        cost = Usage() if at is None else _path_cost(state, order[at])
         parts.forget(state["run"])
         return {
             "answer": found,
             "candidates": candidates,
             "stop_reason": _reason(state, found),
+            "usage": Overwrite(report(add_usage(state["usage"], cost))),
             **_reply(state, found),
         }
 
@@ -74,6 +80,12 @@ def complete(parts: Parts, state: SearchState) -> list[str]:
     tree = state["tree"]
     keys = [key for key in tree if key != ROOT and _output(parts, state, key) is not None]
     return sorted(keys, key=lambda key: (-tree[key].get("value", 0.0), int(key)))
+
+
+def _path_cost(state: SearchState, key: str) -> Usage:
+    """Returns what the tool calls on the way to an answer cost, where there were any."""
+    prices = [step["price"] for step in path_to(state["tree"], key) if "price" in step]
+    return {"tool_cost_path": sum(prices)} if prices else {}
 
 
 def _reason(state: SearchState, found: str | None) -> StopReason:

@@ -1,17 +1,18 @@
 """One node run's access to the models: asks, counts, and turns failures into state."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.model import ChatPort, Draw
-from thoughtgraph.parts import Parts
+from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Job, SearchState
 from thoughtgraph.task import Prompt
-from thoughtgraph.usage import Meter, Usage, remaining_requests
+from thoughtgraph.tree import Thought
+from thoughtgraph.usage import Meter, Usage, add_usage, remaining_requests
 
 SAMPLE_BREAK = "\n-----\n"
 
@@ -55,6 +56,9 @@ class Asker:
             draw: Identifies a generation; None marks an evaluation.
         """
         settings = self._given["settings"]
+        temperature = settings["temperature"]
+        if role in JUDGES:
+            temperature = settings.get("evaluator_temperature", temperature)
         try:
             port: ChatPort = await self._parts.port_for(settings, role)
             return await port.sample(
@@ -66,7 +70,8 @@ class Asker:
                 meter=self.meter,
                 scope="shared" if settings["share_evaluations"] else self._given["run"],
                 parameters={
-                    "temperature": settings["temperature"],
+                    "temperature": temperature,
+                    "top_p": settings.get("top_p"),
                     "max_tokens": settings["max_completion_tokens"],
                 },
             )
@@ -81,6 +86,14 @@ class Asker:
         error = self.error or self.meter.error
         failure = {"error": error, "stop_reason": "error"} if error else {}
         return {"usage": self.meter.usage(), **failure, **more}
+
+
+def spent_on(
+    thought: Thought, roles: Mapping[str, dict[str, float]]
+) -> dict[str, dict[str, float]]:
+    """Returns what a thought has cost by role, with what asking about it again has cost."""
+    before = cast("Usage", thought.get("usage", {}))
+    return cast("dict[str, dict[str, float]]", add_usage(before, cast("Usage", roles)))
 
 
 def joined(samples: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ RIGHT, WRONG = 1.0, 0.0
 def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
     """Makes the node that judges the latest output, the one in the frontier.
 
-    With an oracle it asks that, and labels the run. Without one it asks the model; a verdict that
+    With an oracle it asks that. Without one it asks the model; a verdict that
     cannot be read counts as "not good enough".
 
     Args:
@@ -65,7 +65,7 @@ async def _ask_oracle(
         "value": RIGHT if right else WRONG,
         "note": f"the oracle says {'right' if right else 'wrong'}",
     }
-    return verdict, {"oracle": True}
+    return verdict, {}
 
 
 async def _ask_model(

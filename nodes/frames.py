@@ -12,7 +12,7 @@ from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.register import key_of, place
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import DfsState, Draft, Frame, Order, StopReason
+from thoughtgraph.state import DfsState, Draft, Frame, Order, SearchState, StopReason
 from thoughtgraph.task import Constrains
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent
@@ -103,7 +103,7 @@ def backtrack() -> Node:
     return node
 
 
-def shortage(state: DfsState) -> StopReason:
+def shortage(state: SearchState) -> StopReason:
     """Returns which limit forbids the next request."""
     over = spent(limits_of(state["settings"]), state["usage"])
     return "round_limit" if over == "rounds" else "budget"

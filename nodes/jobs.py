@@ -59,4 +59,6 @@ def job_of(state: SearchState, order: Order) -> Job:
     job["path"] = path_to(tree, thoughts[0])
     if order.get("vote"):
         job["paths"] = [path_to(tree, key) for key in thoughts]
+    if order.get("experiences"):
+        job["lessons"] = [path_to(tree, key) for key in order["experiences"]]
     return cast("Job", {**job, **order})

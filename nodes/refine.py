@@ -42,7 +42,7 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
 
     async def node(state: SearchState) -> dict[str, Any]:
         latest = state["frontier"][0]
-        if reason := _forbidden(state, latest):
+        if reason := forbidden(state, latest):
             return {"stop_reason": reason}
         asker, job = Asker(parts, state), job_of(state, Order(thought=latest, expansion=0))
         draft = state["settings"]["draft"] if role == "generate" else ""
@@ -64,7 +64,8 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
     return node
 
 
-def _forbidden(state: SearchState, latest: str) -> StopReason:
+def forbidden(state: SearchState, latest: str) -> StopReason:
+    """Returns which limit forbids a thought after the latest one; empty if none does."""
     limits = limits_of(state["settings"])
     if not remaining_thoughts(limits, state["usage"]):
         return "budget"

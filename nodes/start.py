@@ -12,11 +12,11 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchInput
 from thoughtgraph.task import Task
-from thoughtgraph.tree import ROOT, root
+from thoughtgraph.tree import ROOT, Thought, root
 from thoughtgraph.usage import nothing_spent
 
 
-def start(parts: Parts, **fresh: Any) -> Node:
+def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
     """Makes the node that begins a search.
 
     It copies the effective settings into the state, so that every later router is a pure function
@@ -24,22 +24,29 @@ def start(parts: Parts, **fresh: Any) -> Node:
 
     Args:
         parts: The graph's objects.
+        origin: What the root begins with besides.
         fresh: What the method's further state fields begin with.
 
     Returns:
         The node. It raises `InputError` for a problem or a setting that cannot be used and
-        `ModelUnavailable` for a model that cannot be had: nothing has been spent yet.
+        `ModelUnavailable` or `ToolsUnavailable` for a model or tools that cannot be had: nothing
+        has been spent yet.
     """
 
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
         settings = parts.choose(runtime.context)
         problem = parts.task_for(settings, Task).read(_problem(state))
+        run = secrets.token_hex(8)
         await parts.open_models(settings)
+        tools = await parts.open_tools(settings, problem, run)
+        planted: Thought = {**root(), **(origin or {})}
+        if tools:
+            planted["tools"] = tools
         return {
             "problem": problem,
             "settings": settings,
-            "run": secrets.token_hex(8),
-            "tree": Overwrite({ROOT: root()}),
+            "run": run,
+            "tree": Overwrite({ROOT: planted}),
             "frontier": [ROOT],
             "generation": [],
             "step": 0,
@@ -48,7 +55,7 @@ def start(parts: Parts, **fresh: Any) -> Node:
             "error": Overwrite(""),
             "answer": None,
             "candidates": [],
-            "oracle": False,
+            "oracle": bool(parts.oracle),
             **fresh,
         }
 

@@ -1,8 +1,10 @@
 """The prompts: Markdown files, one folder a task or step, loaded by name."""
 
+import json
 import re
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from thoughtgraph.errors import InputError
 
@@ -23,6 +25,22 @@ def load(name: str) -> str:
     if not file.is_file():
         raise InputError(f"there is no prompt {name!r}")
     return file.read_text(encoding="utf-8").rstrip("\n")
+
+
+@cache
+def data(name: str) -> Any:
+    """Returns what a JSON file beside the prompts holds; it is shared, so not to be changed.
+
+    Args:
+        name: Folder and file without ending, such as `plans/ptr_sum`.
+
+    Raises:
+        InputError: There is no such file.
+    """
+    file = files("thoughtgraph.prompts").joinpath(f"{name}.json")
+    if not file.is_file():
+        raise InputError(f"there is no file {name!r} beside the prompts")
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def fill(name: str, **values: str) -> str:

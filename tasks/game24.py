@@ -16,6 +16,8 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.tasks import game24_steps
+from thoughtgraph.tasks.game24_steps import StructuredSteps
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate, integers
 from thoughtgraph.tree import Path, texts
 
@@ -62,10 +64,11 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "shots": 1,
         "temperature": 0.7,
     },
+    **game24_steps.PUBLISHED,
 }
 
 
-class Game24:
+class Game24(StructuredSteps):
     """The task `game24`; a problem is four integers, such as `4 9 10 13`."""
 
     id = "game24"
@@ -133,7 +136,7 @@ class Game24:
             return [{"text": line} for line in lines]
         kept: list[dict[str, Any]] = []
         for line in lines:
-            thought = _strict(line)
+            thought = step_in(line)
             if thought is not None and options.get("exact_steps"):
                 thought = self._exact(problem, path, thought)
             if thought is not None:
@@ -162,7 +165,7 @@ class Game24:
 
     def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
         """Sums the worth of the last lines; anything but a verdict adds nothing and is counted."""
-        words = [_last_word(text) for text in samples]
+        words = [last_word(text) for text in samples]
         malformed = sum(word not in VALUES for word in words)
         total = sum(VALUES.get(word, 0.0) for word in words)
         label = ", ".join(word if word in VALUES else "?" for word in words)
@@ -226,7 +229,7 @@ def _as_turns(text: str, cue: str) -> Prompt:
     return Prompt(asked_now, system=instruction.strip() or None, examples=tuple(shown))
 
 
-def _strict(line: str) -> str | None:
+def step_in(line: str) -> str | None:
     """Returns the thought in a line, rid of bullets and comment; None when there is none."""
     if len(line) > LONGEST_LINE:
         return None
@@ -243,7 +246,8 @@ def _tidy(expression: str) -> str | None:
     return " ".join(expression.translate(_SIGNS).split()).strip(" .`$*") or None
 
 
-def _last_word(text: str) -> str:
+def last_word(text: str) -> str:
+    """Returns the last line of a judgement, rid of marks: its verdict, if it has one."""
     lines = text.strip().split("\n")
     return lines[-1].strip(" .!*`:\t").lower() if lines else ""
 

@@ -1,17 +1,24 @@
 """GSM8K: grade-school word problems with a number as answer (Cobbe et al. 2021)."""
 
 from thoughtgraph.tasks.numbers import first_number, last_number
-from thoughtgraph.tasks.zero_shot import ZeroShot
+from thoughtgraph.tasks.stepwise import Stepwise
 
 FORM = '"the answer is n" where n is a number'
 
 
-def gsm8k() -> ZeroShot:
+def gsm8k() -> Stepwise:
     """Makes the task `gsm8k`; answers are numbers such as `18` or `0.5`."""
-    return ZeroShot("gsm8k", form=FORM, reader=_number)
+    return Stepwise(
+        "gsm8k",
+        topic="GSM8K: grade-school math word problems",
+        form=FORM,
+        reader=marked_number,
+        examples="stepwise/numbers",
+        strategy=True,
+    )
 
 
-def _number(marked: str, text: str) -> str | None:
+def marked_number(marked: str, text: str) -> str | None:
     """Returns the number after the marker (an equation's result), else the last in the text."""
     line = marked.strip().partition("\n")[0]
     result = first_number(line.rpartition("=")[2]) or first_number(line)

@@ -4,6 +4,7 @@ It is asked like the paper's zero-shot questions (Tree of Thoughts, appendix B.1
 answer may be any text.
 """
 
+from thoughtgraph.tasks.words import words
 from thoughtgraph.tasks.zero_shot import ZeroShot
 
 FORM = '"the answer is a" where a is the answer, complete and as short as the question allows'
@@ -11,11 +12,4 @@ FORM = '"the answer is a" where a is the answer, complete and as short as the qu
 
 def question() -> ZeroShot:
     """Makes the task `question`; an answer is a text."""
-    return ZeroShot("question", form=FORM, reader=_words)
-
-
-def _words(marked: str, text: str) -> str | None:
-    """Returns the line that follows the marker, else the whole text."""
-    answer = marked.strip().partition("\n")[0].strip() or text.strip()
-    bare = answer.strip(" \"'`*_").removesuffix(".").strip(" \"'`*_")
-    return bare or None
+    return ZeroShot("question", form=FORM, reader=words)

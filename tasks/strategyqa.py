@@ -2,16 +2,16 @@
 
 import re
 
-from thoughtgraph.tasks.zero_shot import ZeroShot
+from thoughtgraph.tasks.knowledge import Knowledge, Wording
 
 FORM = 'either "the answer is yes" or "the answer is no"'
 
 _VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 
-def strategyqa() -> ZeroShot:
+def strategyqa() -> Knowledge:
     """Makes the task `strategyqa`; answers are `yes` and `no`."""
-    return ZeroShot("strategyqa", form=FORM, reader=_verdict)
+    return Knowledge("strategyqa", wording=Wording(FORM, finish="yes or no"), reader=_verdict)
 
 
 def _verdict(marked: str, text: str) -> str | None:

@@ -68,9 +68,17 @@ class ZeroShot:
         """Returns the paper's values for zero-shot questions."""
         return TOT_BFS if method == "tot_bfs" else {}
 
+    def asked(self, problem: str) -> str:
+        """Returns the question of a problem, which may hold more than that."""
+        return problem
+
+    def outright(self, problem: str) -> str:
+        """Returns the question as it is asked without tools."""
+        return self.asked(problem)
+
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt; `cot` asks for a strategy first."""
-        return Prompt(fill(f"zero_shot/{style}", input=problem, format=self._form))
+        return Prompt(fill(f"zero_shot/{style}", input=self.outright(problem), format=self._form))
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads what follows the last "the answer is", else what the answer's kind allows."""
@@ -101,7 +109,7 @@ class ZeroShot:
 
     def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
         """Returns the prompt that compares strategies or answers."""
-        return ballot(fill("zero_shot/io", input=problem, format=self._form), paths)
+        return ballot(fill("zero_shot/io", input=self.outright(problem), format=self._form), paths)
 
     def voted(self, text: str, choices: int) -> int | None:
         """Reads the 0-based choice; None if there is no valid one."""

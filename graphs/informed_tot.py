@@ -1,0 +1,215 @@
+"""Informed Tree of Thought: Algorithms 1 to 3 of Mousavi et al. 2024, and the paper's baselines.
+
+    g(root), f(root) <- 0, 0; O <- {root}                                   start
+    for r = 1, ..., R do                                                    select
+        s <- argmin over O of (f, -depth, id); remove s from O              select
+        if s is terminal then return s                                      select -> answer
+        if depth(s) > L then continue                                       select -> select
+        C <- the distinct ones of K samples of pi(. | s)                    generate, register
+        for s' in C: carry out its action                                   call_tool
+            g(s') <- g(s) + V_T(tool)                                       settle
+            if it failed: g(s') += delta_T; PROPAGATE(s')                   settle, propagate
+            f(s') <- g(s') - lambda V(s'); O <- O + {s'}                    evaluate, select
+    PROPAGATE(s): while g(parent(s)) < g(s) do
+        s <- parent(s); g(s) += delta_T; update f(s); O <- O + {s}          propagate
+
+    itot_a_star        as above without the line of failures
+    itot_d_star_lite   as above
+    itot_best_first    V_T = 0
+    itot_dfs           V_T = 0, no V: the youngest thought is next
+
+The names promise more than the methods keep. A* finds a cheapest path when its heuristic never
+overestimates what is left to pay: -V is no such estimate, and the values of a model share no unit
+with the costs of tools. So no answer is the cheapest or the best, f may fall along a path, and
+`value_weight` decides what a point of V is worth. Of D* Lite only one idea is left: a changed cost
+reopens the thoughts that it concerns, which then get fresh samples. Every child's tool is called
+when the child is made: `tool_cost`, which is paid, is at least `tool_cost_path`, which is what g
+counts. The printed box is repaired where it cannot run: the root's infinite cost, V_h = -V, a
+thought that is taken leaves O. The tools of a round run side by side, then its failures propagate
+once, in the order of the samples and from g(s) as it was; then its children are valued side by
+side.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+from pydantic import Field
+
+from thoughtgraph.acting import Acts, Estimates
+from thoughtgraph.nodes.act import call_tool, calls, next_actions
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.estimate import estimate, estimates
+from thoughtgraph.nodes.generate import Way, generate
+from thoughtgraph.nodes.propagate import Rank, failures, propagate, settle
+from thoughtgraph.nodes.queue import register, returned, select
+from thoughtgraph.nodes.start import start
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import ActingSettings, Settings
+from thoughtgraph.state import Order, QueueState
+from thoughtgraph.tree import ROOT, Thought
+
+
+class DfsSettings(ActingSettings):
+    """What `itot_dfs` can be told, and every method of this file."""
+
+    rounds: int = Field(30, ge=1, le=100_000, description="R: search rounds (section 4: 30).")
+    n_generate: int = Field(5, ge=1, le=100, description="K: thoughts an expansion (section 4: 5).")
+    max_depth: int = Field(
+        7,
+        ge=1,
+        le=1000,
+        description="L: the deepest thought that is expanded (section 4: 7), so that trajectories "
+        "have up to L + 1 thoughts, as Algorithm 1 is printed.",
+    )
+    strict_depth: bool = Field(
+        False, description="Trajectories have up to L thoughts (ours: off, as printed)."
+    )
+    fallback: Literal["none", "best_open_terminal"] = Field(
+        "none",
+        description="What a search that ran out of rounds answers: nothing (as printed), or its "
+        "best answer that was never taken (ours).",
+    )
+    width: int = Field(
+        1, ge=1, le=100, description="Thoughts taken and expanded a round (ours; the paper: 1)."
+    )
+    temperature: float | None = Field(
+        1.0, ge=0, le=2, description="Sampling temperature (unpublished; ours: 1.0, as LATS)."
+    )
+
+
+class ValuedSettings(DfsSettings):
+    """What `itot_a_star` and `itot_best_first` can be told."""
+
+    value_weight: float = Field(
+        1.0,
+        ge=0,
+        le=1000,
+        description="lambda: what a point of V is worth in units of cost (implicit in Algorithm 1: "
+        "1).",
+    )
+    n_evaluate: int = Field(
+        1, ge=1, le=100, description="Scores a value is the mean of (ours: 1, as LATS)."
+    )
+    evaluator_temperature: float | None = Field(
+        0.0, ge=0, le=2, description="Temperature of the scores (unpublished; ours: 0)."
+    )
+
+
+class DStarLiteSettings(ValuedSettings):
+    """What `itot_d_star_lite` can be told."""
+
+    failure_cost: float = Field(
+        1.0,
+        ge=0,
+        le=1000,
+        description="delta_T: what a failed call costs its thought and those above it "
+        "(unpublished; ours: 1).",
+    )
+    root_value: float = Field(
+        5.0,
+        ge=-1000,
+        le=1000,
+        description="V of the root, for when it is open again (unpublished; ours: 5).",
+    )
+    reexpand: bool = Field(
+        True,
+        description="Thoughts above a failure are open again (as printed). Off: they get dearer "
+        "only.",
+    )
+    sibling_base: Literal["snapshot", "live"] = Field(
+        "snapshot",
+        description="Children start from g(s) as it was, or as the failures of their elder "
+        "siblings left it, which depends on their order (Algorithm 2 as printed; ours: snapshot).",
+    )
+
+
+ORIGIN: Thought = {"cost": 0.0, "priority": 0.0}
+"""g and f of the root."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One method of the family: the settings it takes, and who is next.
+
+    Args:
+        SETTINGS: Its settings.
+        rank: The order of the open set.
+    """
+
+    SETTINGS: type[Settings]
+    rank: Rank
+
+    def needs(self, settings: Mapping[str, object]) -> Sequence[type]:
+        """Returns the capabilities a task must have."""
+        return [Acts, *([Estimates] if self.rank.judges else [])]
+
+    def way(self, settings: Mapping[str, object]) -> Way:
+        """Returns how thoughts are generated."""
+        return next_actions("itot")(settings)
+
+    def build(self, parts: Parts) -> Chart:
+        """Wires Algorithm 1."""
+        rank = self.rank
+
+        async def judge(state: QueueState) -> list[Send] | Literal["propagate", "select"]:
+            if rank.propagates and failures(state) and not state["stop_reason"]:
+                return "propagate"
+            return (estimates(state) if rank.judges else []) or "select"
+
+        graph = chart(parts, state=QueueState)
+        graph.add_node("start", start(parts, origin=ORIGIN, queue=[ROOT], expanded={}))
+        graph.add_node("select", select(parts, rank))
+        graph.add_node("generate", generate(parts, self.way))
+        graph.add_node("register", register(parts))
+        graph.add_node("call_tool", call_tool(parts))
+        graph.add_node("settle", settle(parts, rank))
+        graph.add_node("answer", answer(parts, pick=returned, cut_short=returned))
+        graph.add_edge(START, "start")
+        graph.add_edge("start", "select")
+        graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
+        graph.add_edge("generate", "register")
+        graph.add_conditional_edges("register", act, ["call_tool", "settle", "select", "answer"])
+        graph.add_edge("call_tool", "settle")
+        targets = ["select"]
+        if rank.judges:
+            graph.add_node("evaluate", estimate(parts))
+            graph.add_edge("evaluate", "select")
+            targets.append("evaluate")
+        if rank.propagates:
+            graph.add_node("propagate", propagate(rank))
+            graph.add_conditional_edges("propagate", value, ["evaluate", "select"])
+            targets.append("propagate")
+        graph.add_conditional_edges("settle", judge, targets)
+        graph.add_edge("answer", END)
+        return graph
+
+
+async def expand(state: QueueState) -> list[Send] | Literal["select", "answer"]:
+    """Routes to the expansions of this round; to the next round when nothing may be expanded."""
+    if state["stop_reason"]:
+        return "answer"
+    times = state["expanded"]
+    orders = [Order(thought=key, expansion=times.get(key, 0)) for key in state["frontier"]]
+    return [Send("generate", order) for order in orders] or "select"
+
+
+async def act(state: QueueState) -> list[Send] | Literal["settle", "select", "answer"]:
+    """Routes to the tool calls of the new thoughts; to the next round when there are none."""
+    if state["stop_reason"]:
+        return "answer"
+    return calls(state) or ("settle" if state["generation"] else "select")
+
+
+async def value(state: QueueState) -> list[Send] | Literal["select"]:
+    """Routes to the valuations of the new thoughts."""
+    return estimates(state) or "select"
+
+
+a_star = Method(ValuedSettings, Rank(pays=True, judges=True))
+d_star_lite = Method(DStarLiteSettings, Rank(pays=True, judges=True, propagates=True))
+best_first = Method(ValuedSettings, Rank(pays=False, judges=True))
+dfs = Method(DfsSettings, Rank(pays=False, judges=False))

@@ -1,0 +1,82 @@
+"""ReAct: Yao et al. 2023 (arXiv 2210.03629), as its code for HotpotQA runs it.
+
+    for i = 1, ..., 7 do
+        thought i, action i <- the model, shown all steps so far        generate
+        no action came: ask for the action alone                        act
+        observation i <- the action's tool                              call_tool
+        if the action was Finish then return its argument               call_tool -> answer
+
+A trajectory is never left: a wrong turn can only be talked back from.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+from pydantic import Field
+
+from thoughtgraph.acting import Acts
+from thoughtgraph.nodes.act import call_tool, calls, next_actions
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.generate import Way
+from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.trial import act, result, think
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import ActingSettings
+from thoughtgraph.state import TrialState
+
+
+class ReactSettings(ActingSettings):
+    """What `react` can be told."""
+
+    max_steps: int = Field(7, ge=1, le=1000, description="Steps of a trajectory (its code: 7).")
+    temperature: float | None = Field(
+        0.0, ge=0, le=2, description="Sampling temperature (its code: 0)."
+    )
+
+
+SETTINGS = ReactSettings
+
+
+def needs(settings: Mapping[str, Any]) -> Sequence[type]:
+    """Returns the capabilities a task must have."""
+    return [Acts]
+
+
+def way(settings: Mapping[str, Any]) -> Way:
+    """Returns how thoughts are generated."""
+    return next_actions("react")(settings)
+
+
+def build(parts: Parts) -> Chart:
+    """Wires the loop."""
+    graph = chart(parts, state=TrialState)
+    graph.add_node("start", start(parts, trial=0, lessons=[]))
+    graph.add_node("generate", think(parts))
+    graph.add_node("act", act(parts))
+    graph.add_node("call_tool", call_tool(parts))
+    graph.add_node("answer", answer(parts, pick=result, cut_short=result))
+    graph.add_edge(START, "start")
+    graph.add_edge("start", "generate")
+    graph.add_conditional_edges("generate", do, ["act", "call_tool", "generate", "answer"])
+    graph.add_conditional_edges("act", do, ["call_tool", "generate", "answer"])
+    graph.add_conditional_edges("call_tool", go_on, ["generate", "answer"])
+    graph.add_edge("answer", END)
+    return graph
+
+
+async def do(state: TrialState) -> list[Send] | Literal["act", "generate", "answer"]:
+    """Routes to the tool of the latest action; past it when there is none to call."""
+    if state["stop_reason"]:
+        return "answer"
+    if "action" not in state["tree"][state["frontier"][0]]:
+        return "act"
+    return calls(state) or "generate"
+
+
+async def go_on(state: TrialState) -> Literal["generate", "answer"]:
+    """Routes to the next step unless the trajectory has its answer."""
+    done = state["tree"][state["frontier"][0]]["status"] == "terminal"
+    return "answer" if done or state["stop_reason"] else "generate"

@@ -1,0 +1,229 @@
+"""Acting: asks for a next step, reads the action out of it, calls the tool in its branch's state.
+
+What a tool answered is shown to the model and never read as an action, a score or an answer.
+"""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from langgraph.types import Send
+
+from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Tools
+from thoughtgraph.model import Draw
+from thoughtgraph.nodes.ask import Asker
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.generate import Choose, Read
+from thoughtgraph.nodes.jobs import fanned_out, job_of
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import limits_of
+from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.task import Prompt
+from thoughtgraph.tools.pages import one_line
+from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, cut
+
+UNKNOWN_TOOL = "invalid"
+"""What calls of tools that do not exist are counted as."""
+REJECTED = "rejected: "
+"""What the note of an answer that was found wrong begins with; the reason follows."""
+
+
+def next_actions(style: str) -> Choose:
+    """Returns the way that asks for independent next steps, each a thought with an action.
+
+    Args:
+        style: Whose prompt asks; see `Moves.move`.
+    """
+
+    def way(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+        problem, path, settings = job["problem"], job["path"], job["settings"]
+        hints = job.get("hints") or Hints(tools=described(parts, job))
+        prompt = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+
+        def read(samples: list[str]) -> list[dict[str, Any]]:
+            steps = [moved(parts, job, prompt, hints, text) for text in samples]
+            return [
+                written(parts, job, step, text) for step, text in zip(steps, samples, strict=True)
+            ]
+
+        return prompt, settings.get("n_generate", 1), read
+
+    return lambda settings: way
+
+
+def toolbox(parts: Parts, given: SearchState | Job) -> Tools | None:
+    """Returns the tools of a run; None where its task has none."""
+    settings = given["settings"]
+    if not isinstance(parts.task_for(settings, Moves), Acts):
+        return None
+    return parts.tools_for(settings, given["problem"], given.get("run", ""))
+
+
+def described(parts: Parts, given: SearchState | Job) -> str:
+    """Returns one line a tool, for the prompt."""
+    tools = toolbox(parts, given)
+    return "" if tools is None else tools.describe()
+
+
+def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:
+    """Returns what a prompt says besides the path.
+
+    Args:
+        tree: The tree.
+        shown: Which thoughts it shows.
+        thought: The thought that lacks its action, where only that is asked for.
+    """
+    return Hints(
+        tools=tree[ROOT].get("tools", ""),
+        rejected=[_rejected(tree[key]) for key in shown.get("rejected", ())],
+        siblings=[tree[key] for key in shown.get("beside", ())],
+        reflections=[tree[key]["lesson"] for key in shown.get("lessons", ())],
+        thought=thought,
+    )
+
+
+def noted(shown: Shown) -> Thought:
+    """Returns the fields by which a thought keeps what its prompt showed; none for nothing."""
+    kept = {name: keys for name, keys in shown.items() if keys}
+    return cast("Thought", {"shown": kept} if kept else {})
+
+
+async def ask_step(
+    parts: Parts, state: SearchState, asker: Asker, order: Order, style: str, hints: Hints
+) -> tuple[Move, dict[str, Any]] | None:
+    """Asks for one next step of a thought.
+
+    Args:
+        parts: The graph's objects.
+        state: The state.
+        asker: Asks the model; the role is `act` where only an action is asked for.
+        order: The thought, and which of its continuations is asked for.
+        style: Whose prompt asks.
+        hints: What the prompt says besides.
+
+    Returns:
+        The step and the partial thought it makes; None where the request is forbidden or fails.
+    """
+    job = job_of(state, order)
+    problem, path, settings = job["problem"], job["path"], job["settings"]
+    prompt = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+    samples = await asker.samples(
+        prompt,
+        role="act" if hints.thought else "generate",
+        draw=Draw(problem, order["thought"], order["expansion"]),
+    )
+    if samples is None:
+        return None
+    move = moved(parts, job, prompt, hints, samples[0])
+    return move, written(parts, job, move, samples[0])
+
+
+def moved(parts: Parts, job: Job, prompt: Prompt, hints: Hints, text: str) -> Move:
+    """Reads a step out of a completion, up to where the completion should have ended."""
+    ends = [at for stop in prompt.stop if (at := text.find(stop)) >= 0]
+    task = parts.task_for(job["settings"], Moves)
+    # Some servers ignore stop texts, and what follows is an observation the model made up.
+    return task.moved(job["problem"], job["path"], text[: min(ends, default=None)], hints)
+
+
+def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
+    """Returns the partial thought that a step makes.
+
+    One without a readable action has failed already, at no cost; the model is told so.
+    """
+    fields: dict[str, Any] = {"text": cut(move.text), "raw": cut(text)}
+    if move.answer is not None:
+        fields |= {"answer": move.answer, "status": "terminal"}
+    tools = toolbox(parts, job)
+    if tools is None:
+        return {**fields, "failed": True} if move.malformed else fields
+    return {**fields, **action_fields(tools, job["path"], move.action)}
+
+
+def action_fields(tools: Tools, path: Path, action: str) -> dict[str, Any]:
+    """Returns the fields by which a thought keeps its action, read out of the action's text."""
+    if found := tools.parse(action):
+        return {"action": {"name": found[0], "argument": found[1]}}
+    said = one_line(action) or "there was none"
+    known = ", ".join(tools.names)
+    return {
+        "action": None,
+        "observation": cut(f"Invalid action: {said}. There are: {known}"),
+        "tool_state": state_after(path),
+        "failed": True,
+        "price": 0.0,
+    }
+
+
+def state_after(path: Path) -> dict[str, Any]:
+    """Returns the state in which a path leaves the tools."""
+    return dict(path[-1].get("tool_state", {})) if path else {}
+
+
+def same_action(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+    """Returns whether two thoughts do the same, whatever they say."""
+    return _deed(first) == _deed(second)
+
+
+def calls(state: SearchState) -> list[Send]:
+    """Returns one task for each new thought whose action was not carried out yet.
+
+    Once the time is over there are none.
+    """
+    limit = limits_of(state["settings"]).get("seconds")
+    if state.get("stop_reason") or (limit is not None and state["usage"]["seconds"] >= limit):
+        return []
+    tree = state["tree"]
+    return [Send("call_tool", Order(thought=key)) for key in state["generation"] if idle(tree[key])]
+
+
+def idle(thought: Thought) -> bool:
+    """Returns whether a thought's action is still to be carried out."""
+    return bool(thought.get("action")) and "observation" not in thought
+
+
+def call_tool(parts: Parts) -> Node:
+    """Makes the node that carries out one thought's action; it runs as one task a thought.
+
+    The tools start in the state that the thought's parent left, so that branches never see each
+    other. A call that gives the final answer makes the thought terminal.
+
+    Args:
+        parts: The graph's objects.
+
+    Returns:
+        The node: from an `Order` to the thought's observation, its cost and whether it failed.
+    """
+
+    async def node(job: Job) -> dict[str, Any]:
+        *before, acting = job["path"]
+        asker, action = Asker(parts, job), acting["action"]
+        tools = toolbox(parts, job)
+        assert tools is not None and action is not None, "only actions of tools are carried out"
+        asker.meter.wait()
+        result = await tools.call(action["name"], action["argument"], state_after(before))
+        fields: Thought = {
+            "observation": result.observation,
+            "tool_state": dict(result.state),
+            "failed": result.failed,
+            "price": result.cost,
+        }
+        if result.answer is not None:
+            fields |= {"answer": result.answer, "status": "terminal"}
+        name = action["name"] if action["name"] in tools.names else UNKNOWN_TOOL
+        asker.meter.add({"tool_calls": {name: 1}, "tool_cost": result.cost})
+        if result.failed:
+            asker.meter.add({"tool_failures": {name: 1}})
+        return asker.update(tree={acting["id"]: fields})
+
+    return fanned_out(node)
+
+
+def _rejected(thought: Thought) -> Rejected:
+    reason = thought["note"].removeprefix(REJECTED)
+    return Rejected(answer=thought.get("answer") or "", thought=thought["text"], reason=reason)
+
+
+def _deed(thought: Mapping[str, Any]) -> tuple[str, ...]:
+    action = thought.get("action")
+    said = [thought["text"]] if action is None else [action["name"], action["argument"]]
+    return tuple(" ".join(part.casefold().split()) for part in said)

@@ -1,0 +1,74 @@
+"""HotpotQA: questions whose answer takes two pages of Wikipedia (Yang et al. 2018).
+
+In the "fullwiki" setting a problem is a question. In the "distractor" setting it is a JSON object
+with `question` and `context`, and the paragraphs of the context are the pages of the run, unless
+its setting `corpus` names others. Asked outright, no method sees the paragraphs.
+"""
+
+import json
+from typing import Any
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.tasks.knowledge import Knowledge, Wording
+from thoughtgraph.tasks.words import words
+from thoughtgraph.tools.corpus import Corpus
+from thoughtgraph.tools.corpus_files import page
+from thoughtgraph.tools.pages import Backend
+
+_WORDING = Wording(
+    form='"the answer is a" where a is a name, a date, a number, yes or no, or a few words',
+    finish="a name, a date, a number, yes or no, or a few words",
+)
+_GOOD = '{"question": "Who wrote …?", "context": [["Title", ["A sentence.", "Another."]]]}'
+
+
+class HotpotQA(Knowledge):
+    """The task `hotpotqa`; an answer is a short text."""
+
+    def __init__(self) -> None:
+        super().__init__("hotpotqa", wording=_WORDING, reader=words)
+
+    def read(self, text: str) -> str:
+        """Returns the question; with paragraphs, both as JSON, and nothing else that was given."""
+        if not text.lstrip().startswith("{"):
+            return super().read(text)
+        try:
+            given = json.loads(text)
+            context = given.get("context")
+            question = super().read(given["question"])
+            paragraphs = None if context is None else _paragraphs(context)
+        except ProblemError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise ProblemError(
+                f"{' '.join(text.split())[:60]!r} is no HotpotQA question; write one, or {_GOOD}"
+            ) from error
+        if not paragraphs:
+            return question
+        return json.dumps({"question": question, "context": paragraphs}, ensure_ascii=False)
+
+    def asked(self, problem: str) -> str:
+        """Returns the question alone."""
+        question = json.loads(problem)["question"] if problem.startswith("{") else problem
+        return str(question)
+
+    def pages(self, problem: str) -> Backend | None:
+        """Returns the paragraphs that come with a problem."""
+        if not problem.startswith("{"):
+            return None
+        context = json.loads(problem)["context"]
+        return Corpus.of([page(title, sentences) for title, sentences in context])
+
+
+def _paragraphs(context: Any) -> list[list[Any]]:
+    """Reads paragraphs: pairs of title and sentences in the data set, columns in its copies."""
+    pairs = (
+        zip(context["title"], context["sentences"], strict=True)
+        if isinstance(context, dict)
+        else context
+    )
+    read: dict[str, list[str]] = {}
+    for title, sentences in pairs:
+        page(title, sentences)  # refuses what is no page
+        read.setdefault(title, [str(sentence) for sentence in sentences])
+    return [[title, sentences] for title, sentences in read.items()]

@@ -1,0 +1,80 @@
+"""What evaluators, extractors and the like write, read out of their completions (SPEC.md 6.6, 7.2).
+
+Where nothing can be read the answer is None, and the method falls back as its paper says.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import cast
+
+from thoughtgraph.acting import Label
+from thoughtgraph.tools.pages import one_line
+
+LOWEST, HIGHEST = 1.0, 10.0
+"""The scale of iToT's evaluator."""
+LONGEST_ENTITY = 200
+"""Characters of an entity that are kept (ours)."""
+
+_DECORATION = r"[*_`\"'\s]{0,6}"
+_SCORE = re.compile(
+    rf"Score{_DECORATION}[:=]{_DECORATION}(\d{{1,9}}(?:\.\d{{1,9}})?)", re.IGNORECASE
+)
+_REPLY = re.compile(rf"Reply{_DECORATION}:{_DECORATION}(sure|maybe|impossible)\b", re.IGNORECASE)
+_JUDGEMENT = re.compile(rf"Judge?ment{_DECORATION}:{_DECORATION}(yes|no)\b", re.IGNORECASE)
+_LIST = re.compile(r"\[[^\[\]]*\]")
+_QUOTED = re.compile(r"[\"“]([^\"“”\n]+)[\"”]")
+_LABEL = re.compile(r"^[\s*_]*(?:Thought|Reason|Reflection|Entities)[\s*_]*:[\s*_]*", re.IGNORECASE)
+
+
+def score(text: str) -> float | None:
+    """Returns the last `Score: x`, kept within 1 and 10; None if there is none."""
+    found = _SCORE.findall(text)
+    return min(HIGHEST, max(LOWEST, float(found[-1]))) if found else None
+
+
+def label(text: str) -> Label | None:
+    """Returns the last `Reply: sure`, `maybe` or `impossible`; None if there is none."""
+    found = _REPLY.findall(text)
+    return cast("Label", found[-1].lower()) if found else None
+
+
+def judgement(text: str) -> tuple[bool | None, str]:
+    """Returns the last `JUDGMENT: YES` or `NO`, and what stands before it as its reason."""
+    found = list(_JUDGEMENT.finditer(text))
+    if not found:
+        return None, lesson(text)
+    return found[-1][1].lower() == "yes", lesson(text[: found[-1].start()])
+
+
+def lesson(text: str) -> str:
+    """Returns what a model thought, on one line and without the label before it."""
+    return one_line(_LABEL.sub("", text))
+
+
+def entities(text: str) -> list[str]:
+    """Returns distinct entities in their order.
+
+    They are read from the last list in brackets, else from all quoted texts, else between commas.
+    """
+    listed = _LIST.findall(text)
+    named = _listed(listed[-1]) if listed else None
+    if named is None:
+        named = _QUOTED.findall(text) or lesson(text).split(",")
+    return _distinct(named)
+
+
+def _listed(text: str) -> list[str] | None:
+    try:
+        items = json.loads(text)
+    except ValueError:
+        return _QUOTED.findall(text) or text.strip("[]").split(",")
+    return [item for item in items if isinstance(item, str)]
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    bare = (one_line(name).strip(" .\"'`*") for name in names)
+    first: dict[str, str] = {}
+    for name in filter(None, bare):
+        first.setdefault(name.casefold(), name[:LONGEST_ENTITY])
+    return list(first.values())

@@ -1,0 +1,227 @@
+"""Questions that are answered with the help of pages: what HotpotQA, FEVER and StrategyQA share.
+
+Asked outright they are like other zero-shot questions, or with worked examples before them (the
+papers' base rows). Methods that act are shown a trajectory (`tasks/trajectory.py`) and call Search,
+Lookup and Finish. The prompts are ours, after the papers': ReAct and Reflexion, Informed Tree of
+Thought (appendix B), FGDIP (appendix E).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path as File
+from typing import Any
+
+from thoughtgraph.acting import Hints, Label, Move, Tools
+from thoughtgraph.errors import InputError
+from thoughtgraph.prompts import fill, load
+from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks import judgements
+from thoughtgraph.tasks.trajectory import STOP, deed, read_move, trajectory
+from thoughtgraph.tasks.words import normal
+from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
+from thoughtgraph.tools.pages import Backend
+from thoughtgraph.tools.prices import read_costs
+from thoughtgraph.tools.sources import toolbox
+from thoughtgraph.tree import Path
+
+OWN, NONE = "own", "none"
+"""What the setting `examples` may say instead of a file."""
+LONGEST_EXAMPLES = 200_000
+"""Characters of a file of examples (ours)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a task's problems and answers are spoken of."""
+
+    form: str
+    """How an answer that is asked for outright is to be given."""
+    finish: str
+    """What stands between the brackets of Finish."""
+    label: str = "Question"
+    """What stands before the problem."""
+
+
+class Knowledge(ZeroShot):
+    """A task whose problems are answered with Search, Lookup and Finish.
+
+    Args:
+        name: The task's id, and the folder of its examples.
+        wording: How its problems and answers are spoken of.
+        reader: Reads the canonical answer out of a completion.
+    """
+
+    def __init__(self, name: str, *, wording: Wording, reader: Reader) -> None:
+        super().__init__(name, form=wording.form, reader=reader)
+        self._wording = wording
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the plain prompt, after worked examples where the settings ask for them."""
+        if not (shown := self._examples(style, options, default="")):
+            return super().ask(problem, style, options)
+        first = "Answer:" if style == "io" else "Thought:"
+        asked = f"{shown}\n\n{self._wording.label}: {self.asked(problem)}\n{first}"
+        return Prompt(asked, stop=(f"\n{self._wording.label}:",))
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Reads the final answer; what follows the next question is none of it."""
+        return super().answer(problem, text.partition(f"\n{self._wording.label}:")[0])
+
+    # Acts
+
+    def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Tools:
+        """Opens Search, Lookup and Finish over the pages that the settings or the problem name."""
+        self._examples("react", options)
+        named: str = options["corpus"]
+        own = None if named else self.pages(problem)
+        return toolbox(
+            (named or "wikipedia") if own is None else own,
+            style=options["observations"],
+            costs=read_costs(options["tool_costs"]),
+            contact=options["contact"],
+            extra=extra,
+            lenient_lookup=options["lenient_lookup"],
+            deadline=options["tool_deadline"],
+            recording=options["recording"],
+        )
+
+    def pages(self, problem: str) -> Backend | None:
+        """Returns the pages that come with a problem; None if there are none."""
+        return None
+
+    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
+        """Returns the trajectory so far, to be gone on with at the next thought."""
+        step = len(path) + 1
+        text = fill(
+            "acting/itot" if style == "itot" else "acting/react",
+            tools=hints.tools,
+            finish=self._wording.finish,
+            examples=self._examples("react", options),
+            lessons=_lessons(hints),
+        )
+        lines = [text, "", self._so_far(problem, path)]
+        if hints.thought:
+            lines.append(f"Thought {step}: {hints.thought}\nAction {step}:")
+            return Prompt("\n".join(lines), stop=("\n",))
+        return Prompt("\n".join([*lines, f"Thought {step}:"]), stop=(STOP,))
+
+    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
+        """Reads the next step out of a completion."""
+        return read_move(text, hints.thought)
+
+    # Estimates, Reflects
+
+    def estimate(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for relevance, progress, potential and a score."""
+        return Prompt(fill("acting/estimate", trajectory=self._so_far(problem, path)))
+
+    def estimated(self, text: str) -> float | None:
+        """Reads the last `Score:`."""
+        return judgements.score(text)
+
+    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Prompt:
+        """Returns the prompt that asks what went wrong and what to do next time."""
+        lessons = _lessons(hints)
+        return Prompt(
+            fill("acting/reflect", lessons=lessons, trajectory=self._so_far(problem, path))
+        )
+
+    def reflected(self, text: str) -> str:
+        """Reads the lesson, on one line."""
+        return judgements.lesson(text)
+
+    # Extracts, Labels, Verifies, Concludes
+
+    def extract(self, problem: str, options: Options) -> Prompt:
+        """Returns the prompt that asks for the entities to begin with."""
+        return Prompt(fill("acting/extract", question=self._question(problem)))
+
+    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
+        """Reads distinct entities, in order."""
+        return judgements.entities(text)
+
+    def opening(self, problem: str, entity: str) -> Move:
+        """Returns the search for an entity; for the problem itself, the search for its words."""
+        sought = self.asked(problem) if entity == problem else entity
+        # A bracket that is not closed on its line would make the action unreadable.
+        argument = sought.replace("[", "(").replace("]", ")")
+        return Move(f"I need to search {sought}.", f"Search[{argument}]")
+
+    def label(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for sure, maybe or impossible."""
+        return Prompt(fill("acting/label", trajectory=self._so_far(problem, path)))
+
+    def labelled(self, text: str) -> Label | None:
+        """Reads the last `Reply:`."""
+        return judgements.label(text)
+
+    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
+        """Returns the prompt that asks whether an answer is of the kind that was asked for."""
+        question = self._question(problem)
+        return Prompt(
+            fill("acting/verify", question=question, answer=answer, finish=self._wording.finish)
+        )
+
+    def verified(self, text: str) -> tuple[bool | None, str]:
+        """Reads the last `JUDGMENT:` and its reason."""
+        return judgements.judgement(text)
+
+    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for an answer from what is known so far."""
+        so_far = self._so_far(problem, path)
+        return Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
+
+    def concluded(self, problem: str, text: str) -> str | None:
+        """Reads the answer as one that was asked for outright."""
+        return self.answer(problem, text)
+
+    def normal(self, answer: str) -> str:
+        """Returns an answer as HotpotQA's scorer compares it."""
+        return normal(answer)
+
+    def _question(self, problem: str) -> str:
+        return f"{self._wording.label}: {self.asked(problem)}"
+
+    def _so_far(self, problem: str, path: Path) -> str:
+        steps = trajectory(path)
+        return f"{self._question(problem)}\n{steps}" if steps else self._question(problem)
+
+    def _examples(self, style: str, options: Options, default: str = OWN) -> str:
+        """Returns the examples that the settings choose; empty for none."""
+        chosen = options.get("examples") or default
+        if chosen in ("", NONE):
+            return ""
+        return load(f"{self.id}/{style}") if chosen == OWN else _read(chosen)
+
+
+def _lessons(hints: Hints) -> str:
+    """Returns what a method adds: earlier lessons, wrong answers, steps that were taken already."""
+    wrong = "\n".join(
+        f"Results: {each['answer']}, Thought: {each['thought']} ({each['reason']})"
+        for each in hints.rejected
+    )
+    taken = "\n".join(
+        f"Thought: {each['text']} Action: {deed(each)} Observation: {each.get('observation') or ''}"
+        for each in hints.siblings
+    )
+    learnt = "\n".join(f"- {each}" for each in hints.reflections)
+    blocks = (("reflections", learnt), ("rejected", wrong), ("siblings", taken))
+    return "".join(f"\n\n{fill(f'acting/{name}', lines=lines)}" for name, lines in blocks if lines)
+
+
+@lru_cache(maxsize=8)
+def _read(name: str) -> str:
+    """Returns a file of examples; the same all through a process, so that a run does not change."""
+    try:
+        text = File(name).expanduser().read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "no UTF-8"
+        raise InputError(
+            f"cannot read the examples in {name!r} ({why}); name a text file, {OWN} or {NONE}"
+        ) from error
+    if len(text) > LONGEST_EXAMPLES:
+        raise InputError(
+            f"the examples in {name!r} are longer than {LONGEST_EXAMPLES} characters; choose fewer"
+        )
+    return text

@@ -1,0 +1,93 @@
+"""Trajectories: steps of thought, action and observation as a model reads and writes them (ReAct).
+
+    Thought 2: I need the capital of Chile.
+    Action 2: Lookup[capital]
+    Observation 2: (Result 1 / 2) Its capital is Santiago.
+
+What a tool answered stands on one line of its own. It is only ever shown: nothing here reads a text
+that holds an observation, but for what the model itself made up, which is cut off.
+"""
+
+import re
+from collections.abc import Sequence
+
+from thoughtgraph.acting import Move
+from thoughtgraph.tools.pages import one_line
+from thoughtgraph.tree import Path, Thought
+
+STOP = "\nObservation"
+"""Where a step ends: the observation is the tool's to give (ReAct's code)."""
+
+_MARK = r"[ \t*#>_-]{0,8}"
+_OBSERVED = re.compile(rf"^{_MARK}Observation\b", re.IGNORECASE | re.MULTILINE)
+_THOUGHT = re.compile(
+    rf"^{_MARK}Thought[ \t]{{0,3}}\d{{0,4}}[ \t*_]{{0,6}}:[*_]{{0,3}}", re.IGNORECASE | re.MULTILINE
+)
+_ACTION = re.compile(
+    rf"(?:^{_MARK}Action[ \t]{{0,3}}\d{{0,4}}|\bAction[ \t]{{1,3}}\d{{1,4}})"
+    r"[ \t*_]{0,6}:[*_]{0,3}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BARE = re.compile(r"^[ \t]*[A-Za-z]\w{0,40}\[[^\n]*\][ \t.]*$", re.MULTILINE)
+"""A line that is an action and nothing else: small models leave the label out."""
+
+
+def trajectory(path: Path) -> str:
+    """Returns a path as numbered steps; empty for the root."""
+    return "\n".join(line for step, thought in enumerate(path, 1) for line in _step(step, thought))
+
+
+def deed(thought: Thought) -> str:
+    """Returns a thought's action as it is written, such as `Search[Milan]`; empty without one."""
+    action = thought.get("action")
+    return one_line(f"{action['name']}[{action['argument']}]") if action else ""
+
+
+def _step(step: int, thought: Thought) -> Sequence[str]:
+    said = (
+        ("Thought", thought["text"]),
+        ("Action", deed(thought)),
+        ("Observation", thought.get("observation") or ""),
+    )
+    return [f"{label} {step}: {one_line(text)}" for label, text in said if text]
+
+
+def read_move(text: str, thought: str = "") -> Move:
+    """Reads the first step out of a completion.
+
+    Labels may be decorated, and any number is accepted. The thought is what stands before the first
+    action, the action the first line after its label.
+
+    Args:
+        text: The completion, which may go on after the step.
+        thought: The thought that was given, where only its action was asked for; the label may then
+            be missing.
+    """
+    written = text[: _cut(text)]
+    found = _ACTION.search(written)
+    if thought:
+        rest = written if found is None else written[found.end() :]
+        action = _first_line(rest)
+        return Move(thought, action, malformed=not action)
+    bare = _BARE.search(written) if found is None else None
+    if bare is not None:
+        return Move(_thought(written[: bare.start()]), one_line(bare[0]))
+    if found is None:
+        return Move(_thought(written), malformed=True)
+    action = _first_line(written[found.end() :])
+    return Move(_thought(written[: found.start()]), action, malformed=not action)
+
+
+def _cut(text: str) -> int:
+    found = _OBSERVED.search(text)
+    return len(text) if found is None else found.start()
+
+
+def _thought(text: str) -> str:
+    return one_line(_THOUGHT.sub("", text))
+
+
+def _first_line(text: str) -> str:
+    """Returns the first line that says something; empty if that is the next thought."""
+    line = next((line for line in text.split("\n") if line.strip()), "")
+    return "" if _THOUGHT.match(line) else one_line(line)

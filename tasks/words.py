@@ -1,0 +1,26 @@
+"""Answers in words: read out of text, and the form in which equal ones are equal (SPEC.md 1.8)."""
+
+import re
+import string
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+def normal(text: str) -> str:
+    """Returns an answer as HotpotQA's scorer compares it.
+
+    Case, punctuation, articles and double spaces are gone.
+
+    >>> normal("The  Eiffel-Tower.")
+    'eiffeltower'
+    """
+    lowered = "".join(letter for letter in text.lower() if letter not in _PUNCTUATION)
+    return " ".join(_ARTICLES.sub(" ", lowered).split())
+
+
+def words(marked: str, text: str) -> str | None:
+    """Returns the line that follows the marker "the answer is", else the whole text."""
+    answer = marked.strip().partition("\n")[0].strip() or text.strip()
+    bare = answer.strip(" \"'`*_").removesuffix(".").strip(" \"'`*_")
+    return bare or None

@@ -1,0 +1,104 @@
+"""The prompts of methods that act, rendered from a stored result as the model saw them."""
+
+from typing import Any
+
+import pytest
+from pages_script import ScriptedPages
+from scripted import Call, ScriptedChat, rng
+
+import thoughtgraph as tg
+from thoughtgraph.cli.viewer.payload import payload
+from thoughtgraph.cli.viewer.prompts import Renderer
+from thoughtgraph.tools.sources import toolbox
+
+PAGES = {"Milan": "Milan is a city. The mayor lives there.", "Oslo": "Oslo is a capital."}
+STEPS = (
+    "I try.\nAction 1: Search[Milan]",
+    "I look.\nAction 1: Lookup[mayor]",
+    "Atlantis?\nAction 1: Search[Atlantis]",
+    "I only think.",
+    "I know.\nAction 1: Finish[Italy]",
+    "I guess.\nAction 1: Finish[Norway]",
+)
+SAID = {
+    "generate": STEPS,
+    "act": ("Search[Oslo]", "no idea", "Finish[Sweden]"),
+    "reflect": ("Look\nelsewhere.", "Search first."),
+    "extract": ('["Milan", "Oslo"]', '["Milan"]', "?"),
+    "value": ("Score: 3", "Score: 8", "none"),
+    "step_eval": ("Reply: sure", "Reply: maybe", "Reply: impossible"),
+    "answer_eval": ("THOUGHT: no country.\nJUDGMENT: NO", "JUDGMENT: NO", "JUDGMENT: YES"),
+    "conclude": ("the answer is Rome", ""),
+}
+
+
+def gambler(seed: int) -> ScriptedChat:
+    def reply(call: Call) -> list[str]:
+        draws = rng(seed, call.role, call.draw or call.prompt)
+        return [draws.choice(SAID[call.role]) for _ in range(call.n)]
+
+    return ScriptedChat(reply=reply)
+
+
+async def never(answer: str) -> bool:
+    return False
+
+
+async def solved(method: str, seed: int, **context: Any) -> tuple[dict[str, Any], list[Call]]:
+    model = gambler(seed)
+    oracle = never if method == "reflexion" else False
+    tools = toolbox(ScriptedPages(PAGES))
+    graph = tg.build(method, task="hotpotqa", model=model, oracle=oracle, tools=tools)
+    out = await graph.ainvoke({"problem": "Where is Milan?"}, context=context)
+    return {**out, "method": method, "task": "hotpotqa", "problem": "Where is Milan?"}, model.seen
+
+
+def rendered(result: dict[str, Any]) -> set[tuple[str, str]]:
+    renderer = Renderer(result)
+    keys = [key for key in result["tree"] if key != "0"]
+    made = [prompt for key in keys for prompt in renderer.prompts(key)]
+    return {*made, *(prompt for key in result["tree"] for prompt in renderer.expansion(key))}
+
+
+@pytest.mark.parametrize(
+    ("method", "context", "roles"),
+    [
+        ("itot_d_star_lite", {"rounds": 6, "n_generate": 2}, {"generate", "value"}),
+        ("react", {}, {"generate", "act"}),
+        ("reflexion", {"trials": 3}, {"generate", "act", "reflect"}),
+        (
+            "fgdip",
+            {"limit_requests": 60},
+            {"extract", "generate", "step_eval", "answer_eval", "conclude"},
+        ),
+        (
+            "fgdip",
+            {"limit_requests": 60, "extractor": False, "layer_scope": "global"},
+            {"generate", "step_eval", "answer_eval"},
+        ),
+    ],
+    ids=["itot", "react", "reflexion", "fgdip", "fgdip without extractor"],
+)
+async def test_every_prompt_is_rendered_again(
+    method: str, context: dict[str, Any], roles: set[str]
+) -> None:
+    met = set()
+    for seed in range(8):
+        result, seen = await solved(method, seed, **context)
+        shown = rendered(result)
+        for call in seen:
+            assert (call.role, call.prompt) in shown
+        if method != "fgdip":  # a layer without children shows the prompt it would have begun with
+            asked = {(call.role, call.prompt) for call in seen}
+            assert {each for each in shown if each[0] != "generate"} <= asked
+        met |= {call.role for call in seen}
+    assert roles <= met, "the script reaches every prompt"
+
+
+async def test_a_propagation_reaches_the_page_as_it_was() -> None:
+    result, _ = await solved("itot_d_star_lite", 1, rounds=6, n_generate=2)
+    thoughts = payload([result])["runs"][0]["thoughts"]
+    records = [thought["propagation"] for thought in thoughts if "propagation" in thought]
+    assert records
+    assert records == [t["propagation"] for t in result["tree"].values() if "propagation" in t]
+    assert all({"cost", "priority"} <= thought.keys() for thought in thoughts)

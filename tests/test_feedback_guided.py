@@ -1,0 +1,394 @@
+"""FGDIP: hand-solved searches, the drawn graph, ablations, the properties P46 to P52."""
+
+import random
+from functools import cache
+from typing import Any, cast
+
+import pytest
+from acting import Errand, Odds, Walk, shown_step, walker
+from langgraph.checkpoint.memory import InMemorySaver
+from letters import HOSTILE, comparable, edges
+from scripted import Call, Reply, ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph.building import Graph
+from thoughtgraph.nodes.act import REJECTED
+from thoughtgraph.nodes.feedback import SAME
+
+POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+
+
+@cache
+def built(method: str = "fgdip") -> tuple[Graph, ScriptedChat, Errand]:
+    model, task = ScriptedChat(reply=lambda call: ""), Errand()
+    return tg.build(method, task=task, model=model), model, task
+
+
+async def run(reply: Reply, walk: Walk | None = None, **context: Any) -> tuple[Any, list[Call]]:
+    graph, model, task = built()
+    model.reply, model.seen, task.walk = reply, [], walk or Walk()
+    out = await graph.ainvoke({"problem": "a"}, context=context or None)
+    return out, list(model.seen)
+
+
+def scripted(
+    steps: dict[tuple[str, int], str],
+    *,
+    entities: str = "a, b",
+    labels: dict[str, str] | None = None,
+    verdicts: dict[str, str] | None = None,
+) -> Reply:
+    """Answers by the thought and the index of the child, by the last thought, by the answer."""
+
+    def reply(call: Call) -> str:
+        last = call.prompt.rpartition("\n")[2]
+        if call.role == "generate":
+            assert call.draw is not None
+            return steps[call.draw[1], call.draw[2]]
+        if call.role == "extract":
+            return entities
+        if call.role == "step_eval":
+            return (labels or {}).get(last.partition(">")[0], "sure")
+        if call.role == "answer_eval":
+            return (verdicts or {}).get(last.rpartition("|")[2], "YES")
+        return "forced"
+
+    return reply
+
+
+def notes(out: Any) -> dict[str, tuple[Any, ...]]:
+    return {t["text"]: (t["status"], t.get("visit")) for t in list(out["tree"].values())[1:]}
+
+
+async def test_the_drawn_graph_is_the_algorithm() -> None:
+    assert edges("fgdip", Errand()) == {
+        ("start", "start"),
+        ("start", "extract"),
+        ("start", "generate"),  # without extractor
+        ("extract", "call_tool"),
+        ("extract", "register"),  # a task without tools
+        ("extract", "answer"),
+        ("generate", "call_tool"),
+        ("generate", "register"),  # an action that cannot be read
+        ("generate", "answer"),
+        ("call_tool", "register"),
+        ("register", "generate"),  # the next child
+        ("register", "evaluate"),
+        ("register", "select"),  # nothing to label
+        ("evaluate", "select"),
+        ("select", "generate"),
+        ("select", "verify"),
+        ("select", "conclude"),
+        ("select", "answer"),
+        ("verify", "select"),  # rejected: backtrack
+        ("verify", "answer"),
+        ("conclude", "answer"),
+        ("answer", "end"),
+    }
+
+
+async def test_the_worked_example_of_the_order() -> None:
+    labels = {
+        "begin at a": "maybe",
+        "begin at b": "sure",
+        "begin at c": "impossible",
+        "begin at d": "sure",
+    }
+    reply = scripted(
+        {(key, 0): "dead>Go[x]" for key in ("1", "2", "3", "4")},
+        entities="a, b, c, d",
+        labels={**labels, "dead": "impossible"},
+    )
+    out, _ = await run(reply, n_generate=1)
+    assert notes(out)["begin at b"][1] == 1
+    assert notes(out)["begin at d"][1] == 2
+    assert notes(out)["begin at a"][1] == 3
+    assert notes(out)["begin at c"] == ("pruned", None)
+    assert (out["answer"], out["stop_reason"]) == ("forced", "exhausted")
+
+
+async def test_a_search_by_hand() -> None:
+    steps = {
+        ("1", 0): "wrong way>Go[x!]",
+        ("1", 1): "guess>Finish[one]",
+        ("1", 2): "GUESS too>Finish[One]",
+        ("2", 0): "better>Ride[y]",
+        ("2", 1): "mumble",
+        ("2", 2): "again>Finish[two]",
+        ("6", 0): "never",
+    }
+    reply = scripted(
+        steps,
+        labels={"wrong way": "impossible", "better": "maybe"},
+        verdicts={"one": "NO not a name", "two": "YES"},
+    )
+    out, seen = await run(reply)
+    tree = out["tree"]
+    assert (out["answer"], out["stop_reason"]) == ("two", "solved")
+    assert tree["4"]["note"] == f"{REJECTED}not a name"
+    assert (tree["5"]["status"], tree["5"]["note"]) == ("pruned", SAME)
+    assert tree["7"]["note"] == "impossible", "a step without an action"
+    assert [t["text"] for t in by_visit(tree)] == ["begin at a", "guess", "begin at b", "again"]
+    assert out["usage"]["parse_errors"] == {"generate": 1}
+    prompts = [call.prompt.split("\n") for call in seen if call.role == "generate"]
+    assert prompts[0] == ["fgdip|a", shown_step(tree["1"]), "Go Ride Finish"]
+    assert prompts[1][2:-1] == [f"beside {shown_step(tree['3'])}"]
+    assert prompts[3][2:-1] == ["wrong one guess not a name"]
+    assert prompts[5][2:-1] == [
+        "wrong one guess not a name",
+        *(f"beside {shown_step(tree[key])}" for key in ("6", "7")),
+    ]
+
+
+def by_visit(tree: Any) -> list[Any]:
+    return sorted((t for t in tree.values() if "visit" in t), key=lambda t: t["visit"])
+
+
+async def test_without_an_accepted_answer_the_most_frequent_one_is_given() -> None:
+    said = {"1": "x", "2": "Y", "3": "y", "4": "x"}
+    steps = {(key, 0): f"s{key}>Finish[{answer}]" for key, answer in said.items()}
+    reply = scripted(steps, entities="a, b, c, d", verdicts=dict.fromkeys("xYy", "NO"))
+    out, _ = await run(reply, n_generate=1)
+    assert (out["answer"], out["stop_reason"]) == ("x", "exhausted")
+    assert out["candidates"] == ["x", "y", "Y", "x"], "x and y are as frequent; x is later"
+
+
+async def test_answer_checks_are_limited() -> None:
+    reply = scripted(
+        {(str(k), 0): f"s>Finish[{k}]" for k in range(9)},
+        entities="a,b,c,d,e,f",
+        verdicts={str(k): "NO" for k in range(9)},
+    )
+    out, seen = await run(reply, n_generate=1, max_answer_checks=2)
+    assert sum(call.role == "answer_eval" for call in seen) == 2
+    assert (out["answer"], out["stop_reason"]) == ("2", "budget")
+
+
+async def test_when_all_entities_are_impossible_they_are_kept() -> None:
+    labels = {"begin at a": "impossible", "begin at b": "impossible"}
+    out, _ = await run(scripted({("1", 0): "s>Finish[x]"}, labels=labels), n_generate=1)
+    assert (out["answer"], by_visit(out["tree"])[0]["text"]) == ("x", "begin at a")
+
+
+async def test_nothing_extracted_begins_at_the_problem() -> None:
+    out, _ = await run(scripted({("1", 0): "s>Finish[x]"}, entities=" "), n_generate=1)
+    assert out["tree"]["1"]["action"] == {"name": "Go", "argument": "a"}
+    assert out["usage"]["parse_errors"] == {"extract": 1}
+
+
+async def test_without_extractor_the_first_layer_is_generated() -> None:
+    out, seen = await run(scripted({("0", 0): "s>Finish[x]"}), extractor=False, n_generate=1)
+    assert (out["answer"], [call.role for call in seen]) == ("x", ["generate", "answer_eval"])
+
+
+async def test_without_step_evaluator_the_order_is_the_order_of_generation() -> None:
+    reply = scripted(
+        {
+            ("1", 0): "s>Go[x]",
+            ("1", 1): "t>Finish[x]",
+            ("3", 0): "u>Finish[y]",
+            ("3", 1): "v>Finish[z]",
+        }
+    )
+    out, seen = await run(reply, step_evaluator=False, n_generate=2)
+    assert out["answer"] == "y", "the first child is visited before the answer beside it"
+    assert not any(call.role == "step_eval" for call in seen)
+
+
+async def test_the_exact_check_of_a_task_may_judge_answers() -> None:
+    steps = {("1", 0): "s>Finish[b]", ("1", 1): "t>Finish[a]"}
+    out, seen = await run(scripted(steps), exact_check=True, n_generate=2)
+    assert (out["answer"], out["oracle"]) == ("a", True), "it was told that b is wrong"
+    assert not any(call.role == "answer_eval" for call in seen)
+
+
+async def test_feedback_of_a_whole_layer() -> None:
+    steps = {("1", 0): "s>Go[x]", ("2", 0): "t>Finish[y]"}
+    labels = {"s": "impossible"}
+    _, seen = await run(scripted(steps, labels=labels), n_generate=1, layer_scope="global")
+    last = [call for call in seen if call.role == "generate"][-1]
+    assert "beside s>Go[x]" in last.prompt
+
+
+@pytest.mark.parametrize(
+    ("switch", "hint"), [("feedback", "beside "), ("error_analysis", "wrong ")]
+)
+async def test_switches_leave_their_block_out(switch: str, hint: str) -> None:
+    for seed in range(5):
+        reply = walker(seed, Odds(finish=0.4))
+        _, seen = await run(reply)
+        assert any(hint in call.prompt for call in seen) or seed
+        _, seen = await run(reply, **cast("dict[str, Any]", {switch: False}))
+        assert not any(hint in call.prompt for call in seen)
+
+
+def settings(seed: int) -> dict[str, Any]:
+    draws = random.Random(seed)
+    return {
+        "n_generate": draws.randint(1, 3),
+        "max_depth": draws.randint(1, 4),
+        "max_answer_checks": draws.randint(1, 4),
+        "extractor": draws.random() < 0.8,
+        "step_evaluator": draws.random() < 0.8,
+        "answer_evaluator": draws.random() < 0.8,
+        "limit_requests": draws.choice([10, 40]),
+    }
+
+
+@pytest.mark.parametrize("seeds", POOLS)
+async def test_p46_to_p52_hold_of_random_searches(seeds: range) -> None:
+    for seed in seeds:
+        context = settings(seed)
+        reply = walker(seed, Odds(lost=0.1, finish=0.25))
+        out, seen = await run(reply, **context)
+        tree, visits = out["tree"], by_visit(out["tree"])
+        for thought in tree.values():
+            first_layer = thought["parent"] == "0" and context["extractor"]
+            if "visit" in thought and not first_layer and context["step_evaluator"]:
+                assert thought["value"] > 0, "P46"
+            longest = context["max_depth"] + (thought.get("note") == "forced at the end")
+            assert thought["depth"] <= longest, "P52"
+        if context["step_evaluator"]:
+            check_sure_first(tree, visits)
+        checks = [call for call in seen if call.role == "answer_eval"]
+        assert len(checks) <= context["max_answer_checks"], "P52"
+        assert len(seen) == out["usage"]["requests"] <= context["limit_requests"], "P52"
+        if not context["answer_evaluator"]:
+            assert not checks and not any("wrong " in call.prompt for call in seen), "P49"
+            assert sum(thought["status"] == "terminal" for thought in visits) <= 1
+        accepted = [t for t in visits if t.get("note", "").startswith("accepted")]
+        assert not accepted or accepted == [visits[-1]], "P51"
+        check_prompts(seen)
+        assert sum(call.n for call in seen) == out["usage"]["samples"], "P2"
+        if seed % 4 == 0:
+            again, _ = await run(reply, **context)
+            assert comparable(out) == comparable(again), "P1"
+
+
+def check_sure_first(tree: Any, visits: list[Any]) -> None:
+    """P47: before a maybe is visited, all that is below its sure siblings has been."""
+    for late in visits:
+        for early in visits:
+            if early["parent"] == late["parent"] and early["value"] > late["value"]:
+                below = [t for t in visits if early in [*tg.path_to(tree, t["id"])]]
+                labelled = late["value"] < 2 and early["value"] == 2
+                terminal = "terminal" in (early["status"], late["status"])
+                if labelled and not terminal:
+                    assert all(t["visit"] < late["visit"] for t in below)
+
+
+def check_prompts(seen: list[Call]) -> None:
+    """P50: each generation after the j-th rejection shows j errors; the k-th child at most k."""
+    rejections = 0
+    for call in seen:
+        if call.role == "answer_eval":
+            said = walker_verdict(call)
+            rejections += not said
+        if call.role == "generate":
+            lines = call.prompt.split("\n")
+            assert sum(line.startswith("wrong ") for line in lines) == rejections
+            assert call.draw is not None
+            assert sum(line.startswith("beside ") for line in lines) <= call.draw[2]
+
+
+def walker_verdict(call: Call) -> bool:
+    graph, model, _ = built()
+    assert graph is not None
+    return str(model.reply(call)[0]).startswith("YES")
+
+
+@pytest.mark.parametrize("seeds", POOLS)
+async def test_p48_one_child_and_no_judges_is_react(seeds: range) -> None:
+    react, model, task = built("react")
+    for seed in seeds:
+        steps = walker(seed, Odds(bad=0.3, finish=0.2))
+
+        def reply(call: Call, steps: Reply = steps) -> Any:
+            fixed = {"extract": "a", "step_eval": "sure", "answer_eval": "YES", "conclude": ""}
+            if call.role == "generate" and call.draw and call.draw[1] == "0":
+                return "begin at a>Go[a]"
+            return steps(call) if call.role == "generate" else fixed[call.role]
+
+        guided, _ = await run(reply, n_generate=1, max_depth=7)
+        model.reply, model.seen, task.walk = reply, [], Walk()
+        single = await react.ainvoke({"problem": "a"}, context={"max_steps": 7})
+        pairs = [
+            [(t["text"], t.get("observation")) for t in out["tree"].values()]
+            for out in (guided, single)
+        ]
+        assert pairs[0] == pairs[1]
+        assert guided["answer"] == single["answer"]
+
+
+async def test_p4_interrupted_anywhere_it_ends_the_same() -> None:
+    for seed in range(3):
+        context: dict[str, Any] = {"limit_requests": 25}
+        reply = walker(seed, Odds(lost=0.1))
+        whole = comparable((await run(reply, **context))[0])
+        saver = InMemorySaver()
+        given: Any = {"problem": "a"}
+        config: Any = {"configurable": {"thread_id": "1"}}
+        while True:
+            model = ScriptedChat(reply=reply)
+            graph = tg.build("fgdip", task=Errand(), model=model, checkpointer=saver)
+            out = await graph.ainvoke(given, config, context=context, interrupt_after="*")
+            if not (await graph.aget_state(config)).next:
+                break
+            given = None
+        assert comparable(out) == whole
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+async def test_p3_a_hostile_model_never_raises(text: str) -> None:
+    out, _ = await run(lambda call: text, limit_requests=40)
+    assert out["error"] == ""
+    assert out["usage"]["parse_errors"]
+
+
+@pytest.mark.parametrize("allowed", range(8))
+async def test_the_request_limit_is_never_passed_and_keeps_one_for_an_answer(allowed: int) -> None:
+    def reply(call: Call) -> str:
+        words = {"extract": "a, b", "step_eval": "sure", "conclude": "forced"}
+        return words.get(call.role, "on>Go[a]")
+
+    out, seen = await run(reply, limit_requests=allowed)
+    assert len(seen) == out["usage"]["requests"] <= allowed
+    assert out["stop_reason"] == "budget"
+    assert out["answer"] == ("forced" if allowed > 1 else None)
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"),
+    [
+        ({"limit_thoughts": 4}, "budget"),
+        ({"limit_rounds": 2}, "round_limit"),
+        ({"limit_depth": 1}, "exhausted"),
+        ({"limit_seconds": 0.0}, "budget"),
+    ],
+)
+async def test_other_limits_end_the_search_with_their_reason(
+    limit: dict[str, Any], reason: str
+) -> None:
+    out, _ = await run(walker(3, Odds(finish=0.0)), **limit)
+    assert out["stop_reason"] == reason
+
+
+async def test_game_of_24_by_hand() -> None:
+    def reply(call: Call) -> str:
+        left = call.prompt.rpartition("Numbers: ")[2].partition("\n")[0]
+        if call.role == "generate":
+            steps = {"6 9 13": "13 - 9 = 4 (left: 4 6)", "4 6": "4 * 6 = 24 (left: 24)"}
+            return steps.get(left, "Answer: (10 - 4) * (13 - 9) = 24")
+        first = "10 - 4 = 6 (left: 6 9 13)\n9 - 4 = 5 (left: 5 10 13)\nnot a step"
+        return {"extract": first, "step_eval": "likely", "answer_eval": "Judge:\nsure"}[call.role]
+
+    graph = tg.build("fgdip", task="game24", model=ScriptedChat(reply=reply))
+    out = await graph.ainvoke({"problem": "4 9 10 13"}, context={"n_generate": 2})
+    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "solved")
+    assert [t["text"] for t in by_visit(out["tree"])] == [
+        "10 - 4 = 6 (left: 6 9 13)",
+        "13 - 9 = 4 (left: 4 6)",
+        "4 * 6 = 24 (left: 24)",
+        "Answer: (10 - 4) * (13 - 9)",
+    ]
+    assert "tool_cost" not in out["usage"]

@@ -1,0 +1,52 @@
+"""LangChain community's Wikipedia tool, for comparison with what others built on it.
+
+It shows the summaries of the three pages that a search finds best, cut to 4,000 letters: no exact
+titles, no Lookup. The package is no longer developed, so it is imported only when this tool is
+chosen; its requests go through our transport.
+"""
+
+import asyncio
+import warnings
+from importlib import import_module
+from typing import Any
+
+from langchain_core.tools import BaseTool, tool
+
+from thoughtgraph.tools.wikipedia import Wikipedia, client
+
+NOTHING = "No good Wikipedia Search Result was found"
+
+
+def community_tool(wiki: Wikipedia) -> BaseTool:
+    """Returns the tool, under the name `Wikipedia`.
+
+    Args:
+        wiki: The wiki that it asks, within that wiki's deadline.
+    """
+    query_run = _query_run()
+
+    def run(query: str) -> str:
+        with wiki.serving():
+            return str(query_run.run(query))
+
+    @tool("Wikipedia")
+    async def wikipedia(query: str) -> str:
+        """Searches Wikipedia and shows the summaries of the best pages."""
+        return await asyncio.to_thread(run, query)
+
+    return wikipedia
+
+
+def found_nothing(observation: str) -> bool:
+    """Says whether an observation of the tool is a miss."""
+    return observation.startswith(NOTHING)
+
+
+def _query_run() -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*being sunset", category=DeprecationWarning)
+        tools: Any = import_module("langchain_community.tools.wikipedia.tool")
+        utilities: Any = import_module("langchain_community.utilities.wikipedia")
+    # Its own constructor would set the language of the package for all who use it.
+    wrapper = utilities.WikipediaAPIWrapper.model_construct(wiki_client=client())
+    return tools.WikipediaQueryRun(api_wrapper=wrapper)

@@ -1,0 +1,154 @@
+"""Pages of an encyclopaedia as plain sentences, what serves them, and what can go wrong."""
+
+import html
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from thoughtgraph.errors import ThoughtgraphError
+
+MOST_SIMILAR = 5
+"""Titles that a miss suggests (ReAct's code)."""
+
+_HEADING = re.compile(r"\s*(={1,6})\s*\S.*?\1\s*")
+_INVISIBLE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]+"
+)
+"""Control characters, those that reorder text, and halves of characters."""
+
+
+class PagesError(ThoughtgraphError, RuntimeError):
+    """Pages could not be asked for; a page that does not exist is no error."""
+
+
+class Refused(PagesError):
+    """The server will not serve this client, so that trying again does not help."""
+
+
+class Busy(PagesError):
+    """The server, or our own rate limit, asks to wait longer than the deadline allows."""
+
+
+class Unreachable(PagesError):
+    """There was no connection, or no answer in time."""
+
+
+class Unreadable(PagesError):
+    """The server answered with something that is no answer of a wiki."""
+
+
+class NotKept(PagesError):
+    """The file in which a wiki's answers are kept cannot be used any more."""
+
+
+class NotRecorded(PagesError):
+    """A replay asked for something that was never recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One article.
+
+    Args:
+        title: The title under which it was found.
+        paragraphs: The sentences of each paragraph, in the source's own split where it has one.
+        lead: How many of the paragraphs stand before the first heading.
+        url: Where a person can read it; empty if nowhere.
+        redirected_from: The title that was asked for, when it is another name of this page.
+    """
+
+    title: str
+    paragraphs: tuple[tuple[str, ...], ...]
+    lead: int = 1
+    url: str = ""
+    redirected_from: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the page as JSON values."""
+        return {**asdict(self), "paragraphs": [list(sentences) for sentences in self.paragraphs]}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "Page":
+        """Returns the page that `to_json` wrote."""
+        return cls(**{**values, "paragraphs": tuple(map(tuple, values["paragraphs"]))})
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """What there is instead of a page that does not exist, or of one with several meanings.
+
+    Args:
+        titles: Titles of pages that may be meant, the likeliest first.
+        ambiguous: Whether the title that was asked for has several meanings.
+    """
+
+    titles: tuple[str, ...] = ()
+    ambiguous: bool = False
+
+
+class Backend(Protocol):
+    """Serves pages: live Wikipedia, an offline corpus, or a script."""
+
+    async def find(self, entity: str) -> Page | Similar:
+        """Returns the page of that title, or what is similar to it.
+
+        Raises:
+            PagesError: The pages could not be asked for within the backend's deadline.
+        """
+        ...
+
+
+@runtime_checkable
+class Checkable(Protocol):
+    """A backend that may be out of reach."""
+
+    async def check(self) -> None:
+        """Asks whether pages can be had now.
+
+        Raises:
+            PagesError: They cannot; the message says why and what to do.
+        """
+        ...
+
+
+def page_of_text(text: str, title: str, *, url: str = "", redirected_from: str = "") -> Page:
+    """Makes a page of plain text with headings such as `== History ==`, which are left out.
+
+    Each line is a paragraph; sentences end at a full stop followed by a space, as in ReAct's code.
+    """
+    paragraphs: list[tuple[str, ...]] = []
+    lead = None
+    for line in text.split("\n"):
+        if _HEADING.fullmatch(line):
+            lead = len(paragraphs) if lead is None else lead
+        elif sentences := split_sentences(line):
+            paragraphs.append(sentences)
+    lead = len(paragraphs) if lead is None else lead
+    return Page(title, tuple(paragraphs), lead, url, redirected_from)
+
+
+def split_sentences(text: str) -> tuple[str, ...]:
+    """Splits a paragraph at `". "`, as ReAct's code does, but keeps each full stop once."""
+    parts = [part for part in one_line(text).split(". ") if part]
+    return (*(f"{part}." for part in parts[:-1]), *parts[-1:])
+
+
+def one_line(text: str) -> str:
+    """Returns a text without line breaks, control characters and double spaces.
+
+    What a page says can then never look like a line of a trajectory.
+    """
+    return " ".join(_INVISIBLE.sub(" ", text).split())
+
+
+def title_key(title: str) -> str:
+    """Returns what titles that differ only in case, spacing or escaping have in common."""
+    plain = unicodedata.normalize("NFC", html.unescape(title).replace("_", " "))
+    return one_line(plain).casefold()
+
+
+def first_similar(titles: Sequence[str], *, ambiguous: bool = False) -> Similar:
+    """Returns the first few distinct titles."""
+    return Similar(tuple(dict.fromkeys(titles))[:MOST_SIMILAR], ambiguous)

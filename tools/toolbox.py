@@ -1,0 +1,282 @@
+"""What a task's tools are for one run: named, priced, bounded in time, and never raising."""
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import Any, Protocol
+
+from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
+from langgraph.errors import GraphBubbleUp
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.tools.pages import one_line
+from thoughtgraph.tools.prices import Priced, Receipt, at_least_nothing
+from thoughtgraph.tree import cut
+
+DEADLINE = 30.0
+"""Seconds a tool may take before it counts as failed (ours)."""
+LONGEST = 4_000
+"""Letters of an observation that are kept (ours); the cut is marked."""
+
+_ANY = re.compile(r"(?<!\w)(?P<name>[A-Za-z][\w-]*)(?=\[)")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What one call of a tool gave.
+
+    Args:
+        observation: What the model is told: one line of text, which is data and never parsed.
+        state: The tools' state after the call, for the thought's `tool_state`: plain JSON values.
+        failed: Whether the tool could not do what it was asked (SPEC.md 6.4).
+        cost: What the call cost (the papers' V_T).
+        answer: The final answer; only `Finish`, and what else returns directly, gives one.
+    """
+
+    observation: str
+    state: Mapping[str, Any]
+    failed: bool
+    cost: float
+    answer: str | None = None
+
+
+class Toolbox(Protocol):
+    """What a method that acts needs of its tools."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which a model calls them."""
+        ...
+
+    def describe(self) -> str:
+        """Returns one line a tool, for the prompt."""
+        ...
+
+    def parse(self, text: str) -> tuple[str, str] | None:
+        """Reads the first action out of a model's text; None if there is none.
+
+        `search [x] and more` is `("Search", "x")`. The name of a tool that does not exist is kept:
+        calling it fails.
+        """
+        ...
+
+    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
+        """Calls a tool; a tool that fails gives a failed result and never raises.
+
+        Args:
+            name: The tool's name.
+            argument: The text between the brackets.
+            state: The `tool_state` of the thought that acts, which is not changed.
+        """
+        ...
+
+    async def check(self) -> str:
+        """Returns one line that says why the tools cannot work and what to do; empty if they can.
+
+        For the start of a run: a machine without a network is better told before the model is
+        asked.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A tool with what calling it needs to know, worked out once: schemas take milliseconds."""
+
+    priced: Priced
+    shown: tuple[str, ...]
+    """Its arguments, as far as a model gives them."""
+    takes_cursor: bool
+
+    @classmethod
+    def of(cls, priced: Priced) -> "_Ready":
+        shown = tuple(priced.tool.args)
+        every = getattr(priced.tool.args_schema, "model_fields", {})
+        return cls(priced, shown, takes_cursor="cursor" in every and "cursor" not in shown)
+
+    @property
+    def name(self) -> str:
+        return self.priced.tool.name
+
+    @property
+    def form(self) -> str:
+        """How a model calls it: `Search[entity]`, or `Route[{"start", "goal"}]`."""
+        several = f"{{{', '.join(map(json.dumps, self.shown))}}}"
+        return f"{self.name}[{self.shown[0] if len(self.shown) == 1 else several}]"
+
+    @property
+    def purpose(self) -> str:
+        return one_line(self.priced.tool.description)
+
+    def arguments(self, text: str, state: dict[str, Any]) -> dict[str, Any] | None:
+        """Returns the tool's arguments; None if the text does not give them."""
+        given = {self.shown[0]: text} if len(self.shown) == 1 else _object(text, self.shown)
+        if given is None or (len(self.shown) == 1 and not text.strip()):
+            return None
+        return {**given, "cursor": state} if self.takes_cursor else given
+
+    def cost(self, receipt: Receipt) -> float:
+        price = self.priced.cost
+        return at_least_nothing(self.name, price(receipt) if callable(price) else price)
+
+
+def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
+    """Reads the arguments of a tool that has not exactly one."""
+    try:
+        given = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) and given.keys() <= set(names) else None
+
+
+class ToolSet:
+    """A `Toolbox` of LangChain tools.
+
+    What a tool with `return_direct` answers is the final answer. A tool with an injected argument
+    `cursor` is given the tools' state. An artifact that is a mapping may say `failed` and
+    `dollars` (see `ToolResult`, `Receipt`) and, where the tool has a cursor, `tool_state`.
+
+    Args:
+        tools: The tools with their prices.
+        deadline: Seconds a call may take; a tool that takes longer has failed.
+        check: Says why the tools cannot work; see `Toolbox.check`.
+
+    Raises:
+        InputError: There is no tool, or two have the same name.
+    """
+
+    def __init__(
+        self,
+        tools: Sequence[Priced],
+        *,
+        deadline: float = DEADLINE,
+        check: Callable[[], Awaitable[str]] | None = None,
+    ) -> None:
+        self._tools = {each.tool.name.casefold(): _Ready.of(each) for each in tools}
+        self._deadline = deadline
+        self._check = check
+        if not tools:
+            raise InputError("no tools were given; a method that acts needs at least one")
+        if len(self._tools) < len(tools):
+            raise InputError(f"two tools have the same name: {', '.join(self.names)}; rename one")
+        known = "|".join(re.escape(name) for name in self.names)
+        self._known = re.compile(rf"(?<!\w)(?P<name>{known})[ \t]*(?=\[)", re.IGNORECASE)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names by which a model calls the tools."""
+        return tuple(ready.name for ready in self._tools.values())
+
+    def describe(self) -> str:
+        """Returns one line a tool, for the prompt."""
+        return "\n".join(f"{ready.form}: {ready.purpose}" for ready in self._tools.values())
+
+    def parse(self, text: str) -> tuple[str, str] | None:
+        """Reads the first action out of a model's text; None if there is none."""
+        partner = _partners(text)
+        for pattern in (self._known, _ANY):
+            for found in pattern.finditer(text):
+                if (start := found.end()) in partner:
+                    ready = self._tools.get(found["name"].casefold())
+                    name = found["name"] if ready is None else ready.name
+                    return name, text[start + 1 : partner[start]].strip()
+        return None
+
+    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
+        """Calls a tool; a tool that fails gives a failed result and never raises."""
+        before = dict(state or {})
+        ready = self._tools.get(name.casefold())
+        given = None if ready is None else ready.arguments(argument, before)
+        if ready is None or given is None:
+            forms = ", ".join(ready.form for ready in self._tools.values())
+            text = one_line(f"Invalid action: {name}[{argument}]. There are: {forms}")
+            return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0)
+        began = time.monotonic()
+        answered = await _bounded(partial(_invoke, ready.priced.tool, given), self._deadline)
+        seconds = time.monotonic() - began
+        text, artifact = _read(answered, name, self._deadline)
+        failed = bool(artifact.get("failed")) or ready.priced.failed(text)
+        moved = artifact.get("tool_state") if ready.takes_cursor else None
+        return ToolResult(
+            observation=cut(text, LONGEST),
+            state=before if moved is None else moved,
+            failed=failed,
+            cost=ready.cost(Receipt(argument, seconds, len(text), _dollars(artifact))),
+            answer=text if ready.priced.tool.return_direct and not failed else None,
+        )
+
+    async def check(self) -> str:
+        """Returns one line that says why the tools cannot work; empty if they can."""
+        return "" if self._check is None else await self._check()
+
+
+async def _invoke(tool: BaseTool, given: dict[str, Any]) -> Any:
+    """Calls a tool as an agent would, so that callbacks and traces see it."""
+    call = {"type": "tool_call", "id": "0", "name": tool.name, "args": given}
+    return await tool.ainvoke(call)
+
+
+async def _bounded(call: Callable[[], Awaitable[Any]], deadline: float) -> Any:
+    """Returns what a call gives, the exception it raised, or None when it took too long.
+
+    A tool may raise anything: it is somebody else's code. What it raised is a result here.
+    """
+    task = asyncio.ensure_future(call())
+    try:
+        await asyncio.wait({task}, timeout=deadline)
+    finally:
+        # Waiting for the end of a tool that ignores its cancellation would break the deadline.
+        task.cancel()
+    if not task.done():
+        task.add_done_callback(_dropped)
+        return None
+    if task.cancelled():
+        return asyncio.CancelledError("it was cancelled")
+    error = task.exception()
+    if isinstance(error, GraphBubbleUp):
+        raise error  # not a failure: the tool wants LangGraph to ask a person
+    return error or task.result()
+
+
+def _dropped(task: asyncio.Future[Any]) -> None:
+    if not task.cancelled():
+        task.exception()
+
+
+def _read(answered: Any, name: str, deadline: float) -> tuple[str, Mapping[str, Any]]:
+    """Returns the observation and the artifact of what a tool answered."""
+    if answered is None:
+        return f"{name} failed: no answer within {deadline:g} s.", {"failed": True}
+    if isinstance(answered, BaseException):
+        why = one_line(str(answered)) or type(answered).__name__
+        return f"{name} failed: {why}", {"failed": True}
+    if not isinstance(answered, ToolMessage):
+        return one_line(str(answered)), {}
+    artifact = answered.artifact if isinstance(answered.artifact, Mapping) else {}
+    failed = artifact.get("failed") or answered.status == "error"
+    return one_line(answered.text), {**artifact, "failed": failed}
+
+
+def _dollars(artifact: Mapping[str, Any]) -> float:
+    said = artifact.get("dollars")
+    return float(said) if isinstance(said, int | float) and 0 <= said < inf else 0.0
+
+
+def _partners(text: str) -> dict[int, int]:
+    """Returns where each opening bracket that is closed on its line is closed."""
+    partners: dict[int, int] = {}
+    unclosed: list[int] = []
+    for at, letter in enumerate(text):
+        if letter == "[":
+            unclosed.append(at)
+        elif letter == "]" and unclosed:
+            partners[unclosed.pop()] = at
+        elif letter == "\n":
+            unclosed.clear()
+    return partners
