@@ -5,6 +5,7 @@ lies in a module of its own, which `_load` imports when the command runs, so tha
 and mistakes on the command line answer at once.
 """
 
+import os
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -52,6 +53,23 @@ def main() -> None:
         getattr(stream, "reconfigure", lambda **_: None)(errors="replace")
     with Guard(debug="--debug" in sys.argv[1:]):
         sys.exit(app(prog_name="thoughtgraph", standalone_mode=False) or 0)
+
+
+def run() -> None:
+    """Is the program: the command, and the end of its process.
+
+    A process that serves the embedded model ends at once, because its threads may be in mid-answer
+    and must not see Python shut down around them.
+    """
+    try:
+        main()
+    except SystemExit as ended:
+        local = sys.modules.get("thoughtgraph.local")
+        if local is None or not local.running():
+            raise
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended.code if isinstance(ended.code, int) else 0)
 
 
 def _load(name: str) -> Any:

@@ -5,7 +5,7 @@ import sys
 from types import TracebackType
 
 from thoughtgraph.cli import text
-from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.errors import ThoughtgraphError, ToolsUnavailable
 
 NO_ANSWER = 1
 """Exit code of a command that ran and found nothing, or was stopped."""
@@ -48,6 +48,8 @@ class Guard:
 
 def explain(error: BaseException) -> str:
     """Returns what went wrong and what to do about it."""
+    if isinstance(error, ToolsUnavailable):
+        return f"{error} (--set corpus=FILE)"
     if isinstance(error, ThoughtgraphError):
         return str(error)
     if isinstance(error, KeyboardInterrupt):

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from thoughtgraph.cli import text
 from thoughtgraph.cli.layout import Row, rows
-from thoughtgraph.cli.watch import QUIET, Event, Watch
+from thoughtgraph.cli.watch import QUIET, Event, Watch, seen, written
 from thoughtgraph.tree import ROOT, Thought
 
 FRAME = 0.1
@@ -20,8 +20,12 @@ FRAME = 0.1
 TOLD = 2
 """Lines for what happened last."""
 VALUE_WIDTH = 9
+STEPS_WIDTH = 60
+"""Characters of a thought's steps when what running them gave stands behind (ours)."""
 SPINNER, ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", r"-\|/"
-STEP_KINDS = frozenset({"select", "prune", "backtrack", "retry", "observe", "stop"})
+STEP_KINDS = frozenset(
+    {"select", "prune", "reject", "backtrack", "retry", "observe", "fail", "stop"}
+)
 """Events worth a line of their own; proposals and values show in the tree itself."""
 
 _MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
@@ -30,7 +34,10 @@ _STYLES = {"open": "", "expanded": "", "pruned": "dim", "terminal": "green"}
 _KIND_STYLES = {
     "backtrack": "magenta",
     "rollback": "magenta",
+    "propagate": "magenta",
     "retry": "red",
+    "reject": "red",
+    "fail": "red",
     "stop": "red",
     "select": "cyan",
 }
@@ -103,7 +110,7 @@ class LiveScreen:
             return Text.assemble(drawn, (set_cell(f"… {row.words}", width - len(guides)), "dim"))
         thought = self._watch.tree[row.key]
         mark, style = self._mark(row.key, thought, fancy)
-        number = text.value(thought["value"]) if "value" in thought else ""
+        number = _numbers(thought)
         column = max(VALUE_WIDTH, len(number) + 1)
         room = max(1, width - len(guides) - 2 - column)
         drawn.append(f"{mark} ", style)
@@ -114,9 +121,12 @@ class LiveScreen:
 
     def _words(self, row: Row) -> str:
         if row.key is None or row.key == ROOT:
-            return text.short(self._watch.state.get("problem", ""), 400)
+            return text.short(text.headline(self._watch.state.get("problem", "")), 400)
         thought = self._watch.tree[row.key]
-        return ("⋯ " if row.gap else "") + text.short(thought.get("text", ""), 400)
+        fate, call = _fate(thought), text.action(thought)
+        words = written(thought) + (f" {call}" if call else "")
+        shown = text.short(words, STEPS_WIDTH if fate else 400)
+        return ("⋯ " if row.gap else "") + shown + fate
 
     def _mark(self, key: str, thought: Thought, fancy: bool) -> tuple[str, str]:
         if key in self._at_work():
@@ -125,7 +135,7 @@ class LiveScreen:
         mark = (_MARKS if fancy else _ASCII_MARKS).get(status, "?")
         if status == "open" and key in (self._watch.state.get("frontier") or ()):
             return "●" if fancy else "*", "cyan"
-        return mark, _STYLES.get(status, "")
+        return mark, "red" if thought.get("failed") else _STYLES.get(status, "")
 
     def _spinner(self, fancy: bool) -> str:
         frames = SPINNER if fancy else ASCII_SPINNER
@@ -146,13 +156,30 @@ class LiveScreen:
         ]
         if usage.get("dollars"):
             known.append(f"${usage['dollars']:.4f}")
+        if called := sum(usage.get("tool_calls", {}).values()):
+            known.append(text.tools(called, sum(usage.get("tool_failures", {}).values())))
         if usage.get("cached"):
             known.append(f"{usage['cached']} reused")
         return " · ".join(known)
 
 
-_SHOWN = QUIET | {"propose", "thought", "value"}
+def _fate(thought: Thought) -> str:
+    """Returns what running a thought's steps gave: their results, or why they were refused."""
+    if thought.get("status") == "pruned" and "value" not in thought and thought.get("note"):
+        return f"  ← {text.short(thought.get('note'), 200)}"
+    told = seen(thought) if "tool_state" in thought else ""
+    return f"  → {text.short(told, 200)}" if told else ""
+
+
+_SHOWN = QUIET | {"propose", "thought", "accept", "value"}
 _ASCII_GUIDES = str.maketrans({"│": "|", "├": "+", "└": "`", "─": "-"})
+
+
+def _numbers(thought: Thought) -> str:
+    """Returns a thought's value, and its cost where the method has one."""
+    value = text.value(thought["value"]) if "value" in thought else ""
+    cost = f"g {text.value(thought['cost'])}" if "cost" in thought else ""
+    return "  ".join(filter(None, (value, cost)))
 
 
 def set_cell(words: str, width: int) -> str:

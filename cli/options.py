@@ -19,8 +19,8 @@ MethodId = Annotated[
     str | None,
     typer.Option(
         metavar="ID",
-        help="How to search; see `methods`. Default: tot_bfs, or io where the task lacks "
-        "what it needs.",
+        help="How to search; see `methods`. Default: tot_bfs, tomt_os for scenes, react for "
+        "hotpotqa and fever.",
     ),
 ]
 Judge = Annotated[

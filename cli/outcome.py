@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from thoughtgraph import registry
-from thoughtgraph.cli import text
+from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.results import INTERRUPTED
 from thoughtgraph.settings import limits_of
@@ -27,7 +27,7 @@ REASONS = {
     INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
 }
 LABEL = 10
-_STYLES = {"answer": "bold", "verified": "green"}
+_STYLES = {"answer": "bold", "verified": "green", "right": "green"}
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,17 @@ def facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Yields what there is to tell: a label and its words."""
     result = outcome.result
     answer = result["answer"]
+    if plan := steps.plan_lines(result["tree"]):
+        yield "plan", _indented("\n".join(plan))
+    if way := steps.action_lines(result["tree"], answer):
+        yield "steps", _indented("\n".join(way))
     yield "answer", "none" if answer is None else _indented(text.lines(answer))
-    if answer is not None:
+    if (gold := outcome.plan.gold) is not None:
+        yield "right", "yes, it is the gold answer" if answer == gold else f"no, it is {gold!r}"
+    elif answer is not None:
         yield "verified", verdict(outcome.plan.task, result["problem"], answer)
+    if tried := steps.tries(result["tree"]):
+        yield "tried", tried
     yield "stopped", _reason(result, outcome.error)
     yield "cost", cost(result["usage"])
     if malformed := result["usage"].get("parse_errors"):
@@ -92,6 +100,8 @@ def cost(usage: Usage) -> str:
         f"{sum(tokens):,} tokens ({tokens[0]:,} prompt, {tokens[1]:,} completion)",
         text.seconds(usage.get("seconds", 0.0)),
     ]
+    if called := sum(usage.get("tool_calls", {}).values()):
+        parts.append(text.tools(called, sum(usage.get("tool_failures", {}).values())))
     if usage.get("dollars"):
         parts.append(f"${usage['dollars']:.4f}")
     if usage.get("cached"):

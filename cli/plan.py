@@ -13,8 +13,8 @@ from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings, effective
 from thoughtgraph.task import Task, lacking
 
 DEFAULT_TASK = "question"
-DEFAULT_METHODS = ("tot_bfs", "io")
-"""The first that the task can be searched by (ours)."""
+DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
+"""Of these the first that the task can be searched by, unless its entry names another (ours)."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,8 @@ class Plan:
     evaluator_model: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     """The settings that were given; all others have their defaults."""
+    gold: str | None = None
+    """The right answer, where the command made the problem itself; the search never sees it."""
 
     def effective(self) -> dict[str, Any]:
         """Returns the values of all settings."""
@@ -66,19 +68,21 @@ def planned(wish: Wish) -> Plan:
     if demonstrated:
         method = method or demo.METHOD
         given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
-    method = method or _default_method(task)
-    plan = Plan(
+    method = method or registry.TASKS[name].method or _default_method(task)
+    module = registry.method_module(method)
+    settings = effective(module.SETTINGS, task.published(method), given)
+    if missing := lacking(task, module.needs(settings)):
+        raise CapabilityError(method, name, missing)
+    made = demo.generated(settings["seed"]) if demonstrated else None
+    return Plan(
         method=method,
         task=name,
-        problem=task.read(_problem(wish, name)),
+        problem=task.read(made.problem if made else _problem(wish, name)),
         model=wish.model,
         evaluator_model=wish.evaluator_model,
         settings=given,
+        gold=made.gold if made else None,
     )
-    needs = registry.method_module(method).needs(plan.effective())
-    if missing := lacking(task, needs):
-        raise CapabilityError(method, name, missing)
-    return plan
 
 
 def _default_method(task: Task) -> str:
@@ -93,8 +97,6 @@ def _default_method(task: Task) -> str:
 def _problem(wish: Wish, task: str) -> str:
     if wish.problem is not None:
         return _content(wish.problem)
-    if wish.task is None:
-        return demo.PROBLEM
     example = registry.TASKS[task].example
     raise InputError(f"no problem given for task {task!r}; write one such as {example!r}")
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.viewer import page
+from thoughtgraph.cli.viewer.payload import without_pages
 from thoughtgraph.errors import InputError
-from thoughtgraph.tree import ROOT, root
+from thoughtgraph.tree import ROOT, Tree, root
 from thoughtgraph.usage import Usage, report
 
 INTERRUPTED = "interrupted"
@@ -32,6 +33,7 @@ def result(plan: Plan, state: Mapping[str, Any], *, finished: bool, model: str) 
         model: Specifier of the generating model, the default resolved.
     """
     settings = dict(state.get("settings") or plan.effective())
+    tree: Tree = state.get("tree") or {ROOT: root()}
     return {
         "method": plan.method,
         "task": plan.task,
@@ -40,7 +42,7 @@ def result(plan: Plan, state: Mapping[str, Any], *, finished: bool, model: str) 
         "stop_reason": state.get("stop_reason", "") if finished else INTERRUPTED,
         "usage": report(state.get("usage") or Usage()),
         "settings": {**settings, "model": model, "evaluator_model": plan.evaluator_model},
-        "tree": state.get("tree") or {ROOT: root()},
+        "tree": {key: without_pages(thought) for key, thought in tree.items()},
         "versions": versions(),
     }
 

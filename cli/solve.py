@@ -6,6 +6,7 @@ from rich.console import Console
 
 from thoughtgraph.cli import results
 from thoughtgraph.cli.guard import NO_ANSWER
+from thoughtgraph.cli.introduction import introduce
 from thoughtgraph.cli.outcome import Outcome, resume_hint, show
 from thoughtgraph.cli.plan import Plan, Wish, planned, unexpected
 from thoughtgraph.cli.ports import open_port
@@ -13,7 +14,7 @@ from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.endpoints import default_specifier
-from thoughtgraph.errors import InputError, ModelError
+from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
 
 
 def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
@@ -30,6 +31,7 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     Raises:
         InputError: Something that was asked for cannot be used; nothing has been spent.
         ModelError: The model never answered.
+        ToolsUnavailable: The tools cannot work here, for example without a network.
     """
     for path in filter(None, (json_file, html_file)):
         results.check_writable(path)
@@ -41,6 +43,7 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     judge = wish.evaluator_model or plan.evaluator_model
     evaluator = open_port(judge, console) if judge else None
     run = wish.resume or runs.add(plan)
+    introduce(console, plan, runs.path.parent / "pictures", run)
     title = f"run {run}: {plan.method} on {plan.task} with {specifier}"
     screen = screen_for(console, title)
     session = Session(run, plan, model, evaluator, runs)
@@ -48,6 +51,11 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
         ended = asyncio.run(session.search(screen))
     except KeyboardInterrupt:
         console.print(resume_hint(run))
+        raise
+    except (InputError, ToolsUnavailable):
+        # Nothing was spent: there is nothing to go on with.
+        if not wish.resume:
+            runs.forget(run)
         raise
     _close(runs, run, ended)
     result = results.result(plan, ended.state, finished=ended.finished, model=specifier)

@@ -1,8 +1,10 @@
 """Model text made fit for a terminal: no control characters, no markup, no surprises of width."""
 
+import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 MOST = 2_000
 """Characters of one line that are looked at; a terminal shows fewer."""
@@ -30,15 +32,42 @@ def short(text: object, most: int) -> str:
     return full if len(full) <= most else full[: most - 1].rstrip() + "…"
 
 
+def flat(text: object) -> str:
+    """Returns several lines, each of which means something, as one."""
+    return "; ".join(part for part in str(text)[:MOST].split("\n") if part.strip())
+
+
+def headline(problem: str) -> str:
+    """Returns what a problem asks: its question, where it is JSON that has one; else all of it."""
+    if not problem.startswith("{"):
+        return problem
+    try:
+        question = json.loads(problem).get("question")
+    except (ValueError, RecursionError):
+        return problem
+    return question if isinstance(question, str) else problem
+
+
 def ids(keys: Sequence[str], most: int = 6) -> str:
     """Returns a list of thoughts' ids, a long one cut."""
     more = f" and {len(keys) - most} more" if len(keys) > most else ""
     return ", ".join(keys[:most]) + more
 
 
+def action(thought: Mapping[str, Any]) -> str:
+    """Returns a thought's call of a tool, such as `Search[Milan]`; empty without one."""
+    call = thought.get("action")
+    return line(f"{call['name']}[{call['argument']}]") if call else ""
+
+
 def count(number: float, word: str) -> str:
     """Returns a number and its noun, such as `1 request` and `12,345 tokens`."""
     return f"{number:,.0f} {word}{'' if number == 1 else 's'}"
+
+
+def tools(calls: float, failed: float) -> str:
+    """Returns how often tools were called, such as `5 tool calls, 2 failed`."""
+    return count(calls, "tool call") + (f", {failed:,.0f} failed" if failed else "")
 
 
 def rough(number: float) -> str:

@@ -16,10 +16,26 @@ from thoughtgraph.usage import Usage, add_usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates")
 """The stream modes that a `Watch` folds."""
-QUIET = frozenset({"start", "generate", "register", "evaluate", "record", "select", "answer"})
+QUIET = frozenset(
+    {
+        "start",
+        "generate",
+        "register",
+        "settle",
+        "evaluate",
+        "record",
+        "select",
+        "answer",
+        "extract_index",
+        "decide",
+        "ensemble",
+    }
+)
 """Nodes whose work shows as changes of the tree; any other node is announced by its name."""
 BACK = frozenset({"backtrack", "rollback"})
 """Nodes that go back to an earlier thought; told when they have chosen which."""
+PROPAGATE = "propagate"
+"""The node that makes thoughts above failed calls dearer; told when it is known which."""
 DOING = {
     "start": "reading the problem",
     "generate": "proposing from",
@@ -32,6 +48,9 @@ DOING = {
     "refine": "refining",
     "vote": "counting votes",
     "analyse": "analysing",
+    "extract_index": "reading the analysis of",
+    "decide": "deciding whether to go back",
+    "ensemble": "counting votes",
     "rollback": "rolling back",
     "call_tool": "calling a tool for",
     "propagate": "propagating costs",
@@ -43,8 +62,8 @@ class Event(NamedTuple):
     """Something that happened, in stable words: a keyword and what it was about."""
 
     kind: str
-    """`propose`, `thought`, `value`, `select`, `prune`, `backtrack`, `observe`, `retry`, `stop`, or
-    the name of a node that a method has of its own."""
+    """`propose`, `thought`, `accept`, `reject`, `value`, `select`, `prune`, `backtrack`, `observe`,
+    `fail`, `propagate`, `retry`, `stop`, or the name of a node that a method has of its own."""
     about: str
 
     def __str__(self) -> str:
@@ -131,7 +150,8 @@ class Watch:
     def quote(self, key: str) -> str:
         """Returns a thought's id and text."""
         thought = self.tree.get(key)
-        words = self.state.get("problem", "") if key == ROOT else (thought or {}).get("text", "")
+        problem = text.headline(self.state.get("problem", ""))
+        words = problem if key == ROOT else written(thought or Thought())
         return f"{key}: {text.short(words, 300)}"
 
     def _begin(self, data: Mapping[str, Any]) -> Iterator[Event]:
@@ -144,20 +164,30 @@ class Watch:
         self.started += 1
         self.running[data["id"]] = Running(node, thoughts)
         if node == "generate" and expanded is not None:
-            yield from self._expand(expanded)
-        elif node not in QUIET and node not in BACK:
-            yield Event(node, ", ".join(self.quote(key) for key in thoughts))
+            yield from self._expand(expanded, job.get("expansion", 0))
+        elif node not in QUIET and node not in BACK and node != PROPAGATE:
+            yield Event(node, ", ".join(self._about(node, key) for key in thoughts))
         self._fresh = False
 
-    def _expand(self, key: str) -> Iterator[Event]:
-        """Tells an expansion, and that the search went back when it is no deeper than the last."""
+    def _about(self, node: str, key: str) -> str:
+        """Returns what a node works on: the call of a tool, or the thought."""
+        call = text.action(self.tree.get(key, Thought())) if node == "call_tool" else ""
+        return f"{key}: {text.short(call, 300)}" if call else self.quote(key)
+
+    def _expand(self, key: str, before: int) -> Iterator[Event]:
+        """Tells an expansion, and that the search went back when it is no deeper than the last.
+
+        A thought that was expanded before is tried again; that is no way back.
+        """
         depth = self.tree.get(key, Thought()).get("depth", 0)
         if self._fresh:
-            if depth <= self._depth and not self._went_back:
+            if depth <= self._depth and not self._went_back and not before:
                 yield Event("backtrack", f"to {self.quote(key)}")
             self._depth, self._went_back = depth, False
         self._depth = max(self._depth, depth)
-        yield Event("propose", f"from {self.quote(key)}")
+        yield Event(
+            "propose", f"from {self.quote(key)}" + (f", try {before + 1}" if before else "")
+        )
 
     def _update(self, node: str, given: Any) -> Iterator[Event]:
         for update in given if isinstance(given, list) else [given]:
@@ -168,15 +198,31 @@ class Watch:
                 self.state[channel] = _folded(channel, self.state.get(channel), value)
             if node in BACK:
                 self._went_back = True
-                yield Event(node, self._where())
+                yield from self._back(node, before, update)
             if node == "select" and update.get("visiting"):
                 yield Event("select", f"visit {self.quote(update['visiting'])}")
             written = update.get("tree")
             if isinstance(written, Mapping):
                 yield from self._grown(before, written)
+                if node == PROPAGATE:
+                    yield from self._raised(written)
                 yield from self._chosen(node, before, update)
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")
+
+    def _back(self, node: str, before: Tree, update: Mapping[str, Any]) -> Iterator[Event]:
+        """Tells where a search goes back to: along each new rollback edge, else to one thought."""
+        edges = [
+            (key, thought["rollback"])
+            for key, thought in (update.get("tree") or {}).items()
+            if "rollback" in thought and "rollback" not in before.get(key, {})
+        ]
+        for key, edge in edges:
+            yield Event(
+                node, f"from {key} (step {edge['step']} is bad) to {self.quote(edge['to'])}"
+            )
+        if not edges:
+            yield Event(node, self._where())
 
     def _where(self) -> str:
         """Says where a search went back to, if it keeps a stack or names its next thoughts."""
@@ -188,20 +234,41 @@ class Watch:
         for key in written:
             old, new = before.get(key, Thought()), self.tree[key]
             if not old and key != ROOT:
-                yield Event("thought", f"{self.quote(key)} (from {new.get('parent')})")
+                yield self._born(key, new)
             if "value" in new and old.get("value") != new["value"]:
                 note = text.short(new.get("note", ""), 120)
                 said = f" ({note})" if note else ""
                 yield Event("value", f"{key}: {text.value(new['value'])}{said}")
             if new.get("observation") and old.get("observation") != new.get("observation"):
-                yield Event("observe", f"{key}: {text.short(new['observation'], 300)}")
+                kind = "fail" if new.get("failed") else "observe"
+                price = f" (cost {text.value(new['price'])})" if "price" in new else ""
+                yield Event(kind, f"{key}: {text.short(seen(new), 300)}{price}")
+
+    def _born(self, key: str, new: Thought) -> Event:
+        if "tool_state" in new:
+            return Event("accept", f"{self.quote(key)} (from {new.get('parent')})")
+        if new.get("status") == "pruned" and new.get("note"):
+            return Event("reject", f"{self.quote(key)} ({text.short(new.get('note', ''), 200)})")
+        return Event("thought", f"{self.quote(key)} (from {new.get('parent')})")
+
+    def _raised(self, written: Mapping[str, Any]) -> Iterator[Event]:
+        """Tells which thoughts each failed call made dearer: the highest last."""
+        for key, thought in written.items():
+            raised = thought.get("propagation", {}).get("raised", [])
+            dearer = [
+                f"{each['thought']} from cost {text.value(each['before'])} "
+                f"to {text.value(each['after'])}"
+                for each in raised
+            ]
+            if dearer:
+                yield Event(PROPAGATE, f"from {key}: {text.ids(dearer)}")
 
     def _chosen(self, node: str, before: Tree, update: Mapping[str, Any]) -> Iterator[Event]:
         pruned = [
             key
             for key in update["tree"]
             if self.tree[key].get("status") == "pruned"
-            and before.get(key, Thought()).get("status") != "pruned"
+            and before.get(key, Thought(status="pruned")).get("status") != "pruned"
         ]
         drop = f"prune {text.ids(pruned)}" if pruned else ""
         kept = update.get("frontier")
@@ -209,6 +276,22 @@ class Watch:
             yield Event("select", f"keep {text.ids(kept)}" + (f"; {drop}" if drop else ""))
         elif drop:
             yield Event("prune", text.ids(pruned))
+
+
+def written(thought: Thought) -> str:
+    """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
+    if "steps" in thought.get("created_by", {}):
+        return text.flat(thought.get("text") or thought.get("raw", ""))
+    return thought.get("text", "")
+
+
+def seen(thought: Thought) -> str:
+    """Returns what a thought's tools answered as one line."""
+    return (
+        text.flat(thought.get("observation") or "")
+        if "tool_state" in thought
+        else str(thought.get("observation") or "")
+    )
 
 
 def _folded(channel: str, old: Any, new: Any) -> Any:

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from thoughtgraph.cli.text import headline
 from thoughtgraph.cli.viewer.payload import payload
 from thoughtgraph.cli.viewer.prompts import Result
 
@@ -63,7 +64,7 @@ def _hash(text: str) -> str:
 
 def _title(results: Sequence[Result]) -> str:
     if len(results) == 1:
-        return f"{results[0]['problem']} · {results[0]['method']}"[:120]
+        return f"{headline(results[0]['problem'])} · {results[0]['method']}"[:120]
     return f"{len(results)} searches"
 
 

@@ -24,8 +24,61 @@ function indexed(run) {
   search.chosenPath = new Set(pathIds(search, run.chosen));
   search.crowds = crowdsOf(run.thoughts);
   search.heat = heatOf(run.thoughts);
-  search.last = run.thoughts.length - 1;
+  search.youngest = run.thoughts.length - 1;
+  search.steps = stepsOf(run.thoughts);
+  search.last = search.steps.length - 1;
+  search.raises = raisesOf(search.steps);
+  search.passed = passedBy(search.steps);
   return search;
+}
+
+/**
+ * The steps of the replay: each thought as it is made, and each propagation of a failed call's cost,
+ * which comes after the youngest thought there was then. `born` is that thought's number.
+ */
+function stepsOf(thoughts) {
+  const failed = thoughts.filter(({ propagation }) => propagation?.raised.length);
+  const after = d3.group(failed, ({ propagation }) => propagation.last);
+  return thoughts.flatMap(({ id }) => [
+    { id, born: Number(id), raised: [] },
+    ...(after.get(id) ?? []).map((source) => ({ id: source.id, born: Number(id), raised: source.propagation.raised })),
+  ]);
+}
+
+/** Maps each thought that became dearer to when, by whom, and from what cost to what. */
+function raisesOf(steps) {
+  const all = steps.flatMap(({ id, raised }, at) => raised.map((raise) => ({ ...raise, at, by: id })));
+  return d3.group(all, (raise) => raise.thought);
+}
+
+/** Maps each thought to the first step that passed its cost on to the thought above it. */
+function passedBy(steps) {
+  const passed = new Map();
+  for (const [at, { id, raised }] of steps.entries()) {
+    for (const below of carriersOf(id, raised)) if (!passed.has(below)) passed.set(below, at);
+  }
+  return passed;
+}
+
+/** The thoughts from which a propagation went one up: the failed one, and all raised but the last. */
+function carriersOf(id, raised) {
+  return raised.map((_, i) => (i ? raised[i - 1].thought : id));
+}
+
+/** What a thought costs, and its priority, at a step: later propagations have not happened yet. */
+function costAt(search, thought, step) {
+  const raises = search.raises.get(thought.id) ?? [];
+  const later = raises.find(({ at }) => at > step);
+  if (!later) return thought;
+  const { before } = later;
+  const unknown = thought.parent == null && later === raises[0];
+  // f of the root is 0 by definition until its V counts.
+  return { ...thought, cost: before, priority: unknown ? 0 : thought.priority - (thought.cost - before) };
+}
+
+/** Whether failed calls below a thought had made it dearer at a step (D* Lite). */
+function isRaised(search, id, step) {
+  return search.raises.get(id)?.[0].at <= step;
 }
 
 /** Returns the ids from a thought up to the root, both included. */
@@ -41,11 +94,31 @@ function heatOf(thoughts) {
   return (value) => (high > low ? (value - low) / (high - low) : 0);
 }
 
-/** The status at a step: a thought is open until its first child appears. */
+/** The status at a step: open until the first child appears, and again once it became dearer. */
 function statusAt(search, thought, step) {
-  if (thought.status !== "expanded") return thought.status;
-  const [first] = search.childrenOf(thought.id);
-  return first && Number(first.id) > step ? "open" : "expanded";
+  const raises = search.raises.get(thought.id) ?? [];
+  if (step === search.last || (thought.status !== "expanded" && !raises.length)) return thought.status;
+  const { born } = search.steps[step];
+  const youngest = search.childrenOf(thought.id).findLast(({ id }) => Number(id) <= born);
+  const reopened = search.settings?.reexpand !== false && raises.findLast(({ at }) => at <= step);
+  if (!youngest) return "open";
+  return reopened && search.steps[reopened.at].born >= Number(youngest.id) ? "open" : "expanded";
+}
+
+/** A thought's call of a tool, such as `Search[Milan]`; empty without one. */
+function callOf({ action }) {
+  if (!action) return "";
+  return action.name ? `${action.name}[${action.argument ?? ""}]` : JSON.stringify(action, null, 1);
+}
+
+/**
+ * What is written at a thought's right: value, cost g and priority f, as far as it has them; `raise`
+ * is what makes it dearer just now.
+ */
+function worthOf({ value, cost, priority }, raise) {
+  const rows = [["", value], ["g ", cost], ["f ", priority]].filter(([, number]) => number != null);
+  const from = ([name]) => (raise && name === "g " ? `${short(raise.before)}→` : "");
+  return rows.length ? rows.map((row) => row[0] + from(row) + short(row[1])).join(" · ") : undefined;
 }
 
 /** Whether a thought can fold with its siblings: it leads nowhere, or is one output of many. */

@@ -17,7 +17,7 @@ class Outline {
     this.search = search;
     this.sizes = sizesOf(search);
     this.asides = d3.group(search.thoughts.filter((thought) => isAside(search, thought)), (t) => t.parent);
-    this.fold(search.last > FOLD_ABOVE);
+    this.fold(search.youngest > FOLD_ABOVE);
   }
 
   /** Folds what does not lead to the answer, or unfolds everything. */
@@ -29,7 +29,7 @@ class Outline {
   }
 
   get foldable() {
-    return this.search.last > 1 && (this.folded || [...this.asides.values()].some((group) => group.length > 1));
+    return this.search.youngest > 1 && (this.folded || [...this.asides.values()].some((group) => group.length > 1));
   }
 
   get folded() {
@@ -76,9 +76,23 @@ class Outline {
     return { key: id, thought, children };
   }
 
-  /** Every line of the picture; other kinds than `child` (rollbacks, propagation) join here. */
+  /**
+   * Every line of the picture: from parents to children, where a failed call was passed on to the
+   * parent, and back along rollbacks.
+   */
   edges() {
-    return this.root.links().map((edge) => ({ ...edge, kind: "child" }));
+    const links = this.root.links();
+    const passed = links.filter(({ target }) => held(target.data).some(({ id }) => this.search.passed.has(id)));
+    const back = this.search.thoughts.filter((thought) => thought.rollback).map((thought) => ({
+      kind: "rollback",
+      source: this.nodeOf(thought.id),
+      target: this.nodeOf(thought.rollback.to),
+    }));
+    return [
+      ...links.map((edge) => ({ ...edge, kind: "child" })),
+      ...passed.map((edge) => ({ ...edge, kind: "propagated" })),
+      ...back.filter(({ source, target }) => source !== target),
+    ];
   }
 
   /** Returns the drawn node of a thought: its own, or the fold that holds it. */
@@ -107,6 +121,11 @@ class Outline {
     for (const above of pathIds(this.search, parent)) this.closed.delete(above);
     this.place();
   }
+}
+
+/** The thoughts that a card stands for: one, or those of a fold. */
+function held({ thought, stub }) {
+  return stub ?? [thought];
 }
 
 /** Returns how many thoughts lie below each; children come after their parents. */

@@ -23,6 +23,7 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
     stop();
     header();
     at("step").max = search.last;
+    at("failures").hidden = !search.thoughts.some((thought) => thought.failed);
     at("find").value = "";
     at("found").textContent = "";
     panel.showSearch(search);
@@ -34,9 +35,9 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
 
   function header() {
     at("method").replaceChildren(el("b", {}, search.method), ` on ${search.task}`);
-    at("problem").textContent = search.problem;
-    at("problem").title = search.problem;
-    at("problem").classList.toggle("long", search.problem.length > LONG_PROBLEM);
+    at("problem").textContent = search.title;
+    at("problem").title = search.title;
+    at("problem").classList.toggle("long", search.title.length > LONG_PROBLEM);
     at("answer").textContent = search.answer ?? "none found";
     at("answer").classList.toggle("none", search.answer == null);
     at("stop").textContent = search.stop_reason ?? "";
@@ -45,7 +46,7 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
     const usage = search.usage ?? {};
     const [asked, said] = [usage.prompt_tokens ?? 0, usage.completion_tokens ?? 0];
     stats([
-      ["thoughts", short(search.last)],
+      ["thoughts", short(search.youngest)],
       ["requests", short(usage.requests ?? 0)],
       ["tokens", short(asked + said), `${short(asked)} prompt, ${short(said)} completion`],
       ["seconds", (usage.seconds ?? 0).toFixed(1)],
@@ -64,7 +65,7 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
     const select = box.querySelector("select");
     select.append(
       ...runs.map((run, number) =>
-        el("option", { value: number }, `${number + 1}. ${run.method}: ${String(run.problem).slice(0, 60)} → ${String(run.answer ?? "none").slice(0, 40)}`),
+        el("option", { value: number }, `${number + 1}. ${run.method}: ${run.title.slice(0, 60)} → ${String(run.answer ?? "none").slice(0, 40)}`),
       ),
     );
     select.addEventListener("change", () => show(Number(select.value)));
@@ -94,7 +95,7 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
     const wanted = at("find").value.trim();
     found = wanted ? matches(search, texts, wanted) : [];
     tree.hits = wanted ? new Set(found) : null;
-    at("found").textContent = wanted ? `${found.length} of ${search.last + 1}` : "";
+    at("found").textContent = wanted ? `${found.length} of ${search.youngest + 1}` : "";
     tree.draw();
   }
 
@@ -112,12 +113,20 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
   function stepTo(step) {
     tree.step = step;
     at("step").value = step;
-    const thought = search.byId.get(String(step));
-    const text = step === 0 ? "the problem" : thought.text.trim().slice(0, LABEL_LENGTH).replaceAll("\n", " ");
+    const text = told(search.steps[step]);
     at("caption").textContent = `${step} of ${search.last}: ${text}`;
-    at("step").setAttribute("aria-valuetext", `thought ${step} of ${search.last}, ${text}`);
+    at("step").setAttribute("aria-valuetext", `step ${step} of ${search.last}, ${text}`);
     tree.draw();
-    if (step < search.last) tree.camera.reveal(tree.outline.nodeOf(String(step)), timer === null);
+    if (step < search.last) tree.camera.reveal(tree.outline.nodeOf(search.steps[step].id), timer === null);
+  }
+
+  /** What happens at a step, in words. */
+  function told({ id, raised }) {
+    const dearer = raised.map(({ thought, before, after }) => `${thought} from g ${short(before)} to ${short(after)}`);
+    if (dearer.length) return `the failure of ${id} propagates: ${dearer.join(", ")}`;
+    const { parent, text, failed } = search.byId.get(id);
+    if (parent == null) return "the problem";
+    return text.trim().slice(0, LABEL_LENGTH).replaceAll("\n", " ") + (failed ? " · failed" : "");
   }
 
   function play() {

@@ -21,10 +21,25 @@ const FACTS = [
   ["score", "Score", exact],
   ["cost", "Cost g", exact],
   ["priority", "Priority f", exact],
-  ["action", "Action", (action) => (action.name ? `${action.name}[${action.argument ?? ""}]` : asJson(action))],
+  ["action", "Action", (action) => callOf({ action })],
+  ["price", "Cost of the call", exact],
   ["observation", "Observation"],
   ["answer", "Answer"],
+  ["lesson", "Lesson"],
 ];
+/** What the prompts about a thought were for, by role. */
+const PURPOSES = {
+  generate: "made it",
+  extract: "named where to begin",
+  conclude: "forced an answer",
+  act: "asked for its action",
+  value: "judged it",
+  vote: "compared it",
+  step_eval: "labelled it",
+  answer_eval: "checked its answer",
+  judge: "judged its answer",
+  reflect: "drew its lesson",
+};
 const ROLE_COLUMNS = [
   ["requests", "requests"],
   ["samples", "samples"],
@@ -34,7 +49,7 @@ const ROLE_COLUMNS = [
 ];
 const STOP_WORDS = {
   solved: "the method ran to its end and has an answer",
-  early_stop: "an answer passed the exact check",
+  early_stop: "there were solutions enough, or an answer passed the exact check",
   exhausted: "nothing was left to search",
   round_limit: "the limit on rounds was reached",
   step_limit: "the limit on depth was reached",
@@ -60,7 +75,8 @@ class Panel {
     this.element.replaceChildren(
       el("h2", {}, "This search"),
       search.about ? el("p", { class: "sub" }, search.about) : "",
-      el("p", { class: "said" }, search.problem),
+      el("p", { class: "said" }, search.title),
+      search.picture ? el("img", { class: "picture", src: search.picture, alt: "The scene" }) : "",
       search.error ? facts([["Error", search.error, "failed"]]) : "",
       facts([["Ended", `${search.stop_reason}: ${STOP_WORDS[search.stop_reason] ?? ""}`]]),
       ...(candidates?.length > 1 ? [el("h3", {}, "Candidates, best first"), listed(candidates)] : []),
@@ -81,11 +97,15 @@ class Panel {
     this.element.replaceChildren(
       this.heading(thought),
       this.place(search, thought),
-      el("p", { class: "said" }, thought.text || search.problem),
-      facts(known(thought)),
+      el("p", { class: "said" }, thought.text || search.title),
+      facts([...known(thought), ...costChanges(search, thought)]),
       ...this.spent(search, thought),
       raw === undefined ? "" : this.fold("What the model wrote", pre(raw)),
       judged ? this.fold(`What the evaluator wrote (${counted(judged.length, "sample")})`, judged.map(pre)) : "",
+      thought.analysis === undefined
+        ? ""
+        : this.fold("What the analysis of its path found", pre(this.text(thought.analysis))),
+      ...this.taught(search, thought),
       ...this.asked(thought.prompts, "Prompt that"),
       ...this.asked(thought.expansion, "Prompt that continued it", true),
       thought.tool_state ? this.fold("State of the tools", pre(asJson(thought.tool_state))) : "",
@@ -114,6 +134,8 @@ class Panel {
       `depth ${thought.depth}`,
       thought.parent == null ? null : [" · continues ", jump(thought.parent)],
       made ? ` · made by ${made}` : null,
+      thought.caused_by ? [" · after the rollback from ", jump(thought.caused_by)] : null,
+      thought.rollback ? [" · rolled back to ", jump(thought.rollback.to)] : null,
       children.length ? ` · ${counted(children.length, "continuation")}` : null,
     );
   }
@@ -133,10 +155,19 @@ class Panel {
   }
 
   asked(prompts, title, whole = false) {
-    const purpose = { generate: "made it", value: "judged it", vote: "compared it" };
     return (prompts ?? []).map(([role, at]) =>
-      this.fold(whole ? title : `${title} ${purpose[role] ?? role}`, pre(this.text(at))),
+      this.fold(whole ? title : `${title} ${PURPOSES[role] ?? role}`, pre(this.text(at))),
     );
+  }
+
+  /** The experiences its prompt contained: an earlier path's steps and what was wrong with them. */
+  taught(search, thought) {
+    return (thought.experiences ?? []).map((source, at) => {
+      const steps = pathIds(search, source).reverse().slice(1);
+      const told = steps.map((id, i) => `Step ${i + 1}. ${search.byId.get(id).text}`).join("\n");
+      const found = this.text(search.byId.get(source).analysis) ?? "";
+      return this.fold(`Experience ${at}, from thought ${source}`, pre(`${told}\n\nAnalysis:\n${found}`));
+    });
   }
 
   text(at) {
@@ -163,7 +194,15 @@ function known(thought) {
   ]);
 }
 
-/** Tool failures will be marked on the thought; until then nothing fails. */
+/** What failed calls did to costs: this thought's to those above it, others' to this thought's. */
+function costChanges(search, { id, propagation }) {
+  const change = ({ before, after }) => `g ${exact(before)} → ${exact(after)}`;
+  const above = (propagation?.raised ?? []).map((raise) => [`Raised ${raise.thought}`, change(raise)]);
+  const own = (search.raises.get(id) ?? []).map((raise) => [`Raised by ${raise.by}`, change(raise)]);
+  return [...above, ...own];
+}
+
+/** A failed call shows at what the tool answered. */
 function hasFailed(thought, field) {
   return field === "observation" && thought.failed ? "failed" : undefined;
 }

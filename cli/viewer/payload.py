@@ -1,9 +1,11 @@
 """What the page knows: stored results as plain data, long texts set apart."""
 
+import base64
 from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph import registry
+from thoughtgraph.cli.text import headline
 from thoughtgraph.cli.viewer.prompts import Rendered, Renderer, Result
 from thoughtgraph.cli.viewer.texts import Texts
 from thoughtgraph.tree import Thought, Tree
@@ -20,7 +22,7 @@ COPIED = (
     "settings",
     "versions",
 )
-LONG = ("raw", "value_raw")
+LONG = ("raw", "value_raw", "analysis", "analysis_raw")
 """Fields of a thought that hold long texts."""
 DROPPED = (*LONG, "verdicts")
 """Fields that do not travel as they are; `value` and `note` say what `verdicts` says."""
@@ -39,15 +41,33 @@ def payload(results: Sequence[Result]) -> dict[str, Any]:
     return {"runs": [_run(result, texts) for result in results], "texts": texts.packed()}
 
 
+def without_pages(thought: Thought) -> Thought:
+    """Returns a thought whose tools' state names its page but does not hold the page's text."""
+    state = thought.get("tool_state") or {}
+    if not isinstance(page := state.get("page"), dict):
+        return thought
+    named = {name: page[name] for name in ("title", "url") if page.get(name)}
+    return {**thought, "tool_state": {**state, "page": named}}
+
+
 def _run(result: Result, texts: Texts) -> dict[str, Any]:
     renderer = Renderer(result)
     entry = registry.METHODS.get(result["method"])
     return {
         **{name: result.get(name) for name in COPIED},
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
+        "title": headline(result["problem"]),
+        "picture": _as_uri(renderer.picture()),
         "chosen": renderer.answering(result.get("answer")),
         "thoughts": [_thought(thought, renderer, texts) for thought in _complete(result["tree"])],
     }
+
+
+def _as_uri(svg: str | None) -> str | None:
+    """Returns an image for an `img` element, in which nothing of it can run."""
+    if svg is None:
+        return None
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _thought(thought: Thought, renderer: Renderer, texts: Texts) -> dict[str, Any]:
@@ -57,7 +77,7 @@ def _thought(thought: Thought, renderer: Renderer, texts: Texts) -> dict[str, An
     key = thought["id"]
     expanded = thought.get("status") == "expanded"
     return {
-        **{name: value for name, value in thought.items() if name not in DROPPED},
+        **{name: value for name, value in without_pages(thought).items() if name not in DROPPED},
         **{name: texts.number(str(text)) for name, text in thought.items() if name in LONG},
         "prompts": numbered(renderer.prompts(key)),
         "expansion": numbered(renderer.expansion(key) if expanded else []),

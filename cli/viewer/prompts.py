@@ -4,17 +4,20 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Never
 
 from thoughtgraph import registry
+from thoughtgraph.acting import Hints
+from thoughtgraph.cli.viewer.roles import Search, alone, judgements, special
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
+from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.nodes.generate import Way
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import Job
-from thoughtgraph.task import Outputs, Prompt, Task, Values, Votes
+from thoughtgraph.task import Outputs, Pictures, Prompt, Task, Values, Votes
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 Result = Mapping[str, Any]
 """What `thoughtgraph solve --json` writes."""
 
-FOREIGN = (ThoughtgraphError, LookupError, AttributeError)
+FOREIGN = (ThoughtgraphError, LookupError, AttributeError, ValueError)
 """What rendering raises for a result of a task, a method or a version that is not at hand."""
 
 SPEAKERS = {"system": "System", "human": "User", "ai": "Assistant"}
@@ -24,13 +27,13 @@ class Rendered(NamedTuple):
     """One prompt of a thought."""
 
     role: str
-    """What was asked for: `generate`, `value` or `vote`."""
+    """What was asked for: `generate`, `value`, `vote`, `act`, …; the roles are usage's."""
     text: str
     """The messages as one text."""
 
 
 def prompts_of(result: Result, key: str) -> list[Rendered]:
-    """Returns the prompts that made and judged a thought, in that order.
+    """Returns the prompts that made and judged a thought, and drew its lesson, in that order.
 
     Args:
         result: A stored result.
@@ -53,19 +56,57 @@ class Renderer:
     def __init__(self, result: Result) -> None:
         self._problem: str = result["problem"]
         self._tree: Tree = result["tree"]
+        self._eldest = {t.get("parent"): key for key, t in reversed(self._tree.items())}
         self._settings = {**result["settings"], "task": result["task"]}
         self._task = _known_task(result["task"])
-        self._ask = _known_way(result["method"], self._settings)
+        self._ask, needs = _known_method(result["method"], self._settings)
+        self._search = None
+        if self._task is not None:
+            self._search = Search(self._task, self._problem, self._tree, self._settings, needs)
         self._known: dict[tuple[str, object], list[Rendered]] = {}
 
     def prompts(self, key: str) -> list[Rendered]:
         """Returns the prompts that made and judged a thought."""
-        parent = self._tree[key].get("parent")
-        return [] if parent is None else [*self.expansion(parent), *self._judgement(key)]
+        thought = self._tree[key]
+        parent = thought.get("parent")
+        if parent is None:
+            return []
+        call = thought.get("created_by", {}).get("expansion", 0)
+        return [*self._made(key, parent, call), *self._action(key, parent), *self._judgement(key)]
 
     def expansion(self, key: str) -> list[Rendered]:
-        """Returns the prompt that asked for the children of a thought."""
-        return self._once("generate", key, lambda: self._generation(key))
+        """Returns the prompt that asked for the first children of a thought."""
+        eldest = self._eldest.get(key)
+        if eldest is None:
+            return self._asked(key, 0, self._taught(key))
+        call = self._tree[eldest].get("created_by", {}).get("expansion", 0)
+        return self._made(eldest, key, call)
+
+    def _made(self, key: str, parent: str, call: int) -> list[Rendered]:
+        """Returns the prompt that made a thought."""
+        if self._search is not None and (found := special(self._search, key)) is not None:
+            role, render = found
+            return self._once(role, key, render)
+        shown = self._tree[key].get("shown")
+        if shown is None:
+            return self._asked(parent, call, self._taught(key))
+        hints = hints_of(self._tree, shown)
+        return self._once("generate", key, lambda: self._generation(parent, call, (), hints))
+
+    def _action(self, key: str, parent: str) -> list[Rendered]:
+        """Returns the prompt that asked for a thought's action alone, if one did."""
+        if self._search is None or (hints := alone(self._search, key)) is None:
+            return []
+        return self._once("act", key, lambda: self._generation(parent, 0, (), hints))
+
+    def _taught(self, key: str) -> tuple[str, ...]:
+        """Returns the experiences that the prompt of a thought contained."""
+        return tuple(self._tree[key].get("experiences", ()))
+
+    def _asked(self, key: str, call: int, taught: tuple[str, ...]) -> list[Rendered]:
+        """Returns the prompt of one of a thought's expansions, with the experiences in it."""
+        about = (key, call, taught)
+        return self._once("generate", about, lambda: self._generation(key, call, taught))
 
     def answering(self, answer: str | None) -> str | None:
         """Returns the id of the best thought that gives an answer, None when none does."""
@@ -73,6 +114,15 @@ class Renderer:
             return None
         giving = [key for key in self._tree if key != ROOT and self._output(key) == answer]
         return min(giving, key=self._rank, default=None)
+
+    def picture(self) -> str | None:
+        """Returns the problem's picture as an SVG image, None when its task has none."""
+        if not isinstance(self._task, Pictures):
+            return None
+        try:
+            return self._task.picture(self._problem)
+        except FOREIGN:
+            return None
 
     def _once(
         self, role: str, about: object, render: Callable[[], Prompt | object | None]
@@ -86,9 +136,15 @@ class Renderer:
             self._known[role, about] = [Rendered(role, text) for text in texts]
         return self._known[role, about]
 
-    def _generation(self, key: str) -> Prompt | None:
+    def _generation(
+        self, key: str, call: int, taught: tuple[str, ...], hints: Hints | None = None
+    ) -> Prompt | None:
         path = path_to(self._tree, key)
-        job = Job(problem=self._problem, settings=self._settings, thought=key, path=path)
+        job = Job(
+            problem=self._problem, settings=self._settings, thought=key, expansion=call, path=path
+        )
+        job["hints"] = hints or hints_of(self._tree, {})
+        job["lessons"] = [path_to(self._tree, source) for source in taught]
         return None if self._ask is None else self._ask(job)
 
     def _judgement(self, key: str) -> list[Rendered]:
@@ -97,6 +153,8 @@ class Renderer:
             if isinstance(task, Votes) and "value" in thought:
                 depth = thought["depth"]
                 return self._once("vote", depth, lambda: self._vote(task, depth))
+        elif self._search is not None and (found := list(judgements(self._search, key))):
+            return [each for role, render in found for each in self._once(role, key, render)]
         elif isinstance(task, Values) and thought.get("verdicts"):
             path = path_to(self._tree, key)
             return self._once("value", key, lambda: task.value(self._problem, path))
@@ -127,15 +185,18 @@ def _known_task(name: str) -> Task | None:
         return None
 
 
-def _known_way(method: str, settings: Mapping[str, Any]) -> Callable[[Job], Prompt] | None:
-    """Returns how a method asks for thoughts, None when it is unknown or says nothing of it."""
+def _known_method(
+    method: str, settings: Mapping[str, Any]
+) -> tuple[Callable[[Job], Prompt] | None, frozenset[type]]:
+    """Returns how a method asks for thoughts, None when it is unknown, and what it needs."""
     try:
         module = registry.method_module(method)
         way: Way = module.way(settings)
+        needs = frozenset(module.needs({"oracle": False, **settings}))
     except FOREIGN:
-        return None
+        return None, frozenset()
     parts = Parts(method, module.SETTINGS, module.needs, _no_model)
-    return lambda job: way(parts, job)[0]
+    return lambda job: way(parts, job)[0], needs
 
 
 def _no_model(specifier: str) -> Never:

@@ -52,9 +52,14 @@ class TreeView {
     const inside = ({ x, y, data }) =>
       data.key === this.cursor || (y > left - CARD.width && y < right && x > top && x < bottom);
     const crosses = ({ source: a, target: b }) =>
-      Math.max(a.x, b.x) > top && Math.min(a.x, b.x) < bottom && b.y > left && a.y < right;
+      Math.max(a.x, b.x) > top && Math.min(a.x, b.x) < bottom && Math.max(a.y, b.y) > left && Math.min(a.y, b.y) < right;
+    const { id, born, raised } = this.search.steps[this.step];
     this.atEnd = this.step === this.search.last;
-    this.now = this.atEnd ? null : this.outline.nodeOf(String(this.step)).data.key;
+    this.born = born;
+    this.now = this.atEnd ? null : this.outline.nodeOf(id).data.key;
+    this.raising = new Map(this.atEnd ? [] : raised.map((raise) => [raise.thought, raise]));
+    this.passing = new Set(this.atEnd ? [] : carriersOf(id, raised));
+    this.trail = new Set(this.atEnd ? [] : pathIds(this.search, id));
     this.found = this.hits && new Set([...this.hits].map((id) => this.outline.nodeOf(id).data.key));
     this.drawCards(this.outline.nodes.filter(inside), repaint);
     this.drawLinks(this.outline.edges().filter(crosses), repaint);
@@ -108,20 +113,24 @@ class TreeView {
   thoughtState({ data: { key, thought, hidden } }) {
     const { search } = this;
     const status = statusAt(search, thought, this.step);
-    const text = (thought.text || (thought.parent == null ? search.problem : "(empty)")).trim();
+    const said = [thought.text, callOf(thought)].filter(Boolean).join(" → ");
+    const text = (said || (thought.parent == null ? search.title : "(empty)")).trim();
     const label = text.length > LABEL_LENGTH ? `${text.slice(0, LABEL_LENGTH)}…` : text;
-    const worth = thought.value === undefined ? undefined : short(thought.value);
+    const worth = worthOf(costAt(search, thought, this.step), this.raising.get(key));
+    const raised = isRaised(search, key, this.step);
     const chosen = this.atEnd && search.chosenPath.has(key);
     const spoken = [
       thought.parent == null ? "The problem" : `Thought ${key}, ${STATUS_WORDS[status] ?? status}`,
       worth === undefined ? "" : `, value ${worth}`,
+      thought.failed ? ", its tool failed" : "",
+      raised ? ", made dearer by a failure" : "",
       chosen ? ", on the path to the answer" : "",
       `: ${label}`,
     ];
     return {
       label,
       worth,
-      heat: worth === undefined ? 0 : search.heat(thought.value),
+      heat: thought.value === undefined ? 0 : search.heat(thought.value),
       mark: status,
       spoken: spoken.join(""),
       classes: [
@@ -130,15 +139,17 @@ class TreeView {
         chosen && "chosen",
         chosen && key === search.chosen && "answer",
         thought.failed && "failed",
+        raised && "raised",
+        this.raising.has(key) && "raising",
         key === this.selected && "selected",
-        Number(key) > this.step && "future",
+        Number(key) > this.born && "future",
         ...this.marks(key),
       ],
     };
   }
 
   stubState({ data: { key, stub } }) {
-    const born = stub.filter((thought) => Number(thought.id) <= this.step).length;
+    const born = stub.filter((thought) => Number(thought.id) <= this.born).length;
     const count = born === stub.length ? born : `${born} of ${stub.length}`;
     const outputs = stub.every((thought) => thought.status === "terminal");
     const what = outputs ? "more outputs" : "not followed";
@@ -156,25 +167,40 @@ class TreeView {
   }
 
   drawLinks(edges, repaint) {
-    const trail = new Set(this.atEnd ? [] : pathIds(this.search, String(this.step)));
     const links = this.links
       .selectAll("path")
       .data(edges, ({ kind, source, target }) => `${kind} ${source.data.key} ${target.data.key}`);
     const added = links.enter().append("path");
     links.exit().remove();
     (repaint ? added.merge(links) : added)
-      .attr("class", ({ kind, target }) => `${kind} ${this.linkState(target.data, trail)}`)
-      .attr("d", ({ source, target }) =>
-        this.link({ source: [source.y + CARD.width, source.x], target: [target.y, target.x] }),
+      .attr("class", (edge) => `${edge.kind} ${this.lineState(edge)}`)
+      .attr("d", ({ kind, source, target }) =>
+        kind === "rollback"
+          ? arc(source, target)
+          : this.link({ source: [source.y + CARD.width, source.x], target: [target.y, target.x] }),
       )
       .filter(".chosen, .trail")
       .raise();
   }
 
-  linkState({ key, thought, stub }, trail) {
-    const [eldest] = stub ?? [thought];
-    if (Number(eldest.id) > this.step) return "future";
-    if (trail.has(key) || key === this.now) return "trail";
+  lineState({ kind, source, target: { data } }) {
+    if (kind === "rollback") return Number(source.data.key) > this.born ? "future" : "";
+    if (kind === "propagated") return this.passState(held(data).map(({ id }) => id));
+    return this.linkState(data);
+  }
+
+  /** Whether a cost was passed on along a line by now: not yet, just now, or earlier. */
+  passState(ids) {
+    const first = d3.min(ids, (id) => this.search.passed.get(id));
+    if (first > this.step) return "future";
+    return ids.some((id) => this.passing.has(id)) ? "passing" : "";
+  }
+
+  linkState(data) {
+    const { key, thought, stub } = data;
+    const [eldest] = held(data);
+    if (Number(eldest.id) > this.born) return "future";
+    if (this.trail.has(key) || key === this.now) return "trail";
     if (this.atEnd && this.search.chosenPath.has(key)) return "chosen";
     return stub || thought.status === "pruned" ? "faint" : "";
   }
@@ -238,4 +264,12 @@ class TreeView {
     if (to) this.focus(to.data.key);
     else if (name === "ArrowRight") this.toggle(this.cursor, true);
   }
+}
+
+/** Returns the line of a rollback: over the cards in between, back to the top of an earlier one. */
+function arc(source, target) {
+  const [x0, y0] = [source.y + CARD.width / 2, source.x - CARD.height / 2];
+  const [x1, y1] = [target.y + CARD.width / 2, target.x - CARD.height / 2];
+  const top = Math.min(y0, y1) - CARD.height;
+  return `M${x0},${y0}C${x0},${top} ${x1},${top} ${x1},${y1}m-4,-6l4,6l4,-6`;
 }

@@ -1,0 +1,39 @@
+"""The first lines of `solve` for a problem that has a picture: the question and where to see it."""
+
+from pathlib import Path
+
+from rich.console import Console
+
+from thoughtgraph import registry
+from thoughtgraph.cli import results, text
+from thoughtgraph.cli.plan import Plan
+from thoughtgraph.errors import InputError
+from thoughtgraph.task import Pictures
+
+
+def introduce(console: Console, plan: Plan, folder: Path, run: str) -> None:
+    """Prints the question of a problem that has a picture, writes the picture and names its file.
+
+    Args:
+        console: Standard output.
+        plan: What will be run.
+        folder: Where pictures are kept.
+        run: The run's id, which names the file.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    task = registry.task(plan.task)
+    if not isinstance(task, Pictures):
+        return
+    file = folder / f"{run}.svg"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        results.write(str(file), task.picture(plan.problem))
+    except OSError as error:
+        raise InputError(
+            f"cannot write {str(file)!r} ({error.strerror}); set THOUGHTGRAPH_DATA to a folder "
+            "that can be written"
+        ) from error
+    console.print(f"question: {text.line(text.headline(plan.problem))}", markup=False)
+    console.print(f"picture:  {file}", markup=False)

@@ -1,0 +1,64 @@
+"""Which prompts there were about a thought besides the one that made it, by role."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from thoughtgraph.acting import Concludes, Estimates, Extracts, Hints, Labels, Reflects, Verifies
+from thoughtgraph.nodes.act import hints_of
+from thoughtgraph.nodes.trial import UNSAID
+from thoughtgraph.task import Judges, Prompt, Task
+from thoughtgraph.tree import Thought, Tree, path_to
+
+Render = Callable[[], Prompt]
+
+
+class Search(NamedTuple):
+    """What prompts are rendered from."""
+
+    task: Task
+    problem: str
+    tree: Tree
+    settings: Mapping[str, Any]
+    needs: frozenset[type]
+    """The capabilities that the method uses."""
+
+    def hints(self, key: str, thought: str = "") -> Hints:
+        """Returns what the prompt that made a thought said besides the path."""
+        return hints_of(self.tree, self.tree[key].get("shown", {}), thought)
+
+
+def special(search: Search, key: str) -> tuple[str, Render] | None:
+    """Returns the role and prompt that made a thought, where it was no ordinary generation."""
+    task, problem, settings = search.task, search.problem, search.settings
+    thought = search.tree[key]
+    made = thought.get("created_by", {}).get("node")
+    if made == "extract" and isinstance(task, Extracts):
+        return made, lambda: task.extract(problem, settings)
+    if made == "conclude" and isinstance(task, Concludes):
+        path = path_to(search.tree, thought["parent"] or "")
+        return made, lambda: task.conclude(problem, path, settings)
+    return None
+
+
+def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
+    """Yields the roles and prompts by which the methods that act judge a thought."""
+    task, problem, settings = search.task, search.problem, search.settings
+    thought, path = search.tree[key], path_to(search.tree, key)
+    answer, asked = thought.get("answer") or "", thought.get("usage", {})
+    if Estimates in search.needs and isinstance(task, Estimates) and "value" in thought:
+        yield "value", lambda: task.estimate(problem, path, settings)
+    if "step_eval" in asked and isinstance(task, Labels):
+        yield "step_eval", lambda: task.label(problem, path, settings)
+    if "answer_eval" in asked and isinstance(task, Verifies):
+        yield "answer_eval", lambda: task.verify(problem, answer, settings)
+    if "judge" in asked and isinstance(task, Judges):
+        yield "judge", lambda: task.judge(problem, answer)
+    if "lesson" in thought and isinstance(task, Reflects):
+        yield "reflect", lambda: task.reflect(problem, path, settings, search.hints(key))
+
+
+def alone(search: Search, key: str) -> Hints | None:
+    """Returns the hints of the prompt that asked for a thought's action alone, if one did."""
+    thought: Thought = search.tree[key]
+    asked = "act" in thought.get("usage", {})
+    return search.hints(key, thought["text"] or UNSAID) if asked else None
