@@ -50,6 +50,54 @@ def small(**root_child: Any) -> Tree:
     return tree | grow(tree, "1", [output])
 
 
+def failing(method: str = "itot_d_star_lite", **changes: Any) -> dict[str, Any]:
+    """A search of D* Lite: 2 failed and raised the root; 4 failed and raised 1 and the root."""
+    note = "dearer by a failed call below it"
+    top: Any = {"tools": "Search[x]: finds a page", "cost": 2.0, "priority": -3.0, "note": note}
+    start = root()
+    start.update(top)
+    tree: Tree = {"0": start}
+    first = _called("to Milan", 7.0, 2.0, note=note)
+    tree |= grow(tree, "0", [first, _failed("to b", 8.0, 2.0, "2", ("0", 0.0, 1.0))])
+    raises = [("1", 1.0, 2.0), ("0", 1.0, 2.0)]
+    tree |= grow(tree, "1", [_called("to Oslo", 9.0, 2.0), _failed("to d", 3.0, 3.0, "4", *raises)])
+    tree |= grow(tree, "3", [_called("to Rome", 9.0, 2.0, status="terminal", answer="Italy")])
+    tree["3"]["status"] = "expanded"
+    settings = effective(
+        registry.method_module(method).SETTINGS, {}, {"task": "hotpotqa"} | changes
+    )
+    known = {"method": method, "task": "hotpotqa", "settings": settings}
+    return stored(tree, answer="Italy", problem="Where is Milan?", **known)
+
+
+def _called(text: str, value: float, cost: float, **fields: Any) -> dict[str, Any]:
+    """A thought's fields: a search that cost 1 and was judged."""
+    place = text.removeprefix("to ")
+    return {
+        "text": text,
+        "action": {"name": "Search", "argument": place},
+        "observation": f"{place} is a place.",
+        "failed": False,
+        "price": 1.0,
+        "value": value,
+        "cost": cost,
+        "priority": cost - value,
+        "usage": {"value": {"requests": 1}},
+        **fields,
+    }
+
+
+def _failed(
+    text: str, value: float, cost: float, last: str, *raises: tuple[str, float, float]
+) -> dict[str, Any]:
+    """A search that failed, and what it raised: thought, cost before, cost after."""
+    names = ("thought", "before", "after")
+    raised = [dict(zip(names, each, strict=True)) for each in raises]
+    told = f"Could not find {text.removeprefix('to ')}."
+    record = {"last": last, "raised": raised}
+    return _called(text, value, cost, failed=True, observation=told, propagation=record)
+
+
 def bushy(thoughts: int, *, pruned: bool = True, seed: int = 0) -> Tree:
     """A tree of many thoughts, eight to an expansion, most of them leaves that were pruned."""
     draws = random.Random(seed)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_openai import play
-from fault_server import Fault, FaultServer, Seen
+from fake_server import FakeServer, Fault, Seen, after
+from players import play
 
 import thoughtgraph as tg
 from thoughtgraph.cache import SqliteCache
@@ -20,19 +20,19 @@ PROBLEM = {"problem": "4 9 10 13"}
 METHODS = ("io", "tot_bfs")
 QUICK = tg.Retry(give_up_after=0.3, first_wait=0.01, longest_wait=0.05)
 SMALL = {"breadth": 2}
-SHORT = 0.7
+SHORT = 2.0
 """A timeout that a living server keeps to on a busy machine."""
 BOUND = 20.0
 """Seconds any of these runs may take on a busy machine; most take a fraction of one."""
 
 
 @pytest.fixture
-def server() -> Iterator[FaultServer]:
-    with FaultServer(lambda seen: play(seen.prompt)) as running:
+def server() -> Iterator[FakeServer]:
+    with FakeServer(play) as running:
         yield running
 
 
-def graph(server: FaultServer, method: str = "tot_bfs", **settings: Any) -> Any:
+def graph(server: FakeServer, method: str = "tot_bfs", **settings: Any) -> Any:
     asked = ChatPort(server.chat(), **{"retry": QUICK, "timeout": 30.0, **settings})
     return tg.build(method, task="game24", model=asked)
 
@@ -68,7 +68,7 @@ TEXTS = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", TEXTS)
-async def test_a_run_survives_any_text(server: FaultServer, method: str, name: str) -> None:
+async def test_a_run_survives_any_text(server: FakeServer, method: str, name: str) -> None:
     server.reply = lambda seen: TEXTS[name]
     out = await run(graph(server, method), limit_thoughts=200)
     assert out["stop_reason"] in ("dead_end", "budget", "solved")
@@ -78,9 +78,9 @@ async def test_a_run_survives_any_text(server: FaultServer, method: str, name: s
 
 
 @pytest.mark.parametrize("name", ["empty", "a refusal", "JSON", "another language"])
-async def test_malformed_verdicts_are_counted(server: FaultServer, name: str) -> None:
+async def test_malformed_verdicts_are_counted(server: FakeServer, name: str) -> None:
     def reply(seen: Seen) -> str:
-        return TEXTS[name] if "valuate" in seen.prompt else play(seen.prompt)
+        return TEXTS[name] if "valuate" in seen.prompt else play(seen)
 
     server.reply = reply
     out = await run(graph(server))
@@ -102,7 +102,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", FAULTS)
-async def test_a_failing_endpoint_ends_the_run(server: FaultServer, method: str, name: str) -> None:
+async def test_a_failing_endpoint_ends_the_run(server: FakeServer, method: str, name: str) -> None:
     fault, remedy = FAULTS[name]
     server.fault = lambda seen: fault
     out = await run(graph(server, method, timeout=SHORT))
@@ -114,7 +114,7 @@ async def test_a_failing_endpoint_ends_the_run(server: FaultServer, method: str,
 
 @pytest.mark.parametrize("method", METHODS)
 async def test_an_endpoint_that_is_down_ends_the_run(method: str) -> None:
-    with FaultServer() as gone:
+    with FakeServer() as gone:
         pass
     out = await run(graph(gone, method))
     assert out["stop_reason"] == "error"
@@ -122,17 +122,18 @@ async def test_an_endpoint_that_is_down_ends_the_run(method: str) -> None:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_what_arrived_before_a_failure_is_kept(server: FaultServer, name: str) -> None:
+async def test_what_arrived_before_a_failure_is_kept(server: FakeServer, name: str) -> None:
     fault, remedy = FAULTS[name]
-    server.fault = lambda seen: fault if seen.number >= 4 else Fault()
-    out = await run(graph(server, limiter=Limiter(tg.Rates(concurrency=2)), timeout=SHORT))
+    server.fault = after(4, fault)
+    timeout = SHORT if fault.hang else 30.0
+    out = await run(graph(server, limiter=Limiter(tg.Rates(concurrency=2)), timeout=timeout))
     assert out["stop_reason"] == "error" and remedy in out["error"]
     assert out["usage"]["requests"] == 4
     assert len(out["tree"]) == 1 + 6, "the first generation"
     assert len(judged(out)) == 3, "and the verdicts that were paid for"
 
 
-async def test_a_failing_generation_does_not_lose_its_siblings(server: FaultServer) -> None:
+async def test_a_failing_generation_does_not_lose_its_siblings(server: FakeServer) -> None:
     unlucky: list[str] = []
 
     def fault(seen: Seen) -> Fault:
@@ -148,7 +149,7 @@ async def test_a_failing_generation_does_not_lose_its_siblings(server: FaultServ
     assert len(second) == 1, "the other state has its children in the tree"
 
 
-async def test_passing_faults_change_nothing_but_the_retries(server: FaultServer) -> None:
+async def test_passing_faults_change_nothing_but_the_retries(server: FakeServer) -> None:
     smooth = await run(graph(server))
     server.seen.clear()
     server.fault = lambda seen: Fault(503) if seen.number % 3 == 1 else Fault()
@@ -159,7 +160,7 @@ async def test_passing_faults_change_nothing_but_the_retries(server: FaultServer
     assert smooth["answer"] is not None
 
 
-async def test_one_server_without_n_gives_the_same_tree(server: FaultServer) -> None:
+async def test_one_server_without_n_gives_the_same_tree(server: FakeServer) -> None:
     smooth = await run(graph(server))
     server.refuses_n = True
     rough = await run(graph(server))
@@ -168,8 +169,8 @@ async def test_one_server_without_n_gives_the_same_tree(server: FaultServer) -> 
     assert rough["usage"]["requests"] == smooth["usage"]["requests"]
 
 
-async def test_a_failing_judge_is_named(server: FaultServer) -> None:
-    with FaultServer() as gone:
+async def test_a_failing_judge_is_named(server: FakeServer) -> None:
+    with FakeServer() as gone:
         pass
     judge = ChatPort(gone.chat(), name="the-judge", retry=QUICK)
     asked = ChatPort(server.chat(), retry=QUICK)
@@ -180,8 +181,8 @@ async def test_a_failing_judge_is_named(server: FaultServer) -> None:
     assert set(out["usage"]["roles"]) == {"generate"}
 
 
-async def test_roles_are_asked_of_their_models_and_counted_apart(server: FaultServer) -> None:
-    with FaultServer(lambda seen: play(seen.prompt)) as judge:
+async def test_roles_are_asked_of_their_models_and_counted_apart(server: FakeServer) -> None:
+    with FakeServer(play) as judge:
         out = await run(
             tg.build(
                 "tot_bfs", task="game24", model=server.specifier, evaluator_model=judge.specifier
@@ -198,7 +199,7 @@ async def test_roles_are_asked_of_their_models_and_counted_apart(server: FaultSe
 
 
 @pytest.mark.parametrize("limit", [0, 3, 9, 15, 40])
-async def test_requests_are_never_exceeded(server: FaultServer, limit: int) -> None:
+async def test_requests_are_never_exceeded(server: FakeServer, limit: int) -> None:
     out = await run(graph(server), limit_requests=limit)
     assert len(server.seen) == out["usage"].get("requests", 0) <= limit
     whole = limit >= 40 and out["stop_reason"] == "solved"
@@ -206,17 +207,17 @@ async def test_requests_are_never_exceeded(server: FaultServer, limit: int) -> N
 
 
 @pytest.mark.parametrize("limit", [0, 1, 6, 9])
-async def test_thoughts_are_never_exceeded(server: FaultServer, limit: int) -> None:
+async def test_thoughts_are_never_exceeded(server: FakeServer, limit: int) -> None:
     out = await run(graph(server), limit_thoughts=limit)
     assert len(out["tree"]) - 1 == out["usage"].get("thoughts", 0) <= limit
 
 
-async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server: FaultServer) -> None:
+async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server: FakeServer) -> None:
     cap, largest = 3, 0
 
     def reply(seen: Seen) -> str:
         nonlocal largest
-        text = play(seen.prompt)
+        text = play(seen)
         largest = max(largest, len(seen.prompt.split()) + seen.n * len(text.split()))
         return text
 
@@ -233,7 +234,7 @@ async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(server: F
         assert out["usage"]["dollars"] == pytest.approx(used / 1e6)
 
 
-async def test_seconds_end_a_run(server: FaultServer) -> None:
+async def test_seconds_end_a_run(server: FakeServer) -> None:
     server.latency = 0.2
     began = time.monotonic()
     out = await run(graph(server), limit_seconds=0.5)
@@ -247,7 +248,7 @@ async def test_seconds_end_a_run(server: FaultServer) -> None:
 
 
 async def test_a_replayed_run_is_the_same_tree_without_a_request(
-    server: FaultServer, tmp_path: Path
+    server: FakeServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "answers.sqlite"
 
@@ -275,7 +276,7 @@ def bare(thought: dict[str, Any], without: tuple[str, ...]) -> dict[str, Any]:
 
 
 async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(
-    server: FaultServer,
+    server: FakeServer,
 ) -> None:
     server.latency = 0.01
     limiter = Limiter(tg.Rates(concurrency=3))
@@ -295,7 +296,7 @@ async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(
     assert sum(counts) == len(server.seen)
 
 
-async def test_streaming_tokens_does_not_garble_several_samples(server: FaultServer) -> None:
+async def test_streaming_tokens_does_not_garble_several_samples(server: FakeServer) -> None:
     smooth = await run(graph(server))
     tokens, final = 0, None
     async for mode, chunk in graph(server).astream(
@@ -313,7 +314,7 @@ async def test_streaming_tokens_does_not_garble_several_samples(server: FaultSer
     }
 
 
-async def test_a_stopped_run_leaves_the_graph_usable(server: FaultServer) -> None:
+async def test_a_stopped_run_leaves_the_graph_usable(server: FakeServer) -> None:
     running = graph(server)
     smooth = await run(running)
     server.latency = 0.3
@@ -327,7 +328,7 @@ async def test_a_stopped_run_leaves_the_graph_usable(server: FaultServer) -> Non
     assert (await run(running))["tree"] == smooth["tree"]
 
 
-async def test_no_key_reaches_state_or_cache(server: FaultServer, tmp_path: Path) -> None:
+async def test_no_key_reaches_state_or_cache(server: FakeServer, tmp_path: Path) -> None:
     key = "tg-0123456789-secret"
     asked = ChatPort(
         server.chat(api_key=key), cache=SqliteCache(tmp_path / "a.sqlite"), replay="record"

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import thoughtgraph as tg
@@ -18,12 +20,59 @@ GOOD = {
         "How many?",
         "1,002",
     ),
+    "svamp": (
+        '[{"ID": "c1", "Body": "Ann had 3.", "Question": "How many?", "Answer": 51.0},'
+        ' {"ID": "c2", "Body": "Bo had 3", "Question": "How many?", "Answer": 1.0}]',
+        "c1",
+        "Ann had 3. How many?",
+        "51.0",
+    ),
+    "aqua": (
+        '{"question": "1+1?", "options": ["A)1", "B)2"], "rationale": "", "correct": "B"}\n' * 2,
+        "1",
+        "1+1?\nAnswer choices:\nA) 1\nB) 2",
+        "B",
+    ),
+    "math": (
+        '{"problem": "Halve 1.", "answer": "\\\\frac12", "unique_id": "t/1"}\n'
+        '{"problem": "Halve 2.", "solution": "It is $\\\\boxed{1}$."}\n',
+        "t/1",
+        "Halve 1.",
+        r"\frac12",
+    ),
+    "theoremqa": (
+        '[{"Question": "Which?", "Answer": [0, 5], "id": "a.json"},'
+        ' {"Question": "Is it?", "Answer": true, "id": "b.json"}]',
+        "a.json",
+        "Which?",
+        "[0, 5]",
+    ),
+    "mmlu": (
+        'One?,1,2,3,4,A\n"Two, or more?",1,2,3,4,B\n',
+        "data/1",
+        "One?\nAnswer choices:\nA) 1\nB) 2\nC) 3\nD) 4",
+        "A",
+    ),
     "strategyqa": (
         '[{"qid": "x7", "question": "Is it?", "answer": true},'
         ' {"question": "Or not?", "answer": false}]',
         "x7",
         "Is it?",
         "yes",
+    ),
+    "hotpotqa": (
+        '[{"_id": "5a8", "question": "Who?", "answer": "Ada", "context": [["T", ["A b."]]]},'
+        ' {"question": "When?", "answer": "1815", "context": []}]',
+        "5a8",
+        "Who?",
+        "Ada",
+    ),
+    "fever": (
+        '{"id": 75397, "label": "SUPPORTS", "claim": "Ada lived.", "evidence": [[]]}\n'
+        '{"id": 2, "label": "not enough info", "claim": "Ada had a bicycle."}\n',
+        "75397",
+        "Ada lived.",
+        "SUPPORTS",
     ),
 }
 BAD = {
@@ -37,6 +86,11 @@ BAD = {
         '{"question": 1, "answer": "#### 2"}',
         '{"question": "How?", "answer": 2}',
     ],
+    "svamp": ["", "{}", "[]", '[{"ID": "1", "Body": "b", "Question": "q"}]'],
+    "aqua": ["", "[]", '{"question": "q", "options": ["A)1"]}', '{"question": "q"}'],
+    "math": ["", "[]", '{"problem": "p"}', '{"problem": "p", "solution": "no box"}'],
+    "theoremqa": ["", "{}", "[]", '[{"Question": "q"}]'],
+    "mmlu": ["", "q,1,2,3,4\n", "q,1,2,3,4,E\n", "q\n", "\n"],
     "strategyqa": [
         "",
         "{}",
@@ -45,6 +99,8 @@ BAD = {
         '[{"question": "Is it?", "answer": "yes"}]',
         '[{"answer": true}]',
     ],
+    "hotpotqa": ["", "[]", "{}", "[1]", '{"question": "Who?"}', '[{"answer": "Ada"}]'],
+    "fever": ["", "{}", '{"claim": "It is.", "label": "TRUE"}', '{"label": "SUPPORTS"}'],
 }
 
 
@@ -94,3 +150,14 @@ def test_generated_puzzles_need_no_file():
     records = generated_game24()
     assert len(records) == 1362
     assert records[0] == ("1", "1 1 1 8", None)
+
+
+def test_paragraphs_are_part_of_a_problem_where_they_are_asked_for(tmp_path):
+    file = tmp_path / "data.json"
+    entry = {"question": "Who?", "answer": "Ada", "context": [["T", ["A b."]]], "level": "easy"}
+    file.write_text(json.dumps([{**entry, "supporting_facts": [["T", 0]]}]), encoding="utf-8")
+    (record,) = load("hotpotqa", file, paragraphs=True)
+    assert json.loads(record.problem) == {"question": "Who?", "context": [["T", ["A b."]]]}
+    assert record.gold == "Ada"
+    with pytest.raises(tg.InputError, match="no paragraphs"):
+        load("gsm8k", file, paragraphs=True)

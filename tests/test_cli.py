@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_openai import FakeOpenAI, play
+from fake_server import FakeServer, Fault, after
+from players import play
 
-from thoughtgraph.cli import demo
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned
 from thoughtgraph.errors import ProblemError
@@ -27,8 +27,8 @@ SMALL = [*PUZZLE, "--set", "breadth=2", "--set", "n_evaluate=1"]
 
 
 @pytest.fixture
-def server() -> Iterator[FakeOpenAI]:
-    with FakeOpenAI(play) as fake:
+def server() -> Iterator[FakeServer]:
+    with FakeServer(play) as fake:
         yield fake
 
 
@@ -62,7 +62,7 @@ def assert_one_line(err: str, *words: str) -> None:
         assert word in err
 
 
-def test_solve_writes_the_result_and_exits_with_0(server: FakeOpenAI, tmp_path: Path) -> None:
+def test_solve_writes_the_result_and_exits_with_0(server: FakeServer, tmp_path: Path) -> None:
     target = tmp_path / "result.json"
     page = tmp_path / "tree.html"
     done = run(
@@ -96,7 +96,7 @@ def test_solve_writes_the_result_and_exits_with_0(server: FakeOpenAI, tmp_path: 
 
 
 def test_plain_output_has_one_event_a_line_that_can_be_searched(
-    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = call(monkeypatch, capfd, "solve", *SMALL, "--model", server.specifier)
     lines = out.splitlines()
@@ -109,7 +109,7 @@ def test_plain_output_has_one_event_a_line_that_can_be_searched(
 
 
 def test_a_search_that_finds_nothing_exits_with_1(
-    server: FakeOpenAI,
+    server: FakeServer,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
     tmp_path: Path,
@@ -124,7 +124,7 @@ def test_a_search_that_finds_nothing_exits_with_1(
 
 
 def test_an_endpoint_that_never_answered_is_an_error() -> None:
-    with FakeOpenAI(play, refuse_after=0) as fake:
+    with FakeServer(play, after(0, Fault(401))) as fake:
         done = run("solve", *SMALL, "--model", fake.specifier)
     assert done.returncode == 2
     assert_one_line(done.stderr, "fake at http://127.0.0.1", "401", "THOUGHTGRAPH_API_KEY")
@@ -135,7 +135,7 @@ def test_an_endpoint_that_fails_later_leaves_its_tree(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     target = tmp_path / "result.json"
-    with FakeOpenAI(play, refuse_after=4) as fake:
+    with FakeServer(play, after(4, Fault(401))) as fake:
         options = ["--model", fake.specifier, "--json", str(target)]
         code, out, err = call(monkeypatch, capfd, "solve", *SMALL, *options)
     assert (code, err) == (1, "")
@@ -146,13 +146,16 @@ def test_an_endpoint_that_fails_later_leaves_its_tree(
     assert len(result["tree"]) > 1
 
 
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
+)
 def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     target = tmp_path / "result.json"
-    with FakeOpenAI(play) as whole:
+    with FakeServer(play) as whole:
         assert call(monkeypatch, capfd, "solve", *SMALL, "--model", whole.specifier)[0] == 0
-    with FakeOpenAI(play, hold_after=9) as fake:
+    with FakeServer(play, after(9, Fault(hang=True))) as fake:
         process = subprocess.Popen(
             [*COMMAND, "solve", *SMALL, "--model", fake.specifier, "--json", str(target)],
             stdout=subprocess.PIPE,
@@ -179,7 +182,7 @@ def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(
         assert_one_line(err, again[-1], "finished")
 
 
-def test_a_terminal_shows_the_live_tree(server: FakeOpenAI) -> None:
+def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
     process = subprocess.Popen(
@@ -289,7 +292,7 @@ def test_view_refuses_what_is_no_result(
 
 
 def test_view_makes_one_page_of_a_folder(
-    server: FakeOpenAI,
+    server: FakeServer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
@@ -322,20 +325,10 @@ def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
     }
 
 
-def test_without_arguments_the_demonstration_runs(
-    server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("THOUGHTGRAPH_MODEL", server.specifier)
-    code, out, err = call(monkeypatch, capfd, "solve")
-    assert (code, err) == (0, "")
-    assert f"{demo.METHOD} on {demo.TASK} with {server.specifier}" in out
-    assert "verified: yes" in out
-
-
 def test_a_wrong_answer_is_said_to_be_wrong(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with FakeOpenAI(lambda prompt: "Answer: 4 + 9 + 10 + 13 = 24") as fake:
+    with FakeServer(lambda seen: "Answer: 4 + 9 + 10 + 13 = 24") as fake:
         arguments = ["solve", *PUZZLE, "--method", "io", "--model", fake.specifier]
         code, out, _ = call(monkeypatch, capfd, *arguments)
     assert code == 0
@@ -347,7 +340,7 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
 ) -> None:
     hostile = "Answer: \x1b[2J\x1b]0;pwned\x07[bold]1\u202e + \ud800 </script>\r = 24"
     target = tmp_path / "result.json"
-    with FakeOpenAI(lambda prompt: hostile) as fake:
+    with FakeServer(lambda seen: hostile) as fake:
         options = ["--method", "io", "--model", fake.specifier, "--json", str(target)]
         code, out, err = call(monkeypatch, capfd, "solve", *PUZZLE, *options)
     assert (code, err) == (0, "")

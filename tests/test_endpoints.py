@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from fault_server import Fault, FaultServer
+from fake_server import FakeServer, Fault
 from langchain_core.messages import HumanMessage
 from pydantic import SecretStr
 from scripted import ScriptedChat
@@ -47,7 +47,7 @@ async def test_another_server_never_sees_the_openai_key(
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     if own_key is not None:
         monkeypatch.setenv("THOUGHTGRAPH_API_KEY", own_key)
-    with FaultServer() as server:
+    with FakeServer() as server:
         await port_for(server.specifier).sample(ASK)
     (seen,) = server.seen
     assert SECRET not in str(seen)
@@ -58,7 +58,7 @@ async def test_another_server_never_sees_the_openai_key(
 async def test_openai_is_asked_at_its_address_with_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="OPENAI_API_KEY"):
         port_for("openai:gpt-4o-mini")
-    with FaultServer() as server:
+    with FakeServer() as server:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         port = port_for("openai:gpt-4o-mini")
@@ -96,7 +96,7 @@ def test_a_weights_file_that_is_none_is_refused(
 
 
 async def test_the_cap_of_an_endpoint_holds_for_all_its_ports() -> None:
-    with FaultServer() as server:
+    with FakeServer() as server:
         server.latency = 0.02
         rates = Rates(concurrency=2)
         ports: list[ChatPort] = [
@@ -111,7 +111,7 @@ async def test_the_cap_of_an_endpoint_holds_for_all_its_ports() -> None:
 
 async def test_a_key_never_shows() -> None:
     key = "tg-0123456789-secret"
-    with FaultServer() as server:
+    with FakeServer() as server:
         server.fault = lambda seen: Fault(
             401, body=json.dumps({"error": {"message": f"bad {seen.headers['authorization']}"}})
         )

@@ -10,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rich.cells import cell_len
 from rich.console import Console
 from scripted import Call, ScriptedChat
+from stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph.cli import ports, text
@@ -192,6 +193,25 @@ async def test_a_depth_first_search_tells_its_backtracking() -> None:
     kinds = [event.kind for event in events]
     assert "backtrack" in kinds
     assert Event("prune", "2") in events
+
+
+@pytest.mark.parametrize("parallel", [True, False])
+async def test_rollbacks_are_told_and_drawn_as_they_happen(parallel: bool) -> None:
+    graph = tg.build("rollback", task="gsm8k", model=ScriptedChat(reply=mistaken))
+    watch, told = Watch(), []
+    async for mode, data in graph.astream(
+        {"problem": "4 + 9?"}, context={"parallel": parallel}, stream_mode=list(STREAM)
+    ):
+        events = watch.apply(mode, data)
+        for event in (event for event in events if event.kind == "rollback"):
+            told.append(str(event))
+            drawn = frame(watch, events=events)
+            assert any(row.startswith(str(event).replace("  ", " ")[:30]) for row in drawn)
+            assert len(told) > sum("caused_by" in t for t in watch.tree.values()), "not grown yet"
+        assert "backtrack" not in {event.kind for event in events} or not parallel
+    sources = [key for key, thought in watch.tree.items() if "rollback" in thought]
+    assert told == [f"rollback  from {key} (step 1 is bad) to 0: 4 + 9?" for key in sources]
+    assert len(told) == 2
 
 
 def test_going_back_is_told_for_methods_that_have_no_node_for_it() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fault_server import Fault, FaultServer, Seen
+from fake_server import FakeServer, Fault, Seen, after
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -29,12 +29,12 @@ QUICK = Retry(give_up_after=3.0, first_wait=0.001, longest_wait=0.01)
 
 
 @pytest.fixture
-def server() -> Iterator[FaultServer]:
-    with FaultServer(lambda seen: [f"text {k}" for k in range(seen.n)]) as running:
+def server() -> Iterator[FakeServer]:
+    with FakeServer(lambda seen: [f"text {k}" for k in range(seen.n)]) as running:
         yield running
 
 
-def port(server: FaultServer, **settings: Any) -> ChatPort:
+def port(server: FakeServer, **settings: Any) -> ChatPort:
     return ChatPort(server.chat(), **{"retry": QUICK, **settings})
 
 
@@ -69,7 +69,7 @@ class Alone(BaseChatModel):
 # How many requests n samples take.
 
 
-async def test_twenty_samples_are_one_request(server: FaultServer) -> None:
+async def test_twenty_samples_are_one_request(server: FakeServer) -> None:
     spent = meter(requests=1)
     texts = await port(server).sample(ASK, n=20, draw=Draw("p", "0"), meter=spent)
     assert texts == [f"text {k}" for k in range(20)]
@@ -80,7 +80,7 @@ async def test_twenty_samples_are_one_request(server: FaultServer) -> None:
     assert spent.usage()["completion_tokens"] == 40
 
 
-async def test_what_one_request_may_not_ask_for_is_split(server: FaultServer) -> None:
+async def test_what_one_request_may_not_ask_for_is_split(server: FakeServer) -> None:
     assert len(await port(server).sample(ASK, n=300)) == 300
     assert sorted(seen.n for seen in server.seen) == [44, 128, 128]
     server.seen.clear()
@@ -90,7 +90,7 @@ async def test_what_one_request_may_not_ask_for_is_split(server: FaultServer) ->
 
 @pytest.mark.parametrize("fault", ["ignores", "refuses"])
 async def test_a_server_without_n_is_asked_singly_from_then_on(
-    server: FaultServer, fault: str
+    server: FakeServer, fault: str
 ) -> None:
     server.most_choices = 1
     server.refuses_n = fault == "refuses"
@@ -105,13 +105,13 @@ async def test_a_server_without_n_is_asked_singly_from_then_on(
     assert usage["prompt_tokens"] == 14, "but every call's prompt is paid for"
 
 
-async def test_a_server_that_returns_some_is_asked_for_the_rest(server: FaultServer) -> None:
+async def test_a_server_that_returns_some_is_asked_for_the_rest(server: FakeServer) -> None:
     server.most_choices = 8
     assert len(await port(server).sample(ASK, n=20)) == 20
     assert [seen.n for seen in server.seen] == [20, 12, 4]
 
 
-async def test_a_request_refused_for_another_reason_does_not_cost_n(server: FaultServer) -> None:
+async def test_a_request_refused_for_another_reason_does_not_cost_n(server: FakeServer) -> None:
     asked = port(server)
     server.fault = lambda seen: Fault(400)
     with pytest.raises(ModelError, match="HTTP 400"):
@@ -140,14 +140,14 @@ async def test_a_model_without_n_is_asked_for_different_draws() -> None:
     "usage",
     [None, {}, {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None}],
 )
-async def test_usage_the_server_withholds_is_estimated(server: FaultServer, usage: Any) -> None:
+async def test_usage_the_server_withholds_is_estimated(server: FakeServer, usage: Any) -> None:
     server.usage, spent = usage, meter()
     await port(server).sample([HumanMessage("x" * 400)], n=2, meter=spent)
     assert spent.usage()["prompt_tokens"] == 100
     assert spent.usage()["completion_tokens"] == len("text 0text 1") / 4
 
 
-async def test_parameters_and_stops_reach_the_server(server: FaultServer) -> None:
+async def test_parameters_and_stops_reach_the_server(server: FakeServer) -> None:
     await port(server).sample(
         ASK,
         stop=["\n\n"],
@@ -162,7 +162,7 @@ async def test_parameters_and_stops_reach_the_server(server: FaultServer) -> Non
 # Evaluations are shared, generations never.
 
 
-async def test_identical_concurrent_evaluations_are_one_request(server: FaultServer) -> None:
+async def test_identical_concurrent_evaluations_are_one_request(server: FakeServer) -> None:
     server.latency = 0.05
     asked, spent = port(server), meter(requests=1)
     texts = await asyncio.gather(
@@ -176,7 +176,7 @@ async def test_identical_concurrent_evaluations_are_one_request(server: FaultSer
     assert spent.usage()["cached"] == 9
 
 
-async def test_what_differs_is_not_shared(server: FaultServer) -> None:
+async def test_what_differs_is_not_shared(server: FakeServer) -> None:
     server.latency = 0.05
     asked = port(server)
     await asyncio.gather(
@@ -191,7 +191,7 @@ async def test_what_differs_is_not_shared(server: FaultServer) -> None:
     assert len(server.seen) == 7
 
 
-async def test_who_waits_asks_when_the_asker_is_stopped(server: FaultServer) -> None:
+async def test_who_waits_asks_when_the_asker_is_stopped(server: FakeServer) -> None:
     server.latency = 0.1
     asked = port(server)
     asker = asyncio.create_task(asked.sample(ASK))
@@ -206,7 +206,7 @@ async def test_who_waits_asks_when_the_asker_is_stopped(server: FaultServer) -> 
     assert len(server.seen) == 2
 
 
-async def test_who_waits_asks_when_the_asker_has_no_budget(server: FaultServer) -> None:
+async def test_who_waits_asks_when_the_asker_has_no_budget(server: FakeServer) -> None:
     server.latency = 0.05
     asked = port(server, limiter=Limiter(Rates(concurrency=1)))
     poor, rich = meter(seconds=0.02), meter()
@@ -221,7 +221,7 @@ async def test_who_waits_asks_when_the_asker_has_no_budget(server: FaultServer) 
     assert len(server.seen) == 2
 
 
-async def test_a_failure_is_shared_too(server: FaultServer) -> None:
+async def test_a_failure_is_shared_too(server: FakeServer) -> None:
     server.latency = 0.05
     server.fault = lambda seen: Fault(401)
     asked = port(server)
@@ -230,7 +230,7 @@ async def test_a_failure_is_shared_too(server: FaultServer) -> None:
     assert len(server.seen) == 1
 
 
-async def test_evaluations_outlive_a_run_only_when_shared(server: FaultServer) -> None:
+async def test_evaluations_outlive_a_run_only_when_shared(server: FakeServer) -> None:
     asked = port(server)
     for scope in ("run 1", "run 2", "shared", "shared", "shared"):
         await asked.sample(ASK, scope=scope)
@@ -240,7 +240,7 @@ async def test_evaluations_outlive_a_run_only_when_shared(server: FaultServer) -
 # Record and replay.
 
 
-async def test_a_recording_replays_without_a_request(server: FaultServer, tmp_path: Path) -> None:
+async def test_a_recording_replays_without_a_request(server: FakeServer, tmp_path: Path) -> None:
     server.reply = lambda seen: f"answer {seen.number}"
     file = tmp_path / "answers.sqlite"
 
@@ -266,14 +266,14 @@ async def test_a_recording_replays_without_a_request(server: FaultServer, tmp_pa
     assert len(server.seen) == 4
 
 
-async def test_generations_are_not_kept_unless_asked(server: FaultServer, tmp_path: Path) -> None:
+async def test_generations_are_not_kept_unless_asked(server: FakeServer, tmp_path: Path) -> None:
     asked = port(server, cache=SqliteCache(tmp_path / "a.sqlite"))
     for _ in range(2):
         await asked.sample(ASK, draw=Draw("p", "0"))
     assert len(server.seen) == 2
 
 
-async def test_an_answer_that_cannot_be_kept_is_used(server: FaultServer, tmp_path: Path) -> None:
+async def test_an_answer_that_cannot_be_kept_is_used(server: FakeServer, tmp_path: Path) -> None:
     cache = SqliteCache(tmp_path / "a.sqlite")
     asked, spent = port(server, cache=cache, replay="record"), meter()
 
@@ -315,7 +315,7 @@ FAULTS: dict[str, tuple[Fault, str]] = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_a_failing_endpoint_is_explained_in_one_line(server: FaultServer, name: str) -> None:
+async def test_a_failing_endpoint_is_explained_in_one_line(server: FakeServer, name: str) -> None:
     fault, remedy = FAULTS[name]
     server.fault = lambda seen: fault
     spent = meter()
@@ -330,7 +330,7 @@ async def test_a_failing_endpoint_is_explained_in_one_line(server: FaultServer, 
 
 
 @pytest.mark.parametrize("name", ["dropped", "cut off", "broken JSON", "no choices", "500", "429"])
-async def test_a_passing_fault_is_overcome(server: FaultServer, name: str) -> None:
+async def test_a_passing_fault_is_overcome(server: FakeServer, name: str) -> None:
     server.fault = lambda seen: FAULTS[name][0] if seen.number < 3 else Fault()
     spent = meter(requests=1)
     assert await port(server).sample(ASK, meter=spent) == ["text 0"]
@@ -338,15 +338,15 @@ async def test_a_passing_fault_is_overcome(server: FaultServer, name: str) -> No
     assert spent.usage()["requests"] == 1
 
 
-async def test_a_server_that_is_down(server: FaultServer) -> None:
-    with FaultServer() as gone:
+async def test_a_server_that_is_down(server: FakeServer) -> None:
+    with FakeServer() as gone:
         pass
     with pytest.raises(ModelError, match="is the server running") as caught:
         await port(gone, retry=ONCE).sample(ASK)
     assert "1 attempt" in str(caught.value)
 
 
-async def test_a_server_that_never_answers(server: FaultServer) -> None:
+async def test_a_server_that_never_answers(server: FakeServer) -> None:
     server.fault = lambda seen: Fault(hang=True)
     began = time.monotonic()
     with pytest.raises(ModelError, match=r"no answer after 1 attempt .*too slow"):
@@ -354,7 +354,7 @@ async def test_a_server_that_never_answers(server: FaultServer) -> None:
     assert time.monotonic() - began < 2
 
 
-async def test_retry_after_is_honoured_over_http(server: FaultServer) -> None:
+async def test_retry_after_is_honoured_over_http(server: FakeServer) -> None:
     wait = Fault(429, headers={"Retry-After": "0.3"})
     server.fault = lambda seen: wait if seen.number == 0 else Fault()
     began = time.monotonic()
@@ -370,7 +370,7 @@ async def test_a_mistake_in_a_model_is_not_hidden() -> None:
         await ChatPort(ScriptedChat(reply=script)).sample(ASK)
 
 
-async def test_samples_that_arrived_are_not_lost(server: FaultServer) -> None:
+async def test_samples_that_arrived_are_not_lost(server: FakeServer) -> None:
     server.most_choices = 1
     server.fault = lambda seen: Fault(500) if seen.number % 4 == 3 else Fault()
     spent = meter()
@@ -380,8 +380,8 @@ async def test_samples_that_arrived_are_not_lost(server: FaultServer) -> None:
     assert "HTTP 500" in spent.error
 
 
-async def test_a_failure_stops_what_is_still_queued(server: FaultServer) -> None:
-    server.fault = lambda seen: Fault(500) if seen.number >= 2 else Fault()
+async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
+    server.fault = after(2, Fault(500))
     shared: dict[str, float] = {}
     asked = port(server, retry=ONCE, limiter=Limiter(Rates(concurrency=1)))
     meters = [Meter(Limits(), Usage(), siblings=shared) for _ in range(20)]
@@ -409,7 +409,7 @@ async def test_a_failure_stops_what_is_still_queued(server: FaultServer) -> None
     ],
 )
 async def test_the_largest_overshoot_is_what_is_in_flight(
-    server: FaultServer, limits: dict[str, float], most: int
+    server: FakeServer, limits: dict[str, float], most: int
 ) -> None:
     server.latency = 0.005
     shared: dict[str, float] = {}
@@ -428,7 +428,7 @@ async def test_the_largest_overshoot_is_what_is_in_flight(
     assert all(isinstance(result, list | BudgetSpent) for result in results)
 
 
-async def test_seconds_are_exceeded_by_calls_in_flight_only(server: FaultServer) -> None:
+async def test_seconds_are_exceeded_by_calls_in_flight_only(server: FakeServer) -> None:
     server.latency = 0.1
     asked = port(server, limiter=Limiter(Rates(concurrency=2)))
     results = await asyncio.gather(
@@ -439,7 +439,7 @@ async def test_seconds_are_exceeded_by_calls_in_flight_only(server: FaultServer)
     assert 2 <= len(server.seen) <= 4, "two began in time, two more may have"
 
 
-async def test_the_cap_counts_single_calls(server: FaultServer) -> None:
+async def test_the_cap_counts_single_calls(server: FakeServer) -> None:
     server.latency, server.most_choices = 0.01, 1
     asked = port(server, limiter=Limiter(Rates(concurrency=3)))
     await asyncio.gather(*(asked.sample(ASK, n=6, scope=str(k)) for k in range(3)))
@@ -449,7 +449,7 @@ async def test_the_cap_counts_single_calls(server: FaultServer) -> None:
 # Event loops and cancellation.
 
 
-def test_one_port_serves_one_event_loop_after_another(server: FaultServer) -> None:
+def test_one_port_serves_one_event_loop_after_another(server: FakeServer) -> None:
     asked, spent = port(server), meter()
 
     async def talk() -> None:
@@ -463,7 +463,7 @@ def test_one_port_serves_one_event_loop_after_another(server: FaultServer) -> No
     assert "retries" not in spent.usage()
 
 
-async def test_a_new_port_of_the_same_server_in_a_new_loop(server: FaultServer) -> None:
+async def test_a_new_port_of_the_same_server_in_a_new_loop(server: FakeServer) -> None:
     def elsewhere() -> None:
         asyncio.run(port(server).sample(ASK))
 
@@ -473,7 +473,7 @@ async def test_a_new_port_of_the_same_server_in_a_new_loop(server: FaultServer) 
     assert len(server.seen) == 4
 
 
-async def test_a_port_is_usable_after_cancellation(server: FaultServer) -> None:
+async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
     asked = port(server, limiter=Limiter(Rates(concurrency=4)))
     shared: dict[str, float] = {}
     for _ in range(5):
@@ -494,7 +494,7 @@ async def test_a_port_is_usable_after_cancellation(server: FaultServer) -> None:
     assert shared["requests"] == 0, "nothing stays reserved"
 
 
-def test_an_interrupt_ends_the_wait_at_once(server: FaultServer) -> None:
+def test_an_interrupt_ends_the_wait_at_once(server: FakeServer) -> None:
     server.latency = 5.0
     asked = port(server)
 
@@ -514,7 +514,7 @@ def test_an_interrupt_ends_the_wait_at_once(server: FaultServer) -> None:
 
 
 async def test_nothing_secret_is_logged(
-    server: FaultServer, caplog: pytest.LogCaptureFixture, tmp_path: Path
+    server: FakeServer, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     key = "tg-0123456789-secret"
     file = tmp_path / "a.sqlite"

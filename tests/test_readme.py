@@ -1,10 +1,10 @@
 """The documentation, executed: its Python runs, its commands and links exist.
 
-The convention for README.md, ARCHITECTURE.md and CONTRIBUTING.md:
+The convention for README.md, ARCHITECTURE.md, CONTRIBUTING.md and the pages of docs/:
 
 * ```` ```python ```` blocks run from top to bottom, in one namespace a document; `await` may stand
   at the top level, as in a notebook. Each of their models is an endpoint on the loopback interface
-  that plays Game of 24 by addition (`endpoint.py`), under whatever name the text gives it:
+  that plays Game of 24 by addition (`players.py`), under whatever name the text gives it:
   `openai:…`, or none. A comment `# → text` at the end of a line that is an expression states what
   the expression prints as, and is checked.
 * ```` ```python no-run ```` blocks are only compiled.
@@ -25,7 +25,8 @@ from typing import Any, NamedTuple
 
 import pytest
 import typer.main
-from endpoint import add_up, endpoint
+from fake_server import FakeServer
+from players import add_up
 
 from thoughtgraph import registry
 from thoughtgraph.cli.app import app
@@ -33,6 +34,7 @@ from thoughtgraph.cli.app import app
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
 DOCUMENTS = [ROOT / name for name in NAMES if (ROOT / name).exists()]
+DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
 SHELLS = ("sh", "bash", "console", "shell")
 NO_RUN = "no-run"
 
@@ -87,10 +89,11 @@ async def execute(block: Block, namespace: dict[str, Any]) -> None:
 def anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty folder, and an endpoint that answers for every model."""
     monkeypatch.chdir(tmp_path)
-    with endpoint(add_up) as specifier:
-        monkeypatch.setenv("THOUGHTGRAPH_MODEL", specifier)
-        monkeypatch.setenv("OPENAI_BASE_URL", specifier.partition("#")[0])
+    with FakeServer(add_up) as server:
+        monkeypatch.setenv("THOUGHTGRAPH_MODEL", server.specifier)
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
+        monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path / "cache"))
         yield
 
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from scripted import Call, ScriptedChat, rng
+from stepping import mistaken
 from stored import bushy, small, step, stored
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.viewer import page, prompts_of
+from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.registry import TaskEntry
 from thoughtgraph.tree import grow
 
@@ -62,12 +64,20 @@ def gambler(seed: int) -> ScriptedChat:
     return ScriptedChat(reply=reply)
 
 
-async def solved(model: ScriptedChat, task: str, problem: str, **context: Any) -> dict[str, Any]:
-    out = await tg.build("tot_bfs", task=task, model=model).ainvoke(
+async def solved(
+    model: ScriptedChat, task: str, problem: str, method: str = "tot_bfs", **context: Any
+) -> dict[str, Any]:
+    out = await tg.build(method, task=task, model=model).ainvoke(
         {"problem": problem}, context=context
     )
     kept = {name: out[name] for name in ("answer", "settings", "tree", "usage", "stop_reason")}
-    return {"method": "tot_bfs", "task": task, "problem": problem, **kept}
+    return {"method": method, "task": task, "problem": problem, **kept}
+
+
+def sent_to(model: ScriptedChat) -> set[str]:
+    """The prompts that a model with a system message of one line was sent, as a page shows them."""
+    prompts = (call.prompt for call in model.seen if call.role == "generate")
+    return {"System:\n{}\n\nUser:\n{}".format(*prompt.split("\n", 1)) for prompt in prompts}
 
 
 def asked(result: dict[str, Any], role: str) -> set[str]:
@@ -97,14 +107,27 @@ async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
     model = ScriptedChat(reply=reply)
     result = await solved(model, "motto", "A motto")
     assert asked(result, "vote") == {c.prompt for c in model.seen if c.role == "vote"}
-    assert asked(result, "generate") == {
-        "System:\n{}\n\nUser:\n{}".format(*call.prompt.split("\n", 1))
-        for call in model.seen
-        if call.role == "generate"
-    }
+    assert asked(result, "generate") == sent_to(model)
     # The tree keeps the ballots at one candidate; the page shows them at each.
     thoughts = Document(page([result])).run()["thoughts"]
     assert all("value_raw" in thought for thought in thoughts if "value" in thought)
+
+
+@pytest.mark.parametrize("scope", ["from_edges", "incoming"])
+@pytest.mark.parametrize("parallel", [True, False])
+async def test_prompts_with_experiences_are_rendered_again(scope, parallel):
+    model = ScriptedChat(reply=mistaken)
+    settings = {"experience_scope": scope, "parallel": parallel, "shots": 1}
+    result = await solved(model, "gsm8k", "4 + 9?", "rollback", **settings)
+    assert asked(result, "generate") == sent_to(model)
+    warned = [text for text in sent_to(model) if "-th Experience with Analysis" in text]
+    assert len(warned) > 1
+    continued = Renderer(result).expansion("0")
+    assert [prompt.text in warned for prompt in continued] == [False], "the first was not warned"
+    run = Document(page([result])).run()
+    assert {t["id"]: t["experiences"] for t in run["thoughts"] if "experiences" in t} == {
+        key: t["experiences"] for key, t in result["tree"].items() if "experiences" in t
+    }
 
 
 def test_page_refers_to_nothing_outside():

@@ -1,6 +1,6 @@
 """The graphs on a real LangGraph server: `langgraph dev`, offline, driven by its SDK.
 
-The model is an endpoint on the loopback interface; see `endpoint.py`.
+The model is an endpoint on the loopback interface; see `fake_server.py`.
 """
 
 import asyncio
@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from endpoint import add_up, endpoint
+from fake_server import FakeServer
+from players import add_up
 
 from thoughtgraph import registry
 from thoughtgraph.tasks.game24 import Game24
@@ -61,11 +62,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     command += ["--port", str(port), "--n-jobs-per-worker", "5"]
     env = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "LANGSMITH_API_KEY")}
     env["LANGSMITH_TRACING"] = "false"
-    with endpoint(add_up) as model, log.open("wb") as output:
+    with FakeServer(add_up) as model, log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=env, stdout=output, stderr=output)
         try:
             _wait_until_ready(process, url, log)
-            yield Server(url, model, log)
+            yield Server(url, model.specifier, log)
         finally:
             process.terminate()
             process.wait(timeout=30)

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted import ScriptedChat
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
-from stored import bushy, small, stored
+from stepping import mistaken
+from stored import bushy, failing, small, stored
 
+import thoughtgraph as tg
 from thoughtgraph.cli.viewer import page, prompts_of
 from thoughtgraph.tree import grow
 
@@ -54,7 +57,9 @@ class Page:
         return self.one(f'.thought[data-key="{key}"]')
 
     def classes(self, key: str) -> set[str]:
-        return set((self.card(key).get_attribute("class") or "").split())
+        # In one go: a card found and then read may have been drawn again in between.
+        script = "return [...document.querySelector(arguments[0]).classList]"
+        return set(self.driver.execute_script(script, f'.thought[data-key="{key}"]'))
 
     def drawn(self) -> list[str]:
         script = "return [...document.querySelectorAll('.thought')].map((card) => card.dataset.key)"
@@ -205,6 +210,93 @@ def test_slider_replays_the_search_in_creation_order(show: Show):
     assert "chosen" in seen.classes("3")
 
 
+def test_failed_calls_and_what_they_raised_stand_out(show: Show):
+    seen = show(failing())
+    assert {key for key in "012345" if "failed" in seen.classes(key)} == {"2", "4"}
+    assert {key for key in "012345" if "raised" in seen.classes(key)} == {"0", "1"}
+    colours = [seen.card(key).find_element(By.CLASS_NAME, "label") for key in ("2", "3")]
+    failed, whole = (label.value_of_css_property("color") for label in colours)
+    assert failed != whole
+    worth = [seen.card(key).find_element(By.CLASS_NAME, "worth").text for key in "0123"]
+    assert worth == ["g 2 · f -3", "7 · g 2 · f -5", "8 · g 2 · f -6", "9 · g 2 · f -7"]
+    assert len(seen.all("#links .propagated")) == 3
+
+
+def test_propagation_is_a_step_of_the_replay(show: Show):
+    seen = show(failing())
+    slider = seen.one("#step")
+    assert slider.get_attribute("max") == "7", "five thoughts, two propagations"
+    slider.send_keys(Keys.HOME)
+    captions, worths = [], []
+    for _ in range(5):
+        slider.send_keys(Keys.ARROW_RIGHT)
+        captions.append(seen.one("#caption").text)
+        worths.append(seen.card("0").find_element(By.CLASS_NAME, "worth").text)
+        if len(captions) == 3:
+            assert "raising" in seen.classes("0")
+            assert "now" in seen.classes("2")
+            assert len(seen.all("#links .passing")) == 1
+            assert "future" in seen.classes("3"), "no new thought comes with it"
+        if len(captions) == 4:
+            assert "expanded" in seen.classes("1")
+            assert "raised" not in seen.classes("1")
+            assert "raising" not in seen.classes("0")
+    assert captions[2] == "3 of 7: the failure of 2 propagates: 0 from g 0 to 1"
+    assert captions[4] == "5 of 7: to d · failed"
+    assert worths == ["g 0 · f 0", "g 0 · f 0", "g 0→1 · f -4", "g 1 · f -4", "g 1 · f -4"]
+    assert seen.card("1").find_element(By.CLASS_NAME, "worth").text == "7 · g 1 · f -6"
+    slider.send_keys(Keys.ARROW_RIGHT)
+    assert {"raising", "raised", "open"} <= seen.classes("1")
+    assert "raising" in seen.classes("0")
+    assert len(seen.all("#links .passing")) == 2
+    spoken = str(slider.get_attribute("aria-valuetext"))
+    assert "1 from g 1 to 2, 0 from g 1 to 2" in spoken
+
+
+def test_click_on_a_call_shows_its_cost_what_it_raised_and_its_prompts(show: Show):
+    result = failing()
+    seen = show(result)
+    seen.card("4").click()
+    for said in (
+        "Search[d]",
+        "Could not find d.",
+        "Cost of the call",
+        "Priority f",
+        "Raised 1",
+        "g 1 → 2",
+    ):
+        assert said in seen.panel()
+    made, judged = prompts_of(result, "4")
+    assert "Observation 1: Milan is a place." in made.text
+    assert seen.unfold("Prompt that made it") == made.text
+    assert seen.unfold("Prompt that judged it") == judged.text
+    seen.card("0").click()
+    assert "Raised by 2" in seen.panel()
+
+
+def test_click_shows_the_prompts_of_every_role(show: Show):
+    result = failing("fgdip", examples="none")
+    tree = result["tree"]
+    tree["1"] |= {"created_by": {"node": "extract"}, "usage": {"step_eval": {"requests": 1}}}
+    tree["5"] |= {"usage": {"answer_eval": {"requests": 1}}, "note": "rejected: no"}
+    tree["3"]["usage"] = {"act": {"requests": 1}}
+    tree["4"] |= {"shown": {"rejected": ["5"], "beside": ["3"]}, "lesson": "Look elsewhere."}
+    tree["2"]["created_by"] = {"node": "conclude"}
+    seen = show(result)
+    for key, title, said in [
+        ("1", "Prompt that named where to begin", "Name the entities"),
+        ("1", "Prompt that labelled it", "sure, maybe or impossible"),
+        ("2", "Prompt that forced an answer", "Answer now"),
+        ("3", "Prompt that asked for its action", "Thought 2: to Oslo\nAction 2:"),
+        ("4", "Prompt that made it", "These steps were already taken"),
+        ("4", "Prompt that made it", "Results: Italy"),
+        ("4", "Prompt that drew its lesson", "did not succeed"),
+        ("5", "Prompt that checked its answer", "Answer: Italy"),
+    ]:
+        seen.card(key).click()
+        assert said in seen.unfold(title), title
+
+
 def test_space_plays_and_pauses(show: Show):
     seen = show(stored(bushy(60)))
     seen.card("0").click()
@@ -266,6 +358,47 @@ def test_find_marks_thoughts_and_unfolds_the_next(show: Show):
     assert "hit" in seen.classes("390")
     assert "here is the needle" in seen.panel()
     assert "miss" in seen.classes("0")
+
+
+async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show):
+    model = ScriptedChat(reply=mistaken)
+    graph = tg.build("rollback", task="gsm8k", model=model)
+    out = await graph.ainvoke({"problem": "4 + 9?"}, context={"parallel": False})
+    result = {**out, "method": "rollback", "task": "gsm8k", "problem": "4 + 9?"}
+    seen = show(result)
+    back = {key: t["rollback"]["to"] for key, t in out["tree"].items() if "rollback" in t}
+    assert back == {"1": "0", "4": "0"}
+
+    def arcs(selector: str = "") -> list[WebElement]:
+        return seen.all(f"#links path.rollback{selector}")
+
+    assert len(arcs()) == len(back)
+    for arc in arcs():
+        box, root = arc.rect, seen.card("0").rect
+        assert arc.value_of_css_property("stroke") != "none"
+        assert root["x"] <= box["x"] <= root["x"] + root["width"], "it ends at the destination"
+        assert box["x"] + box["width"] > seen.card("1").rect["x"], "it begins at the source"
+        assert box["y"] < root["y"], "it leads over the cards"
+    slider = seen.one("#step")
+    slider.send_keys(Keys.HOME)
+    assert len(arcs(".future")) == 2
+    slider.send_keys(Keys.ARROW_RIGHT)
+    assert len(arcs(".future")) == 1, "a rollback appears with the thought that it leaves"
+    slider.send_keys(Keys.END)
+
+    seen.card("1").click()
+    assert "rolled back to 0" in seen.panel()
+    assert "Experience" not in seen.panel()
+    assert seen.unfold("What the analysis of its path found") == "4 + 9 is 13, not 14."
+    for key, source in (("2", "1"), ("3", "1"), ("5", "4")):
+        seen.card(key).click()
+        told = seen.unfold(f"Experience 0, from thought {source}")
+        assert told.startswith("Step 1. 4 + 9 = 14\n")
+        assert told.endswith("Analysis:\n4 + 9 is 13, not 14.")
+        made = seen.unfold("Prompt that made it")
+        assert made == prompts_of(result, key)[0].text
+        assert made.count("-th Experience with Analysis") == 1
+    assert "after the rollback from 4" in seen.panel()
 
 
 def test_light_and_dark(driver: webdriver.Chrome, show: Show):

