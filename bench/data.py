@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.tasks.choices import stated
+from thoughtgraph.tasks.fever import VERDICTS
 from thoughtgraph.tasks.game24 import puzzles
+from thoughtgraph.tasks.math import boxed
 
 
 class Record(NamedTuple):
@@ -26,12 +29,14 @@ Rows = Iterator[tuple[str, str, str | None]]
 Loader = Callable[[Path], Rows]
 
 
-def load(task: str, path: str | Path) -> list[Record]:
+def load(task: str, path: str | Path, *, paragraphs: bool = False) -> list[Record]:
     """Reads a data set in its public format.
 
     Args:
         task: The task's id.
         path: The file.
+        paragraphs: Whether the paragraphs that come with a question are part of the problem
+            (HotpotQA's "distractor" setting): then they are the pages of a run without a `corpus`.
 
     Raises:
         UnknownName: There is no data format for the task.
@@ -39,10 +44,13 @@ def load(task: str, path: str | Path) -> list[Record]:
     """
     if task not in LOADERS:
         raise UnknownName("data format of task", task, LOADERS)
+    if paragraphs and task not in DISTRACTORS:
+        raise InputError(f"the questions of {task!r} have no paragraphs; those of hotpotqa have")
+    rows = (DISTRACTORS if paragraphs else LOADERS)[task]
     file, reader = Path(path).expanduser(), registry.task(task)
     records: list[Record] = []
     try:
-        for key, problem, gold in LOADERS[task](file):
+        for key, problem, gold in rows(file):
             records.append(Record(key, reader.read(_text(problem)), gold))
     except OSError as error:
         raise InputError(
@@ -90,6 +98,72 @@ def _strategyqa(file: Path) -> Rows:
         yield entry.get("qid", str(number)), entry["question"], "yes" if entry["answer"] else "no"
 
 
+def _svamp(file: Path) -> Rows:
+    for entry in _entries(json.loads(file.read_text(encoding="utf-8-sig"))):
+        body = _text(entry["Body"]).strip()
+        asked = f"{body}{'' if body.endswith('.') else ','} {_text(entry['Question']).strip()}"
+        yield _text(entry["ID"]), asked, str(entry["Answer"])
+
+
+def _aqua(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        options = [_text(option).partition(")")[2] for option in entry["options"]]
+        yield str(number), stated(_text(entry["question"]), options), _text(entry["correct"])
+
+
+def _math(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        gold = entry["answer"] if "answer" in entry else boxed(_text(entry["solution"]))
+        yield entry.get("unique_id", str(number)), entry["problem"], _text(gold)
+
+
+def _theoremqa(file: Path) -> Rows:
+    for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
+        yield entry.get("id", str(number)), entry["Question"], str(entry["Answer"])
+
+
+def _mmlu(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        for number, row in enumerate(csv.reader(lines), 1):
+            question, *options, gold = row
+            if gold not in ("A", "B", "C", "D") or len(options) != 4:
+                raise ValueError("it has no question, four choices and a letter from A to D")
+            yield f"{file.stem}/{number}", stated(question, options), gold
+
+
+def _hotpotqa(file: Path) -> Rows:
+    for number, entry in _objects(file):
+        yield _id(entry, number, "_id", "id"), _text(entry["question"]), _text(entry["answer"])
+
+
+def _distractors(file: Path) -> Rows:
+    for number, entry in _objects(file):
+        # What says which paragraphs matter stays here, as the answer does.
+        given = {"question": entry["question"], "context": entry["context"]}
+        yield _id(entry, number, "_id", "id"), json.dumps(given), _text(entry["answer"])
+
+
+def _fever(file: Path) -> Rows:
+    for number, entry in _objects(file):
+        if (label := _text(entry["label"]).upper()) not in VERDICTS:
+            raise ValueError(f"its label {label[:40]!r} is none of {', '.join(VERDICTS)}")
+        yield _id(entry, number, "id"), _text(entry["claim"]), label
+
+
+def _id(entry: Mapping[str, Any], number: int, *names: str) -> str:
+    return next((str(entry[name]) for name in names if name in entry), str(number))
+
+
+def _objects(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Reads one JSON list, as the data sets are published, or one object a line."""
+    with file.open(encoding="utf-8-sig") as lines:
+        listed = lines.read(1) == "["
+    if listed:
+        yield from enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1)
+    else:
+        yield from _json_lines(file)
+
+
 def _json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with file.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
@@ -125,12 +199,29 @@ LOADERS: Mapping[str, Loader] = {
     "game24": _game24,
     "creative_writing": _creative_writing,
     "gsm8k": _gsm8k,
+    "svamp": _svamp,
+    "aqua": _aqua,
+    "math": _math,
+    "theoremqa": _theoremqa,
+    "mmlu": _mmlu,
     "strategyqa": _strategyqa,
+    "hotpotqa": _hotpotqa,
+    "fever": _fever,
 }
+
+DISTRACTORS: Mapping[str, Loader] = {"hotpotqa": _distractors}
+"""The loaders that keep the paragraphs that come with a question."""
 
 FORMATS: Mapping[str, str] = {
     "game24": "a CSV file with the columns Rank and Puzzles",
     "creative_writing": "a text file with four sentences a line",
     "gsm8k": 'lines of JSON with "question" and "answer", which ends in "#### number"',
+    "svamp": 'a JSON list of objects with "ID", "Body", "Question" and "Answer"',
+    "aqua": 'lines of JSON with "question", "options" and "correct"',
+    "math": 'lines of JSON with "problem" and "answer" or a "solution" with a boxed one',
+    "theoremqa": 'a JSON list of objects with "Question" and "Answer"',
+    "mmlu": "a CSV file without header: question, four choices, letter; a subject is a file",
     "strategyqa": 'a JSON list of objects with "question" and "answer" (true or false)',
+    "hotpotqa": 'a JSON list, or lines of JSON, with "question", "answer" and "context"',
+    "fever": 'lines of JSON with "claim" and "label" (SUPPORTS, REFUTES or NOT ENOUGH INFO)',
 }

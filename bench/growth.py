@@ -9,6 +9,7 @@ bytes a thought.
 
 import argparse
 import asyncio
+import itertools
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -93,12 +94,21 @@ async def grow(thoughts: int) -> tuple[int, float, float]:
         began = time.perf_counter()
         async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
             graph = tg.build("tot_bfs", task=Bulk(), model=Instant(), checkpointer=saver)
-            context = {"breadth": thoughts // (LEVELS * FAN)}
+            context = {"breadth": breadth(thoughts)}
             thread: Any = {"configurable": {"thread_id": "1"}}
             out = await graph.ainvoke({"problem": "p"}, thread, context=context)
         spent = time.perf_counter() - began
         size = sum(part.stat().st_size for part in Path(folder).iterdir())
         return len(out["tree"]) - 1, spent, size
+
+
+def breadth(thoughts: int) -> int:
+    """Returns the smallest breadth whose tree has at least so many thoughts."""
+
+    def grown(breadth: int) -> int:
+        return sum(FAN * min(breadth, FAN ** min(level, 5)) for level in range(LEVELS))
+
+    return next(b for b in itertools.count(1) if grown(b) >= thoughts)
 
 
 async def main(sizes: Sequence[int]) -> None:

@@ -2,24 +2,23 @@
 
 import math
 import re
-import string
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.model import ChatPort
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24 import Game24
 from thoughtgraph.tasks.numbers import canonical
+from thoughtgraph.tasks.words import normal
 from thoughtgraph.usage import Meter
 
 SCORES = range(1, 11)
 """The coherence scores there are (Tree of Thoughts, section 4.2)."""
 
 _SCORE = re.compile(r"coherency score is[^\d\n]{0,20}(\d+)", re.IGNORECASE)
-_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_PUNCTUATION = frozenset(string.punctuation)
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 Scorer = Callable[[str, str, str], float]
@@ -28,7 +27,7 @@ Scorer = Callable[[str, str, str], float]
 
 def exact_match(answer: str, gold: str) -> float:
     """Returns 1 if two answers are equal once case, punctuation and articles are gone, else 0."""
-    return float(_normal(answer) == _normal(gold))
+    return float(normal(answer) == normal(gold))
 
 
 def f1(answer: str, gold: str) -> float:
@@ -36,7 +35,7 @@ def f1(answer: str, gold: str) -> float:
 
     Where either side is yes, no or noanswer and the other is not the same, it is 0.
     """
-    ours, theirs = _normal(answer), _normal(gold)
+    ours, theirs = normal(answer), normal(gold)
     if ours != theirs and not _VERDICTS.isdisjoint((ours, theirs)):
         return 0.0
     a, b = ours.split(), theirs.split()
@@ -49,6 +48,21 @@ def solved(answer: str, gold: str) -> float:
     return float(canonical(answer) == canonical(gold))
 
 
+def equivalent(answer: str, gold: str) -> float:
+    """Returns 1 if two answers are the same in canonical form, or by math-verify.
+
+    Neither forgives a rounded number as the official TheoremQA script does (SPEC.md 1.8 knows no
+    tolerance): `0.33` is not `1/3`. The second look needs the extra `math`; a formula that it
+    cannot compare in time is not the same.
+    """
+    return solved(answer, gold) or float(same_formula(answer, gold))
+
+
+def same_label(answer: str, gold: str) -> float:
+    """Returns 1 if two labels are the same in whatever case (FEVER's label accuracy)."""
+    return float(" ".join(answer.upper().split()) == gold.upper())
+
+
 def game24(problem: str, answer: str) -> float:
     """Returns 1 if an expression uses each of the puzzle's numbers once and equals 24 exactly."""
     return float(Game24().check(problem, answer))
@@ -56,9 +70,13 @@ def game24(problem: str, answer: str) -> float:
 
 SCORERS: Mapping[str, Scorer] = {
     "game24": lambda problem, answer, gold: game24(problem, answer),
-    "gsm8k": lambda problem, answer, gold: solved(answer, gold),
+    **dict.fromkeys(
+        ("gsm8k", "svamp", "aqua", "mmlu"), lambda problem, answer, gold: solved(answer, gold)
+    ),
+    **dict.fromkeys(("math", "theoremqa"), lambda problem, answer, gold: equivalent(answer, gold)),
     "strategyqa": lambda problem, answer, gold: solved(answer, gold),
     "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
+    "fever": lambda problem, answer, gold: same_label(answer, gold),
 }
 """The score of one answer by task; creative writing has a judge instead."""
 
@@ -167,8 +185,3 @@ def read_score(text: str) -> int | None:
     if not found or len(found[-1]) > 2 or int(found[-1]) not in SCORES:
         return None
     return int(found[-1])
-
-
-def _normal(text: str) -> str:
-    lowered = "".join(letter for letter in text.lower() if letter not in _PUNCTUATION)
-    return " ".join(_ARTICLES.sub(" ", lowered).split())

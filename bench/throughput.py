@@ -3,9 +3,8 @@
     uv run python -m thoughtgraph.bench.throughput http://127.0.0.1:8777/v1#fake
 
 Solves a hundred Game-of-24 puzzles at once with `tot_bfs`, concurrency cap lifted, without a
-checkpointer and with SQLite, and sends the same number of the same requests through
-`ChatOpenAI.agenerate` alone. The endpoint should answer at once; it shares the machine with both
-sides.
+checkpointer and with SQLite, and sends the same requests through `ChatOpenAI.agenerate` alone. The
+endpoint should answer at once; it shares the machine with both sides.
 """
 
 import argparse
@@ -17,13 +16,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import SecretStr
 
 import thoughtgraph as tg
-from thoughtgraph.bench.plain_loop import OPTIONS, TASK, address
+from thoughtgraph.bench.latency import LEVELS
+from thoughtgraph.bench.plain_loop import address, asker, solve
+from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24 import puzzles
 
 
@@ -34,6 +35,7 @@ async def main(arguments: argparse.Namespace) -> None:
     problems = puzzles()[:: len(puzzles()) // arguments.puzzles][: arguments.puzzles]
     lifted = tg.Rates(concurrency=None)
     plain = tg.build("tot_bfs", task="game24", model=chat, rates=lifted)
+    requests = await asked(chat, problems)
     rates: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(arguments.runs + 1):
@@ -45,8 +47,7 @@ async def main(arguments: argparse.Namespace) -> None:
                     ("tot_bfs", await searches(plain, problems)),
                     ("tot_bfs, SQLite", await searches(kept, problems)),
                 ]
-                requests = int(measured[0][1][2])
-                measured.insert(0, ("bare agenerate", await bare(chat, problems, requests)))
+                measured.insert(0, ("bare agenerate", await bare(chat, requests)))
             if turn:
                 for label, (wall, cpu, count) in measured:
                     rates.setdefault(label, []).append((count / wall, 1000 * cpu / count))
@@ -58,19 +59,39 @@ async def main(arguments: argparse.Namespace) -> None:
         print(f"{label:20}{rate:12.0f}{rate / best:9.1%}{cpu:16.2f}")
 
 
-async def bare(chat: ChatOpenAI, problems: Sequence[str], count: int) -> tuple[float, float, int]:
-    """Sends `count` requests of a search's kind, as many at once as there are searches."""
-    waiting = iter(range(count))
-    prompts = [TASK.propose(problem, [], OPTIONS).user for problem in problems]
+Request = tuple[str, int]
+"""A prompt and how many samples of it."""
 
-    async def worker() -> None:
-        for at in waiting:
-            messages: list[BaseMessage] = [HumanMessage(prompts[at % len(prompts)])]
-            await chat.agenerate([messages], temperature=0.7, max_tokens=1000)
 
+async def asked(chat: ChatOpenAI, problems: Sequence[str]) -> list[Request]:
+    """Returns the requests that the searches make, in the order in which they make them."""
+    requests: list[Request] = []
+    ask = asker(chat)
+
+    async def noted(prompt: Prompt, n: int) -> list[str]:
+        requests.append((prompt.user, n))
+        return await ask(prompt, n)
+
+    await asyncio.gather(*(solve(noted, problem) for problem in problems))
+    return requests
+
+
+async def bare(chat: ChatOpenAI, requests: Sequence[Request]) -> tuple[float, float, int]:
+    """Sends the requests of the searches in as many waves as the searches have levels.
+
+    The waves are what makes the two sides comparable: the searches send a level at once, and the
+    HTTP client under both takes longer for a request the more of them are in flight.
+    """
+    size = -(-len(requests) // LEVELS)
     began, cpu = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(worker() for _ in problems))
-    return time.perf_counter() - began, time.process_time() - cpu, count
+    for first in range(0, len(requests), size):
+        await asyncio.gather(
+            *(
+                chat.agenerate([[HumanMessage(prompt)]], n=n, temperature=0.7, max_tokens=1000)
+                for prompt, n in requests[first : first + size]
+            )
+        )
+    return time.perf_counter() - began, time.process_time() - cpu, len(requests)
 
 
 async def searches(graph: Any, problems: Sequence[str]) -> tuple[float, float, int]:
