@@ -1,8 +1,7 @@
-"""The data of Thought Rollback's Figure 3, and the critical path of a log."""
+"""The data of Thought Rollback's Figure 3."""
 
 from typing import Any
 
-from thoughtgraph.bench.rollback_latency import Exchange, critical_path
 from thoughtgraph.bench.rollback_stats import first_steps, kinds, spans, summary
 from thoughtgraph.tree import Thought, Tree, root
 
@@ -56,15 +55,3 @@ def test_the_summary() -> None:
     }
     assert told["spans"] == {"2": 2, "3": 2}
     assert told["requests"] == [9, 9]
-
-
-def test_the_critical_path_follows_answers_into_prompts() -> None:
-    log = [
-        Exchange(0, 1, "question", "alpha"),
-        Exchange(1, 2, "after alpha", "beta"),
-        Exchange(1, 2, "also after alpha", "gamma"),
-        Exchange(2, 3, "unrelated", "delta"),
-        Exchange(2, 3, "gamma leads on", "epsilon"),
-    ]
-    assert critical_path(log) == 3
-    assert critical_path([]) == 0
