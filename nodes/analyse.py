@@ -119,14 +119,13 @@ def bad_steps(text: str, count: int) -> tuple[list[int], bool]:
     if _NONE.search(line):
         return [], True
     named: set[int] = set()
-    fine = False
+    within: list[bool] = []
     for found in _RANGE.finditer(line):
         first = int(found[1])
         last = first if found[2] is None else int(found[2])
-        within = set(range(max(1, first), min(count, last) + 1))
-        fine = (fine or not named) and 1 <= first <= last <= count
-        named |= within
-    return sorted(named), fine
+        within.append(1 <= first <= last <= count)
+        named |= set(range(max(1, first), min(count, last) + 1))
+    return sorted(named), bool(within) and all(within)
 
 
 def _named(asker: Asker, key: str, path: Path, text: str, found: Thought) -> dict[str, Any]:

@@ -80,6 +80,22 @@ async def test_plain_prompting_runs_with_and_without_examples(
     assert "How many?" in prompt
 
 
+@pytest.mark.parametrize(("name", "own"), [("gsm8k", 5), ("game24", 3)])
+@pytest.mark.parametrize("method", ["rollback", "chain", "level_tot"])
+async def test_more_examples_than_there_are_must_be_brought(
+    name: str, own: int, method: str
+) -> None:
+    model = ScriptedChat(reply=lambda call: ["Evaluation Score: 1"] * call.n)
+    graph = tg.build(method, task=name, model=model)
+    with pytest.raises(tg.SettingError, match=f"has {own} worked examples .* demonstrations"):
+        await graph.ainvoke({"problem": "1 2 4 7"}, context={"shots": own + 1})
+    assert not model.seen
+    brought = "\n".join(f"mine {at}" for at in range(own + 1))
+    context = {"shots": own + 1, "demonstrations": brought, "limit_requests": 1}
+    await graph.ainvoke({"problem": "1 2 4 7"}, context=context)
+    assert brought in model.seen[0].prompt
+
+
 @pytest.mark.parametrize(
     ("answer", "gold", "score"),
     [("0.25", "1/4", 1), ("0, 5", "[0.0, 5]", 1), ("true", "True", 1), ("0.33", "0.333", 0)],
