@@ -1,10 +1,10 @@
 """The result of one search as a file: what it holds, how it is written and read."""
 
 import json
-import os
 import platform
 from collections.abc import Mapping
 from importlib.metadata import version
+from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +58,25 @@ def check_writable(path: str) -> None:
     Raises:
         InputError: Its folder is missing or it is not to be written.
     """
-    target = Path(path).expanduser()
+    target = Path(expanduser(path))
     if target.is_dir():
         raise InputError(f"{path!r} is a folder; name a file in it")
     if not target.parent.is_dir():
         raise InputError(f"there is no folder {str(target.parent)!r}; make it first")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        raise InputError(f"cannot write {path!r}; name a file in a folder of yours")
+    try:
+        # Permissions do not tell: a disk may be read-only, a folder the system's own.
+        if target.exists():
+            target.open("ab").close()
+        else:
+            target.open("xb").close()
+            target.unlink()
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot write {path!r} ({reason(error)}); name another file") from None
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Returns why a file cannot be used, in the system's words."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def write_json(path: str, content: Mapping[str, Any]) -> None:
@@ -80,7 +92,7 @@ def write_html(path: str, content: Mapping[str, Any]) -> None:
 def write(path: str, content: str) -> None:
     """Writes a text file."""
     # Half a surrogate pair, which a model may write, has no UTF-8; JSON and pages show its escape.
-    Path(path).expanduser().write_bytes(content.encode("utf-8", "backslashreplace"))
+    Path(expanduser(path)).write_bytes(content.encode("utf-8", "backslashreplace"))
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -1,5 +1,6 @@
 """`thoughtgraph view`: search trees as one page."""
 
+from os.path import expanduser
 from pathlib import Path
 
 from thoughtgraph.cli import results
@@ -15,7 +16,7 @@ def view(path: str, out: str) -> None:
         path: The file or folder.
         out: Where the page goes; beside the results when empty.
     """
-    source = Path(path).expanduser()
+    source = Path(expanduser(path))
     default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
     target = out or str(default)
     found = results.read(source)
