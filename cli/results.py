@@ -1,4 +1,4 @@
-"""The result of one search as a file: what it holds, how it is written and read."""
+"""The result of one search as a file: what it holds and how it is written."""
 
 import json
 import platform
@@ -18,9 +18,6 @@ from thoughtgraph.usage import Usage, report
 INTERRUPTED = "interrupted"
 """Stop reason of a run that was stopped by Ctrl-C and can be resumed (ours)."""
 PACKAGES = ("thoughtgraph", "langgraph", "langchain-core", "langchain-openai")
-NEEDED = ("method", "task", "problem", "tree")
-"""What makes a JSON object a result."""
-SUFFIXES = (".json", ".jsonl")
 
 
 def result(plan: Plan, state: Mapping[str, Any], *, finished: bool, model: str) -> dict[str, Any]:
@@ -93,44 +90,3 @@ def write(path: str, content: str) -> None:
     """Writes a text file."""
     # Half a surrogate pair, which a model may write, has no UTF-8; JSON and pages show its escape.
     Path(expanduser(path)).write_bytes(content.encode("utf-8", "backslashreplace"))
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """Returns the results in a file, or in all the `.json` and `.jsonl` files of a folder.
-
-    Raises:
-        InputError: There is none, or the file cannot be read.
-    """
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in SUFFIXES)
-        found = [result for file in files for result in _read(file) if is_result(result)]
-        if not found:
-            raise InputError(f"no results in {str(path)!r}; `solve --json FILE` writes one")
-        return found
-    found = _read(path)
-    if not found or not all(is_result(item) for item in found):
-        raise InputError(f"{str(path)!r} is no result; `thoughtgraph solve --json FILE` writes one")
-    return found
-
-
-def is_result(item: Any) -> bool:
-    """Returns whether a JSON value is a result."""
-    return (
-        isinstance(item, dict)
-        and all(name in item for name in NEEDED)
-        and isinstance(item["tree"], dict)
-    )
-
-
-def _read(path: Path) -> list[Any]:
-    try:
-        content = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r} ({error.strerror}); check the path") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is no text file; a result is JSON") from None
-    parts = content.split("\n") if path.suffix == ".jsonl" else [content]
-    try:
-        return [json.loads(part) for part in parts if part.strip()]
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{str(path)!r} is not JSON ({error}); give a result file") from None

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from fake_server import FakeServer, Fault, after
 from players import play
+from stored import small, stored
 
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned
@@ -279,16 +280,18 @@ def test_bad_input_of_a_real_process_has_no_traceback_unless_asked_for(
         main()
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"\xff\xfe", "no text file"),
-        (b"{", "not JSON"),
-        (b'{"a": 1}', "no result"),
-        (b'{"method": 1, "task": 1, "problem": 1, "tree": []}', "no result"),
-        (b"[" * 100_000, "not JSON"),
-    ],
-)
+NO_RESULT = [
+    (b"\xff\xfe", "no text file"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"", "empty"),
+    (b"{", "not JSON"),
+    (b"[" * 100_000, "not JSON"),
+    (b"[]", "valid dictionary"),
+    (b'{"a": 1}', "method: field required"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), NO_RESULT)
 def test_view_refuses_what_is_no_result(
     content: bytes,
     words: str,
@@ -301,6 +304,57 @@ def test_view_refuses_what_is_no_result(
     code, _, err = call(monkeypatch, capfd, "view", str(file))
     assert code == 2
     assert_one_line(err, str(file), words)
+
+
+DAMAGE: list[tuple[str, Any, str]] = [
+    ("method", 3, "method: input should be a valid string"),
+    ("settings", [], "settings: input should be a valid dictionary"),
+    ("answer", [1], "answer: input should be a valid string"),
+    ("usage", {"requests": "many"}, "usage.requests: input should be a valid integer"),
+    ("tree", {}, "the tree is empty"),
+    ("tree.0", None, "tree.0: input should be a valid dictionary"),
+    ("tree.1.status", "dancing", "tree.1.status: input should be 'open'"),
+    ("tree.1.value", "much", "tree.1.value: input should be a valid number"),
+    ("tree.1.parent", "8", "thought '1' speaks of '8', which is not there"),
+    ("tree.1.parent", "2", "thought '1' cannot have the parent '2'"),
+    ("tree.0.parent", "1", "thought '0' cannot have the parent '1'"),
+    ("tree.1.id", "7", "thought '1' has the id '7'"),
+    ("tree.2.depth", 5, "thought '2' has the depth 5, not 1"),
+    ("tree.1.experiences", ["9"], "thought '1' speaks of '9', which is not there"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "words"), DAMAGE, ids=lambda part: str(part)[:30])
+def test_view_names_what_is_wrong_with_a_damaged_result(
+    place: str,
+    value: Any,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    result = stored(small())
+    *way, name = place.split(".")
+    part = result
+    for step in way:
+        part = part[step]
+    part[name] = value
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(result))
+    code, _, err = call(monkeypatch, capfd, "view", str(file))
+    assert code == 2
+    assert_one_line(err, str(file), words)
+
+
+def test_view_shows_a_hostile_result_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = "</script><script>alert(1)</script>"
+    result = stored(small(text=script), answer=script, method=script, task=script, problem=script)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(result))
+    assert call(monkeypatch, capfd, "view", str(file))[0] == 0
+    assert "<script>alert" not in file.with_suffix(".html").read_text()
 
 
 def test_view_makes_one_page_of_a_folder(
