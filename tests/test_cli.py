@@ -184,22 +184,38 @@ def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(
 
 
 def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
-    process = subprocess.Popen(
-        [*COMMAND, "solve", *SMALL, "--model", server.specifier],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment,
-    )
-    os.close(theirs)
-    shown = b"".join(_read_all(ours)).decode()
-    assert process.wait(timeout=60) == 0
+    code, shown = in_terminal(["solve", *SMALL, "--model", server.specifier], COLUMNS="80")
+    assert code == 0
     assert "├─ " in shown
     assert "\x1b[" in shown
     assert "\nthought   1:" not in shown
     assert "verified: " in shown
+
+
+def test_a_terminal_without_control_codes_or_colours_is_sent_none(server: FakeServer) -> None:
+    solve = ["solve", *PUZZLE, "--method", "io", "--model", server.specifier]
+    for arguments in (solve, ["methods"], ["--help"]):
+        assert "\x1b" not in in_terminal(arguments, TERM="dumb")[1]
+        assert not COLOUR.search(in_terminal(arguments, NO_COLOR="1")[1])
+    assert COLOUR.search(in_terminal(["--help"])[1])
+
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
+
+
+def in_terminal(arguments: Sequence[str], **environment: str) -> tuple[int, str]:
+    """Runs the command in a terminal of its own; returns its exit code and what it was sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "LINES": "24", **environment},
+    )
+    os.close(theirs)
+    shown = b"".join(_read_all(ours)).decode()
+    return process.wait(timeout=60), shown
 
 
 def _read_all(descriptor: int) -> Iterator[bytes]:
