@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from os.path import expanduser
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ def load(task: str, path: str | Path, *, paragraphs: bool = False) -> list[Recor
     if paragraphs and task not in DISTRACTORS:
         raise InputError(f"the questions of {task!r} have no paragraphs; those of hotpotqa have")
     rows = (DISTRACTORS if paragraphs else LOADERS)[task]
-    file, reader = Path(path).expanduser(), registry.task(task)
+    file, reader = Path(expanduser(path)), registry.task(task)
     records: list[Record] = []
     try:
         for key, problem, gold in rows(file):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def _content(written: str) -> str:
     """Returns a text, or the content of the file it names with `@`."""
     if not written.startswith("@"):
         return written
-    path = Path(written[1:]).expanduser()
+    path = Path(expanduser(written[1:]))
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

@@ -46,7 +46,7 @@ def _consent(known: weights.Weights, console: Console) -> None:
 
 
 class Bar:
-    """Draws weights that are fetched: a bar in a terminal, a line each tenth elsewhere.
+    """Shows weights that are fetched: a bar in a terminal that draws, a line each tenth elsewhere.
 
     Args:
         console: Where to.
@@ -54,6 +54,7 @@ class Bar:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._drawn = console.is_terminal and not console.is_dumb_terminal
         self._progress = Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
@@ -75,7 +76,7 @@ class Bar:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         """Takes news of a fetch."""
-        if not self._console.is_terminal:
+        if not self._drawn:
             tenth = TENTHS * done // total
             if tenth > self._seen:
                 self._seen = tenth

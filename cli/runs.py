@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from os.path import expanduser
 from pathlib import Path
 
 import platformdirs
@@ -35,7 +36,7 @@ class Runs:
 
     def __init__(self, folder: Path | None = None) -> None:
         named = os.environ.get("THOUGHTGRAPH_DATA")
-        default = Path(named).expanduser() if named else platformdirs.user_data_path("thoughtgraph")
+        default = Path(expanduser(named)) if named else platformdirs.user_data_path("thoughtgraph")
         self.path = (folder or default) / "runs.sqlite"
         with self._db() as db:
             db.execute(_TABLE)

@@ -1,8 +1,9 @@
 """`thoughtgraph view`: search trees as one page."""
 
+from os.path import expanduser
 from pathlib import Path
 
-from thoughtgraph.cli import results
+from thoughtgraph.cli import results, stored
 from thoughtgraph.cli.viewer import page
 
 FOLDER_PAGE = "trees.html"
@@ -15,10 +16,10 @@ def view(path: str, out: str) -> None:
         path: The file or folder.
         out: Where the page goes; beside the results when empty.
     """
-    source = Path(path).expanduser()
+    source = Path(expanduser(path))
     default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
     target = out or str(default)
-    found = results.read(source)
+    found = stored.read(path)
     results.check_writable(target)
     results.write(target, page(found))
     trees = "1 search tree" if len(found) == 1 else f"{len(found)} search trees"

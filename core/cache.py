@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os.path import expanduser
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -70,7 +71,7 @@ class SqliteCache:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._path = Path(path).expanduser()
+        self._path = Path(expanduser(path))
         self._lock = threading.Lock()
         with self._explained():
             self._path.parent.mkdir(parents=True, exist_ok=True)

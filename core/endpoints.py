@@ -9,6 +9,7 @@
 
 import os
 from functools import partial
+from os.path import expanduser
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -82,7 +83,7 @@ def port_for(
 
 def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | None) -> ChatPort:
     if rest.endswith(".gguf"):
-        path = Path(rest).expanduser()
+        path = Path(expanduser(rest))
         if not path.is_file():
             raise InputError(f"there is no file {rest!r}; give the path of a GGUF file")
     else:
@@ -104,18 +105,39 @@ def _remote(specifier: str, kind: str, rest: str) -> ChatOpenAI:
     if kind == "openai" and rest:
         if not os.environ.get("OPENAI_API_KEY"):
             raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
+        if server := os.environ.get("OPENAI_BASE_URL"):
+            _check_address(server, "OPENAI_BASE_URL")
         return ChatOpenAI(model=rest, max_retries=0, cache=False)
     address, _, name = specifier.partition("#")
     if kind not in ("http", "https") or not name:
         raise InputError(f"unknown model {specifier!r}; write {FORMS}")
-    parts = urlsplit(address)
-    if "@" in parts.netloc or parts.query:
+    if "@" in address or "?" in address:
         # Not shown again: specifiers are kept with results, and this one may hold a password.
         raise InputError(
             "put no key into the model's address, it would be kept with the results; "
             "set THOUGHTGRAPH_API_KEY"
         )
+    _check_address(address, "model")
     return _chat(name, address, os.environ.get("THOUGHTGRAPH_API_KEY") or PLACEHOLDER_KEY)
+
+
+def _check_address(address: str, where: str) -> None:
+    """Refuses what no server can be reached at, before half a minute goes into trying.
+
+    Args:
+        address: The address.
+        where: What it was given as; named in the error.
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = (parts.hostname or "").encode("idna"), parts.port
+        wrong = "it has no host" if not host else "no server has port 0" if port == 0 else ""
+    except ValueError as error:
+        wrong = str(error)
+    if not wrong and any(char.isspace() for char in address):
+        wrong = "it has a space"
+    if wrong:
+        raise InputError(f"{where} {address!r} is no address ({wrong}); write http://HOST:PORT/v1")
 
 
 def _chat(name: str, address: str, key: str, *, timeout: float | None = None) -> ChatOpenAI:

@@ -13,8 +13,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
+from math import inf
+from typing import TypeVar
 
 from thoughtgraph.errors import InputError
+
+N = TypeVar("N", int, float)
 
 DEFAULT_CONCURRENCY = 64
 """Requests in flight at one endpoint (ours): enough to hide latency, few enough for its ports."""
@@ -40,8 +44,8 @@ class Rates:
         """Refuses rates nothing could pass."""
         for name in ("concurrency", "rpm", "tpm"):
             value = getattr(self, name)
-            if value is not None and not value >= 1:
-                raise InputError(f"{name} must be at least 1 or None, not {value!r}")
+            if value is not None and not 1 <= value < inf:
+                raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
 
 
 class Limiter:
@@ -196,24 +200,31 @@ def rates_from_environment() -> Rates:
     """Returns the rates in `THOUGHTGRAPH_CONCURRENCY`, `THOUGHTGRAPH_RPM` and `THOUGHTGRAPH_TPM`.
 
     Raises:
-        InputError: A variable is not a number of at least 1.
+        InputError: A variable is not a number of at least 1; the cap is a whole one.
     """
-
-    def number(name: str) -> float | None:
-        text = os.environ.get(f"THOUGHTGRAPH_{name}", "")
-        if not text:
-            return None
-        try:
-            return float(text)
-        except ValueError:
-            raise InputError(f"THOUGHTGRAPH_{name} must be a number, not {text!r}") from None
-
-    concurrency = number("CONCURRENCY")
+    concurrency = _number("CONCURRENCY", int)
     return Rates(
-        concurrency=DEFAULT_CONCURRENCY if concurrency is None else int(concurrency),
-        rpm=number("RPM"),
-        tpm=number("TPM"),
+        concurrency=DEFAULT_CONCURRENCY if concurrency is None else concurrency,
+        rpm=_number("RPM", float),
+        tpm=_number("TPM", float),
     )
+
+
+def _number(name: str, kind: type[N]) -> N | None:
+    text = os.environ.get(f"THOUGHTGRAPH_{name}", "")
+    if not text:
+        return None
+    try:
+        number = kind(text)
+    except ValueError:
+        number = None
+    if number is None or not 1 <= number < inf:
+        wanted = "whole number" if kind is int else "number"
+        raise InputError(
+            f"THOUGHTGRAPH_{name} must be a {wanted} of at least 1, not {text!r}; unset it for the "
+            "default"
+        )
+    return number
 
 
 @cache

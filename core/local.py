@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.memory import free_memory
 
 SLOTS = 8
 """Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing."""
@@ -106,22 +107,12 @@ def _check(path: Path) -> None:
         raise ModelUnavailable(f"cannot read {str(path)!r}: {error.strerror or error}") from error
     if magic != MAGIC:
         raise ModelUnavailable(f"{str(path)!r} is no GGUF file; give one that llama.cpp can load")
-    free, needed = _free_memory(), int(MARGIN * size) + BASE_BYTES
+    free, needed = free_memory(), int(MARGIN * size) + BASE_BYTES
     if free is not None and free < needed:
         raise ModelUnavailable(
             f"{path.name} needs {needed >> 20} MB of memory and {free >> 20} MB are free; close "
             "something or choose a smaller model such as local:smollm2"
         )
-
-
-def _free_memory() -> int | None:
-    """Returns the bytes that can be used without swapping; None where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    sizes = dict(line.split(":", 1) for line in lines)
-    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
 
 
 def _parameters(native: Any, path: Path) -> Any:

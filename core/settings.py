@@ -7,7 +7,7 @@ stands for the published value of whichever task that is.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -23,10 +23,15 @@ CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
 
 
+STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+"""Nothing unknown, nothing changed later, no number that JSON cannot hold."""
+Price = Annotated[float, Field(ge=0)]
+
+
 class Settings(BaseModel):
     """What every method can be told."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     task: str = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."
@@ -71,7 +76,7 @@ class Settings(BaseModel):
         100, ge=1, description="Deepest thought; the root has depth 0 (ours)."
     )
     limit_rounds: int | None = Field(1_000, ge=1, description="Most search rounds (ours).")
-    prices: dict[str, tuple[float, float]] = Field(
+    prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict,
         description="US dollars a million prompt tokens and a million completion tokens, by model "
         "name. Without an entry a model's calls count as free.",
@@ -172,7 +177,7 @@ def specialise(
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:

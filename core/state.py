@@ -33,6 +33,10 @@ StopReason = Literal[
 """
 
 
+REPLY = "thoughtgraph_run"
+"""Metadata by which an answer in a conversation is known as ours; providers are not sent it."""
+
+
 def first_set(old: str, new: str) -> str:
     """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
     return old or new
@@ -44,7 +48,8 @@ class SearchInput(TypedDict, total=False):
     problem: str
     """The problem in the task's own format, such as `4 9 10 13` for Game of 24."""
     messages: Annotated[list[AnyMessage], add_messages]
-    """A conversation. When given, the answer is appended to it as an AI message."""
+    """A conversation. When given, the answer is appended to it as an AI message. A `problem` counts
+    only where there is no human message that still waits for our answer."""
 
 
 class Draft(TypedDict, total=False):

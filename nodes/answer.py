@@ -9,7 +9,7 @@ from langgraph.types import Overwrite
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import SearchState, StopReason
+from thoughtgraph.state import REPLY, SearchState, StopReason
 from thoughtgraph.task import Outputs, Task
 from thoughtgraph.tree import ROOT, path_to
 from thoughtgraph.usage import Usage, add_usage, report
@@ -98,4 +98,5 @@ def _reason(state: SearchState, found: str | None) -> StopReason:
 def _reply(state: SearchState, found: str | None) -> dict[str, Any]:
     if not state.get("messages"):
         return {}
-    return {"messages": [AIMessage(NO_ANSWER if found is None else found)]}
+    words = NO_ANSWER if found is None else found
+    return {"messages": [AIMessage(words, response_metadata={REPLY: state["run"]})]}

@@ -10,7 +10,7 @@ from langgraph.types import Overwrite
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import SearchInput
+from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.task import Task
 from thoughtgraph.tree import ROOT, Thought, root
 from thoughtgraph.usage import nothing_spent
@@ -63,12 +63,16 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
 
 
 def _problem(state: SearchInput) -> str:
+    """Returns the last thing a human said; the given problem, once that has been answered."""
     messages = state.get("messages") or []
-    if messages and isinstance(messages[-1], HumanMessage):
-        return str(messages[-1].text)
-    problem = state.get("problem")
+    said = [at for at, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    question = str(messages[said[-1]].text) if said else ""
+    since = messages[said[-1] + 1 :] if said else []
+    answered = any(REPLY in message.response_metadata for message in since)
+    given = state.get("problem") or ""
+    problem = given if answered and given else question or given
     if not problem:
         raise ProblemError(
-            'no problem given; pass {"problem": …} or messages that end with a human one'
+            'no problem given; pass {"problem": …} or messages with one of a human among them'
         )
     return problem

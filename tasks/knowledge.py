@@ -9,6 +9,7 @@ Thought (appendix B), FGDIP (appendix E).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from os.path import expanduser
 from pathlib import Path as File
 from typing import Any
 
@@ -214,7 +215,7 @@ def _lessons(hints: Hints) -> str:
 def _read(name: str) -> str:
     """Returns a file of examples; the same all through a process, so that a run does not change."""
     try:
-        text = File(name).expanduser().read_text(encoding="utf-8-sig").strip()
+        text = File(expanduser(name)).read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "no UTF-8"
         raise InputError(

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from fake_server import FakeServer, Fault, after
 from players import play
+from stored import small, stored
 
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned
@@ -183,22 +184,38 @@ def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(
 
 
 def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
-    process = subprocess.Popen(
-        [*COMMAND, "solve", *SMALL, "--model", server.specifier],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=environment,
-    )
-    os.close(theirs)
-    shown = b"".join(_read_all(ours)).decode()
-    assert process.wait(timeout=60) == 0
+    code, shown = in_terminal(["solve", *SMALL, "--model", server.specifier], COLUMNS="80")
+    assert code == 0
     assert "├─ " in shown
     assert "\x1b[" in shown
     assert "\nthought   1:" not in shown
     assert "verified: " in shown
+
+
+def test_a_terminal_without_control_codes_or_colours_is_sent_none(server: FakeServer) -> None:
+    solve = ["solve", *PUZZLE, "--method", "io", "--model", server.specifier]
+    for arguments in (solve, ["methods"], ["--help"]):
+        assert "\x1b" not in in_terminal(arguments, TERM="dumb")[1]
+        assert not COLOUR.search(in_terminal(arguments, NO_COLOR="1")[1])
+    assert COLOUR.search(in_terminal(["--help"])[1])
+
+
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
+
+
+def in_terminal(arguments: Sequence[str], **environment: str) -> tuple[int, str]:
+    """Runs the command in a terminal of its own; returns its exit code and what it was sent."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", "LINES": "24", **environment},
+    )
+    os.close(theirs)
+    shown = b"".join(_read_all(ours)).decode()
+    return process.wait(timeout=60), shown
 
 
 def _read_all(descriptor: int) -> Iterator[bytes]:
@@ -224,11 +241,22 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["solve", *PUZZLE, "--set", "model=x", *MODEL], ["'model'", "--model x"]),
     (["solve", *PUZZLE, "--set", "shots=@/no/file", *MODEL], ["'/no/file'", "check the path"]),
     (["solve", *PUZZLE, "--limit", "request=3", *MODEL], ["limit 'request'", "'requests'"]),
+    (["solve", *PUZZLE, "--limit", "requests=-1", *MODEL], ["'limit_requests'", "equal to 0"]),
+    (["solve", *PUZZLE, "--limit", "tokens=abc", *MODEL], ["'limit_tokens'", "'abc'"]),
+    (["solve", *PUZZLE, "--limit", "seconds=NaN", *MODEL], ["'limit_seconds'", "finite"]),
+    (["solve", *PUZZLE, "--limit", "dollars=Infinity", *MODEL], ["'limit_dollars'", "finite"]),
+    (["solve", *PUZZLE, "--set", 'prices={"m": [-1, 2]}', *MODEL], ["prices.m.0", "equal to 0"]),
+    (["solve", *PUZZLE, "--set", "concurrency=0", *MODEL], ["setting 'concurrency'"]),
     (["solve", *PUZZLE, "--set", "generate=sample", *MODEL], ["tot_bfs", "game24", "Samples"]),
     (["solve", *PUZZLE, "--model", "gpt-4"], ["'gpt-4'", "openai:NAME"]),
+    (["solve", *PUZZLE, "--model", "http://127.0.0.1:x/v1#m"], ["'http://127.0.0.1:x/v1'", "'x'"]),
+    (["solve", *PUZZLE, "--model", "http://#m"], ["'http://'", "no host"]),
+    (["solve", *PUZZLE, "--evaluator-model", "http://#m", *MODEL], ["'http://'", "no host"]),
     (["solve", *PUZZLE, "--model", "openai:gpt-4"], ["'openai:gpt-4'", "OPENAI_API_KEY"]),
     (["solve", *PUZZLE, "--model", "local:/no.gguf"], ["'/no.gguf'", "GGUF"]),
     (["solve", *PUZZLE, "--json", "/no/folder/x.json", *MODEL], ["'/no/folder'"]),
+    (["solve", *PUZZLE, "--html", "/proc/x.html", *MODEL], ["'/proc/x.html'", "another file"]),
+    (["solve", *PUZZLE, "--json", "~nobody-of-that-name/x", *MODEL], ["~nobody-of-that-name"]),
     (["solve", "--task", "game24", *MODEL], ["'game24'", "'4 9 10 13'"]),
     (["solve", "@/no/file", "--task", "game24", *MODEL], ["'/no/file'"]),
     (["solve", "--resume", "game24-none"], ["run 'game24-none'", "no run was stopped"]),
@@ -237,6 +265,7 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["sovle"], ["'sovle'", "thoughtgraph --help"]),
     (["methods", "tot_bf"], ["method 'tot_bf'", "tot_bfs"]),
     (["view", "/no/file"], ["'/no/file'", "check the path"]),
+    (["view", "/proc/self/mem"], ["'/proc/self/mem'", "cannot read"]),
     (["bench", "--task", "game24"], ["bench", "later version"]),
     (["report", "runs"], ["report", "later version"]),
 ]
@@ -267,16 +296,18 @@ def test_bad_input_of_a_real_process_has_no_traceback_unless_asked_for(
         main()
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"\xff\xfe", "no text file"),
-        (b"{", "not JSON"),
-        (b'{"a": 1}', "no result"),
-        (b'{"method": 1, "task": 1, "problem": 1, "tree": []}', "no result"),
-        (b"[" * 100_000, "not JSON"),
-    ],
-)
+NO_RESULT = [
+    (b"\xff\xfe", "no text file"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"", "empty"),
+    (b"{", "not JSON"),
+    (b"[" * 100_000, "not JSON"),
+    (b"[]", "valid dictionary"),
+    (b'{"a": 1}', "method: field required"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), NO_RESULT)
 def test_view_refuses_what_is_no_result(
     content: bytes,
     words: str,
@@ -289,6 +320,57 @@ def test_view_refuses_what_is_no_result(
     code, _, err = call(monkeypatch, capfd, "view", str(file))
     assert code == 2
     assert_one_line(err, str(file), words)
+
+
+DAMAGE: list[tuple[str, Any, str]] = [
+    ("method", 3, "method: input should be a valid string"),
+    ("settings", [], "settings: input should be a valid dictionary"),
+    ("answer", [1], "answer: input should be a valid string"),
+    ("usage", {"requests": "many"}, "usage.requests: input should be a valid integer"),
+    ("tree", {}, "the tree is empty"),
+    ("tree.0", None, "tree.0: input should be a valid dictionary"),
+    ("tree.1.status", "dancing", "tree.1.status: input should be 'open'"),
+    ("tree.1.value", "much", "tree.1.value: input should be a valid number"),
+    ("tree.1.parent", "8", "thought '1' speaks of '8', which is not there"),
+    ("tree.1.parent", "2", "thought '1' cannot have the parent '2'"),
+    ("tree.0.parent", "1", "thought '0' cannot have the parent '1'"),
+    ("tree.1.id", "7", "thought '1' has the id '7'"),
+    ("tree.2.depth", 5, "thought '2' has the depth 5, not 1"),
+    ("tree.1.experiences", ["9"], "thought '1' speaks of '9', which is not there"),
+]
+
+
+@pytest.mark.parametrize(("place", "value", "words"), DAMAGE, ids=lambda part: str(part)[:30])
+def test_view_names_what_is_wrong_with_a_damaged_result(
+    place: str,
+    value: Any,
+    words: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    result = stored(small())
+    *way, name = place.split(".")
+    part = result
+    for step in way:
+        part = part[step]
+    part[name] = value
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(result))
+    code, _, err = call(monkeypatch, capfd, "view", str(file))
+    assert code == 2
+    assert_one_line(err, str(file), words)
+
+
+def test_view_shows_a_hostile_result_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = "</script><script>alert(1)</script>"
+    result = stored(small(text=script), answer=script, method=script, task=script, problem=script)
+    file = tmp_path / "result.json"
+    file.write_text(json.dumps(result))
+    assert call(monkeypatch, capfd, "view", str(file))[0] == 0
+    assert "<script>alert" not in file.with_suffix(".html").read_text()
 
 
 def test_view_makes_one_page_of_a_folder(

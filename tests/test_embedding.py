@@ -51,6 +51,22 @@ async def test_conversation_may_be_plain_dictionaries() -> None:
     assert out["messages"][-1].text == "leaf"
 
 
+async def test_what_others_said_since_the_question_changes_nothing() -> None:
+    graph = spelling_graph(InMemorySaver())
+    routed = [HumanMessage("root"), AIMessage("let me ask the speller")]
+    out = await graph.ainvoke({"messages": routed}, thread("a"))
+    assert [m.text for m in out["messages"]] == ["root", routed[1].text, "root"]
+    again = await graph.ainvoke({"messages": [HumanMessage("leaf"), AIMessage("hm")]}, thread("a"))
+    assert again["messages"][-1].text == "leaf"
+
+
+async def test_a_problem_on_the_thread_of_an_answered_conversation_is_a_new_one() -> None:
+    graph = spelling_graph(InMemorySaver())
+    await graph.ainvoke({"messages": [HumanMessage("root")]}, thread("a"))
+    out = await graph.ainvoke({"problem": "leaf"}, thread("a"))
+    assert [m.text for m in out["messages"]] == ["root", "root", "leaf"]
+
+
 async def test_problem_without_conversation_adds_no_message() -> None:
     out = await spelling_graph().ainvoke({"problem": "leaf"})
     assert out["answer"] == "leaf"

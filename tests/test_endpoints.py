@@ -85,6 +85,32 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(address: str) -> None:
     assert "pass-word" not in str(caught.value)
 
 
+ADDRESSES = [
+    ("http://127.0.0.1:x/v1", "could not be cast to integer"),
+    ("http://127.0.0.1:99999/v1", "out of range"),
+    ("http://127.0.0.1:0/v1", "port 0"),
+    ("http://", "no host"),
+    ("http:///v1", "no host"),
+    ("http://[::1/v1", "IPv6"),
+    ("http://two words/v1", "space"),
+    ("http://dots..many/v1", "label"),
+]
+
+
+@pytest.mark.parametrize(("address", "why"), ADDRESSES)
+def test_an_address_no_server_can_have_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, address: str, why: str
+) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        port_for(f"{address}#m")
+    assert repr(address) in str(caught.value)
+    assert "http://HOST:PORT/v1" in str(caught.value)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(InputError, match=f"OPENAI_BASE_URL.*{why}"):
+        port_for("openai:gpt-4o-mini")
+
+
 @pytest.mark.parametrize("name", ["nowhere.gguf", "text.gguf"])
 def test_a_weights_file_that_is_none_is_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

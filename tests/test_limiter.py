@@ -143,7 +143,9 @@ def test_rates_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("THOUGHTGRAPH_RPM", "60")
     monkeypatch.setenv("THOUGHTGRAPH_TPM", "1e5")
     assert rates_from_environment() == Rates(3, 60.0, 100_000.0)
-    for name, text in (("RPM", "many"), ("RPM", "0"), ("CONCURRENCY", "-1"), ("TPM", "nan")):
+    bad = [("RPM", "many"), ("RPM", "0"), ("TPM", "nan"), ("TPM", "inf")]
+    bad += [("CONCURRENCY", text) for text in ("-1", "0", "nan", "inf", "2.5")]
+    for name, text in bad:
         monkeypatch.setenv(f"THOUGHTGRAPH_{name}", text)
         with pytest.raises(InputError, match=f"(?i){name}"):
             rates_from_environment()

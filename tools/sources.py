@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from os import environ
+from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +97,14 @@ def open_backend(
         InputError: The source is unknown or cannot be used.
     """
     contact = contact or environ.get("THOUGHTGRAPH_CONTACT", "")
-    kept = Path(cache_file or cache_folder() / "wikipedia.sqlite").expanduser()
+    kept = Path(expanduser(cache_file or cache_folder() / "wikipedia.sqlite"))
     kind, _, language = source.partition(":")
     if kind in ("http", "https"):
         return _live(source, contact, deadline, recording, kept)
     if kind in ("", "wikipedia", COMMUNITY):
         address = f"https://{_language(language or 'en')}.wikipedia.org/w/api.php"
         return _live(address, contact, deadline, recording, kept)
-    file = Path(source).expanduser()
+    file = Path(expanduser(source))
     try:
         found = file.stat()
     except OSError as error:

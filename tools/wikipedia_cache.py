@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from math import inf
+from os.path import expanduser
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,7 +48,7 @@ class WikiCache:
     def __init__(
         self, path: str | Path, recording: Recording = "keep", *, max_age: float = MAX_AGE
     ) -> None:
-        self._path = Path(path).expanduser()
+        self._path = Path(expanduser(path))
         self._recording = recording
         self._max_age = max_age
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ from thoughtgraph.tree import ROOT, Tree, path_to
 Result = Mapping[str, Any]
 """What `thoughtgraph solve --json` writes."""
 
-FOREIGN = (ThoughtgraphError, LookupError, AttributeError, ValueError)
+FOREIGN = (ThoughtgraphError, LookupError, AttributeError, TypeError, ValueError)
 """What rendering raises for a result of a task, a method or a version that is not at hand."""
 
 SPEAKERS = {"system": "System", "human": "User", "ai": "Assistant"}
