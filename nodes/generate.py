@@ -13,7 +13,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Draft, Job, Order, SearchState
 from thoughtgraph.task import Answers, Prompt, Proposes, Samples
-from thoughtgraph.tree import ROOT, cut
+from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
 from thoughtgraph.usage import remaining_thoughts
 
 Read = Callable[[list[str]], list[dict[str, Any]]]
@@ -43,7 +43,7 @@ def generate(parts: Parts, way: Choose) -> Node:
         samples = await asker.samples(prompt, role="generate", n=fit, draw=draw)
         draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
         if samples is not None:
-            draft["thoughts"] = read(samples)
+            draft["thoughts"] = [bounded(thought) for thought in read(samples)]
             for thought in draft["thoughts"]:
                 if thought.get("status") == "terminal" and thought.get("answer", "") is None:
                     asker.meter.parse_error("generate")
@@ -65,7 +65,7 @@ def propose(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
 
     def read(samples: list[str]) -> list[dict[str, Any]]:
         drafts = task.proposals(problem, path, samples, options)
-        return [{"raw": cut(draft["text"]), **draft} for draft in drafts]
+        return [{"raw": cut(draft["text"]), **draft} for draft in drafts[:PROPOSAL_LIMIT]]
 
     return task.propose(problem, path, options), options.get("proposal_samples", 1), read
 

@@ -184,7 +184,7 @@ def _refused(steps: Sequence[str], reason: str) -> Ruling:
 
 def _fields(ruling: Ruling) -> dict[str, Any]:
     if not ruling.accepted:
-        note = f"{ruling.code}: {ruling.reason}"
+        note = cut(f"{ruling.code}: {ruling.reason}")
         return {"status": "pruned", "text": cut(ruling.text), "note": note}
     ended = {} if ruling.answer is None else {"status": "terminal", "answer": ruling.answer}
     return {

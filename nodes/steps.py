@@ -16,7 +16,7 @@ from thoughtgraph.prompts import fill, load
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Draft, Job, Order, SearchState, StopReason
 from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Path, Thought, Tree, cut, grow, texts
+from thoughtgraph.tree import Path, Thought, Tree, bounded, cut, grow, texts
 from thoughtgraph.usage import remaining_thoughts
 
 NOTHING = "(no output)"
@@ -233,7 +233,7 @@ def _written(state: SearchState) -> tuple[Tree, list[str]]:
 
 
 def _step(thought: Mapping[str, Any], job: Job) -> dict[str, Any]:
-    made: dict[str, Any] = {**thought}
+    made = bounded(thought)
     if not made["text"]:
         made["text"] = NOTHING
     if job.get("experiences"):
