@@ -13,7 +13,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.state import Job
 from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Path, Thought, cut
+from thoughtgraph.tree import Path, Thought, cut, shortened
 
 _MARKER = re.compile(r"bad step index(?:es)?[*_ \t]{0,4}:", re.I)
 _NONE = re.compile(r"\bnone\b", re.I)
@@ -43,7 +43,7 @@ def analyse(parts: Parts) -> Node:
         if samples is None:
             return asker.update()
         asker.meter.add({"analyses": 1})
-        found = Thought(analysis=samples[0].strip())
+        found = Thought(analysis=shortened(samples[0].strip()))
         if job["settings"]["protocol"] == EXTRACTED:
             return asker.update(tree={key: {**found, "usage": asker.meter.by_role()}})
         return _named(asker, key, path, samples[0], found)
