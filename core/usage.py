@@ -281,7 +281,10 @@ class Meter:
         return delta
 
     def _now(self) -> Usage:
-        now = cast("Usage", _add(self._before, self._siblings))
+        # Asked twice a request: the counters by role, which no limit names, stay as they are.
+        beside = {name: self._siblings[name] for name in SHARED if name in self._siblings}
+        before = cast("Mapping[str, float]", self._before)
+        now = cast("Usage", {**before, **{k: before.get(k, 0) + v for k, v in beside.items()}})
         now["seconds"] = self._before.get("seconds", 0.0) + self._clock() - self._begin
         return now
 
