@@ -321,13 +321,18 @@ async def test_speculation_changes_nothing_but_the_cost(pool: range) -> None:
     for seed in pool:
         method, settings = drawn_method(seed)
         plain = await run(method, climber(seed), **settings)
-        ahead = await run(method, climber(seed), **settings, speculate=1 + seed % 4)
-        assert ahead["tree"] == plain["tree"]
-        assert (ahead["answer"], ahead["stop_reason"]) == (plain["answer"], plain["stop_reason"])
-        assert ahead["usage"]["evaluated"] == plain["usage"]["evaluated"], "calls as T counts"
-        assert ahead["usage"]["requests"] >= plain["usage"]["requests"]
-        assert ahead["usage"]["levels"] <= plain["usage"]["levels"]
-        saved += plain["usage"]["levels"] - ahead["usage"]["levels"]
+        for speculate in range(settings["branches"] + 1):
+            ahead = await run(method, climber(seed), **settings, speculate=speculate)
+            assert ahead["tree"] == plain["tree"]
+            assert (ahead["answer"], ahead["stop_reason"]) == (
+                plain["answer"],
+                plain["stop_reason"],
+            )
+            cost, least = ahead["usage"], plain["usage"]
+            assert cost["evaluated"] == least["evaluated"], "calls as T counts"
+            assert cost["requests"] >= least["requests"]
+            assert cost["levels"] <= least["levels"]
+            saved += least["levels"] - cost["levels"]
     assert saved > 0
 
 
