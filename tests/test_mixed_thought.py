@@ -336,6 +336,16 @@ async def test_speculation_changes_nothing_but_the_cost(pool: range) -> None:
     assert saved > 0
 
 
+@pytest.mark.parametrize("limit", [{"max_calls": 5}, {"limit_thoughts": 5}])
+async def test_calls_that_waited_are_judged_within_the_limits(limit: dict[str, Any]) -> None:
+    lines = {("0", 0): "+1", **{("1", at): "+9" for at in range(3)}, ("0", 1): "+9", ("0", 2): "+9"}
+    plain, ahead = [
+        await run("tomt_tot", scripted(lines), **limit, speculate=speculate) for speculate in (0, 2)
+    ]
+    assert [parent for _, parent, *_ in rows(plain)] == ["0", "1", "1", "1", "0"]
+    assert (ahead["tree"], ahead["stop_reason"]) == (plain["tree"], "budget")
+
+
 def without_portion(out: Any) -> list[Any]:
     """The tree without what the two were asked for: all that remains, and 32 steps."""
     return [
