@@ -52,6 +52,7 @@ class Score:
         no_back: Share with the right answer and no refused call.
         calls: Mean calls over the questions answered right, as the paper counts; 0 for none.
         calls_all: Mean calls over all questions.
+        ahead: Mean requests paid over all questions for calls that were never judged.
         seconds: Mean wall time over all questions.
     """
 
@@ -63,6 +64,7 @@ class Score:
     no_back: float
     calls: float
     calls_all: float
+    ahead: float
     seconds: float
 
 
@@ -70,7 +72,7 @@ def score(rows: Sequence[Mapping[str, Any]], calls: int | None = None) -> Score:
     """Scores the recorded runs of one method.
 
     Args:
-        rows: The runs: `answer`, `gold`, `calls`, `rejected`, `seconds`.
+        rows: The runs: `answer`, `gold`, `calls`, `rejected`, `ahead`, `seconds`.
         calls: Score them as if T had been this; None: as they were. A search that ended after more
             calls had no plan yet, so one run with a large T holds all smaller ones (section B).
     """
@@ -87,6 +89,7 @@ def score(rows: Sequence[Mapping[str, Any]], calls: int | None = None) -> Score:
         no_back=_share([row for row in right if not row["rejected"]], size),
         calls=mean([row["calls"] for row in right]),
         calls_all=mean(spent),
+        ahead=mean([row["ahead"] for row in rows]),
         seconds=mean([row["seconds"] for row in rows]),
     )
 

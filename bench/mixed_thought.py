@@ -165,8 +165,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     scored = {key: list(some) for key, some in groupby(sorted(rows, key=_order), key=group)}
     head = (
         "| style | type | evaluator | method | n | correct (95 %) | inconsistent | NoBack | "
-        "calls | calls, all | RSSI | seconds | correct at 10/20/30 |\n"
-        "|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+        "calls | calls, all | ahead | RSSI | seconds | correct at 10/20/30 |\n"
+        "|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
     )
     lines = [head]
     for (style, kind, profile, method), some in scored.items():
@@ -193,6 +193,7 @@ def _cells(rows: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]
             f"{of.no_back:.0%}",
             f"{of.calls:.2f}",
             f"{of.calls_all:.2f}",
+            f"{of.ahead:.2f}",
             "" if rssi is None else f"{rssi:.2f}",
             f"{of.seconds:.1f}",
             cut_short,

@@ -103,7 +103,10 @@ def evaluate_steps(parts: Parts) -> Node:
         drafts = [*top["ahead"], *takewhile(_served, state.get("drafts") or [])]
         if not drafts:
             return {"stop_reason": "budget"}
-        judged = _up_to_the_first_acceptable(parts, state, top, drafts)
+        # Several may have waited since the limits allowed them: judged calls count towards T.
+        room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
+        left = min(room, state["settings"]["max_calls"] - state["step"])
+        judged = _up_to_the_first_acceptable(parts, state, top, drafts[:left])
         size = len(judged.thoughts)
         stack = [*below, Branch({**top, "tried": top["tried"] + size, "ahead": drafts[size:]})]
         last = next(reversed(judged.thoughts.values()))

@@ -39,12 +39,13 @@ def run(answer: str | None, calls: int, rejected: int = 0, **more: Any) -> dict[
         "gold": "yes",
         "calls": calls,
         "rejected": rejected,
+        "ahead": 0,
         "seconds": float(calls),
         **more,
     }
 
 
-RUNS = [run("yes", 4), run("yes", 12, 3), run("no", 2), run(None, 30, 30)]
+RUNS = [run("yes", 4, ahead=2), run("yes", 12, 3), run("no", 2), run(None, 30, 30)]
 
 
 def test_scores_by_hand() -> None:
@@ -52,7 +53,7 @@ def test_scores_by_hand() -> None:
     assert (of.correct, of.inconsistent, of.unfinished, of.no_back) == (0.5, 0.25, 0.25, 0.25)
     assert of.correct + of.inconsistent + of.unfinished == 1
     assert of.calls == 8, "over the questions answered right"
-    assert (of.calls_all, of.seconds) == (12, 12)
+    assert (of.calls_all, of.ahead, of.seconds) == (12, 0.5, 12)
     assert of.interval.low < 0.5 < of.interval.high
 
 
@@ -89,7 +90,7 @@ def test_the_table_has_a_line_for_each_method_with_its_saving() -> None:
         "`tomt_tot`",
         "`tomt_os`",
     ]
-    assert lines[-1].split(" | ")[10] == "4.00"
+    assert lines[-1].split(" | ")[11] == "4.00"
     assert len({line.count("|") for line in lines}) == 1
 
 

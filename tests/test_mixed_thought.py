@@ -321,14 +321,29 @@ async def test_speculation_changes_nothing_but_the_cost(pool: range) -> None:
     for seed in pool:
         method, settings = drawn_method(seed)
         plain = await run(method, climber(seed), **settings)
-        ahead = await run(method, climber(seed), **settings, speculate=1 + seed % 4)
-        assert ahead["tree"] == plain["tree"]
-        assert (ahead["answer"], ahead["stop_reason"]) == (plain["answer"], plain["stop_reason"])
-        assert ahead["usage"]["evaluated"] == plain["usage"]["evaluated"], "calls as T counts"
-        assert ahead["usage"]["requests"] >= plain["usage"]["requests"]
-        assert ahead["usage"]["levels"] <= plain["usage"]["levels"]
-        saved += plain["usage"]["levels"] - ahead["usage"]["levels"]
+        for speculate in range(settings["branches"] + 1):
+            ahead = await run(method, climber(seed), **settings, speculate=speculate)
+            assert ahead["tree"] == plain["tree"]
+            assert (ahead["answer"], ahead["stop_reason"]) == (
+                plain["answer"],
+                plain["stop_reason"],
+            )
+            cost, least = ahead["usage"], plain["usage"]
+            assert cost["evaluated"] == least["evaluated"], "calls as T counts"
+            assert cost["requests"] >= least["requests"]
+            assert cost["levels"] <= least["levels"]
+            saved += least["levels"] - cost["levels"]
     assert saved > 0
+
+
+@pytest.mark.parametrize("limit", [{"max_calls": 5}, {"limit_thoughts": 5}])
+async def test_calls_that_waited_are_judged_within_the_limits(limit: dict[str, Any]) -> None:
+    lines = {("0", 0): "+1", **{("1", at): "+9" for at in range(3)}, ("0", 1): "+9", ("0", 2): "+9"}
+    plain, ahead = [
+        await run("tomt_tot", scripted(lines), **limit, speculate=speculate) for speculate in (0, 2)
+    ]
+    assert [parent for _, parent, *_ in rows(plain)] == ["0", "1", "1", "1", "0"]
+    assert (ahead["tree"], ahead["stop_reason"]) == (plain["tree"], "budget")
 
 
 def without_portion(out: Any) -> list[Any]:

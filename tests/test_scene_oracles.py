@@ -96,3 +96,29 @@ def test_programs_become_the_plans_of_the_file(file: Path) -> None:
         plans = (question.plan or (), question.converted or ())
         one, other = (judge("", question.scene, None, plan, rules) for plan in plans)
         assert one.answer == other.answer, question.id
+
+
+LONG = "What size is the yellow ball behind the sphere that is on the right side of the object that"
+LONG_PLAN = (
+    'obj1 = filter_part(["tiny", "yellow", "matte"], all_obj)',
+    'obj2 = query_relation("behind", obj1)',
+    'obj3 = query_relation("right", obj2)',
+    'obj4 = filter_object("sphere", obj3)',
+    'obj5 = query_relation("behind",obj4)',
+    'obj6 = filter_object("ball",obj5)',
+    'obj7 = filter_part(["yellow"],obj6)',
+    "ans = query_size(obj7)",
+)
+"""The paper's printed plan (A.1.1) but for "guery relation" in its third step."""
+
+
+@pytest.mark.parametrize("profile", ["paper", "grounded"])
+def test_the_papers_long_example_gives_large_on_its_real_scene(profile: str) -> None:
+    found = [q for file in FILES for q in questions(file) if q.question.startswith(LONG)]
+    if not found:
+        pytest.skip("no file holds the question")
+    rules = Rules(profile=profile)  # type: ignore[arg-type]
+    for question in found:
+        judged = judge(question.question, question.scene, None, LONG_PLAN, rules)
+        assert (judged.answer, judged.reason) == ("large", "")
+        assert question.answer == "large"

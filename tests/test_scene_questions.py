@@ -18,7 +18,7 @@ from thoughtgraph.bench.set_logic import Ask, Asked, Group, NotUnique, Reference
 from thoughtgraph.tools.plan_evaluator import Rules, judge
 from thoughtgraph.tools.question_reading import read
 from thoughtgraph.tools.scene import Scene
-from thoughtgraph.tools.vocabulary import Style
+from thoughtgraph.tools.vocabulary import KINDS, Style
 
 COUNT = 120
 _made: dict[tuple[Style, Type], list[SceneQuestion]] = {}
@@ -95,9 +95,31 @@ def test_what_is_asked_is_not_told(style: Style, kind: Type) -> None:
                 assert told.noun is None
             if ask.what and told.group and ask.kind in ("number", "color"):
                 assert told.group.part != ask.what
+            assert ask.kind not in attributes_of(told)
+            assert not told.same or told.same[0] != ask.kind or told.same[1] != ask.what
         for each in refs:
             if each.same and each.same[0] == "category":
                 assert refs[each.same[2]].noun is None
+            assert not each.same or each.same[0] not in attributes_of(refs[each.same[2]])
+
+
+def attributes_of(reference: Reference) -> set[str]:
+    """The kinds of attribute that a description tells (CLEVR)."""
+    return {KINDS["clevr"][word] for word in reference.attributes}
+
+
+@pytest.mark.parametrize("style", ["ptr", "clevr"])
+def test_an_intersection_is_less_than_either_side(style: Style) -> None:
+    for question in made(style, "logic"):
+        scene, refs = Scene.from_json(question.scene), references(question)
+        both = [each for each in refs if len(each.links) > 1]
+        assert len(both) == 1
+        one, other = (
+            set(scene.relationships[name][next(iter(meant(scene, refs, to)))])
+            for name, to in both[0].links
+        )
+        assert one & other not in (one, other)
+        assert one != other
 
 
 @every

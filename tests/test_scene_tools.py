@@ -1,9 +1,14 @@
 """The scene tools: what each computes, what it refuses, and as LangChain tools."""
 
+import json
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 from langchain_core.tools import ToolException
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
 
 from thoughtgraph.tools.scene import Scene
 from thoughtgraph.tools.scene_tools import TOOLS, scene_tools, tools_of
@@ -204,6 +209,26 @@ async def test_an_agent_can_use_the_tools() -> None:
     assert tools["filter_relation"].invoke(given) == [3]
     assert tools["equal"].invoke({"input1": "red", "input2": "red"}) is True
     assert tools["equal"].invoke({"input1": [0], "input2": [1]}) is False
+
+
+async def test_an_agents_tool_node_runs_them() -> None:
+    calls = [
+        {"name": name, "args": given, "id": name, "type": "tool_call"}
+        for name, given in (
+            ("filter_object", {"category": "table", "object_list": "all_obj"}),
+            ("count_part", {"part": "leg", "object": [0, 1]}),
+        )
+    ]
+    builder = StateGraph(MessagesState)
+    builder.add_node("tools", ToolNode(scene_tools(ROOM)))
+    builder.add_edge(START, "tools")
+    asked: Any = {"messages": [AIMessage("", tool_calls=calls)]}
+    out = await builder.compile().ainvoke(asked)
+    found, failed = out["messages"][1:]
+    assert json.loads(found.text) == [1, 2]
+    assert (failed.status, failed.text.partition(":")[0]) == ("error", "E_AMBIG")
+    for tool in scene_tools(ROOM):
+        assert convert_to_openai_tool(tool)["function"]["parameters"]["required"]
 
 
 def test_an_agent_reads_why_a_call_failed() -> None:
