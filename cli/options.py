@@ -48,7 +48,10 @@ JsonFile = Annotated[str, typer.Option("--json", metavar="FILE", help="Write the
 HtmlFile = Annotated[
     str, typer.Option("--html", metavar="FILE", help="Write the search tree as one HTML page.")
 ]
-Resume = Annotated[str, typer.Option(metavar="RUN", help="Go on with a run that was stopped.")]
+Resume = Annotated[
+    str,
+    typer.Option(metavar="RUN", help="Go on with a run that was stopped, or whose model failed."),
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 Model = Annotated[
     str,

@@ -73,7 +73,7 @@ def facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "malformed", f"model outputs that could not be read: {by_role}"
     if outcome.written:
         yield "written", ", ".join(outcome.written)
-    if result["stop_reason"] == INTERRUPTED:
+    if result["stop_reason"] in (INTERRUPTED, "error"):
         yield "resume", resume_hint(outcome.run)
 
 

@@ -12,6 +12,7 @@ from langgraph.runtime import RunControl
 
 from thoughtgraph.building import Graph, build
 from thoughtgraph.cli.plan import Plan
+from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import Screen
 from thoughtgraph.cli.watch import STREAM, Event, Watch
@@ -28,7 +29,7 @@ class Ended:
     state: dict[str, Any]
     """The last state, with what was answered after the last checkpoint."""
     finished: bool
-    """False when the search was stopped and can be resumed."""
+    """False when the search was stopped by the user."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Session:
                 checkpointer=saver,
             )
             config: RunnableConfig = {"configurable": {"thread_id": self.run}}
+            await rewind(graph, saver, config)
             watch = Watch((await graph.aget_state(config)).values)
             screen.open(watch)
             frames = asyncio.create_task(_draw(screen))
@@ -72,7 +74,7 @@ class Session:
             finally:
                 await _end(frames)
                 screen.close()
-            if finished:
+            if finished and watch.state.get("stop_reason") != "error":
                 await saver.adelete_thread(self.run)
         return Ended(watch.state, finished)
 

@@ -78,12 +78,13 @@ def _close(runs: Runs, run: str, ended: Ended) -> None:
     """Keeps or drops the run; an endpoint that never answered leaves nothing to keep."""
     if not ended.finished:
         return
+    if ended.state.get("stop_reason") != "error":
+        runs.finish(run)
+        return
     usage = ended.state.get("usage", {})
-    silent = not usage.get("requests") and not usage.get("cached")
-    if ended.state.get("stop_reason") == "error" and silent:
+    if not usage.get("requests") and not usage.get("cached"):
         runs.forget(run)
         raise ModelError(ended.state.get("error") or "the model never answered")
-    runs.finish(run)
 
 
 def _write(result: dict[str, object], json_file: str, html_file: str) -> list[str]:

@@ -4,7 +4,7 @@ Methods with more state subclass `SearchState` here, so that one page shows ever
 holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from langchain_core.messages import AnyMessage
@@ -35,11 +35,28 @@ StopReason = Literal[
 
 REPLY = "thoughtgraph_run"
 """Metadata by which an answer in a conversation is known as ours; providers are not sent it."""
+SNAPSHOT = 5_000
+"""Writes after which a growing channel is stored whole (ours; LangGraph's own bound in supersteps):
+a depth-first search writes several times a thought, and a whole tree every hundred writes, which is
+LangGraph's default, would be most of its checkpoints."""
 
 
 def first_set(old: str, new: str) -> str:
     """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
     return old or new
+
+
+def merge_index(index: dict[str, str], writes: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Adds entries to an index; what is known stays: the first thought counts."""
+    merged = dict(index)
+    for write in writes:
+        for key, thought in write.items():
+            merged.setdefault(key, thought)
+    return merged
+
+
+Index = Annotated[dict[str, str], DeltaChannel(merge_index, dict, snapshot_frequency=SNAPSHOT)]
+"""Ids of thoughts by a key; only what is added is stored at a step."""
 
 
 class SearchInput(TypedDict, total=False):
@@ -111,7 +128,7 @@ class Job(Order, total=False):
 class SearchState(SearchInput, total=False):
     """Everything a running search knows. Gold answers are never in it."""
 
-    tree: Annotated[Tree, DeltaChannel(merge_thoughts, dict)]
+    tree: Annotated[Tree, DeltaChannel(merge_thoughts, dict, snapshot_frequency=SNAPSHOT)]
     """The search tree; `DeltaChannel` keeps checkpoints linear in the tree."""
     frontier: list[str]
     """Ids of the thoughts to expand next, in order; an id may occur twice after sampled
@@ -169,8 +186,10 @@ class DfsState(SearchState, total=False):
     """The frames from the root down; the last one is tried next."""
     visiting: str
     """Id of the candidate under judgement; empty when the top frame has none left."""
-    proposed: dict[str, str]
+    proposed: Index
     """Which thought was first expanded by a prompt, by the prompt's key."""
+    judged: Index
+    """Which thought holds the verdict on a question, by the question's state key."""
     findings: Annotated[Sequence[Finding], Topic(Finding)]
     """What the evaluations of the last superstep found; emptied after each superstep."""
 

@@ -63,7 +63,8 @@ class Usage(TypedDict, total=False):
     reexpansions: int
     """Expansions of thoughts that had been expanded before."""
     parse_errors: dict[str, int]
-    """Malformed outputs by role."""
+    """Malformed outputs by role: completions in which nothing could be read of what was asked for.
+    A line that is no step among others that are is passed over."""
     roles: dict[str, RoleUsage]
     mark: dict[str, float]
     """Bookkeeping of `seconds` and `levels`: last superstep and last instant accounted for."""

@@ -26,7 +26,13 @@ from pydantic import Field, model_validator
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.frames import backtrack, expansions, next_candidate, open_frame
+from thoughtgraph.nodes.frames import (
+    backtrack,
+    empty_indexes,
+    expansions,
+    next_candidate,
+    open_frame,
+)
 from thoughtgraph.nodes.generate import WAYS, Way, expand_root, generate
 from thoughtgraph.nodes.record import evaluate_part, open_questions, record
 from thoughtgraph.nodes.start import start
@@ -149,7 +155,7 @@ def build(parts: Parts) -> Chart:
         return expansions(parts, way, state) or "register"
 
     graph = chart(parts, state=DfsState)
-    graph.add_node("start", start(parts, stack=[], visiting="", proposed={}))
+    graph.add_node("start", start(parts, stack=[], visiting="", **empty_indexes()))
     graph.add_node("generate", generate(parts, way))
     graph.add_node("register", open_frame(parts, way))
     graph.add_node("select", next_candidate(parts))

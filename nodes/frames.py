@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
@@ -18,6 +18,11 @@ from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent
 
 DUPLICATE = "proposed twice; the first one counts"
+
+
+def empty_indexes() -> dict[str, Any]:
+    """Returns what the indexes of a depth-first search begin with, whatever the thread held."""
+    return {"proposed": Overwrite({}), "judged": Overwrite({})}
 
 
 def expansions(parts: Parts, way: Choose, state: DfsState) -> list[Send]:
@@ -53,7 +58,7 @@ def open_frame(parts: Parts, way: Choose) -> Node:
             "tree": {**changed, **new},
             "frontier": left,
             "stack": [*state["stack"], frame],
-            "proposed": {reuse_key: key, **state["proposed"]} if reuse_key else {},
+            "proposed": {reuse_key: key} if reuse_key else {},
             "usage": {name: number for name, number in counts.items() if number},
             "stop_reason": "budget" if left_out(drafts, new) else "",
         }

@@ -1,6 +1,6 @@
 """G(p, s, k): asks the model for next thoughts of one partial solution."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.types import Send
@@ -44,13 +44,19 @@ def generate(parts: Parts, way: Choose) -> Node:
         draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
         if samples is not None:
             draft["thoughts"] = [bounded(thought) for thought in read(samples)]
-            for thought in draft["thoughts"]:
-                if thought.get("status") == "terminal" and thought.get("answer", "") is None:
-                    asker.meter.parse_error("generate")
+            for _ in range(_malformed(read, samples, draft["thoughts"])):
+                asker.meter.parse_error("generate")
             draft["usage"] = asker.meter.by_role()
         return asker.update(drafts=draft)
 
     return fanned_out(node)
+
+
+def _malformed(read: Read, samples: Sequence[str], thoughts: Sequence[Mapping[str, Any]]) -> int:
+    """Returns how many completions hold no thought, and how many outputs no answer."""
+    mute = [text for text in samples if not thoughts or (len(samples) > 1 and not read([text]))]
+    ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
+    return len(mute) + sum(end.get("answer", "") is None for end in ends)
 
 
 def fitting(job: Job, n: int) -> int:

@@ -11,11 +11,11 @@ from thoughtgraph.nodes.ask import Asker, grants, joined
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.frames import shortage
 from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.register import key_of, verdicts_in
+from thoughtgraph.nodes.register import key_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import DfsState, Finding, Job, Order, StopReason
 from thoughtgraph.task import Inspects, Prompt, Task, Values, Verdict
-from thoughtgraph.tree import Path, Status, Thought, cut, path_to
+from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
 from thoughtgraph.usage import Usage, add_usage
 
 
@@ -35,7 +35,7 @@ def open_questions(parts: Parts, state: DfsState) -> list[Send]:
     asked = questions(parts, state["settings"], state["problem"], path)
     if isinstance(asked, Verdict):
         return []
-    known = verdicts_in(state["tree"])
+    known = state["judged"]
     fresh: dict[str, int] = {}
     for at, prompt in enumerate(asked):
         if (key := key_of(prompt)) not in known:
@@ -93,14 +93,16 @@ def record(parts: Parts) -> Node:
         key, settings, step = state["visiting"], state["settings"], state["step"] + 1
         thought = state["tree"][key]
         fields, cached = _judged(parts, state)
+        found = dict.fromkeys(fields.get("verdicts", ()), key)
         if "value" not in fields and settings["variant"] != "no_backtrack":
-            return {"tree": {key: fields}, "stop_reason": shortage(state)}
+            return {"tree": {key: fields}, "judged": found, "stop_reason": shortage(state)}
         status = _status(settings, thought["depth"], fields)
         limit = settings["limit_depth"]
         deeper = status == "open" and (limit is None or thought["depth"] < limit)
         counts = {"rounds": 1, "evaluated": int("value" in fields), "cached": cached}
         return {
             "tree": {key: {**fields, "status": status, "visit": step}},
+            "judged": found,
             "frontier": [key] if deeper else [],
             "step": step,
             "usage": {name: number for name, number in counts.items() if number},
@@ -127,8 +129,8 @@ def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
         return {"value": asked.value, "note": asked.label}, 0
     findings = state.get("findings") or []
     new = {finding["key"]: finding["verdict"] for finding in findings}
-    known = {**verdicts_in(state["tree"]), **new}
     keys = [key_of(prompt) for prompt in asked]
+    known = {**_earlier(state, keys), **new}
     fields: Thought = {"verdicts": new}
     if findings:
         fields["value_raw"] = cut(joined([finding["raw"] for finding in findings]))
@@ -139,6 +141,12 @@ def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
         fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
         fields["note"] = _tally([verdict["label"] for verdict in verdicts])
     return fields, len(set(keys) - set(new))
+
+
+def _earlier(state: DfsState, keys: Sequence[str]) -> dict[str, Any]:
+    """Returns the verdicts that the tree holds already, by state key."""
+    holders = {key: state["judged"][key] for key in keys if key in state["judged"]}
+    return {key: state["tree"][holder]["verdicts"][key] for key, holder in holders.items()}
 
 
 def _tally(labels: Sequence[str]) -> str:
@@ -163,7 +171,13 @@ def _stop(state: DfsState, step: int, status: Status) -> StopReason:
     """Returns why the search ends with this state, if it does."""
     settings, tree = state["settings"], state["tree"]
     if status == "terminal":
-        outputs = 1 + sum(thought["status"] == "terminal" for thought in tree.values())
-        if outputs == settings["outputs"] or settings["variant"] == "no_backtrack":
+        if settings["variant"] == "no_backtrack":
+            return "solved"
+        # Not counted where it does not matter: that would look at the whole tree for each output.
+        if settings["outputs"] and _outputs(tree) + 1 == settings["outputs"]:
             return "solved"
     return "step_limit" if step >= settings["max_records"] else ""
+
+
+def _outputs(tree: Tree) -> int:
+    return sum(thought["status"] == "terminal" for thought in tree.values())

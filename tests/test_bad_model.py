@@ -120,6 +120,26 @@ async def test_malformed_verdicts_are_counted(server: FakeServer, name: str) -> 
     assert out["stop_reason"] in ("solved", "dead_end")
 
 
+@pytest.mark.parametrize("method", ["tot_bfs", "tot_dfs"])
+@pytest.mark.parametrize("name", ["empty", "a refusal", "JSON", "another language", "binary"])
+async def test_malformed_proposals_are_counted(server: FakeServer, method: str, name: str) -> None:
+    server.reply = lambda seen: TEXTS[name]
+    out = await run(graph(server, method))
+    assert out["usage"]["parse_errors"] == {"generate": 1}
+    assert (out["stop_reason"], out["usage"]["requests"]) == ("dead_end", 1)
+
+
+async def test_one_malformed_proposal_of_several_is_counted_and_the_others_used(
+    server: FakeServer,
+) -> None:
+    server.reply = lambda seen: ["no idea", "h1. apple (low)", "", "v1. angle (high)", "{}"]
+    running = tg.build("tot_dfs", task="crosswords", model=server.chat())
+    clues = "\n".join(f"clue {at}" for at in range(10))
+    out = await running.ainvoke({"problem": clues}, context={"limit_requests": 1})
+    assert out["usage"]["parse_errors"] == {"generate": 3}
+    assert out["usage"]["thoughts"] == 2
+
+
 FAULTS = {
     "refuses the key": (Fault(401), "OPENAI_API_KEY"),
     "has no such model": (Fault(404), "/v1"),

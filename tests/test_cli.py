@@ -147,6 +147,46 @@ def test_an_endpoint_that_fails_later_leaves_its_tree(
     assert len(result["tree"]) > 1
 
 
+@pytest.mark.parametrize(
+    ("method", "answers"),
+    [("tot_bfs", 1), ("tot_bfs", 4), ("tot_bfs", 9), ("tot_dfs", 2), ("tot_dfs", 5)],
+)
+def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    method: str,
+    answers: int,
+) -> None:
+    target = tmp_path / "result.json"
+    asked = [*(SMALL if method == "tot_bfs" else PUZZLE), "--method", method]
+    with FakeServer(play) as whole:
+        options = ["--model", whole.specifier, "--json", str(target)]
+        assert call(monkeypatch, capfd, "solve", *asked, *options)[0] == 0
+        smooth = json.loads(target.read_text())
+    with FakeServer(play, after(answers, Fault(401))) as fake:
+        options = ["--model", fake.specifier, "--json", str(target)]
+        code, out, err = call(monkeypatch, capfd, "solve", *asked, *options)
+        assert (code, err) == (1, "")
+        found = re.search(r"resume: +thoughtgraph (solve --resume \S+)", out)
+        assert found
+        again = [*found[1].split(), "--json", str(target)]
+        assert call(monkeypatch, capfd, *again)[0] == 1, "it fails again, and can be resumed again"
+        fake.fault = lambda seen: Fault()
+        code, out, err = call(monkeypatch, capfd, *again)
+        assert (code, err) == (0, "")
+        assert sorted(fake.answered) == sorted(whole.answered), "nothing was asked twice"
+        result = json.loads(target.read_text())
+        assert {k: t["text"] for k, t in result["tree"].items()} == {
+            k: t["text"] for k, t in smooth["tree"].items()
+        }
+        assert result["usage"]["requests"] == smooth["usage"]["requests"]
+        assert result["stop_reason"] == "solved"
+        code, _, err = call(monkeypatch, capfd, *again)
+        assert code == 2
+        assert_one_line(err, again[2], "finished")
+
+
 @pytest.mark.skipif(
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
 )
