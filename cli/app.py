@@ -24,6 +24,7 @@ from thoughtgraph.cli.options import (
     Limits,
     MethodId,
     Model,
+    Oracle,
     Problem,
     Resume,
     Settings,
@@ -110,6 +111,7 @@ def solve(
     method: MethodId = None,
     model: Model = "",
     evaluator_model: Judge = "",
+    oracle: Oracle = False,
     settings: Settings = None,
     limits: Limits = None,
     json_file: JsonFile = "",
@@ -131,6 +133,7 @@ def solve(
         method=method,
         model=model,
         evaluator_model=evaluator_model,
+        oracle=oracle,
         settings=settings or [],
         limits=limits or [],
         resume=resume,
@@ -160,13 +163,16 @@ def methods(
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Show the defaults for this task."),
+        typer.Option(
+            metavar="ID",
+            help="Without a method: only those that take this task. With one: its defaults here.",
+        ),
     ] = None,
     debug: Debug = False,
 ) -> None:
     """List the methods, or one method's settings with defaults and bounds."""
     if name is None:
-        _load("listing").methods()
+        _load("listing").methods() if task is None else _load("describe").methods_for(task)
     else:
         _load("describe").method(name, task)
 

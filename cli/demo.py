@@ -16,7 +16,7 @@ SETTINGS: Mapping[str, Any] = {
     "max_calls": 20,
     "shots": 5,
     "redraw": "question",
-    "examples": "turns",
+    "layout": "turns",
     "temperature": 1.3,
     "max_completion_tokens": 300,
 }

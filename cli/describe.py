@@ -8,8 +8,12 @@ from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
 from thoughtgraph.cli.listing import show
+from thoughtgraph.parts import admit, lacks
 from thoughtgraph.settings import CHOICES, Settings, effective
-from thoughtgraph.task import lacking
+
+FITS = ("", "with --oracle", "in Python, with oracle=a function")
+"""How a method takes a task: as it is; told whether an answer is right by the task's exact check;
+or told by the caller."""
 
 
 def method(name: str, task: str | None) -> None:
@@ -21,9 +25,13 @@ def method(name: str, task: str | None) -> None:
     """
     entry = registry.method(name)
     module = registry.method_module(name)
+    if task is not None and fit(name, task) is None:
+        admit(name, registry.task(task), module.needs, _settings(name, task))
     published = {} if task is None else registry.task(task).published(name)
     print(f"{entry.id}: {entry.summary}\n{entry.paper}")
-    print(f"tasks: {', '.join(tasks_of(name)) or 'none'}")
+    for how in FITS:
+        if taken := [key for key in registry.TASKS if fit(name, key) == how]:
+            print(f"tasks{how and f' ({how})'}: {', '.join(taken)}")
     print(f"defaults for {task}:\n" if task else "defaults; --task ID shows a task's own:\n")
     rows = [
         (field, default(info, published.get(field)), bounds(info), info.description or "")
@@ -38,16 +46,37 @@ def _common(item: tuple[str, FieldInfo]) -> bool:
     return item[0] in Settings.model_fields
 
 
-def tasks_of(name: str) -> list[str]:
-    """Returns the ids of the tasks that a method can search with their published values."""
-    module = registry.method_module(name)
-    able = []
-    for key in registry.TASKS:
-        task = registry.task(key)
-        settings = effective(module.SETTINGS, task.published(name), None)
-        if not lacking(task, module.needs(settings)):
-            able.append(key)
-    return able
+def methods_for(task: str) -> None:
+    """Prints one line a method that takes a task.
+
+    Raises:
+        UnknownName: There is no such task.
+    """
+    registry.task(task)
+    ways = {name: fit(name, task) for name in registry.METHODS}
+    rows = [
+        (entry.id, entry.summary, way)
+        for entry in registry.METHODS.values()
+        if (way := ways[entry.id]) is not None
+    ]
+    show((f"method for {task}", "what it does", ""), rows)
+    print(f"\n`thoughtgraph methods ID --task {task}` shows a method's settings for it.")
+
+
+def fit(method: str, task: str) -> str | None:
+    """Returns how a method takes a task with its published values, of `FITS`; None: it does not."""
+    needs, known = registry.method_module(method).needs, registry.task(task)
+    settings = _settings(method, task)
+    told = ((False, False), (True, True), (True, False))
+    ways = zip(FITS, told, strict=True)
+    return next(
+        (how for how, (t, e) in ways if not lacks(known, needs, settings, told=t, exact=e)), None
+    )
+
+
+def _settings(method: str, task: str) -> dict[str, Any]:
+    published = registry.task(task).published(method)
+    return effective(registry.method_module(method).SETTINGS, published, None)
 
 
 def default(info: FieldInfo, published: Any) -> str:

@@ -42,8 +42,13 @@ class Guard:
             raise SystemExit(NO_ANSWER) from None
         if self._debug:
             return
-        print(f"error: {text.short(explain(error), LONGEST)}", file=sys.stderr)
+        complain(explain(error))
         raise SystemExit(NO_ANSWER if isinstance(error, KeyboardInterrupt) else FAILED) from None
+
+
+def complain(error: str) -> None:
+    """Writes what went wrong as one line on standard error."""
+    print(f"error: {text.short(error, LONGEST)}", file=sys.stderr)
 
 
 def explain(error: BaseException) -> str:

@@ -13,26 +13,37 @@ Problem = Annotated[
 ]
 TaskId = Annotated[
     str | None,
-    typer.Option(metavar="ID", help="What kind of problem; see `tasks`. Default: question."),
+    typer.Option(
+        metavar="ID",
+        help="What kind of problem; `thoughtgraph tasks` lists them. Default: question.",
+    ),
 ]
 MethodId = Annotated[
     str | None,
     typer.Option(
         metavar="ID",
-        help="How to search; see `methods`. Default: tot_bfs, tomt_os for scenes, react for "
-        "hotpotqa and fever.",
+        help="How to search; `thoughtgraph methods` lists them, with --task ID those that take the "
+        "task. Default: tot_bfs, tomt_os for scenes, react for hotpotqa and fever.",
     ),
 ]
 Judge = Annotated[
     str, typer.Option(metavar="SPEC", help="The model that judges. Default: the same.")
+]
+Oracle = Annotated[
+    bool,
+    typer.Option(
+        "--oracle",
+        help="Tell the method whether an answer is right, by the task's exact check, as the papers "
+        "do for refine on game24. The result is labelled oracle.",
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A setting of the method; see `methods ID`. The value is JSON or text; @FILE "
-        "reads it from a file. May be repeated.",
+        help="A setting of the method; `thoughtgraph methods ID` lists them. The value is JSON or "
+        "text; @FILE reads it from a file. May be repeated.",
     ),
 ]
 Limits = Annotated[

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -27,7 +27,16 @@ REASONS = {
     INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
 }
 LABEL = 10
-_STYLES = {"answer": "bold", "verified": "green", "right": "green"}
+_RIGHT = {True: "green", False: "red", None: ""}
+
+
+class Fact(NamedTuple):
+    """One labelled line."""
+
+    label: str
+    words: str
+    style: str = ""
+    """How a terminal shows it: by what it says, never by how a model worded it."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,6 @@ class Outcome:
 
     plan: Plan
     result: Mapping[str, Any]
-    error: str
-    """What failed, in one line; empty when nothing did."""
     written: Sequence[str]
     """Files that were written."""
     run: str
@@ -45,36 +52,56 @@ class Outcome:
 
 def show(console: Console, outcome: Outcome) -> None:
     """Prints the outcome, one labelled line a fact."""
-    for label, words in facts(outcome):
-        style = "red" if words.startswith("no") else _STYLES.get(label, "")
-        drawn = Text.assemble((f"{label + ':':<{LABEL}}", "dim"), (words, style))
-        console.print(drawn, soft_wrap=True)
+    for fact in facts(outcome):
+        label = (f"{fact.label + ':':<{LABEL}}", "dim")
+        console.print(Text.assemble(label, (fact.words, fact.style)), soft_wrap=True)
 
 
-def facts(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Yields what there is to tell: a label and its words."""
+def facts(outcome: Outcome) -> Iterator[Fact]:
+    """Yields what there is to tell."""
     result = outcome.result
-    answer = result["answer"]
     if plan := steps.plan_lines(result["tree"]):
-        yield "plan", _indented("\n".join(plan))
-    if way := steps.action_lines(result["tree"], answer):
-        yield "steps", _indented("\n".join(way))
-    yield "answer", "none" if answer is None else _indented(text.lines(answer))
-    if (gold := outcome.plan.gold) is not None:
-        yield "right", "yes, it is the gold answer" if answer == gold else f"no, it is {gold!r}"
+        yield Fact("plan", _indented("\n".join(plan)))
+    if way := steps.action_lines(result["tree"], result["answer"]):
+        yield Fact("steps", _indented("\n".join(way)))
+    yield from _answer(outcome)
+    yield from _search(outcome)
+    if outcome.written:
+        yield Fact("written", ", ".join(outcome.written))
+    if result["stop_reason"] in (INTERRUPTED, "error"):
+        yield Fact("resume", resume_hint(outcome.run))
+
+
+def _answer(outcome: Outcome) -> Iterator[Fact]:
+    """Yields the answer and whether it is right, as far as anybody can tell."""
+    answer, gold = outcome.result["answer"], outcome.plan.gold
+    if answer is None:
+        yield Fact("answer", "none", "red")
+    else:
+        yield Fact("answer", _indented(text.lines(answer)), "bold")
+    if gold is not None:
+        right = answer == gold
+        yield Fact(
+            "right", "yes, it is the gold answer" if right else f"no, it is {gold!r}", _RIGHT[right]
+        )
     elif answer is not None:
-        yield "verified", verdict(outcome.plan.task, result["problem"], answer)
+        task = outcome.plan.task
+        checked = verified(task, outcome.result["problem"], answer)
+        yield Fact("verified", verdict(task, checked), _RIGHT[checked])
+    if outcome.result["settings"]["oracle"]:
+        yield Fact("oracle", "yes, the search was told whether an answer is right")
+
+
+def _search(outcome: Outcome) -> Iterator[Fact]:
+    """Yields how the search went."""
+    result = outcome.result
     if tried := steps.tries(result["tree"]):
-        yield "tried", tried
-    yield "stopped", _reason(result, outcome.error)
-    yield "cost", cost(result["usage"])
+        yield Fact("tried", tried)
+    yield Fact("stopped", _reason(result), "red" if result["stop_reason"] == "error" else "")
+    yield Fact("cost", cost(result["usage"]))
     if malformed := result["usage"].get("parse_errors"):
         by_role = ", ".join(f"{number} in {role}" for role, number in malformed.items())
-        yield "malformed", f"model outputs that could not be read: {by_role}"
-    if outcome.written:
-        yield "written", ", ".join(outcome.written)
-    if result["stop_reason"] in (INTERRUPTED, "error"):
-        yield "resume", resume_hint(outcome.run)
+        yield Fact("misread", f"model outputs that could not be read: {by_role}")
 
 
 def resume_hint(run: str) -> str:
@@ -82,13 +109,17 @@ def resume_hint(run: str) -> str:
     return f"thoughtgraph solve --resume {run}"
 
 
-def verdict(task: str, problem: str, answer: str) -> str:
-    """Says whether an answer is right, where the task can tell without a gold answer."""
+def verified(task: str, problem: str, answer: str) -> bool | None:
+    """Returns whether an answer is right, where the task can tell without a gold answer."""
     checks = registry.task(task)
-    if not isinstance(checks, Checks):
+    return checks.check(problem, answer) if isinstance(checks, Checks) else None
+
+
+def verdict(task: str, right: bool | None) -> str:
+    """Says what `verified` found."""
+    if right is None:
         return f"unknown: {task} has no exact check"
-    right = checks.check(problem, answer)
-    return f"yes, by the exact check of {task}" if right else f"no, by the exact check of {task}"
+    return f"{'yes' if right else 'no'}, by the exact check of {task}"
 
 
 def cost(usage: Usage) -> str:
@@ -109,13 +140,11 @@ def cost(usage: Usage) -> str:
     return ", ".join(parts)
 
 
-def _reason(result: Mapping[str, Any], error: str) -> str:
+def _reason(result: Mapping[str, Any]) -> str:
     reason = result["stop_reason"]
     words = REASONS.get(reason, "")
     if reason == "budget" and (name := spent(limits_of(result["settings"]), result["usage"])):
         words = f"the limit on {name} was reached; raise it with --limit {name}=…"
-    if reason == "error" and error:
-        words = text.line(error)
     return f"{reason}: {words}" if words else reason or "unknown"
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.cli import demo
-from thoughtgraph.errors import CapabilityError, InputError, UnknownName
+from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.parts import admit, lacks
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings, effective
-from thoughtgraph.task import Task, lacking
+from thoughtgraph.task import Task
 
 DEFAULT_TASK = "question"
 DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
@@ -27,6 +28,7 @@ class Wish:
     method: str | None = None
     model: str = ""
     evaluator_model: str = ""
+    oracle: bool = False
     settings: Sequence[str] = ()
     limits: Sequence[str] = ()
     resume: str = ""
@@ -44,6 +46,8 @@ class Plan:
     evaluator_model: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     """The settings that were given; all others have their defaults."""
+    oracle: bool = False
+    """Whether the task's exact check tells the method if an answer is right."""
     gold: str | None = None
     """The right answer, where the command made the problem itself; the search never sees it."""
 
@@ -72,8 +76,7 @@ def planned(wish: Wish) -> Plan:
     method = method or registry.TASKS[name].method or _default_method(task)
     module = registry.method_module(method)
     settings = effective(module.SETTINGS, task.published(method), given)
-    if missing := lacking(task, module.needs(settings)):
-        raise CapabilityError(method, name, missing)
+    admit(method, task, module.needs, settings, oracle=wish.oracle)
     made = demo.generated(settings["seed"]) if demonstrated else None
     return Plan(
         method=method,
@@ -82,6 +85,7 @@ def planned(wish: Wish) -> Plan:
         model=wish.model,
         evaluator_model=wish.evaluator_model,
         settings=given,
+        oracle=wish.oracle,
         gold=made.gold if made else None,
     )
 
@@ -90,7 +94,7 @@ def _default_method(task: Task) -> str:
     for method in DEFAULT_METHODS:
         module = registry.method_module(method)
         settings = effective(module.SETTINGS, task.published(method), None)
-        if not lacking(task, module.needs(settings)):
+        if not lacks(task, module.needs, settings, told=False):
             return method
     return DEFAULT_METHODS[0]
 
@@ -162,5 +166,6 @@ def unexpected(wish: Wish) -> list[str]:
         "--method": wish.method,
         "--set": wish.settings,
         "--limit": wish.limits,
+        "--oracle": wish.oracle,
     }
     return [name for name, value in taken.items() if value]

@@ -38,7 +38,13 @@ def result(plan: Plan, state: Mapping[str, Any], *, finished: bool, model: str) 
         "answer": state.get("answer"),
         "stop_reason": state.get("stop_reason", "") if finished else INTERRUPTED,
         "usage": report(state.get("usage") or Usage()),
-        "settings": {**settings, "model": model, "evaluator_model": plan.evaluator_model},
+        "settings": {
+            **settings,
+            "model": model,
+            "evaluator_model": plan.evaluator_model,
+            # No setting, but what the result depends on: every result with feedback says so.
+            "oracle": bool(state.get("oracle", plan.oracle)),
+        },
         "tree": {key: without_pages(thought) for key, thought in tree.items()},
         "versions": versions(),
     }

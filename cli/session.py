@@ -62,6 +62,7 @@ class Session:
                 task=self.plan.task,
                 model=self.model,
                 evaluator_model=self.evaluator,
+                oracle=self.plan.oracle,
                 checkpointer=saver,
             )
             config: RunnableConfig = {"configurable": {"thread_id": self.run}}

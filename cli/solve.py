@@ -5,7 +5,7 @@ import asyncio
 from rich.console import Console
 
 from thoughtgraph.cli import results
-from thoughtgraph.cli.guard import NO_ANSWER
+from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.introduction import introduce
 from thoughtgraph.cli.outcome import Outcome, resume_hint, show
 from thoughtgraph.cli.plan import Plan, Wish, planned, unexpected
@@ -60,8 +60,9 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     _close(runs, run, ended)
     result = results.result(plan, ended.state, finished=ended.finished, model=specifier)
     written = _write(result, json_file, html_file)
-    outcome = Outcome(plan, result, ended.state.get("error", ""), written, run)
-    show(console, outcome)
+    show(console, Outcome(plan, result, written, run))
+    if error := ended.state.get("error"):
+        complain(error)
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
 
 

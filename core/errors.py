@@ -56,7 +56,7 @@ class CapabilityError(ThoughtgraphError, TypeError):
         method: str,
         task: str,
         missing: Iterable[str],
-        remedy: str = "`thoughtgraph methods ID` lists the tasks that a method takes",
+        remedy: str = "`thoughtgraph methods --task ID` lists the methods that take a task",
     ) -> None:
         lacks = ", ".join(missing)
         super().__init__(

@@ -188,27 +188,61 @@ class Parts:
         return effective(self.settings, task.published(self.method), None)
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
-        if not (missing := self._lacks(task, settings, told=bool(self.oracle))):
-            return
-        if self.oracle or self._lacks(task, settings, told=True):
-            raise CapabilityError(self.method, task.id, missing)
-        own = "oracle=True (its exact check) or " if isinstance(task, Checks) else ""
-        remedy = f"build the graph with {own}oracle=an async (answer) -> bool instead"
-        raise CapabilityError(self.method, task.id, missing, remedy)
+        admit(self.method, task, self.needs, settings, oracle=self.oracle)
 
-    def _lacks(self, task: Task, settings: Mapping[str, Any], *, told: bool) -> list[str]:
-        """Returns what a task lacks for a method that is, or is not, told if an answer is right."""
-        exact = [Checks] if self.oracle is True else []
-        return lacking(task, [*self.needs({**settings, "oracle": told}), *exact])
+
+def admit(
+    method: str,
+    task: Task,
+    needs: Needs,
+    settings: Mapping[str, Any],
+    *,
+    oracle: Oracle | bool = False,
+) -> None:
+    """Checks that a task can do what a method needs.
+
+    Args:
+        method: Id of the method.
+        task: The task.
+        needs: From effective settings to the capability protocols.
+        settings: The effective settings.
+        oracle: What tells the method whether an answer is right; True: the task's exact check.
+
+    Raises:
+        CapabilityError: It cannot; the message says whether it could if the method were told.
+    """
+    missing = lacks(task, needs, settings, told=bool(oracle), exact=oracle is True)
+    if not missing:
+        return
+    if oracle or lacks(task, needs, settings, told=True):
+        raise CapabilityError(method, task.id, missing)
+    own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
+    remedy = f"else tell it whether an answer is right: {own}oracle=an async (answer) -> bool"
+    raise CapabilityError(method, task.id, missing, remedy)
+
+
+def lacks(
+    task: Task, needs: Needs, settings: Mapping[str, Any], *, told: bool, exact: bool = False
+) -> list[str]:
+    """Returns what a task lacks for a method.
+
+    Args:
+        task: The task.
+        needs: From effective settings to the capability protocols.
+        settings: The effective settings.
+        told: Whether the method is told if an answer is right.
+        exact: Whether the task's exact check is to tell it.
+    """
+    return lacking(task, [*needs({**settings, "oracle": told}), *([Checks] if exact else [])])
 
 
 def _enough_examples(task: Task, settings: Mapping[str, Any]) -> None:
     """Refuses to show more worked examples than a task has: a result would be of fewer shots."""
-    if settings.get("demonstrations", True) or not isinstance(task, Steps):
+    if settings.get("examples") not in ("", "own") or not isinstance(task, Steps):
         return
     wanted = settings["shots"]
     if (own := len(task.demonstrations(wanted))) < wanted:
         raise SettingError(
             f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most, or "
-            "demonstrations to a text of yours"
+            "examples to a file of yours"
         )

@@ -7,7 +7,7 @@ stands for the published value of whichever task that is.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -23,17 +23,37 @@ _LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
 """The setting of each limit."""
 CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
+UNPUBLISHED = ("seed", "share_evaluations", "prices")
+"""Further settings of every method for which no task publishes a value; likewise the limits."""
 
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 """Nothing unknown, nothing changed later, no number that JSON cannot hold."""
 Price = Annotated[float, Field(ge=0)]
 
+# Settings of one meaning that methods of several kinds share.
+EXAMPLES = Field(
+    "",
+    description="Worked examples before the question: own (the task's; as many as `shots`, where "
+    "there is that setting), none, or a text file that is shown as it is. Empty: own, but none "
+    "where a question about pages is asked outright (ours).",
+)
+SHOTS = "How many of the task's worked examples a prompt shows"
+Layout = Annotated[
+    Literal["text", "turns"],
+    Field(
+        description="Show worked examples in one text, as published, or as turns of the "
+        "conversation, which weak chat models follow better (scenes and game24's proposals; ours)."
+    ),
+]
+
 
 class Settings(BaseModel):
     """What every method can be told."""
 
     model_config = STRICT
+    repository: ClassVar[Mapping[str, Any]] = {}
+    """Values that `repo_compat` stands for, where a method has it: of the official code."""
 
     task: str = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."
@@ -92,15 +112,41 @@ class Settings(BaseModel):
 class ShowingSettings(Settings):
     """What every method can be told whose prompts may show worked examples."""
 
-    examples: str = Field(
-        "",
-        description="Worked examples before the question, for tasks that read pages: own (the "
-        "task's), none, or a text file that is shown as it is. Empty: own where tools are called, "
-        "none where the answer is asked outright (ours).",
+    examples: str = EXAMPLES
+    shots: int = Field(0, ge=0, le=20, description=f"{SHOTS} (papers: 0; TR + CoT 5).")
+
+
+class AskingSettings(ShowingSettings):
+    """What the methods can be told that ask the model outright."""
+
+    n_generate: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="Samples of the model's answer (ours: 1; the paper's rows are means over 100 "
+        "for game24 and 10 for writing and crosswords).",
     )
 
 
-class ActingSettings(ShowingSettings):
+class ProposingSettings(Settings):
+    """What the methods can be told that ask for proposals, which the task reads."""
+
+    strict_parse: bool = Field(
+        True, description="Drop proposals that are no step (official code: keeps every line)."
+    )
+    exact_steps: bool = Field(
+        False,
+        description="Take the operation a step names and do its arithmetic exactly; drop steps "
+        "that cannot be taken and answers that fail the check (game24; ours: off, as in the "
+        "paper).",
+    )
+    layout: Layout = "text"
+    shots: int = Field(
+        1, ge=0, le=20, description=f"{SHOTS} (game24's proposals: 1; 3 and more for weak models)."
+    )
+
+
+class ActingSettings(Settings):
     """What every method that calls tools can be told."""
 
     corpus: str = Field(
@@ -112,10 +158,7 @@ class ActingSettings(ShowingSettings):
         "clean",
         description="How observations read: repaired (ours), or as ReAct's code gives them.",
     )
-    examples: str = Field(
-        "own",
-        description="Worked examples shown to the model: own, none, or a text file of yours.",
-    )
+    examples: str = EXAMPLES
     tool_costs: str = Field(
         "",
         description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "
@@ -167,7 +210,7 @@ def specialise(
             fields[name] = (field.annotation, _choice(field, registry.TASKS))
         elif published is not None:
             fields[name] = (field.annotation, _with_default(field, published.get(name)))
-        elif name in Settings.model_fields or _takes_none(field):
+        elif name in (*CHOICES, *UNPUBLISHED) or name.startswith(LIMIT_PREFIX):
             fields[name] = (field.annotation, field)
         else:
             fields[name] = (cast("Any", field.annotation) | None, _as_published(field))
@@ -191,8 +234,19 @@ def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:
 
 
 def _as_published(field: FieldInfo) -> FieldInfo:
-    text = f"{field.description} Empty: as published for the task, else {field.default}."
-    return FieldInfo.merge_field_infos(field, default=None, description=text)
+    """Takes a default out of a form: sent with it untouched, it would hide what a task publishes.
+
+    None says "not given". Where None is a value, the form sends nothing unless it is touched: a
+    default that is computed is not part of the schema.
+    """
+    default = "none" if field.default is None else field.default
+    text = f"{field.description} Empty: as published for the task, else {default}."
+    if not _takes_none(field):
+        return FieldInfo.merge_field_infos(field, default=None, description=text)
+    metadata = list(field.metadata)
+    made = FieldInfo(annotation=field.annotation, default_factory=type(None), description=text)
+    made.metadata = metadata
+    return made
 
 
 def _takes_none(field: FieldInfo) -> bool:
@@ -230,7 +284,8 @@ def effective(
     }
     try:
         # In JSON's types: the state is stored and sent, and a tuple would come back as a list.
-        return base(**{**published, **meant}).model_dump(mode="json")
+        repository = base.repository if meant.get("repo_compat") else {}
+        return base(**{**published, **repository, **meant}).model_dump(mode="json")
     except ValidationError as error:
         raise SettingError(explain(error)) from None
 

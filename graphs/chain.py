@@ -20,24 +20,16 @@ from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import append_step, ends, generate_step, next_step, step_wanted
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ShowingSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Steps
 
 
-class ChainSettings(Settings):
+class ChainSettings(ShowingSettings):
     """What `chain` can be told."""
 
     steps: int = Field(
         19, ge=1, le=1000, description="Most thoughts on the path (official code: 19; game24 3)."
-    )
-    shots: int = Field(
-        0, ge=0, le=20, description="Worked examples of the task in the prompt (paper: 0)."
-    )
-    demonstrations: str = Field(
-        "",
-        max_length=100_000,
-        description="Worked examples as text, in place of the task's own (ours: none).",
     )
     top_p: float | None = Field(
         0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."

@@ -11,14 +11,13 @@ order, so "best of k" can be read off: whether any of them is right.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langgraph.graph import END, START
+from langgraph.graph import END
 from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import Way, ask, expand_root, generate
-from thoughtgraph.nodes.register import register
-from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.chart import Chart
+from thoughtgraph.nodes.generate import Way, ask
+from thoughtgraph.nodes.outright import outright
 from thoughtgraph.nodes.vote import vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ShowingSettings
@@ -30,17 +29,6 @@ class CotScSettings(ShowingSettings):
 
     n_generate: int = Field(
         20, ge=1, le=1000, description="k: samples that vote (game24 100; else ours: 20)."
-    )
-    shots: int = Field(
-        0,
-        ge=0,
-        le=20,
-        description="Worked examples in the prompt, for step-by-step tasks (ours: 0).",
-    )
-    demonstrations: str = Field(
-        "",
-        max_length=100_000,
-        description="Worked examples as text, in place of the task's own (ours: none).",
     )
 
 
@@ -59,10 +47,7 @@ def way(settings: Mapping[str, Any]) -> Way:
 
 def build(parts: Parts) -> Chart:
     """Wires the samples and their vote."""
-    graph = chart(parts)
-    graph.add_node("start", start(parts))
-    graph.add_node("generate", generate(parts, way))
-    graph.add_node("register", register(parts))
+    graph = outright(parts, way)
     graph.add_node("vote", vote)
     graph.add_node(
         "answer",
@@ -72,9 +57,6 @@ def build(parts: Parts) -> Chart:
             best=lambda state: state["frontier"],
         ),
     )
-    graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
-    graph.add_edge("generate", "register")
     graph.add_edge("register", "vote")
     graph.add_edge("vote", "answer")
     graph.add_edge("answer", END)

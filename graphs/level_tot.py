@@ -22,12 +22,12 @@ from thoughtgraph.nodes.score import keep_best, score, scores_wanted
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ShowingSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Steps
 
 
-class LevelTotSettings(Settings):
+class LevelTotSettings(ShowingSettings):
     """What `level_tot` can be told."""
 
     n_generate: int = Field(
@@ -35,14 +35,6 @@ class LevelTotSettings(Settings):
     )
     steps: int = Field(
         19, ge=1, le=1000, description="Most thoughts on the path (official code: 19; game24 3)."
-    )
-    shots: int = Field(
-        0, ge=0, le=20, description="Worked examples of the task in the prompt (paper: 0)."
-    )
-    demonstrations: str = Field(
-        "",
-        max_length=100_000,
-        description="Worked examples as text, in place of the task's own (ours: none).",
     )
     top_p: float | None = Field(
         0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."

@@ -36,7 +36,7 @@ from thoughtgraph.nodes.plans import TOP, Portion, backtrack, calls, evaluate_st
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import SHOTS, Layout, Settings
 from thoughtgraph.state import PlanState, SearchState
 
 
@@ -66,17 +66,13 @@ class TotSettings(Settings):
         "extended",
         description="The paper's tools alone, or with those that its questions need (ours).",
     )
-    shots: int = Field(4, ge=0, le=20, description="Examples a prompt (section A.4: 4 of 20).")
+    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (section A.4: 4 of 20).")
     redraw: Literal["call", "question"] = Field(
         "call",
         description="Draw the examples for each call (section 3.3.3), or once a question, so that "
         "a server can reuse its work on the prompt; then temperature alone varies calls (ours).",
     )
-    examples: Literal["text", "turns"] = Field(
-        "text",
-        description="Show examples in one text, as published, or as turns of the conversation, "
-        "which weak chat models follow better (ours).",
-    )
+    layout: Layout = "text"
     speculate: int = Field(
         0,
         ge=0,

@@ -36,12 +36,12 @@ from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import generate_step, next_step, register_steps
 from thoughtgraph.nodes.structure import Scope
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ShowingSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.task import Steps
 
 
-class RollbackSettings(Settings):
+class RollbackSettings(ShowingSettings):
     """What `rollback` can be told."""
 
     parallel: bool = Field(
@@ -92,14 +92,6 @@ class RollbackSettings(Settings):
         "from_edges",
         description="Experiences of the rollbacks that led to the path's thoughts (official "
         "code), or of all rollbacks to its thoughts (the paper's definition).",
-    )
-    shots: int = Field(
-        0, ge=0, le=20, description="Worked examples of the task in the prompt (TR 0, TR + CoT 5)."
-    )
-    demonstrations: str = Field(
-        "",
-        max_length=100_000,
-        description="Worked examples as text, in place of the task's own (ours: none).",
     )
     stop_settled: bool = Field(
         False,

@@ -16,11 +16,11 @@ for good.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.ask import expansions_allowed, grants
@@ -31,12 +31,12 @@ from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.select import select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ProposingSettings
 from thoughtgraph.state import Order, SearchState
 from thoughtgraph.task import Checks, Proposes, Samples, Values, Votes
 
 
-class TotBfsSettings(Settings):
+class TotBfsSettings(ProposingSettings):
     """What `tot_bfs` can be told."""
 
     steps: int = Field(
@@ -62,35 +62,14 @@ class TotBfsSettings(Settings):
         False,
         description="Stop once an output passes the task's exact check (appendix B; ours: off).",
     )
-    strict_parse: bool = Field(
-        True, description="Drop proposals that are no step (official code: keeps every line)."
-    )
-    exact_steps: bool = Field(
-        False,
-        description="Take the operation a step names and do its arithmetic exactly; drop steps "
-        "that cannot be taken and answers that fail the check (ours: off, as in the paper).",
-    )
-    examples: Literal["text", "turns"] = Field(
-        "text",
-        description="Show examples in one text, as published, or as turns of the conversation, "
-        "which weak chat models follow better (ours). Game of 24 proposals only.",
-    )
-    shots: int | None = Field(
-        None,
-        ge=0,
-        le=10,
-        description="Examples in the proposal prompt (game24 1; 3 for weak models).",
-    )
     repo_compat: bool = Field(
         False,
-        description="Do as the official code does: keep every line as a proposal, and let an "
-        "earlier verdict on equal numbers outrank the rule that an output needs an answer.",
+        description="Do as the official code does: keep every line as a proposal unless "
+        "`strict_parse` is given, and let an earlier verdict on equal numbers outrank the rule "
+        "that an output needs an answer.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _as_the_repository(cls, values: Any) -> Any:
-        return {**values, "strict_parse": False} if values.get("repo_compat") else values
+    repository: ClassVar[Mapping[str, Any]] = {"strict_parse": False}
 
 
 SETTINGS = TotBfsSettings

@@ -18,11 +18,11 @@ undervalues is lost with everything below it; `variant="no_prune"` descends rega
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
@@ -37,16 +37,13 @@ from thoughtgraph.nodes.generate import WAYS, Way, expand_root, generate
 from thoughtgraph.nodes.record import evaluate_part, open_questions, record
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings import ProposingSettings
 from thoughtgraph.state import DfsState, SearchState
 from thoughtgraph.task import Inspects, Proposes, Samples, Values
 from thoughtgraph.tree import Thought
 
-REPO = {"steps": 9, "proposal_samples": 8, "outputs": 0}
-"""What the official code does: `env_steps < 10` allows nine words, eight proposals a state."""
 
-
-class TotDfsSettings(Settings):
+class TotDfsSettings(ProposingSettings):
     """What `tot_dfs` can be told."""
 
     steps: int = Field(
@@ -101,22 +98,14 @@ class TotDfsSettings(Settings):
         False,
         description="Expand equal prompts once (crosswords: on, as in the official code).",
     )
-    strict_parse: bool = Field(
-        True, description="Drop proposals that are no step (official code: keeps every line)."
-    )
-    shots: int | None = Field(
-        None, ge=0, le=10, description="Examples in the proposal prompt (game24 1)."
-    )
     repo_compat: bool = Field(
         False,
         description="Do as the official crosswords code does: 8 proposals, 9 words, never stop "
-        "early, proposals read strictly; without backtracking, the last candidate if none fits.",
+        "early, unless these are given, and without backtracking the last candidate if none fits.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _as_the_repository(cls, values: Any) -> Any:
-        return {**values, **REPO} if values.get("repo_compat") else values
+    repository: ClassVar[Mapping[str, Any]] = {"steps": 9, "proposal_samples": 8, "outputs": 0}
+    """`env_steps < 10` allows nine words; eight proposals a state."""
 
 
 SETTINGS = TotDfsSettings

@@ -13,10 +13,11 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
+from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Branch, Draft, Job, Order, PlanState, StopReason
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
-from thoughtgraph.usage import Usage, add_usage
+from thoughtgraph.usage import Usage, add_usage, remaining_thoughts
 
 Portion = Callable[[Mapping[str, Any], int, int], int | None]
 """The paper's G(): from settings, depth of the chunk (the first has 1) and index among its siblings

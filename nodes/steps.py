@@ -12,7 +12,7 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read, fitting
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.parts import Parts
-from thoughtgraph.prompts import fill, load
+from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Draft, Job, Order, SearchState, StopReason
 from thoughtgraph.task import Prompt, Steps
@@ -210,9 +210,8 @@ def lessons(paths: Sequence[Path]) -> str:
 
 
 def demonstrations(task: Steps, settings: Mapping[str, Any]) -> str:
-    """Returns the block of worked examples: the caller's own text, else as many of the task's."""
-    given = settings.get("demonstrations") or ""
-    examples = [given] if given else task.demonstrations(settings.get("shots") or 0)
+    """Returns the block of worked examples: the caller's file, else as many of the task's."""
+    examples = worked(task.demonstrations, settings)
     if not examples:
         return ""
     return fill("rollback/demonstrations", examples="\n\n".join(examples))

@@ -2,11 +2,19 @@
 
 import json
 import re
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
 from importlib.resources import files
+from os.path import expanduser
+from pathlib import Path
 from typing import Any
 
 from thoughtgraph.errors import InputError
+
+OWN, NONE = "own", "none"
+"""Values of the setting `examples` that are no file."""
+LONGEST_EXAMPLES = 200_000
+"""Characters of a user's worked examples (ours)."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -41,6 +49,43 @@ def data(name: str) -> Any:
     if not file.is_file():
         raise InputError(f"there is no file {name!r} beside the prompts")
     return json.loads(file.read_text(encoding="utf-8"))
+
+
+def worked(own: Callable[[int], Sequence[str]], options: Mapping[str, Any]) -> list[str]:
+    """Returns the worked examples that the settings `examples` and `shots` choose.
+
+    Args:
+        own: Returns at most so many of the task's own ones.
+        options: The effective settings.
+    """
+    chosen = options.get("examples") or OWN
+    if chosen == NONE:
+        return []
+    return list(own(options.get("shots") or 0)) if chosen == OWN else [shown(chosen)]
+
+
+@lru_cache(maxsize=8)
+def shown(name: str) -> str:
+    """Returns a user's file of worked examples; the same all through a process, as a run must be.
+
+    Args:
+        name: Its path.
+
+    Raises:
+        InputError: It cannot be read, or it is too long.
+    """
+    try:
+        text = Path(expanduser(name)).read_text(encoding="utf-8-sig").strip()
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no UTF-8"
+        raise InputError(
+            f"cannot read the examples in {name!r} ({why}); name a text file, {OWN} or {NONE}"
+        ) from error
+    if len(text) > LONGEST_EXAMPLES:
+        raise InputError(
+            f"the examples in {name!r} are longer than {LONGEST_EXAMPLES} characters; choose fewer"
+        )
+    return text
 
 
 def fill(name: str, **values: str) -> str:

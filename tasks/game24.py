@@ -118,12 +118,12 @@ class Game24(StructuredSteps):
     def propose(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt for next equations, or for the answer once only 24 is left."""
         left = remaining(problem, path)
-        turns = options.get("examples") == "turns"
+        turns = options.get("layout") == "turns"
         if left == str(TARGET) and path:
             steps = "\n".join(texts(path))
             asked = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
             return _as_turns(asked, "Answer: ") if turns else Prompt(asked)
-        name = "propose_3" if (options.get("shots") or 1) >= 3 else "propose"
+        name = "propose_3" if options.get("shots", 1) >= 3 else "propose"
         asked = fill(f"game24/{name}", input=left) + "\n"
         return _as_turns(asked, "Possible next steps:\n") if turns else Prompt(asked)
 

@@ -8,14 +8,10 @@ Thought (appendix B), FGDIP (appendix E).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from os.path import expanduser
-from pathlib import Path as File
 from typing import Any
 
 from thoughtgraph.acting import Hints, Label, Move, Tools
-from thoughtgraph.errors import InputError
-from thoughtgraph.prompts import fill, load
+from thoughtgraph.prompts import NONE, OWN, fill, load, shown
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.trajectory import STOP, deed, read_move, trajectory
@@ -25,11 +21,6 @@ from thoughtgraph.tools.pages import Backend
 from thoughtgraph.tools.prices import read_costs
 from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tree import Path
-
-OWN, NONE = "own", "none"
-"""What the setting `examples` may say instead of a file."""
-LONGEST_EXAMPLES = 200_000
-"""Characters of a file of examples (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +50,10 @@ class Knowledge(ZeroShot):
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt, after worked examples where the settings ask for them."""
-        if not (shown := self._examples(style, options, default="")):
+        if not (before := self._examples(style, options, default="")):
             return super().ask(problem, style, options)
         first = "Answer:" if style == "io" else "Thought:"
-        asked = f"{shown}\n\n{self._wording.label}: {self.asked(problem)}\n{first}"
+        asked = f"{before}\n\n{self._wording.label}: {self.asked(problem)}\n{first}"
         return Prompt(asked, stop=(f"\n{self._wording.label}:",))
 
     def answer(self, problem: str, text: str) -> str | None:
@@ -193,7 +184,7 @@ class Knowledge(ZeroShot):
         chosen = options.get("examples") or default
         if chosen in ("", NONE):
             return ""
-        return load(f"{self.id}/{style}") if chosen == OWN else _read(chosen)
+        return load(f"{self.id}/{style}") if chosen == OWN else shown(chosen)
 
 
 def _lessons(hints: Hints) -> str:
@@ -209,20 +200,3 @@ def _lessons(hints: Hints) -> str:
     learnt = "\n".join(f"- {each}" for each in hints.reflections)
     blocks = (("reflections", learnt), ("rejected", wrong), ("siblings", taken))
     return "".join(f"\n\n{fill(f'acting/{name}', lines=lines)}" for name, lines in blocks if lines)
-
-
-@lru_cache(maxsize=8)
-def _read(name: str) -> str:
-    """Returns a file of examples; the same all through a process, so that a run does not change."""
-    try:
-        text = File(expanduser(name)).read_text(encoding="utf-8-sig").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "no UTF-8"
-        raise InputError(
-            f"cannot read the examples in {name!r} ({why}); name a text file, {OWN} or {NONE}"
-        ) from error
-    if len(text) > LONGEST_EXAMPLES:
-        raise InputError(
-            f"the examples in {name!r} are longer than {LONGEST_EXAMPLES} characters; choose fewer"
-        )
-    return text

@@ -135,7 +135,7 @@ class Scenes:
         }
         stop = ("Question:", *([] if steps is None else [f"Step {len(done) + steps + 1}:"]))
         begun = {"question": asked.question, "steps": numbered(done)}
-        if options["examples"] == "turns":
+        if options["layout"] == "turns":
             name = "plans/begun" if done else "plans/question"
             return Prompt(
                 fill(name, **begun, next=str(len(done) + 1)),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from thoughtgraph.prompts import fill, load
+from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
 from thoughtgraph.tree import Path
@@ -56,7 +56,7 @@ class Stepwise(ZeroShot):
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt: with worked examples where the settings name some."""
-        shown = examples_of(self, options)
+        shown = worked(self.demonstrations, options)
         if not shown and (self._strategy or style == "io"):
             return super().ask(problem, style, options)
         blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
@@ -91,10 +91,3 @@ class Stepwise(ZeroShot):
             "status": "terminal",
             "answer": self._reader(marked[-1], marked[-1]),
         }
-
-
-def examples_of(task: Stepwise, options: Options) -> list[str]:
-    """Returns the worked examples that the settings ask for: the caller's own text goes first."""
-    if given := options.get("demonstrations"):
-        return [given]
-    return list(task.demonstrations(options.get("shots") or 0))

@@ -1,5 +1,6 @@
 """Chain Reasoning and level-greedy ToT Reasoning, the baselines of Thought Rollback."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,10 +133,12 @@ def test_scores_are_read(text: str, score: float | None) -> None:
     assert score_of(text) == score
 
 
-async def test_a_chain_shows_its_demonstrations_at_every_step() -> None:
+async def test_a_chain_shows_its_examples_at_every_step(tmp_path: Path) -> None:
     out, seen = await run("chain", one, steps=3, shots=2)
     assert len(shape(out["tree"])) == len(seen) == 3
     assert all("worked example 1" in call.prompt for call in seen)
-    _, seen = await run("chain", one, steps=1, shots=2, demonstrations="my own example")
+    file = tmp_path / "mine.md"
+    file.write_text("my own example")
+    _, seen = await run("chain", one, steps=1, shots=2, examples=str(file))
     assert "my own example" in seen[0].prompt
     assert "worked example" not in seen[0].prompt

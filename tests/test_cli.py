@@ -139,8 +139,9 @@ def test_an_endpoint_that_fails_later_leaves_its_tree(
     with FakeServer(play, after(4, Fault(401))) as fake:
         options = ["--model", fake.specifier, "--json", str(target)]
         code, out, err = call(monkeypatch, capfd, "solve", *SMALL, *options)
-    assert (code, err) == (1, "")
-    assert re.search(r"stopped:  error: fake at http://127\S+: HTTP 401", out)
+    assert code == 1
+    assert_one_line(err, "fake at http://127", "HTTP 401")
+    assert "stopped:  error: the model stopped answering" in out
     result = json.loads(target.read_text())
     assert result["stop_reason"] == "error"
     assert result["answer"] is None
@@ -167,7 +168,8 @@ def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
     with FakeServer(play, after(answers, Fault(401))) as fake:
         options = ["--model", fake.specifier, "--json", str(target)]
         code, out, err = call(monkeypatch, capfd, "solve", *asked, *options)
-        assert (code, err) == (1, "")
+        assert code == 1
+        assert re.fullmatch(r"error: .*the key was refused.*\n", err)
         found = re.search(r"resume: +thoughtgraph (solve --resume \S+)", out)
         assert found
         again = [*found[1].split(), "--json", str(target)]
@@ -303,6 +305,12 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["solve", "--resume", "x", "--set", "breadth=1"], ["--set", "--resume"]),
     (["solve", "--colour"], ["--colour", "thoughtgraph solve --help"]),
     (["sovle"], ["'sovle'", "thoughtgraph --help"]),
+    (["solve", *PUZZLE, "--method", "refine", *MODEL], ["refine", "Judges", "--oracle"]),
+    (["solve", *PUZZLE, "--method", "react", "--oracle", *MODEL], ["react", "game24", "Acts"]),
+    (["solve", "x", "--method", "io", "--oracle", *MODEL], ["question", "Checks"]),
+    (["solve", "--resume", "x", "--oracle"], ["--oracle", "--resume"]),
+    (["methods", "refine", "--task", "crosswords"], ["refine", "crosswords", "Refines"]),
+    (["methods", "--task", "gam24"], ["task 'gam24'", "'game24'"]),
     (["methods", "tot_bf"], ["method 'tot_bf'", "tot_bfs"]),
     (["view", "/no/file"], ["'/no/file'", "check the path"]),
     (["view", "/proc/self/mem"], ["'/proc/self/mem'", "cannot read"]),
@@ -445,6 +453,55 @@ def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
         "limit_requests": 7,
         "limit_seconds": None,
     }
+
+
+def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    tries = iter(["Answer: 4 + 9 + 10 + 13", "Answer: (10 - 4) * (13 - 9)"])
+    target = tmp_path / "result.json"
+    with FakeServer(lambda seen: next(tries)) as fake:
+        options = ["--method", "refine", "--oracle", "--json", str(target)]
+        code, out, err = call(
+            monkeypatch, capfd, "solve", *PUZZLE, *options, "--model", fake.specifier
+        )
+    assert (code, err) == (0, "")
+    assert "verified: yes" in out
+    assert "oracle:   yes" in out
+    assert json.loads(target.read_text())["settings"]["oracle"] is True
+    assert call(monkeypatch, capfd, "view", str(target))[0] == 0
+
+
+def test_the_methods_of_a_task_are_those_that_take_it(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, out, _ = call(monkeypatch, capfd, "methods", "--task", "game24")
+    listed = {line.split()[0]: line for line in out.splitlines() if line}
+    assert {"io", "tot_bfs", "rollback"} <= set(listed)
+    assert not {"react", "tomt_os"} & set(listed)
+    assert "with --oracle" in listed["refine"]
+    _, out, _ = call(monkeypatch, capfd, "methods", "reflexion")
+    assert "tasks (in Python, with oracle=a function): strategyqa, hotpotqa, fever" in out
+
+
+def test_an_answer_that_begins_with_no_is_not_shown_as_missing() -> None:
+    with FakeServer(lambda seen: "The answer is no one at all") as fake:
+        arguments = ["solve", "Did anybody?", "--method", "io", "--model", fake.specifier]
+        code, shown = in_terminal(arguments)
+    assert code == 0
+    line = next(line for line in shown.splitlines() if "answer:" in line)
+    assert "no one at all" in line
+    assert not COLOUR.search(line)
+
+
+def test_misread_outputs_are_counted_in_words_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with FakeServer(lambda seen: "nothing of use") as fake:
+        arguments = ["solve", *PUZZLE, "--method", "io", "--model", fake.specifier]
+        code, out, _ = call(monkeypatch, capfd, *arguments)
+    assert code == 1
+    assert "misread:  model outputs that could not be read: 1 in generate\n" in out
 
 
 def test_a_wrong_answer_is_said_to_be_wrong(

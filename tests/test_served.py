@@ -11,7 +11,7 @@ import pytest
 
 from thoughtgraph import registry
 from thoughtgraph.graphs import served
-from thoughtgraph.settings import Settings, effective
+from thoughtgraph.settings import effective
 
 ROOT = Path(__file__).parents[1]
 METHODS = sorted(registry.METHODS)
@@ -48,7 +48,10 @@ def test_input_and_output_have_schemas(method: str) -> None:
 def test_every_setting_is_explained_and_bounded_and_has_a_default(method: str) -> None:
     for name, field in settings_schema(method).items():
         assert field.get("description", "").strip().endswith("."), name
-        assert "default" in field or name == "prices", name
+        shown = (
+            "default" in field or "Empty: as published for the task, else" in field["description"]
+        )
+        assert shown or name == "prices", name
         for form in field.get("anyOf", [field]):
             if form.get("type") in ("integer", "number"):
                 assert {"minimum", "exclusiveMinimum"} & set(form), f"{name} has no lower bound"
@@ -67,8 +70,33 @@ def test_untouched_form_means_the_published_values(method: str, task: str) -> No
     settings = registry.method_module(method).SETTINGS
     published = registry.task(task).published(method)
     chosen = effective(settings, published, graph(method).context_schema(**{**form, "task": task}))
-    own = set(published) & set(settings.model_fields) - set(Settings.model_fields)
-    assert {name: chosen[name] for name in own} == {name: published[name] for name in own}
+    assert chosen == effective(settings, published, {"task": task})
+
+
+def test_one_name_has_one_type_and_one_meaning() -> None:
+    """`steps` and the like differ in bounds and in what the papers say, never in kind."""
+    kinds: dict[str, set[str]] = {}
+    meanings: dict[str, set[str]] = {}
+    for method in METHODS:
+        for name, field in registry.method_module(method).SETTINGS.model_fields.items():
+            kinds.setdefault(name, set()).add(str(field.annotation))
+            meanings.setdefault(name, set()).add((field.description or "").partition(" (")[0])
+    differing = {name for name, found in kinds.items() if len(found) > 1}
+    assert differing == {"evaluate"}, "by value or vote; by value or part by part"
+    shared = ("shots", "examples", "layout", "corpus", "temperature", "top_p", "strict_parse")
+    assert {name: len(meanings[name]) for name in shared} == dict.fromkeys(shared, 1)
+
+
+def test_as_the_repository_leaves_what_was_given() -> None:
+    dfs, crosswords = registry.method_module("tot_dfs").SETTINGS, registry.task("crosswords")
+    published = crosswords.published("tot_dfs")
+    chosen = effective(dfs, published, {"repo_compat": True})
+    assert (chosen["steps"], chosen["proposal_samples"]) == (9, 8)
+    chosen = effective(dfs, published, {"repo_compat": True, "steps": 4, "outputs": 2})
+    assert (chosen["steps"], chosen["proposal_samples"], chosen["outputs"]) == (4, 8, 2)
+    bfs = registry.method_module("tot_bfs").SETTINGS
+    assert effective(bfs, {}, {"repo_compat": True})["strict_parse"] is False
+    assert effective(bfs, {}, {"repo_compat": True, "strict_parse": True})["strict_parse"] is True
 
 
 LOADS_LITTLE = """

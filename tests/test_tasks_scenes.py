@@ -138,7 +138,7 @@ def test_the_prompt_goes_on_after_the_accepted_steps(ptr: Scenes) -> None:
     assert one.user.endswith(f"Answer:\n{done}\n")
     assert one.stop == ("Question:", "Step 5:")
     assert ptr.plan(asked, path, [0], None, OPTIONS).stop == ("Question:",)
-    turns = ptr.plan(asked, path, [0, 1], 2, {**OPTIONS, "examples": "turns"})
+    turns = ptr.plan(asked, path, [0, 1], 2, {**OPTIONS, "layout": "turns"})
     assert turns.user.endswith(f"{done}\nGo on with Step 4.")
     assert turns.stop == ("Question:", "Step 6:")
     assert [answer.split(":")[0] for _, answer in turns.examples] == ["Step 1", "Step 1"]
@@ -146,8 +146,8 @@ def test_the_prompt_goes_on_after_the_accepted_steps(ptr: Scenes) -> None:
 
 def test_with_the_same_examples_prompts_share_all_but_their_end(ptr: Scenes) -> None:
     asked = ptr.read(problem())
-    for examples in ("text", "turns"):
-        options = {**OPTIONS, "examples": examples}
+    for layout in ("text", "turns"):
+        options = {**OPTIONS, "layout": layout}
         first, later = (
             ptr.plan(asked, path, [0, 1, 2, 3], 1, options) for path in ([], path_of(ptr, PLAN[:2]))
         )

@@ -113,6 +113,39 @@ async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
     assert all("value_raw" in thought for thought in thoughts if "value" in thought)
 
 
+CLUES = (
+    '["Long narrow piece", "Yours, of old", "Apartment payments", "Valuable thing", "Equals", '
+    '"Leather band", "Not those but", "Wash off the soap", "Bury", "Bugs, to a gardener"]'
+)
+
+
+async def test_every_clue_that_was_judged_shows_its_prompt():
+    def reply(call: Call) -> list[str]:
+        words = "h1. strip (certain)\nh2. thine (high)\nv1. strap (high)\nh3. rents (low)"
+        return ["maybe" if call.role == "value" else words] * call.n
+
+    model = ScriptedChat(reply=reply)
+    problem = registry.task("crosswords").read(CLUES)
+    result = await solved(model, "crosswords", problem, "tot_dfs", steps=3, max_records=8)
+    judged = {call.prompt for call in model.seen if call.role == "value"}
+    assert len(judged) > 3
+    assert asked(result, "value") == judged
+
+
+@pytest.mark.parametrize("draft", ["", "A passage of my own. It rained."])
+async def test_the_judge_of_refine_shows_its_prompt_and_a_given_draft_has_none(draft):
+    def reply(call: Call) -> list[str]:
+        return ["It is not perfectly coherent." if call.role == "judge" else f"It was {call.draw}"]
+
+    model = ScriptedChat(reply=reply)
+    sentences = "It rained. The cat slept. Nobody called. She kept the key."
+    result = await solved(
+        model, "creative_writing", sentences, "refine", refinements=2, draft=draft
+    )
+    assert asked(result, "judge") == {c.prompt for c in model.seen if c.role == "judge"}
+    assert asked(result, "generate") == {c.prompt for c in model.seen if c.role != "judge"}
+
+
 @pytest.mark.parametrize("scope", ["from_edges", "incoming"])
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_prompts_with_experiences_are_rendered_again(scope, parallel):

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Never
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Hints
-from thoughtgraph.cli.viewer.roles import Search, alone, judgements, special
+from thoughtgraph.cli.viewer.roles import Render, Search, alone, judgements, special
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.nodes.generate import Way
@@ -83,7 +83,9 @@ class Renderer:
         return self._made(eldest, key, call)
 
     def _made(self, key: str, parent: str, call: int) -> list[Rendered]:
-        """Returns the prompt that made a thought."""
+        """Returns the prompt that made a thought; a draft that was given was not asked for."""
+        if parent == ROOT and self._settings.get("draft"):
+            return []
         if self._search is not None and (found := special(self._search, key)) is not None:
             role, render = found
             return self._once(role, key, render)
@@ -153,12 +155,22 @@ class Renderer:
             if isinstance(task, Votes) and "value" in thought:
                 depth = thought["depth"]
                 return self._once("vote", depth, lambda: self._vote(task, depth))
-        elif self._search is not None and (found := list(judgements(self._search, key))):
-            return [each for role, render in found for each in self._once(role, key, render)]
+        elif found := self._other_judgements(key):
+            return [
+                each
+                for at, (role, render) in enumerate(found)
+                for each in self._once(role, (key, at), render)
+            ]
         elif isinstance(task, Values) and thought.get("verdicts"):
             path = path_to(self._tree, key)
             return self._once("value", key, lambda: task.value(self._problem, path))
         return []
+
+    def _other_judgements(self, key: str) -> list[tuple[str, Render]]:
+        try:
+            return [] if self._search is None else list(judgements(self._search, key))
+        except FOREIGN:
+            return []
 
     def _vote(self, task: Votes, depth: int) -> Prompt:
         """Compares all thoughts of a depth, as a step's vote does."""

@@ -1,12 +1,13 @@
 """Which prompts there were about a thought besides the one that made it, by role."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from thoughtgraph.acting import Concludes, Estimates, Extracts, Hints, Labels, Reflects, Verifies
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.nodes.trial import UNSAID
-from thoughtgraph.task import Judges, Prompt, Task
+from thoughtgraph.task import Inspects, Judges, Prompt, Task
 from thoughtgraph.tree import Thought, Tree, path_to
 
 Render = Callable[[], Prompt]
@@ -41,12 +42,15 @@ def special(search: Search, key: str) -> tuple[str, Render] | None:
 
 
 def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
-    """Yields the roles and prompts by which the methods that act judge a thought."""
+    """Yields the roles and prompts of a thought's judgements other than ToT's value and vote."""
     task, problem, settings = search.task, search.problem, search.settings
     thought, path = search.tree[key], path_to(search.tree, key)
     answer, asked = thought.get("answer") or "", thought.get("usage", {})
     if Estimates in search.needs and isinstance(task, Estimates) and "value" in thought:
         yield "value", lambda: task.estimate(problem, path, settings)
+    if Inspects in search.needs and isinstance(task, Inspects) and "value" in thought:
+        for prompt in dict.fromkeys(task.inspect(problem, path)):
+            yield "value", partial(_same, prompt)
     if "step_eval" in asked and isinstance(task, Labels):
         yield "step_eval", lambda: task.label(problem, path, settings)
     if "answer_eval" in asked and isinstance(task, Verifies):
@@ -55,6 +59,10 @@ def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
         yield "judge", lambda: task.judge(problem, answer)
     if "lesson" in thought and isinstance(task, Reflects):
         yield "reflect", lambda: task.reflect(problem, path, settings, search.hints(key))
+
+
+def _same(prompt: Prompt) -> Prompt:
+    return prompt
 
 
 def alone(search: Search, key: str) -> Hints | None:
