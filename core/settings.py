@@ -88,8 +88,8 @@ class ShowingSettings(Settings):
     examples: str = Field(
         "",
         description="Worked examples before the question, for tasks that read pages: own (the "
-        "task's), none, or a text file that is shown as it is. Empty: own where tools are called, "
-        "none where the answer is asked outright (ours).",
+        "task's, invented by us), none, or a text file that is shown as it is. Empty: own where "
+        "tools are called, none where the answer is asked outright (ours).",
     )
 
 
@@ -107,7 +107,8 @@ class ActingSettings(ShowingSettings):
     )
     examples: str = Field(
         "own",
-        description="Worked examples shown to the model: own, none, or a text file of yours.",
+        description="Worked examples shown to the model: own (invented by us), none, or a text "
+        "file of yours that is shown as it is.",
     )
     tool_costs: str = Field(
         "",
