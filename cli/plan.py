@@ -15,6 +15,8 @@ from thoughtgraph.task import Task, lacking
 DEFAULT_TASK = "question"
 DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
 """Of these the first that the task can be searched by, unless its entry names another (ours)."""
+TELL = "it has to be told whether an answer is right: use tg.build(…, oracle=…) in Python"
+"""The remedy where only feedback is missing: the command knows no gold answers."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ def planned(wish: Wish) -> Plan:
     module = registry.method_module(method)
     settings = effective(module.SETTINGS, task.published(method), given)
     if missing := lacking(task, module.needs(settings)):
-        raise CapabilityError(method, name, missing)
+        told = not lacking(task, module.needs({**settings, "oracle": True}))
+        raise CapabilityError(method, name, missing, *([TELL] if told else []))
     made = demo.generated(settings["seed"]) if demonstrated else None
     return Plan(
         method=method,

@@ -46,8 +46,8 @@ SETTINGS = ReflexionSettings
 
 
 def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have."""
-    return [Acts, Reflects, *([] if settings["oracle"] else [Judges])]
+    """Returns the capabilities a task must have; without an oracle the model must judge."""
+    return [Acts, Reflects] if settings.get("oracle") else [Acts, Reflects, Judges]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
