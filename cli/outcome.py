@@ -133,6 +133,9 @@ def cost(usage: Usage) -> str:
     ]
     if called := sum(usage.get("tool_calls", {}).values()):
         parts.append(text.tools(called, sum(usage.get("tool_failures", {}).values())))
+    if paid := usage.get("tool_cost", 0.0):
+        path = text.value(usage.get("tool_cost_path", 0.0))
+        parts.append(f"tool cost {text.value(paid)} paid, {path} on the path")
     if usage.get("dollars"):
         parts.append(f"${usage['dollars']:.4f}")
     if usage.get("cached"):

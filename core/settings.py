@@ -34,8 +34,8 @@ Price = Annotated[float, Field(ge=0)]
 # Settings of one meaning that methods of several kinds share.
 EXAMPLES = Field(
     "",
-    description="Worked examples before the question: own (the task's; as many as `shots`, where "
-    "there is that setting), none, or a text file that is shown as it is. Empty: own, but none "
+    description="Worked examples before the question: own (the task's, invented by us; as many as "
+    "`shots`, where there is that setting), none, or a text file that is shown as it is. Empty: own, but none "
     "where a question about pages is asked outright (ours).",
 )
 SHOTS = "How many of the task's worked examples a prompt shows"

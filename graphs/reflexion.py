@@ -46,8 +46,8 @@ SETTINGS = ReflexionSettings
 
 
 def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have."""
-    return [Acts, Reflects, *([] if settings["oracle"] else [Judges])]
+    """Returns the capabilities a task must have; without an oracle the model must judge."""
+    return [Acts, Reflects] if settings.get("oracle") else [Acts, Reflects, Judges]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -70,7 +70,7 @@ def build(parts: Parts) -> Chart:
     targets = ["call_tool", "generate", "check", "answer"]
     graph.add_conditional_edges("generate", do, ["act", *targets])
     graph.add_conditional_edges("act", do, targets)
-    graph.add_conditional_edges("call_tool", go_on, ["generate", "check", "answer"])
+    graph.add_conditional_edges("call_tool", go_on, ["generate", "check"])
     graph.add_conditional_edges("check", again, ["reflect", "answer"])
     graph.add_conditional_edges("reflect", begin, ["generate", "answer"])
     graph.add_edge("answer", END)
@@ -86,10 +86,8 @@ async def do(state: TrialState) -> list[Send] | Literal["act", "generate", "chec
     return calls(state) or await go_on(state)
 
 
-async def go_on(state: TrialState) -> Literal["generate", "check", "answer"]:
+async def go_on(state: TrialState) -> Literal["generate", "check"]:
     """Routes to the next step until the trial has an answer or has used up its steps."""
-    if state["stop_reason"]:
-        return "answer"
     done = state["tree"][state["frontier"][0]]["status"] == "terminal"
     return "check" if done or state["step"] == state["settings"]["max_steps"] else "generate"
 

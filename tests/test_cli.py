@@ -563,6 +563,10 @@ def test_a_method_is_described_with_defaults_bounds_and_tasks(
     assert "game24" in own.splitlines()[2]
     _, published, _ = call(monkeypatch, capfd, "methods", "tot_bfs", "--task", "game24")
     assert re.search(r"breadth +5 +whole number", published)
+    for name in METHODS:
+        code, told, err = call(monkeypatch, capfd, "methods", name)
+        assert (code, err) == (0, "")
+        assert told.startswith(f"{name}: ")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["methods"], ["tasks"], ["nope"]])

@@ -307,3 +307,23 @@ async def test_the_base_rows_run(name, method, examples):
     context = {"examples": examples, "n_generate": 1}
     final = await graph.ainvoke({"problem": "Is it so?"}, context=context)
     assert final["answer"] == said
+
+
+@pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "react", "itot_dfs", "fgdip"])
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_file_of_examples_stands_in_for_ours(name, method, tmp_path):
+    file = tmp_path / "mine.md"
+    file.write_text("Question: Mine?\nThought 1: {mine}\nAction 1: Finish[mine]\n", "utf-8")
+    said = {"hotpotqa": "Santiago", "fever": "REFUTES", "strategyqa": "no"}[name]
+    replies = {"extract": '["Chile"]', "step_eval": "Reply: sure", "answer_eval": "JUDGMENT: YES"}
+    step = f"So.\nAction 1: Finish[{said}]\nAnswer: {said}"
+    model = ScriptedChat(reply=lambda call: replies.get(call.role, step))
+    tools = toolbox(ScriptedPages({})) if method not in ("io", "cot", "cot_sc") else ()
+    graph = tg.build(method, task=name, model=model, tools=tools)
+    context = {"examples": str(file), **({} if method == "react" else {"n_generate": 2})}
+    final = await graph.ainvoke({"problem": "Is it so?"}, context=context)
+    assert final["answer"] == said
+    steps = [call.prompt for call in model.seen if call.role == "generate"]
+    assert steps
+    assert all("Thought 1: {mine}" in prompt for prompt in steps)
+    assert not any("Atacama" in p or "Danube" in p or "Darwin" in p for p in steps)

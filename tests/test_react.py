@@ -57,7 +57,6 @@ REFLEXION = REACT - {("call_tool", "answer")} | {
     ("generate", "check"),  # the step limit
     ("act", "check"),
     ("call_tool", "check"),
-    ("call_tool", "answer"),
     ("check", "reflect"),
     ("check", "answer"),
     ("reflect", "generate"),
