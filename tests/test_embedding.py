@@ -34,7 +34,7 @@ def thread(name: str) -> RunnableConfig:
 
 def shape(out: dict[str, Any]) -> dict[str, Any]:
     """What a run found, without what differs from run to run: times."""
-    usage = {k: v for k, v in out["usage"].items() if k not in ("seconds", "mark")}
+    usage = {k: v for k, v in out["usage"].items() if k != "seconds"}
     return {"tree": out["tree"], "answer": out["answer"], "usage": usage}
 
 
