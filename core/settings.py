@@ -172,7 +172,18 @@ def specialise(
 
 
 class _Strict(BaseModel):
+    """The context of a graph, which LangGraph makes of what the caller gave."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __init__(self, **given: Any) -> None:
+        for name in given:
+            if name not in type(self).model_fields:
+                raise UnknownName("setting", name, type(self).model_fields)
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise SettingError(explain(error)) from None
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
