@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from thoughtgraph.bench import crosswords
 from thoughtgraph.bench.formulas import same_formula
+from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24 import Game24
 from thoughtgraph.tasks.numbers import canonical
 from thoughtgraph.tasks.words import normal
-from thoughtgraph.usage import Meter
 
 SCORES = range(1, 11)
 """The coherence scores there are (Tree of Thoughts, section 4.2)."""
@@ -76,9 +77,11 @@ SCORERS: Mapping[str, Scorer] = {
     **dict.fromkeys(("math", "theoremqa"), lambda problem, answer, gold: equivalent(answer, gold)),
     "strategyqa": lambda problem, answer, gold: solved(answer, gold),
     "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
+    "crosswords": lambda problem, answer, gold: crosswords.score(answer, gold).words,
     "fever": lambda problem, answer, gold: same_label(answer, gold),
 }
-"""The score of one answer by task; creative writing has a judge instead."""
+"""The score of one answer by task. Of crosswords it is the share of right words, the middle row of
+Table 3; `bench/crosswords.py` has the others. Creative writing has a judge instead."""
 
 
 def scores(

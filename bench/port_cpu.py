@@ -18,8 +18,9 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from thoughtgraph.bench.plain_loop import address
+from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
-from thoughtgraph.usage import Limits, Meter, Usage
+from thoughtgraph.usage import Limits, Usage
 
 TARGET = 0.3
 """Milliseconds of processor time a request that the port may add."""

@@ -17,8 +17,6 @@ from thoughtgraph.task import Task
 DEFAULT_TASK = "question"
 DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
 """Of these the first that the task can be searched by, unless its entry names another (ours)."""
-TELL = "it has to be told whether an answer is right: use tg.build(…, oracle=…) in Python"
-"""The remedy where only feedback is missing: the command knows no gold answers."""
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,9 @@ def build(
         cache: Where answers are kept: an SQLite file's path or a cache. None: in memory.
         replay: `record` keeps generations in the cache and takes them from it; `replay` asks
         nothing.
-        rates: Concurrency cap and rates of the models; from the environment when None.
+        rates: Concurrency cap and rates of the models; from the environment when None. Graphs with
+            equal rates share them at an endpoint; one with other rates has an allowance of its own
+            beside theirs (ours).
         retry: When failed requests are repeated; for 30 s when None.
         checkpointer: LangGraph's checkpointer, for runs that can be resumed. Leave it out on a
         server.

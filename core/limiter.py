@@ -229,5 +229,9 @@ def _number(name: str, kind: type[N]) -> N | None:
 
 @cache
 def shared_limiter(endpoint: str, rates: Rates) -> Limiter:
-    """Returns the one limiter of an endpoint and its rates, shared by all runs of the process."""
+    """Returns the one limiter of an endpoint and its rates, shared by all runs of the process.
+
+    Who gives other rates than the rest has another limiter: what a caller asks for is neither
+    widened nor narrowed by what another one asked for before.
+    """
     return Limiter(rates)

@@ -18,8 +18,9 @@ from thoughtgraph.connections import Connections, endpoint_of, model_name, secre
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, ReplayMiss
 from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, joined, read
 from thoughtgraph.limiter import Limiter, rates_from_environment, shared_limiter
+from thoughtgraph.meter import Meter
 from thoughtgraph.retry import Retry
-from thoughtgraph.usage import Limits, Meter, Usage
+from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -35,8 +35,8 @@ Price = Annotated[float, Field(ge=0)]
 EXAMPLES = Field(
     "",
     description="Worked examples before the question: own (the task's, invented by us; as many as "
-    "`shots`, where there is that setting), none, or a text file that is shown as it is. Empty: own, but none "
-    "where a question about pages is asked outright (ours).",
+    "`shots`, where there is that setting), none, or a text file that is shown as it is. Empty: "
+    "own, but none where a question about pages is asked outright (ours).",
 )
 SHOTS = "How many of the task's worked examples a prompt shows"
 Layout = Annotated[
@@ -219,7 +219,18 @@ def specialise(
 
 
 class _Strict(BaseModel):
+    """The context of a graph, which LangGraph makes of what the caller gave."""
+
     model_config = STRICT
+
+    def __init__(self, **given: Any) -> None:
+        for name in given:
+            if name not in type(self).model_fields:
+                raise UnknownName("setting", name, type(self).model_fields)
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise SettingError(explain(error)) from None
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:

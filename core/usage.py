@@ -4,13 +4,10 @@ Both are plain dictionaries in the graph's state, so that routers can check a li
 that would break it, and so that a resumed run goes on counting where it stopped.
 """
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 from typing_extensions import TypedDict
-
-from thoughtgraph.errors import BudgetSpent
 
 
 class RoleUsage(TypedDict, total=False):
@@ -89,28 +86,25 @@ def nothing_spent() -> Usage:
     }
 
 
-SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
-"""The counters that nodes of one superstep tell each other, because limits speak of them."""
-
-
 def add_usage(total: Usage, spent: Usage) -> Usage:
     """Adds what a node spent to the total; the reducer of the `usage` channel.
 
     Numbers add up, dictionaries add up by key. `seconds` and `levels` come from `mark`, so that
     nodes that ran side by side in one superstep count once.
     """
-    both = cast("Usage", _add(total, {k: v for k, v in spent.items() if k != "mark"}))
+    both = cast("Usage", add_counts(total, {k: v for k, v in spent.items() if k != "mark"}))
     if "mark" in spent:
         _advance(both, spent["mark"])
     return both
 
 
-def _add(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, Any]:
+def add_counts(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, Any]:
+    """Adds numbers up by key, at every depth."""
     both = dict(total)
     for key, value in spent.items():
         old = both.get(key)
         if isinstance(value, dict):  # looking at a `Mapping` takes ten times as long
-            both[key] = _add(old or {}, value)
+            both[key] = add_counts(old or {}, value)
         else:
             both[key] = value if old is None else old + value
     return both
@@ -169,134 +163,6 @@ def spent(limits: Limits, usage: Usage) -> str | None:
         if allowed is not None and value >= allowed:
             return name
     return None
-
-
-class Meter:
-    """Watches one node run: admits requests within the limits and counts what they cost.
-
-    Args:
-        limits: What the whole search may spend.
-        usage: What the search had spent when the node started.
-        prices: US dollars a million prompt tokens and a million completion tokens, by model name.
-        step: Number of the running superstep; nodes that run side by side share it.
-        siblings: What those nodes have spent in this superstep, shared and changed by their meters,
-            so that a limit holds for all of them together.
-        clock: Seconds since the epoch.
-    """
-
-    def __init__(
-        self,
-        limits: Limits,
-        usage: Usage,
-        *,
-        prices: Mapping[str, Sequence[float]] | None = None,
-        step: int = 0,
-        siblings: dict[str, float] | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._limits = limits
-        self._before = usage
-        self._prices = prices or {}
-        self._step = step
-        self._clock = clock
-        self._begin = clock()
-        self._siblings = {} if siblings is None else siblings
-        self._waited = False
-        self._counts: dict[str, Any] = {}
-        self.error = ""
-        """Why a request of this node run failed for good, in one line; empty while none has."""
-
-    def admit(self) -> None:
-        """Reserves one request.
-
-        Raises:
-            BudgetSpent: Sending it would break the request limit, another limit is reached, or a
-                request beside it failed for good.
-        """
-        self._refuse(spent(self._limits, self._now()))
-        self._share("requests", 1)
-
-    def check(self) -> None:
-        """Says whether a reserved request may still be sent; asked before each attempt.
-
-        Waiting for a turn, or for a failing endpoint, takes time in which the requests beside this
-        one spend what was left.
-
-        Raises:
-            BudgetSpent: A limit other than the reserved requests is reached, or a request beside it
-                failed for good.
-        """
-        self._refuse(spent({**self._limits, "requests": None}, self._now()))
-        self.wait()
-
-    def release(self) -> None:
-        """Gives a reserved request back: it was not answered, or `count` takes over."""
-        self._share("requests", -1)
-
-    def wait(self) -> None:
-        """Notes that the node waits for a model or a tool: its time counts."""
-        self._waited = True
-
-    def fail(self, error: str) -> None:
-        """Notes a request that failed for good: those beside it that still wait are not sent."""
-        self.error = self.error or error
-        self._share("failed", 1)
-
-    def count(self, role: str, model: str, **numbers: int) -> None:
-        """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).
-
-        Args:
-            role: What the request was for.
-            model: Name of the model, for its price.
-            numbers: Counters of `RoleUsage`.
-        """
-        cost: dict[str, Any] = {**numbers, "roles": {role: numbers}}
-        if model in self._prices and not numbers.get("cached"):
-            prompt, completion = self._prices[model]
-            cost["dollars"] = (
-                numbers.get("prompt_tokens", 0) * prompt
-                + numbers.get("completion_tokens", 0) * completion
-            ) / 1e6
-        for name in SHARED:
-            if name in cost:
-                self._share(name, cost[name])
-        self.add(cost)
-
-    def add(self, counts: Mapping[str, Any]) -> None:
-        """Adds any other counters, such as `thoughts` or `evaluated`."""
-        self._counts = _add(self._counts, counts)
-
-    def parse_error(self, role: str) -> None:
-        """Counts one malformed output."""
-        self.add({"parse_errors": {role: 1}})
-
-    def by_role(self) -> dict[str, dict[str, float]]:
-        """Returns what was spent by role, in the form a thought's `usage` keeps."""
-        return {role: dict(numbers) for role, numbers in self._counts.get("roles", {}).items()}
-
-    def usage(self) -> Usage:
-        """Returns what this node run has spent, ready for the `usage` channel."""
-        delta = cast("Usage", dict(self._counts))
-        if self._waited:
-            delta["mark"] = {"step": self._step, "begin": self._begin, "until": self._clock()}
-        return delta
-
-    def _now(self) -> Usage:
-        # Asked twice a request: the counters by role, which no limit names, stay as they are.
-        beside = {name: self._siblings[name] for name in SHARED if name in self._siblings}
-        before = cast("Mapping[str, float]", self._before)
-        now = cast("Usage", {**before, **{k: before.get(k, 0) + v for k, v in beside.items()}})
-        now["seconds"] = self._before.get("seconds", 0.0) + self._clock() - self._begin
-        return now
-
-    def _refuse(self, limit: str | None) -> None:
-        if self._siblings.get("failed"):
-            raise BudgetSpent("a request beside this one failed for good")
-        if limit:
-            raise BudgetSpent(f"the limit on {limit} is reached")
-
-    def _share(self, name: str, amount: float) -> None:
-        self._siblings[name] = self._siblings.get(name, 0) + amount
 
 
 def report(usage: Usage) -> Usage:

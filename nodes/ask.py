@@ -6,13 +6,14 @@ from typing import Any, cast
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.errors import BudgetSpent, ModelError
+from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Job, SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import Thought
-from thoughtgraph.usage import Meter, Usage, add_usage, remaining_requests, remaining_thoughts
+from thoughtgraph.usage import Usage, add_usage, remaining_requests, remaining_thoughts
 
 SAMPLE_BREAK = "\n-----\n"
 

@@ -11,6 +11,7 @@ from scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.bench.crosswords import best_state, load, rows, score
+from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.prompts import load as prompt
@@ -284,6 +285,7 @@ def test_scores_by_hand() -> None:
     assert score(None, GOLD) == (0.0, 0.0, False)
     one_off = GOLD.replace("DRESS", "DRESX")
     assert score(one_off, GOLD) == (24 / 25, 8 / 10, False)
+    assert scores("crosswords", PROBLEM, [GOLD, one_off, None], GOLD) == [1.0, 0.8, 0.0]
 
 
 def test_loading_puzzles(tmp_path: Any) -> None:

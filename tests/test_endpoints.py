@@ -135,6 +135,19 @@ async def test_the_cap_of_an_endpoint_holds_for_all_its_ports() -> None:
     assert server.peak == 2
 
 
+async def test_other_rates_at_the_same_endpoint_are_an_allowance_of_their_own() -> None:
+    with FakeServer() as server:
+        server.latency = 0.05
+        narrow = port_for(server.specifier, rates=Rates(concurrency=1))
+        wide = port_for(server.specifier, rates=Rates(concurrency=3))
+        alone = [narrow.sample(ASK, scope=f"narrow {k}") for k in range(3)]
+        await asyncio.gather(*alone)
+        assert server.peak == 1, "the wide one does not widen it"
+        both = [port.sample(ASK, scope=str(k)) for port in (narrow, wide) for k in range(6)]
+        await asyncio.gather(*both)
+        assert server.peak == 1 + 3, "nor does it narrow the wide one"
+
+
 async def test_a_key_never_shows() -> None:
     key = "tg-0123456789-secret"
     with FakeServer() as server:

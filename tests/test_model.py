@@ -19,9 +19,10 @@ from scripted import Call, ScriptedChat
 from thoughtgraph.cache import SqliteCache
 from thoughtgraph.errors import BudgetSpent, ModelError, ReplayMiss
 from thoughtgraph.limiter import Limiter, Rates
+from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
 from thoughtgraph.retry import Retry
-from thoughtgraph.usage import Limits, Meter, Usage
+from thoughtgraph.usage import Limits, Usage
 
 ASK = [HumanMessage("which way")]
 ONCE = Retry(give_up_after=0.0)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thoughtgraph.errors import BudgetSpent
+from thoughtgraph.meter import Meter
 from thoughtgraph.usage import (
     Limits,
-    Meter,
     Usage,
     add_usage,
     remaining_requests,
