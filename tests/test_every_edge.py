@@ -20,7 +20,8 @@ LIMITS: list[dict[str, Any]] = [
 ]
 TRIALS = [*LIMITS, {"max_steps": 2}, {"max_steps": 2, "limit_requests": 2}]
 QUEUES = [*LIMITS, {"max_depth": 1}, {"limit_requests": 1}]
-LAYERS = [*LIMITS, {"max_depth": 2}, {"extractor": False, "step_evaluator": False}]
+BARE = {"extractor": False, "step_evaluator": False}
+LAYERS = [*LIMITS, {"max_depth": 2}, BARE, {**BARE, "limit_requests": 0}]
 SEARCHES = {
     "react": TRIALS,
     "reflexion": TRIALS,
