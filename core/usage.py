@@ -21,7 +21,10 @@ class RoleUsage(TypedDict, total=False):
 
 
 class Usage(TypedDict, total=False):
-    """What a search has spent so far (SPEC.md 1.3). A key that is absent stands for zero."""
+    """What a search has spent so far.
+
+    A result has every counter; in what a node adds to it, an absent key stands for zero.
+    """
 
     requests: int
     """Calls that reached the model; one call may return several samples."""
@@ -30,6 +33,9 @@ class Usage(TypedDict, total=False):
     prompt_tokens: int
     """Counted once a request, however many samples it returns."""
     completion_tokens: int
+    extraction_requests: int
+    """Requests that only read an answer out of a text, which are not among `requests`. No method
+    here sends any: answers are read by rules."""
     cached: int
     """Answers taken from a cache or from the tree instead of the model."""
     retries: int
@@ -57,6 +63,8 @@ class Usage(TypedDict, total=False):
     """What all tool calls cost together (SPEC.md 1.3: the cost paid)."""
     tool_cost_path: float
     """What those on the path to the answer cost."""
+    reasoning_steps: int
+    """Thoughts on the path to the answer; 0 without one."""
     reexpansions: int
     """Expansions of thoughts that had been expanded before."""
     parse_errors: dict[str, int]
@@ -82,7 +90,18 @@ def nothing_spent() -> Usage:
         "thoughts": 0,
         "evaluated": 0,
         "expansions": 0,
+        "reexpansions": 0,
+        "reasoning_steps": 0,
         "rounds": 0,
+        "analyses": 0,
+        "rollbacks": 0,
+        "extraction_requests": 0,
+        "tool_calls": {},
+        "tool_failures": {},
+        "tool_cost": 0.0,
+        "tool_cost_path": 0.0,
+        "parse_errors": {},
+        "roles": {},
     }
 
 

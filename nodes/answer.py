@@ -84,9 +84,10 @@ def complete(parts: Parts, state: SearchState) -> list[str]:
 
 
 def _path_cost(state: SearchState, key: str) -> Usage:
-    """Returns what the tool calls on the way to an answer cost, where there were any."""
-    prices = [step["price"] for step in path_to(state["tree"], key) if "price" in step]
-    return {"tool_cost_path": sum(prices)} if prices else {}
+    """Returns how long the way to an answer is, and what the tool calls on it cost."""
+    path = path_to(state["tree"], key)
+    cost = sum(step.get("price", 0.0) for step in path)
+    return {"reasoning_steps": len(path), "tool_cost_path": cost}
 
 
 def _reason(state: SearchState, found: str | None) -> StopReason:

@@ -391,4 +391,4 @@ async def test_game_of_24_by_hand() -> None:
         "4 * 6 = 24 (left: 24)",
         "Answer: (10 - 4) * (13 - 9)",
     ]
-    assert "tool_cost" not in out["usage"]
+    assert out["usage"]["tool_cost"] == 0

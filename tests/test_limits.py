@@ -116,3 +116,44 @@ async def test_states_whose_children_could_not_be_kept_are_not_expanded() -> Non
     out, _, _ = await search("tot_bfs", limit_thoughts=7)
     first = out["usage"]["roles"]["generate"]["requests"]
     assert first == 2, "the root and one of five states: only one child is still allowed"
+
+
+COUNTERS = {
+    "requests": int,
+    "samples": int,
+    "prompt_tokens": int,
+    "completion_tokens": int,
+    "cached": int,
+    "thoughts": int,
+    "evaluated": int,
+    "reasoning_steps": int,
+    "rounds": int,
+    "expansions": int,
+    "reexpansions": int,
+    "rollbacks": int,
+    "analyses": int,
+    "tool_calls": dict,
+    "tool_failures": dict,
+    "tool_cost": float,
+    "tool_cost_path": float,
+    "parse_errors": dict,
+    "extraction_requests": int,
+}
+"""What every method reports, used or not."""
+
+
+@pytest.mark.parametrize("method", CASES)
+async def test_every_method_reports_every_counter(method: str) -> None:
+    out, _, sent = await search(method, limit_thoughts=3)
+    usage = out["usage"]
+    assert {name: type(usage[name]) for name in COUNTERS} == COUNTERS
+    assert usage["requests"] == sent
+    assert usage["thoughts"] == len(out["tree"]) - 1
+    assert sum(role["requests"] for role in usage["roles"].values()) == sent
+    assert bool(usage["reasoning_steps"]) == (out["answer"] is not None)
+
+
+async def test_the_path_to_the_answer_is_counted() -> None:
+    out, _, _ = await search("tot_bfs")
+    assert out["stop_reason"] == "solved"
+    assert out["usage"]["reasoning_steps"] == 4, "three equations and the answer"
