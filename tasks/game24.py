@@ -18,6 +18,7 @@ from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Verdict
 from thoughtgraph.tasks import game24_steps
 from thoughtgraph.tasks.game24_steps import StructuredSteps
+from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate, integers
 from thoughtgraph.tree import Path, texts
 
@@ -244,12 +245,6 @@ def step_in(line: str) -> str | None:
 
 def _tidy(expression: str) -> str | None:
     return " ".join(expression.translate(_SIGNS).split()).strip(" .`$*") or None
-
-
-def last_word(text: str) -> str:
-    """Returns the last line of a judgement, rid of marks: its verdict, if it has one."""
-    lines = text.strip().split("\n")
-    return lines[-1].strip(" .!*`:\t").lower() if lines else ""
 
 
 def puzzles() -> list[str]:

@@ -7,7 +7,8 @@ and once one number remains, a step writes the answer. There are no tools.
 from thoughtgraph.acting import Hints, Label, Move
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt
-from thoughtgraph.tasks.game24 import Game24, last_word, remaining, step_in
+from thoughtgraph.tasks.game24 import Game24, remaining, step_in
+from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tree import Path, texts
 
 LABELS: dict[str, Label] = {
