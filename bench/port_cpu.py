@@ -96,7 +96,7 @@ async def searched(model: ChatOpenAI) -> float:
     graph = tg.build("tot_bfs", task="game24", model=model)
     began = time.process_time()
     results = await asyncio.gather(*(graph.ainvoke({"problem": each}) for each in PUZZLES))
-    requests = sum(result["usage"]["requests"] for result in results)
+    requests: int = sum(result["usage"]["requests"] for result in results)
     return (time.process_time() - began) / requests * 1e3
 
 
