@@ -1,7 +1,8 @@
 """Whether two formulas are the same, by math-verify in a process of its own.
 
-Its own timeouts need the main thread, so they are off; instead the process is given a time limit,
-after which two formulas count as different. Nothing a model wrote can hang or end the caller.
+Its own timeouts need the main thread, so they are off; instead the process is given a limit of
+processor time, after which two formulas count as different: a score must not hang on how busy the
+machine is. Nothing a model wrote can hang or end the caller.
 """
 
 import subprocess
@@ -9,15 +10,22 @@ import sys
 from functools import lru_cache
 from importlib.util import find_spec
 
-SECONDS = 20.0
-"""How long a comparison may take (ours)."""
+SECONDS = 20
+"""Processor time that a comparison may take (ours)."""
+PATIENCE = 300.0
+"""Seconds after which even a process that gets no processor time is given up (ours)."""
 LONGEST = 300
 """Characters of a formula that is compared (ours)."""
 
-COMPARE = """
+COMPARE = f"""
 import sys
+try:
+    from resource import RLIMIT_CPU, setrlimit
+    setrlimit(RLIMIT_CPU, ({SECONDS}, {SECONDS}))
+except ImportError:
+    pass  # Windows
 from math_verify import parse, verify
-sides = [parse(f"${text}$", parsing_timeout=None) for text in sys.stdin.read().split("\\0")]
+sides = [parse(f"${{text}}$", parsing_timeout=None) for text in sys.stdin.read().split("\\0")]
 sys.exit(0 if verify(sides[1], sides[0], timeout_seconds=None) else 1)
 """
 
@@ -32,7 +40,7 @@ def same_formula(answer: str, gold: str) -> bool:
             [sys.executable, "-c", COMPARE],
             input=f"{answer}\0{gold}".encode("utf-8", "replace"),
             capture_output=True,
-            timeout=SECONDS,
+            timeout=PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired:

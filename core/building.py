@@ -23,8 +23,9 @@ from thoughtgraph.task import Task
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Model = str | BaseChatModel | ChatPort
 
-SUPERSTEPS = 100_000
-"""LangGraph's own limit under composition: high enough that only our limits end a search."""
+SUPERSTEPS = 2**31 - 1
+"""LangGraph's own limit (its default is 10,007): no search gets there, so only our limits end
+one."""
 
 
 def build(
@@ -86,13 +87,13 @@ def build(
         tools=tools,
     )
     graph: Graph = module.build(parts).compile(name=method, checkpointer=checkpointer)
-    return graph
+    return graph.with_config(recursion_limit=SUPERSTEPS)
 
 
 def runnable(graph: Graph) -> RunnableBinding[Any, Any]:
     """Returns a graph in the form for `|`, `abatch` and `astream_events` (version 2).
 
-    LangChain lowers LangGraph's superstep limit to 25 under composition; this form lifts it, so
-    that only our own limits end a search.
+    LangChain lowers LangGraph's superstep limit to 25 under composition, whatever is bound to the
+    graph; this form lifts it, so that only our own limits end a search.
     """
     return RunnableBinding(bound=graph, config={"recursion_limit": SUPERSTEPS})

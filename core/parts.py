@@ -9,10 +9,10 @@ from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Tools
-from thoughtgraph.errors import CapabilityError, ToolsUnavailable
+from thoughtgraph.errors import CapabilityError, SettingError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.settings import Settings, effective, specialise
-from thoughtgraph.task import Checks, Task, lacking
+from thoughtgraph.task import Checks, Steps, Task, lacking
 
 T = TypeVar("T")
 
@@ -92,6 +92,7 @@ class Parts:
         task = self.task or registry.task(named.get("task") or default)
         chosen = effective(self.settings, task.published(self.method), given)
         self._admit(task, chosen)
+        _enough_examples(task, chosen)
         return {**chosen, "task": task.id}
 
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
@@ -233,3 +234,15 @@ def lacks(
         exact: Whether the task's exact check is to tell it.
     """
     return lacking(task, [*needs({**settings, "oracle": told}), *([Checks] if exact else [])])
+
+
+def _enough_examples(task: Task, settings: Mapping[str, Any]) -> None:
+    """Refuses to show more worked examples than a task has: a result would be of fewer shots."""
+    if settings.get("examples") not in ("", "own") or not isinstance(task, Steps):
+        return
+    wanted = settings.get("shots", 0)
+    if (own := len(task.demonstrations(wanted))) < wanted:
+        raise SettingError(
+            f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most, or "
+            "examples to a text file of yours"
+        )

@@ -19,6 +19,8 @@ from thoughtgraph.usage import Limits
 S = TypeVar("S", bound="Settings")
 
 LIMIT_PREFIX = "limit_"
+_LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
+"""The setting of each limit."""
 CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
 UNPUBLISHED = ("seed", "share_evaluations", "prices")
@@ -182,10 +184,7 @@ class ActingSettings(Settings):
 
 def limits_of(values: Mapping[str, Any]) -> Limits:
     """Returns the limits among settings that are already in the state."""
-    size = len(LIMIT_PREFIX)
-    return cast(
-        "Limits", {name[size:]: v for name, v in values.items() if name.startswith(LIMIT_PREFIX)}
-    )
+    return cast("Limits", {name: values[key] for name, key in _LIMITS.items() if key in values})
 
 
 def specialise(

@@ -65,6 +65,8 @@ class Draft(TypedDict, total=False):
     """Id of the thought whose rollback asked for the expansion; absent: none did."""
     served: bool
     """False when the request was not answered, so that the thought stays unexpanded."""
+    short: bool
+    """Whether fewer samples were asked for than wanted, because of the limit on thoughts."""
 
 
 class Order(TypedDict, total=False):

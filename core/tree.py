@@ -13,6 +13,11 @@ from typing_extensions import TypedDict
 ROOT = "0"
 RAW_LIMIT = 4_000
 """Characters of a model's text that a thought keeps (ours)."""
+TEXT_LIMIT = 20_000
+"""Characters of a thought's text, answer or action that are kept (ours): several times what the
+default of 1,000 tokens a completion can give, so that only a broken or hostile model meets it."""
+PROPOSAL_LIMIT = 300
+"""Thoughts that one expansion may propose (ours): several times what the published prompts give."""
 
 Status = Literal["open", "expanded", "pruned", "terminal"]
 
@@ -223,3 +228,25 @@ def cut(text: str, limit: int = RAW_LIMIT) -> str:
         return text
     mark = f"… [{len(text) - limit} more characters]"
     return text[: limit - len(mark)] + mark
+
+
+def shortened(text: str) -> str:
+    """Leaves out the middle of a text that is too long to be kept: answers stand at the end."""
+    if len(text) <= TEXT_LIMIT:
+        return text
+    mark = f" … [{len(text) - TEXT_LIMIT} more characters] … "
+    head = (TEXT_LIMIT - len(mark)) // 2
+    return text[:head] + mark + text[len(mark) + head - TEXT_LIMIT :]
+
+
+def bounded(draft: Mapping[str, Any]) -> dict[str, Any]:
+    """Shortens what a model wrote into a partial thought, so that no answer makes a tree large."""
+    short = dict(draft)
+    for field in ("text", "answer"):
+        if short.get(field):
+            short[field] = shortened(short[field])
+    if action := short.get("action"):
+        short["action"] = {**action, "argument": shortened(action["argument"])}
+    if "raw" in short:
+        short["raw"] = cut(short["raw"])
+    return short

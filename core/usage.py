@@ -154,15 +154,13 @@ def remaining_thoughts(limits: Limits, usage: Usage) -> int:
 
 
 def spent(limits: Limits, usage: Usage) -> str | None:
-    """Returns the name of a limit that has been reached, or None.
-
-    The thought limit is not among them: it bounds creation, not requests about existing thoughts.
-    """
+    """Returns the name of a limit that has been reached, or None."""
     used = {
         "requests": usage.get("requests", 0),
         "tokens": usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0),
         "dollars": usage.get("dollars", 0.0),
         "seconds": usage.get("seconds", 0.0),
+        "thoughts": usage.get("thoughts", 0),
         "rounds": usage.get("rounds", 0),
     }
     for name, value in used.items():
@@ -283,7 +281,10 @@ class Meter:
         return delta
 
     def _now(self) -> Usage:
-        now = cast("Usage", _add(self._before, self._siblings))
+        # Asked twice a request: the counters by role, which no limit names, stay as they are.
+        beside = {name: self._siblings[name] for name in SHARED if name in self._siblings}
+        before = cast("Mapping[str, float]", self._before)
+        now = cast("Usage", {**before, **{k: before.get(k, 0) + v for k, v in beside.items()}})
         now["seconds"] = self._before.get("seconds", 0.0) + self._clock() - self._begin
         return now
 

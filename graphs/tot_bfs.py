@@ -23,7 +23,7 @@ from langgraph.types import Send
 from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.ask import grants
+from thoughtgraph.nodes.ask import expansions_allowed, grants
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.evaluate import evaluate, value_orders, vote_orders
 from thoughtgraph.nodes.generate import WAYS, Way, generate
@@ -120,7 +120,10 @@ def build(parts: Parts) -> Chart:
 
 def _generations(state: SearchState) -> list[Send]:
     """Line 3: one task for each state to expand, as many as the limits allow."""
-    frontier = [] if state.get("stop_reason") else state["frontier"][: grants(state)]
+    settings = state["settings"]
+    each = settings["n_generate"] if settings["generate"] == "sample" else 1
+    allowed = 0 if state.get("stop_reason") else expansions_allowed(state, each=each)
+    frontier = state["frontier"][:allowed]
     return [
         Send("generate", Order(thought=key, expansion=frontier[:at].count(key)))
         for at, key in enumerate(frontier)

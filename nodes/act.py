@@ -19,7 +19,7 @@ from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Job, Order, SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tools.pages import one_line
-from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, cut
+from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened
 
 UNKNOWN_TOOL = "invalid"
 """What calls of tools that do not exist are counted as."""
@@ -135,8 +135,8 @@ def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
         fields |= {"answer": move.answer, "status": "terminal"}
     tools = toolbox(parts, job)
     if tools is None:
-        return {**fields, "failed": True} if move.malformed else fields
-    return {**fields, **action_fields(tools, job["path"], move.action)}
+        return bounded({**fields, "failed": True} if move.malformed else fields)
+    return bounded({**fields, **action_fields(tools, job["path"], move.action)})
 
 
 def action_fields(tools: Tools, path: Path, action: str) -> dict[str, Any]:
@@ -208,7 +208,7 @@ def call_tool(parts: Parts) -> Node:
             "price": result.cost,
         }
         if result.answer is not None:
-            fields |= {"answer": result.answer, "status": "terminal"}
+            fields |= {"answer": shortened(result.answer), "status": "terminal"}
         name = action["name"] if action["name"] in tools.names else UNKNOWN_TOOL
         asker.meter.add({"tool_calls": {name: 1}, "tool_cost": result.cost})
         if result.failed:

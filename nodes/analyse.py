@@ -13,7 +13,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.state import Job
 from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Path, Thought, cut
+from thoughtgraph.tree import Path, Thought, cut, shortened
 
 _MARKER = re.compile(r"bad step index(?:es)?[*_ \t]{0,4}:", re.I)
 _NONE = re.compile(r"\bnone\b", re.I)
@@ -43,7 +43,7 @@ def analyse(parts: Parts) -> Node:
         if samples is None:
             return asker.update()
         asker.meter.add({"analyses": 1})
-        found = Thought(analysis=samples[0].strip())
+        found = Thought(analysis=shortened(samples[0].strip()))
         if job["settings"]["protocol"] == EXTRACTED:
             return asker.update(tree={key: {**found, "usage": asker.meter.by_role()}})
         return _named(asker, key, path, samples[0], found)
@@ -119,14 +119,13 @@ def bad_steps(text: str, count: int) -> tuple[list[int], bool]:
     if _NONE.search(line):
         return [], True
     named: set[int] = set()
-    fine = False
+    within: list[bool] = []
     for found in _RANGE.finditer(line):
         first = int(found[1])
         last = first if found[2] is None else int(found[2])
-        within = set(range(max(1, first), min(count, last) + 1))
-        fine = (fine or not named) and 1 <= first <= last <= count
-        named |= within
-    return sorted(named), fine
+        within.append(1 <= first <= last <= count)
+        named |= set(range(max(1, first), min(count, last) + 1))
+    return sorted(named), bool(within) and all(within)
 
 
 def _named(asker: Asker, key: str, path: Path, text: str, found: Thought) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import REPLY, SearchState, StopReason
 from thoughtgraph.task import Outputs, Task
-from thoughtgraph.tree import ROOT, path_to
+from thoughtgraph.tree import ROOT, path_to, shortened
 from thoughtgraph.usage import Usage, add_usage, report
 
 Pick = Callable[[SearchState], Sequence[str]]
@@ -72,7 +72,8 @@ def _output(parts: Parts, state: SearchState, key: str) -> str | None:
     task = parts.task_for(state["settings"], Task)
     if not isinstance(task, Outputs):
         return None
-    return task.output(state["problem"], path_to(state["tree"], key))
+    text = task.output(state["problem"], path_to(state["tree"], key))
+    return None if text is None else shortened(text)
 
 
 def complete(parts: Parts, state: SearchState) -> list[str]:

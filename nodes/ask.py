@@ -12,7 +12,7 @@ from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Job, SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import Thought
-from thoughtgraph.usage import Meter, Usage, add_usage, remaining_requests
+from thoughtgraph.usage import Meter, Usage, add_usage, remaining_requests, remaining_thoughts
 
 SAMPLE_BREAK = "\n-----\n"
 
@@ -20,6 +20,17 @@ SAMPLE_BREAK = "\n-----\n"
 def grants(state: SearchState) -> int:
     """Returns how many requests may still be sent, for routers that fan out."""
     return remaining_requests(limits_of(state["settings"]), state["usage"])
+
+
+def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
+    """Returns how many thoughts may be expanded now.
+
+    Args:
+        state: The state.
+        each: How many thoughts an expansion makes at least.
+    """
+    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
+    return min(grants(state), -(-room // each))
 
 
 class Asker:

@@ -14,7 +14,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import FeedbackState, Job, Order, SearchState
 from thoughtgraph.task import Checks
-from thoughtgraph.tree import ROOT, Shown, Thought, cut, grow, path_to
+from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
 from thoughtgraph.usage import remaining_thoughts
 
 STYLE = "fgdip"
@@ -203,7 +203,7 @@ def conclude(parts: Parts) -> Node:
         if answer is None:
             asker.meter.parse_error("conclude")
             return asker.update()
-        forced = {"text": cut(samples[0]), "raw": cut(samples[0]), "answer": answer}
+        forced = bounded({"text": samples[0], "raw": samples[0], "answer": answer})
         end: Thought = {
             "status": "terminal",
             "usage": asker.meter.by_role(),

@@ -9,7 +9,7 @@ from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose
 from thoughtgraph.nodes.jobs import job_of
-from thoughtgraph.nodes.register import key_of, place
+from thoughtgraph.nodes.register import key_of, left_out, place
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import DfsState, Draft, Frame, Order, SearchState, StopReason
@@ -47,8 +47,6 @@ def open_frame(parts: Parts, way: Choose) -> Node:
         if not any(draft["served"] for draft in drafts):
             return {"stop_reason": shortage(state)}
         new, changed, left = place(state, drafts)
-        if drafts[0]["thoughts"] and not new:
-            return {"stop_reason": "budget"}
         frame = Frame(thought=key, candidates=_in_order(new), pos=0, tried=0)
         counts = {"thoughts": len(new), "expansions": 1, "cached": int(bool(known))}
         return {
@@ -57,6 +55,7 @@ def open_frame(parts: Parts, way: Choose) -> Node:
             "stack": [*state["stack"], frame],
             "proposed": {reuse_key: key, **state["proposed"]} if reuse_key else {},
             "usage": {name: number for name, number in counts.items() if number},
+            "stop_reason": "budget" if left_out(drafts, new) else "",
         }
 
     return node

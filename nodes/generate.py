@@ -10,9 +10,11 @@ from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Draft, Job, Order, SearchState
 from thoughtgraph.task import Answers, Prompt, Proposes, Samples
-from thoughtgraph.tree import ROOT, cut
+from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
+from thoughtgraph.usage import remaining_thoughts
 
 Read = Callable[[list[str]], list[dict[str, Any]]]
 """Reads partial thoughts out of completions."""
@@ -36,12 +38,12 @@ def generate(parts: Parts, way: Choose) -> Node:
 
     async def node(job: Job) -> dict[str, Any]:
         prompt, n, read = way(job["settings"])(parts, job)
-        asker = Asker(parts, job)
+        asker, fit = Asker(parts, job), fitting(job, n)
         draw = Draw(job["problem"], job["thought"], job["expansion"])
-        samples = await asker.samples(prompt, role="generate", n=n, draw=draw)
-        draft: Draft = {"parent": job["thought"], "served": samples is not None}
+        samples = await asker.samples(prompt, role="generate", n=fit, draw=draw)
+        draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
         if samples is not None:
-            draft["thoughts"] = read(samples)
+            draft["thoughts"] = [bounded(thought) for thought in read(samples)]
             for thought in draft["thoughts"]:
                 if thought.get("status") == "terminal" and thought.get("answer", "") is None:
                     asker.meter.parse_error("generate")
@@ -51,6 +53,11 @@ def generate(parts: Parts, way: Choose) -> Node:
     return fanned_out(node)
 
 
+def fitting(job: Job, n: int) -> int:
+    """Returns how many of n samples to ask for: a thought that cannot be kept is not paid for."""
+    return min(n, max(1, remaining_thoughts(limits_of(job["settings"]), job["usage"])))
+
+
 def propose(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
     """Asks for a list of next thoughts in one completion (ToT section 3, "propose")."""
     task = parts.task_for(job["settings"], Proposes)
@@ -58,7 +65,7 @@ def propose(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
 
     def read(samples: list[str]) -> list[dict[str, Any]]:
         drafts = task.proposals(problem, path, samples, options)
-        return [{"raw": cut(draft["text"]), **draft} for draft in drafts]
+        return [{"raw": cut(draft["text"]), **draft} for draft in drafts[:PROPOSAL_LIMIT]]
 
     return task.propose(problem, path, options), options.get("proposal_samples", 1), read
 

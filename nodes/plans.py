@@ -8,16 +8,15 @@ from typing import Any, NamedTuple, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.nodes.ask import grants
+from thoughtgraph.nodes.ask import expansions_allowed
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Branch, Draft, Job, Order, PlanState, StopReason
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
-from thoughtgraph.usage import Usage, add_usage, remaining_thoughts
+from thoughtgraph.usage import Usage, add_usage
 
 Portion = Callable[[Mapping[str, Any], int, int], int | None]
 """The paper's G(): from settings, depth of the chunk (the first has 1) and index among its siblings
@@ -82,8 +81,7 @@ def calls(state: PlanState) -> list[Send]:
     """
     settings, top = state["settings"], state["stack"][-1]
     left = min(settings["branches"] - top["tried"], settings["max_calls"] - state["step"])
-    room = remaining_thoughts(limits_of(settings), state["usage"])
-    count = min(1 + settings["speculate"], left, room, grants(state))
+    count = min(1 + settings["speculate"], left, expansions_allowed(state))
     return [
         Send("generate", Order(thought=top["thought"], expansion=top["tried"] + at))
         for at in range(count)
@@ -186,7 +184,7 @@ def _refused(steps: Sequence[str], reason: str) -> Ruling:
 
 def _fields(ruling: Ruling) -> dict[str, Any]:
     if not ruling.accepted:
-        note = f"{ruling.code}: {ruling.reason}"
+        note = cut(f"{ruling.code}: {ruling.reason}")
         return {"status": "pruned", "text": cut(ruling.text), "note": note}
     ended = {} if ruling.answer is None else {"status": "terminal", "answer": ruling.answer}
     return {

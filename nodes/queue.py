@@ -5,17 +5,16 @@ from itertools import takewhile
 from typing import Any, cast
 
 from thoughtgraph.nodes.act import idle
-from thoughtgraph.nodes.ask import spent_on
+from thoughtgraph.nodes.ask import expansions_allowed, spent_on
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.frames import shortage
 from thoughtgraph.nodes.propagate import Rank
 from thoughtgraph.nodes.register import place
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Draft, QueueState, SearchState, StopReason
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
-from thoughtgraph.usage import Usage, add_usage, remaining_requests, remaining_thoughts
+from thoughtgraph.usage import Usage, add_usage
 
 
 def select(parts: Parts, rank: Rank) -> Node:
@@ -45,7 +44,7 @@ def select(parts: Parts, rank: Rank) -> Node:
         taken = list(takewhile(lambda key: tree[key]["status"] != "terminal", batch))
         deep: Tree = {key: TOO_DEEP for key in taken if not _may_grow(state, tree[key])}
         after = cast("QueueState", {**state, "usage": add_usage(state["usage"], ended)})
-        growing = [key for key in taken if key not in deep][: _allowed(after)]
+        growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
         if not growing and not deep:
             return {**update, "frontier": [], "stop_reason": shortage(after)}
         return {
@@ -161,12 +160,6 @@ def _may_grow(state: QueueState, thought: Thought) -> bool:
         return False
     deepest: int = settings["max_depth"] - int(settings["strict_depth"])
     return depth <= deepest
-
-
-def _allowed(state: QueueState) -> int:
-    """Returns how many thoughts may be expanded now."""
-    limits, usage = limits_of(state["settings"]), state["usage"]
-    return min(remaining_requests(limits, usage), remaining_thoughts(limits, usage))
 
 
 def _distinct(state: QueueState, draft: Draft) -> Draft:

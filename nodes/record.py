@@ -71,7 +71,7 @@ def evaluate_part(parts: Parts) -> Node:
         finding = Finding(
             key=job["key"],
             verdict={"value": verdict.value, "label": verdict.label},
-            raw=joined(samples),
+            raw=cut(joined(samples)),
             usage=asker.meter.by_role(),
         )
         return asker.update(findings=finding)

@@ -12,7 +12,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Job, Order, SearchState, StopReason
 from thoughtgraph.task import Answers, Prompt, Refines
-from thoughtgraph.tree import Thought, cut, grow
+from thoughtgraph.tree import Thought, bounded, grow
 from thoughtgraph.usage import remaining_thoughts
 
 GIVEN = "given by the caller"
@@ -76,7 +76,7 @@ def forbidden(state: SearchState, latest: str) -> StopReason:
 
 def _output(parts: Parts, job: Job, text: str) -> dict[str, Any]:
     answer = parts.task_for(job["settings"], Answers).answer(job["problem"], text)
-    return {"text": text, "answer": answer, "raw": cut(text)}
+    return bounded({"text": text, "answer": answer, "raw": text})
 
 
 def _added(

@@ -19,7 +19,8 @@ def register(parts: Parts) -> Node:
     """Makes the node that turns the drafts of a fan-out into thoughts, in creation order.
 
     A thought whose request was not answered stays in the frontier. Thoughts beyond the limit are
-    not created. A state that was judged before takes its verdict from the tree.
+    not created, and the search stops. A state that was judged before takes its verdict from the
+    tree.
 
     Args:
         parts: The graph's objects.
@@ -40,6 +41,7 @@ def register(parts: Parts) -> Node:
             "frontier": left,
             "generation": [*state["generation"], *new],
             "usage": {name: number for name, number in counts.items() if number},
+            "stop_reason": "budget" if left_out(drafts, new) else "",
         }
 
     return node
@@ -59,6 +61,12 @@ def place(state: SearchState, drafts: Sequence[Draft]) -> tuple[Tree, Tree, list
         changed[draft["parent"]] = _expanded(draft)
         left.remove(draft["parent"])
     return new, changed, left
+
+
+def left_out(drafts: Sequence[Draft], new: Tree) -> bool:
+    """Returns whether the limit on thoughts kept some of the drafts' thoughts out of the tree."""
+    made = sum(len(draft["thoughts"]) for draft in drafts if draft["served"])
+    return made > len(new) or any(draft.get("short") for draft in drafts)
 
 
 def _expanded(draft: Draft) -> Thought:

@@ -9,14 +9,14 @@ from langgraph.types import Send
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import Choose, Read
+from thoughtgraph.nodes.generate import Choose, Read, fitting
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Draft, Job, Order, SearchState, StopReason
 from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Path, Thought, Tree, cut, grow, texts
+from thoughtgraph.tree import Path, Thought, Tree, bounded, cut, grow, texts
 from thoughtgraph.usage import remaining_thoughts
 
 NOTHING = "(no output)"
@@ -69,7 +69,7 @@ def generate_step(parts: Parts, way: Choose) -> Node:
 
     async def node(job: Job) -> dict[str, Any]:
         prompt, n, read = way(job["settings"])(parts, job)
-        asker = Asker(parts, job)
+        asker, n = Asker(parts, job), fitting(job, n)
         draw = Draw(job["problem"], job["thought"], job["expansion"])
         samples = await asker.samples(prompt, role="generate", n=n, draw=draw)
         if samples == [""] or (samples and not any(bare(text).strip() for text in samples)):
@@ -177,8 +177,7 @@ def ends(state: SearchState) -> list[str]:
 
 def step_wanted(state: SearchState) -> list[Send]:
     """Returns the request for the next step of the one open path, if it is allowed."""
-    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
-    if state["stop_reason"] or not state["frontier"] or not room or not grants(state):
+    if state["stop_reason"] or not state["frontier"] or not grants(state):
         return []
     return [Send("generate", Order(thought=state["frontier"][0], expansion=0))]
 
@@ -233,7 +232,7 @@ def _written(state: SearchState) -> tuple[Tree, list[str]]:
 
 
 def _step(thought: Mapping[str, Any], job: Job) -> dict[str, Any]:
-    made: dict[str, Any] = {**thought}
+    made = bounded(thought)
     if not made["text"]:
         made["text"] = NOTHING
     if job.get("experiences"):

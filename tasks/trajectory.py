@@ -19,12 +19,15 @@ STOP = "\nObservation"
 """Where a step ends: the observation is the tool's to give (ReAct's code)."""
 
 _MARK = r"[ \t*#>_-]{0,8}"
+_NUMBER = r"(?:\d{0,4}|i\b)"
+"""Small models write the letter that papers and prompts number steps with."""
+
 _OBSERVED = re.compile(rf"^{_MARK}Observation\b", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(
-    rf"^{_MARK}Thought[ \t]{{0,3}}\d{{0,4}}[ \t*_]{{0,6}}:[*_]{{0,3}}", re.IGNORECASE | re.MULTILINE
+    rf"^{_MARK}Thought[ \t]{{0,3}}{_NUMBER}[ \t*_]{{0,6}}:[*_]{{0,3}}", re.IGNORECASE | re.MULTILINE
 )
 _ACTION = re.compile(
-    rf"(?:^{_MARK}Action[ \t]{{0,3}}\d{{0,4}}|\bAction[ \t]{{1,3}}\d{{1,4}})"
+    rf"(?:^{_MARK}Action[ \t]{{0,3}}{_NUMBER}|\bAction[ \t]{{1,3}}(?:\d{{1,4}}|i\b))"
     r"[ \t*_]{0,6}:[*_]{0,3}",
     re.IGNORECASE | re.MULTILINE,
 )

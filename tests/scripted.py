@@ -36,7 +36,7 @@ class ScriptedChat(BaseChatModel):
     """Answers by a function of the call; a text stands for n equal samples. Records every call."""
 
     reply: Reply
-    delay: float = 0.0
+    delay: float | Callable[[Call], float] = 0.0
     n: int = 1
     temperature: float | None = None
     max_tokens: int | None = None
@@ -73,8 +73,8 @@ class ScriptedChat(BaseChatModel):
         self._in_flight += 1
         self.peak = max(self.peak, self._in_flight)
         try:
-            if self.delay:
-                await asyncio.sleep(self.delay)
+            if delay := self.delay(call) if callable(self.delay) else self.delay:
+                await asyncio.sleep(delay)
             replied = self.reply(call)
         finally:
             self._in_flight -= 1

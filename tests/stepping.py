@@ -1,7 +1,8 @@
 """A task of reasoning steps and random models for the property tests of Thought Rollback."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -56,6 +57,17 @@ async def run(method: str, reply: Reply, **context: Any) -> tuple[Any, list[Call
     model.reply, model.seen = reply, []
     out = await graph.ainvoke({"problem": PROBLEM}, context=context)
     return out, model.seen
+
+
+@contextmanager
+def delayed(method: str, delay: Callable[[Call], float]) -> Iterator[None]:
+    """Lets the method's model take its time within the block."""
+    _, model = built(method)
+    model.delay = delay
+    try:
+        yield
+    finally:
+        model.delay = 0.0
 
 
 def walker(seed: int, *, ends: float, bad: float, values: int = 3) -> Reply:

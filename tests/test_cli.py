@@ -487,6 +487,20 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     assert json.loads(target.read_text())["tree"]["1"]["text"].startswith("Answer: \x1b[2J")
 
 
+@pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "tot_dfs"])
+@pytest.mark.parametrize("said", ["", "I cannot help with that.", "x" * 1_000_000, "\x00\x01{[("])
+def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], said: str, method: str
+) -> None:
+    with FakeServer(lambda seen: said) as fake:
+        arguments = ["--method", method, "--model", fake.specifier]
+        code, out, err = call(monkeypatch, capfd, "solve", *PUZZLE, *arguments)
+    assert (code, err) == (1, "")
+    (stopped,) = [line for line in out.splitlines() if line.startswith("stopped:")]
+    assert "dead_end: no thought was left to go on from" in stopped
+    assert len(out) < 50_000
+
+
 def test_methods_tasks_and_models_are_listed(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

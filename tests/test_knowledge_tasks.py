@@ -176,6 +176,7 @@ def test_examples_are_own_none_or_a_file(name, tmp_path):
         ("Thought 2: I look.\nAction 2: Search[Milan]\nThought 3: x", "I look.", "Search[Milan]"),
         ("**Thought 7:** I look.\n**Action 9:** Search[a [b] c]", "I look.", "Search[a [b] c]"),
         ("I look. Action 2: Lookup[x]", "I look.", "Lookup[x]"),
+        ("Thought i: I look. Action i: Lookup[x]", "I look.", "Lookup[x]"),
         ("I look.\nAction:\nFinish[yes]", "I look.", "Finish[yes]"),
         ("I look.\nSearch[Milan]", "I look.", "Search[Milan]"),
         (

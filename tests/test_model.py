@@ -351,7 +351,7 @@ async def test_a_server_that_never_answers(server: FakeServer) -> None:
     began = time.monotonic()
     with pytest.raises(ModelError, match=r"no answer after 1 attempt .*too slow"):
         await port(server, retry=ONCE, timeout=0.1).sample(ASK)
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 60
 
 
 async def test_retry_after_is_honoured_over_http(server: FakeServer) -> None:
@@ -495,7 +495,7 @@ async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
 
 
 def test_an_interrupt_ends_the_wait_at_once(server: FakeServer) -> None:
-    server.latency = 5.0
+    server.latency = 60.0
     asked = port(server)
 
     async def talk() -> None:
@@ -508,7 +508,7 @@ def test_an_interrupt_ends_the_wait_at_once(server: FakeServer) -> None:
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(talk())
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 30
     server.latency = 0.0
     assert asyncio.run(asked.sample(ASK)) == ["text 0"]
 

@@ -1,13 +1,14 @@
 """Thought Rollback: hand-solved searches and the properties P23 to P32 of the design."""
 
 import random
+import re
 from collections import Counter
 from typing import Any
 
 import pytest
 from letters import HOSTILE, comparable, edges, interrupted
 from scripted import Call, Reply
-from stepping import MARKER, PROBLEM, Stepping, paths, run, shape, told, walker
+from stepping import MARKER, PROBLEM, Stepping, delayed, paths, run, shape, told, walker
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
@@ -220,6 +221,37 @@ def check_prompts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
             assert f"Step {thought['depth'] - 1}. {tree[parent]['text']}\n</steps>" in prompt
 
 
+def at_once(call: Call) -> str:
+    """Its first step is bad; warned of it, another ends beside the third of the first path."""
+    if call.role == "analyse":
+        return f"Bad step index: {1 if shown(call).strip() == 'Step 1. a' else 'None'}"
+    steps = shown(call).count("Step ") if "<steps>" in call.prompt else 0
+    if steps == 0 and "Experience" in call.prompt:
+        return f"{MARKER} new"
+    return ["a", "b", f"{MARKER} old"][steps]
+
+
+@pytest.mark.parametrize("late", ["old", "new"])
+@pytest.mark.parametrize("wanted", [1, 2])
+async def test_what_ends_beside_the_last_solution_is_dropped_by_id(late: str, wanted: int) -> None:
+    with delayed("rollback", lambda call: 0.02 * (late in at_once(call))):
+        out, _ = await run("rollback", at_once, protocol="single_call", solutions=wanted)
+    ends = [(t["text"], t["status"]) for t in out["tree"].values() if MARKER in t["text"]]
+    kept = ["terminal", "terminal" if wanted == 2 else "pruned"]
+    assert ends == list(zip((f"{MARKER} new", f"{MARKER} old"), kept, strict=True))
+    assert out["candidates"] == ["new", "old"][:wanted]
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_the_order_in_which_answers_arrive_changes_nothing(seed: int) -> None:
+    reply, settings = drawn(seed)
+    even, _ = await run("rollback", single(reply), **settings)
+    slow = random.Random(seed)
+    with delayed("rollback", lambda call: slow.choice([0.0, 0.001, 0.004])):
+        uneven, _ = await run("rollback", single(reply), **settings)
+    assert comparable(uneven) == comparable(even)
+
+
 def thoughts(out: Any) -> list[tuple[Any, ...]]:
     return [row[:3] for row in shape(out["tree"])]
 
@@ -249,7 +281,8 @@ async def test_parallel_growth_finds_the_same_thoughts(pool: range) -> None:
         draws = random.Random(seed)
         reply = walker(seed, ends=draws.choice([0.3, 0.6]), bad=draws.choice([0.2, 0.3]))
         settings = {"steps": draws.randint(2, 3), "solutions": 1000, "incoming": 1000}
-        limit = {"limit_requests": 3000, "path_rollbacks": draws.choice([0, 1])}
+        # Without U a structure either stays small or grows for ever: the latter is not compared.
+        limit = {"limit_requests": 300, "path_rollbacks": draws.choice([0, 1])}
         alone, _ = await run("rollback", reply, parallel=False, **settings, **limit)
         if alone["stop_reason"] != "exhausted":
             continue
@@ -306,6 +339,9 @@ async def test_a_run_that_is_stopped_anywhere_ends_the_same(seed: int, parallel:
         ("Bad step index: 0", [], False),
         ("Bad step index: -2", [], False),
         ("Bad step index: 0, 2, 9", [2], False),
+        ("Bad step index: 0, 2", [2], False),
+        ("Bad step index: 9, 2", [2], False),
+        ("Bad step index: 4-2", [], False),
         ("Bad step index: 3-99", [3, 4, 5], False),
         ("Bad step index: 99999999999999999999999", [], False),
         (f"Bad step index: {', '.join(map(str, range(1, 101)))}", [1, 2, 3, 4, 5], False),
@@ -317,6 +353,25 @@ async def test_a_run_that_is_stopped_anywhere_ends_the_same(seed: int, parallel:
 )
 async def test_where_a_malformed_analysis_leads(text: str, bad: list[int], fine: bool) -> None:
     assert bad_steps(text, 5) == (bad, fine)
+
+    def fifth(call: Call) -> str:
+        if call.role == "generate":
+            return f"thought {call.draw}"
+        return text if shown_in(call) == 5 else "Bad step index: None"
+
+    for protocol, role in (("two_call", "extract_index"), ("single_call", "analyse")):
+        settings = {"steps": 5, "solutions": 1000, "incoming": 1, "protocol": protocol}
+        out, _ = await run("rollback", fifth, parallel=False, **settings)
+        back = {"to": str(bad[0] - 1), "step": bad[0]} if bad else None
+        assert (out["tree"]["5"]["bad"], out["tree"]["5"].get("rollback")) == (bad, back)
+        ends = sum("bad" in thought for thought in out["tree"].values() if thought["depth"] == 5)
+        counted = out["usage"].get("parse_errors", {})
+        assert counted == ({} if fine else {role: ends})
+
+
+def shown_in(call: Call) -> int:
+    """How many steps a request of the rollback controller is about."""
+    return int(re.findall(r"process (?:of|containing) (\d+) steps", call.prompt)[-1])
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,13 @@
-"""The data of Thought Rollback's Figure 3, and the critical path of a log."""
+"""The data of Thought Rollback's Figure 3."""
 
+import json
+from pathlib import Path
 from typing import Any
 
-from thoughtgraph.bench.rollback_latency import Exchange, critical_path
-from thoughtgraph.bench.rollback_stats import first_steps, kinds, spans, summary
+import pytest
+
+from thoughtgraph.bench.rollback_stats import first_steps, judge, kinds, read, spans, summary
+from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree, root
 
 
@@ -58,13 +62,31 @@ def test_the_summary() -> None:
     assert told["requests"] == [9, 9]
 
 
-def test_the_critical_path_follows_answers_into_prompts() -> None:
-    log = [
-        Exchange(0, 1, "question", "alpha"),
-        Exchange(1, 2, "after alpha", "beta"),
-        Exchange(1, 2, "also after alpha", "gamma"),
-        Exchange(2, 3, "unrelated", "delta"),
-        Exchange(2, 3, "gamma leads on", "epsilon"),
-    ]
-    assert critical_path(log) == 3
-    assert critical_path([]) == 0
+def test_solutions_are_judged_exactly_or_by_the_data_set(tmp_path: Path) -> None:
+    puzzle = {"task": "game24", "problem": "4 9 10 13"}
+    right = judge([puzzle], None)
+    assert right is not None
+    assert right("4 9 10 13", "(10 - 4) * (13 - 9)")
+    assert not right("4 9 10 13", None)
+    asked = {"task": "gsm8k", "problem": "What is 4 + 9?"}
+    assert judge([asked], None) is None, "no check, no data: nothing is said"
+    data = tmp_path / "test.jsonl"
+    data.write_text(json.dumps({"question": "What is 4 + 9?", "answer": "so #### 13"}))
+    right = judge([asked], data)
+    assert right is not None
+    assert right("What is 4 + 9?", "13")
+    assert not right("What is 4 + 9?", "14")
+    with pytest.raises(InputError, match="lacks the problem 'What else"):
+        judge([{**asked, "problem": "What else?"}], data)
+    with pytest.raises(InputError, match="one of game24, gsm8k"):
+        judge([asked, puzzle], data)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"task": "gsm8k"}', None])
+def test_what_is_no_result_is_refused_in_one_line(tmp_path: Path, text: str | None) -> None:
+    file = tmp_path / "run.json"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(InputError, match=r"cannot read|holds no result") as caught:
+        read(file)
+    assert "\n" not in str(caught.value)

@@ -1,5 +1,6 @@
 """The tasks of Thought Rollback: answers, worked examples, plain prompts, Game of 24's steps."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +79,24 @@ async def test_plain_prompting_runs_with_and_without_examples(
     prompt = model.seen[0].prompt
     assert prompt.count("\nAnswer: Let's think step by step.\nStep 1.") == shots
     assert "How many?" in prompt
+
+
+@pytest.mark.parametrize(("name", "own"), [("gsm8k", 5), ("game24", 3)])
+@pytest.mark.parametrize("method", ["rollback", "chain", "level_tot"])
+async def test_more_examples_than_there_are_must_be_brought(
+    name: str, own: int, method: str, tmp_path: Path
+) -> None:
+    model = ScriptedChat(reply=lambda call: ["Evaluation Score: 1"] * call.n)
+    graph = tg.build(method, task=name, model=model)
+    with pytest.raises(tg.SettingError, match=f"has {own} worked examples .* text file"):
+        await graph.ainvoke({"problem": "1 2 4 7"}, context={"shots": own + 1})
+    assert not model.seen
+    brought = "\n".join(f"mine {at}" for at in range(own + 1))
+    file = tmp_path / "mine.md"
+    file.write_text(brought)
+    context = {"shots": own + 1, "examples": str(file), "limit_requests": 1}
+    await graph.ainvoke({"problem": "1 2 4 7"}, context=context)
+    assert brought in model.seen[0].prompt
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def task_of(name) -> Any:
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_no_text_makes_a_parser_raise_or_hang(name, text):
     task, problem = task_of(name), PROBLEMS[name]
-    began = time.perf_counter()
+    began = time.process_time()
     path = [task.sampled(problem, [], text)]
     path.append(task.sampled(problem, path, text))
     for answer in (task.answer(problem, text), task.output(problem, path)):
@@ -54,7 +54,7 @@ def test_no_text_makes_a_parser_raise_or_hang(name, text):
     if name == "creative_writing":
         assert task.judged(text) in (None, True, False)
         task.refine(problem, path, {})
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

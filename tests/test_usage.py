@@ -207,9 +207,9 @@ def test_what_remains() -> None:
     assert remaining_requests(Limits(requests=5), usage) == 2
     assert remaining_requests(Limits(requests=2), usage) == 0
     assert remaining_requests(Limits(requests=5, tokens=20), usage) == 0, "any limit ends it"
-    assert remaining_requests(Limits(requests=None, thoughts=1), usage) > 10**6
+    assert remaining_requests(Limits(requests=None, thoughts=6), usage) > 10**6
     assert remaining_thoughts(Limits(thoughts=7), usage) == 2
     assert remaining_thoughts(Limits(), usage) > 10**6
     assert spent(Limits(requests=0), Usage()) == "requests", "zero is a limit, None is not"
     assert spent(Limits(requests=None), usage) is None
-    assert spent(Limits(thoughts=1), usage) is None, "thoughts bound creation only"
+    assert spent(Limits(thoughts=5), usage) == "thoughts"

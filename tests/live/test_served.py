@@ -62,6 +62,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     command += ["--port", str(port), "--n-jobs-per-worker", "5"]
     env = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "LANGSMITH_API_KEY")}
     env["LANGSMITH_TRACING"] = "false"
+    env["LANGGRAPH_DEFAULT_RECURSION_LIMIT"] = "10"  # the server's own limit must end no search
     with FakeServer(add_up) as model, log.open("wb") as output:
         process = subprocess.Popen(command, cwd=folder, env=env, stdout=output, stderr=output)
         try:

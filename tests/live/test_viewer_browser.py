@@ -217,8 +217,15 @@ def test_failed_calls_and_what_they_raised_stand_out(show: Show):
     colours = [seen.card(key).find_element(By.CLASS_NAME, "label") for key in ("2", "3")]
     failed, whole = (label.value_of_css_property("color") for label in colours)
     assert failed != whole
-    worth = [seen.card(key).find_element(By.CLASS_NAME, "worth").text for key in "0123"]
-    assert worth == ["g 2 · f -3", "7 · g 2 · f -5", "8 · g 2 · f -6", "9 · g 2 · f -7"]
+    worth = {key: seen.card(key).find_element(By.CLASS_NAME, "worth").text for key in "012345"}
+    assert worth == {
+        "0": "g 2 · f -3",
+        "1": "7 · g 2 · f -5",
+        "2": "8 · g 2 · f -6",
+        "3": "9 · g 2 · f -7",
+        "4": "3 · g 3 · f 0",
+        "5": "9 · g 2 · f -7",
+    }, "value, cost and priority of every thought"
     assert len(seen.all("#links .propagated")) == 3
 
 
