@@ -11,8 +11,9 @@ from rich.live import Live
 from rich.text import Text
 
 from thoughtgraph.cli import text
+from thoughtgraph.cli.events import Event, seen, written
 from thoughtgraph.cli.layout import Row, rows
-from thoughtgraph.cli.watch import QUIET, Event, Watch, seen, written
+from thoughtgraph.cli.watch import QUIET, Watch
 from thoughtgraph.tree import ROOT, Thought
 
 FRAME = 0.1

@@ -6,8 +6,9 @@ from typing import Protocol
 
 from rich.console import Console
 
+from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.live import LiveScreen
-from thoughtgraph.cli.watch import Event, Watch
+from thoughtgraph.cli.watch import Watch
 
 
 class Screen(Protocol):

@@ -11,11 +11,12 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from thoughtgraph.building import Graph, build
+from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import Screen
-from thoughtgraph.cli.watch import STREAM, Event, Watch
+from thoughtgraph.cli.watch import STREAM, Watch
 from thoughtgraph.model import ChatPort
 
 GRACE = 5.0

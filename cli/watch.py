@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, cast
 from langgraph.types import Overwrite, StreamMode
 
 from thoughtgraph.cli import text
+from thoughtgraph.cli.events import PROPAGATE, Event, Telling
 from thoughtgraph.state import first_set
-from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
+from thoughtgraph.tree import Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates")
@@ -34,8 +35,6 @@ QUIET = frozenset(
 """Nodes whose work shows as changes of the tree; any other node is announced by its name."""
 BACK = frozenset({"backtrack", "rollback"})
 """Nodes that go back to an earlier thought; told when they have chosen which."""
-PROPAGATE = "propagate"
-"""The node that makes thoughts above failed calls dearer; told when it is known which."""
 DOING = {
     "start": "reading the problem",
     "generate": "proposing from",
@@ -56,19 +55,6 @@ DOING = {
     "propagate": "propagating costs",
     "answer": "reading off the answer",
 }
-
-
-class Event(NamedTuple):
-    """Something that happened, in stable words: a keyword and what it was about."""
-
-    kind: str
-    """`propose`, `thought`, `accept`, `reject`, `value`, `select`, `prune`, `backtrack`, `observe`,
-    `fail`, `propagate`, `retry`, `stop`, or the name of a node that a method has of its own."""
-    about: str
-
-    def __str__(self) -> str:
-        """The event as one line of plain output."""
-        return f"{self.kind:<9} {self.about}".rstrip()
 
 
 class Running(NamedTuple):
@@ -141,18 +127,16 @@ class Watch:
         tasks = list(self.running.values())
         node = tasks[0].node
         thoughts = [key for task in tasks for key in task.thoughts]
-        about = self.quote(thoughts[0]) if len(thoughts) == 1 else _thoughts(len(thoughts))
+        about = self.telling.quote(thoughts[0]) if len(thoughts) == 1 else _thoughts(len(thoughts))
         words = f"{DOING.get(node, node)} {about}".rstrip()
         if self.started > 1:
             words += f" · {self.started - len(tasks)} of {self.started} done"
         return words
 
-    def quote(self, key: str) -> str:
-        """Returns a thought's id and text."""
-        thought = self.tree.get(key)
-        problem = text.headline(self.state.get("problem", ""))
-        words = problem if key == ROOT else written(thought or Thought())
-        return f"{key}: {text.short(words, 300)}"
+    @property
+    def telling(self) -> Telling:
+        """Tells what the tree says now."""
+        return Telling(self.tree, self.state.get("problem", ""))
 
     def _begin(self, data: Mapping[str, Any]) -> Iterator[Event]:
         node, job = data["name"], data["input"]
@@ -172,7 +156,7 @@ class Watch:
     def _about(self, node: str, key: str) -> str:
         """Returns what a node works on: the call of a tool, or the thought."""
         call = text.action(self.tree.get(key, Thought())) if node == "call_tool" else ""
-        return f"{key}: {text.short(call, 300)}" if call else self.quote(key)
+        return f"{key}: {text.short(call, 300)}" if call else self.telling.quote(key)
 
     def _expand(self, key: str, before: int) -> Iterator[Event]:
         """Tells an expansion, and that the search went back when it is no deeper than the last.
@@ -182,11 +166,11 @@ class Watch:
         depth = self.tree.get(key, Thought()).get("depth", 0)
         if self._fresh:
             if depth <= self._depth and not self._went_back and not before:
-                yield Event("backtrack", f"to {self.quote(key)}")
+                yield Event("backtrack", f"to {self.telling.quote(key)}")
             self._depth, self._went_back = depth, False
         self._depth = max(self._depth, depth)
         yield Event(
-            "propose", f"from {self.quote(key)}" + (f", try {before + 1}" if before else "")
+            "propose", f"from {self.telling.quote(key)}" + (f", try {before + 1}" if before else "")
         )
 
     def _update(self, node: str, given: Any) -> Iterator[Event]:
@@ -198,100 +182,23 @@ class Watch:
                 self.state[channel] = _folded(channel, self.state.get(channel), value)
             if node in BACK:
                 self._went_back = True
-                yield from self._back(node, before, update)
+                yield from self.telling.back(node, before, update, self._top())
             if node == "select" and update.get("visiting"):
-                yield Event("select", f"visit {self.quote(update['visiting'])}")
+                yield Event("select", f"visit {self.telling.quote(update['visiting'])}")
             written = update.get("tree")
             if isinstance(written, Mapping):
-                yield from self._grown(before, written)
+                yield from self.telling.grown(before, written)
                 if node == PROPAGATE:
-                    yield from self._raised(written)
-                yield from self._chosen(node, before, update)
+                    yield from self.telling.raised(written)
+                yield from self.telling.chosen(node, before, update)
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")
 
-    def _back(self, node: str, before: Tree, update: Mapping[str, Any]) -> Iterator[Event]:
-        """Tells where a search goes back to: along each new rollback edge, else to one thought."""
-        edges = [
-            (key, thought["rollback"])
-            for key, thought in (update.get("tree") or {}).items()
-            if "rollback" in thought and "rollback" not in before.get(key, {})
-        ]
-        for key, edge in edges:
-            yield Event(
-                node, f"from {key} (step {edge['step']} is bad) to {self.quote(edge['to'])}"
-            )
-        if not edges:
-            yield Event(node, self._where())
-
-    def _where(self) -> str:
-        """Says where a search went back to, if it keeps a stack or names its next thoughts."""
+    def _top(self) -> str | None:
+        """Returns where a search stands, if it keeps a stack or names its next thoughts."""
         frames = self._listed("stack")
         keys = [str(frames[-1].get("thought"))] if frames else self._listed("frontier")
-        return f"to {self.quote(keys[0])}" if keys else ""
-
-    def _grown(self, before: Tree, written: Mapping[str, Any]) -> Iterator[Event]:
-        for key in written:
-            old, new = before.get(key, Thought()), self.tree[key]
-            if not old and key != ROOT:
-                yield self._born(key, new)
-            if "value" in new and old.get("value") != new["value"]:
-                note = text.short(new.get("note", ""), 120)
-                said = f" ({note})" if note else ""
-                yield Event("value", f"{key}: {text.value(new['value'])}{said}")
-            if new.get("observation") and old.get("observation") != new.get("observation"):
-                kind = "fail" if new.get("failed") else "observe"
-                price = f" (cost {text.value(new['price'])})" if "price" in new else ""
-                yield Event(kind, f"{key}: {text.short(seen(new), 300)}{price}")
-
-    def _born(self, key: str, new: Thought) -> Event:
-        if "tool_state" in new:
-            return Event("accept", f"{self.quote(key)} (from {new.get('parent')})")
-        if new.get("status") == "pruned" and new.get("note"):
-            return Event("reject", f"{self.quote(key)} ({text.short(new.get('note', ''), 200)})")
-        return Event("thought", f"{self.quote(key)} (from {new.get('parent')})")
-
-    def _raised(self, written: Mapping[str, Any]) -> Iterator[Event]:
-        """Tells which thoughts each failed call made dearer: the highest last."""
-        for key, thought in written.items():
-            raised = thought.get("propagation", {}).get("raised", [])
-            dearer = [
-                f"{each['thought']} from cost {text.value(each['before'])} "
-                f"to {text.value(each['after'])}"
-                for each in raised
-            ]
-            if dearer:
-                yield Event(PROPAGATE, f"from {key}: {text.ids(dearer)}")
-
-    def _chosen(self, node: str, before: Tree, update: Mapping[str, Any]) -> Iterator[Event]:
-        pruned = [
-            key
-            for key in update["tree"]
-            if self.tree[key].get("status") == "pruned"
-            and before.get(key, Thought(status="pruned")).get("status") != "pruned"
-        ]
-        drop = f"prune {text.ids(pruned)}" if pruned else ""
-        kept = update.get("frontier")
-        if node == "select" and kept:
-            yield Event("select", f"keep {text.ids(kept)}" + (f"; {drop}" if drop else ""))
-        elif drop:
-            yield Event("prune", text.ids(pruned))
-
-
-def written(thought: Thought) -> str:
-    """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
-    if "steps" in thought.get("created_by", {}):
-        return text.flat(thought.get("text") or thought.get("raw", ""))
-    return thought.get("text", "")
-
-
-def seen(thought: Thought) -> str:
-    """Returns what a thought's tools answered as one line."""
-    return (
-        text.flat(thought.get("observation") or "")
-        if "tool_state" in thought
-        else str(thought.get("observation") or "")
-    )
+        return keys[0] if keys else None
 
 
 def _folded(channel: str, old: Any, new: Any) -> Any:

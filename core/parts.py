@@ -240,9 +240,9 @@ def _enough_examples(task: Task, settings: Mapping[str, Any]) -> None:
     """Refuses to show more worked examples than a task has: a result would be of fewer shots."""
     if settings.get("examples") not in ("", "own") or not isinstance(task, Steps):
         return
-    wanted = settings["shots"]
+    wanted = settings.get("shots", 0)
     if (own := len(task.demonstrations(wanted))) < wanted:
         raise SettingError(
             f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most, or "
-            "examples to a file of yours"
+            "examples to a text file of yours"
         )

@@ -121,7 +121,7 @@ TASKS = {
     for entry in (
         TaskEntry(
             "game24",
-            "thoughtgraph.tasks.game24_feedback:FeedbackGame24",
+            "thoughtgraph.tasks.game24:Game24",
             "reach 24 with four numbers and + - * /",
             "4 9 10 13",
         ),

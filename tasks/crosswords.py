@@ -15,6 +15,7 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Verdict
 from thoughtgraph.tasks.board import BLANK, LABELS, SIZE, Board
+from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tree import Path, texts
 
 CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
@@ -130,7 +131,7 @@ class Crosswords:
 
     def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
         """Reads the verdict in the last line; the most frequent one, of several the first."""
-        words = [_last_word(text) for text in samples]
+        words = [last_word(text) for text in samples]
         valid = [word for word in words if word in VERDICTS]
         label = max(valid, key=valid.count, default="")
         return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))
@@ -178,8 +179,3 @@ def _row(line: str) -> str:
     word = "".join(line.split()[:SIZE]).upper()
     word += BLANK * (SIZE - len(word))
     return word if len(word) == SIZE and re.fullmatch(r"[A-Z_]{5}", word) else BLANK * SIZE
-
-
-def _last_word(text: str) -> str:
-    lines = text.strip().split("\n")
-    return lines[-1].strip(" .!*`:\t").lower()

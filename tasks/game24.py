@@ -5,7 +5,6 @@ step writes the answer as one expression. Verdicts are sure, likely (maybe) and 
 20, 1 and 0.001 each, summed over the samples.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -17,7 +16,10 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Verdict
 from thoughtgraph.tasks import game24_steps
+from thoughtgraph.tasks.game24_feedback import FeedbackSteps
+from thoughtgraph.tasks.game24_lines import ANSWER, EQUATION, answer_in, remaining, step_in, taken
 from thoughtgraph.tasks.game24_steps import StructuredSteps
+from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate, integers
 from thoughtgraph.tree import Path, texts
 
@@ -27,17 +29,6 @@ STEPS = 4
 VALUES = {"sure": 20.0, "likely": 1.0, "maybe": 1.0, "impossible": 0.001}
 """What one sample's verdict is worth (official code); the paper's text says "maybe" for
 "likely"."""
-
-LONGEST_LINE = 400
-"""Characters of a line that can be a thought (ours)."""
-
-_EQUATION = re.compile(
-    r"(-?[\d./]+)\s*([-+*/\u00d7÷])\s*(-?[\d./]+)\s*=\s*(-?[\d./]+)\s*\(left:\s*([-\d./ ]+?)\s*\)",
-    re.I,
-)
-_ANSWER = re.compile(r"answer:\s*([^=\n]+)", re.I)
-_BARE = re.compile(r"[\d\s().]+[-+*/][-+*/\d\s().]*(?:=[\s\d.]*)?")
-_SIGNS = str.maketrans({"\u00d7": "*", "÷": "/", "\u2212": "-", "x": "*", "[": "(", "]": ")"})
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "cot_sc": {"n_generate": 100, "temperature": 0.7},
@@ -68,7 +59,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-class Game24(StructuredSteps):
+class Game24(StructuredSteps, FeedbackSteps):
     """The task `game24`; a problem is four integers, such as `4 9 10 13`."""
 
     id = "game24"
@@ -98,12 +89,7 @@ class Game24(StructuredSteps):
 
         What follows its `=` is not part of it.
         """
-        if found := _ANSWER.findall(text):
-            return _tidy(found[-1])
-        last = text.strip().rpartition("\n")[2].translate(_SIGNS)
-        if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
-            return None
-        return _tidy(last.partition("=")[0])
+        return answer_in(text)
 
     def refine(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt that shows all outputs so far and asks for a better one."""
@@ -113,7 +99,7 @@ class Game24(StructuredSteps):
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the expression that the last thought of a path writes down."""
         last = path[-1]["text"] if path else ""
-        return self.answer(problem, last) if _ANSWER.search(last) else None
+        return answer_in(last) if ANSWER.search(last) else None
 
     def propose(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt for next equations, or for the answer once only 24 is left."""
@@ -145,7 +131,7 @@ class Game24(StructuredSteps):
 
     def _exact(self, problem: str, path: Path, thought: str) -> str | None:
         """Returns a step with its arithmetic done exactly; None if it cannot be taken."""
-        equation = _EQUATION.match(thought)
+        equation = EQUATION.match(thought)
         if equation is not None:
             return taken(remaining(problem, path).split(), equation)
         return thought if self.check(problem, self.answer(problem, thought) or "") else None
@@ -181,36 +167,6 @@ class Game24(StructuredSteps):
             return False
 
 
-def remaining(problem: str, path: Path) -> str:
-    """Returns the numbers that are left after a path: what its last line says, or the puzzle."""
-    if not path:
-        return problem
-    return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
-
-
-def taken(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
-    """Returns the step that an equation means, with the result and the numbers left done exactly.
-
-    Args:
-        numbers: The numbers before the step.
-        equation: What the model wrote; only its operation is used.
-
-    Returns:
-        The step as a thought; None if it uses a number that is not there, or divides by zero.
-    """
-    a, sign, b = equation[1], equation[2].translate(_SIGNS), equation[3]
-    try:
-        before = Counter(evaluate(n) for n in numbers)
-        used = Counter([evaluate(a), evaluate(b)])
-        result = evaluate(f"({a}) {sign} ({b})")
-    except ExpressionError:
-        return None
-    if used - before:
-        return None
-    left = sorted((before - used + Counter([result])).elements())
-    return f"{a} {sign} {b} = {result} (left: {' '.join(map(str, left))})"
-
-
 def _as_turns(text: str, cue: str) -> Prompt:
     """Cuts a few-shot prompt into turns: weak chat models then imitate instead of explaining.
 
@@ -227,29 +183,6 @@ def _as_turns(text: str, cue: str) -> Prompt:
         shown.append((f"Input: {question}{asked}".rstrip(), f"{replied}{reply}".strip()))
     asked_now = f"Input: {blocks[-1]}".rstrip()
     return Prompt(asked_now, system=instruction.strip() or None, examples=tuple(shown))
-
-
-def step_in(line: str) -> str | None:
-    """Returns the thought in a line, rid of bullets and comment; None when there is none."""
-    if len(line) > LONGEST_LINE:
-        return None
-    if equation := _EQUATION.search(line):
-        a, sign, b, result, left = equation.groups()
-        return f"{a} {sign.translate(_SIGNS)} {b} = {result} (left: {' '.join(left.split())})"
-    if answer := _ANSWER.search(line):
-        rest = line[answer.start() :].partition(":")[2]
-        return f"Answer: {' '.join(rest.split())}"
-    return None
-
-
-def _tidy(expression: str) -> str | None:
-    return " ".join(expression.translate(_SIGNS).split()).strip(" .`$*") or None
-
-
-def last_word(text: str) -> str:
-    """Returns the last line of a judgement, rid of marks: its verdict, if it has one."""
-    lines = text.strip().split("\n")
-    return lines[-1].strip(" .!*`:\t").lower() if lines else ""
 
 
 def puzzles() -> list[str]:

@@ -4,10 +4,13 @@ The first layer is equations on the four numbers, a step is one equation on the 
 and once one number remains, a step writes the answer. There are no tools.
 """
 
+from abc import ABC, abstractmethod
+
 from thoughtgraph.acting import Hints, Label, Move
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt
-from thoughtgraph.tasks.game24 import Game24, last_word, remaining, step_in
+from thoughtgraph.tasks.game24_lines import answer_in, remaining, step_in
+from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tree import Path, texts
 
 LABELS: dict[str, Label] = {
@@ -18,8 +21,12 @@ LABELS: dict[str, Label] = {
 }
 
 
-class FeedbackGame24(Game24):
-    """The task `game24`, with the steps of FGDIP."""
+class FeedbackSteps(ABC):
+    """FGDIP's steps of Game of 24; a part of its task."""
+
+    @abstractmethod
+    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt for next equations, which is the task's."""
 
     def extract(self, problem: str, options: Options) -> Prompt:
         """Returns the prompt for first equations."""
@@ -45,7 +52,7 @@ class FeedbackGame24(Game24):
     def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
         """Reads the first step, which is the answer once one number is left."""
         if _reduced(problem, path):
-            answer = self.concluded(problem, text)
+            answer = answer_in(text)
             return Move(f"Answer: {answer}" if answer else text, "", answer, answer is None)
         steps = (step_in(line) for line in text.split("\n"))
         found = next((step for step in steps if step and "left: " in step), None)
@@ -75,7 +82,7 @@ class FeedbackGame24(Game24):
 
     def concluded(self, problem: str, text: str) -> str | None:
         """Reads the expression."""
-        return self.answer(problem, text)
+        return answer_in(text)
 
     def normal(self, answer: str) -> str:
         """Returns an expression without its spaces."""

@@ -1,4 +1,4 @@
-"""Answers in words: read out of text, and the form in which equal ones are equal (SPEC.md 1.8)."""
+"""Answers and verdicts in words: read, and the form in which equal ones are equal (SPEC.md 1.8)."""
 
 import re
 import string
@@ -17,6 +17,11 @@ def normal(text: str) -> str:
     """
     lowered = "".join(letter for letter in text.lower() if letter not in _PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", lowered).split())
+
+
+def last_word(text: str) -> str:
+    """Returns the last line of a judgement, rid of marks: its verdict, if it has one."""
+    return text.strip().rpartition("\n")[2].strip(" .!*`:\t").lower()
 
 
 def words(marked: str, text: str) -> str | None:

@@ -14,10 +14,11 @@ from stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph.cli import ports, text
+from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.layout import rows
 from thoughtgraph.cli.live import LiveScreen
 from thoughtgraph.cli.screen import PlainScreen, screen_for
-from thoughtgraph.cli.watch import STREAM, Event, Watch
+from thoughtgraph.cli.watch import STREAM, Watch
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
 
@@ -98,7 +99,7 @@ def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
     width, height = size
     newest = list(tree)[-1]
     watch = watching(tree, frontier=[newest], error="\x1b[2J")
-    drawn = frame(watch, width, height, [Event("backtrack", f"to {watch.quote(newest)}")])
+    drawn = frame(watch, width, height, [Event("backtrack", f"to {watch.telling.quote(newest)}")])
     assert len(drawn) < height
     for row in drawn:
         assert cell_len(row) < width

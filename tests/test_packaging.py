@@ -11,7 +11,6 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
 DATA: dict[str, list[str]] = PROJECT["tool"]["setuptools"]["package-data"]
-NO_DATA = {".gitkeep"}
 
 
 def layers() -> str:
@@ -40,7 +39,7 @@ def test_every_text_file_of_a_package_is_shipped(package: str) -> None:
     nested = [ROOT / other for name, other in FOLDERS.items() if name.startswith(f"{package}.")]
     shipped = {file for pattern in DATA.get(package, []) for file in folder.glob(pattern)}
     for file in folder.rglob("*"):
-        if not file.is_file() or file.suffix in (".py", ".pyc") or file.name in NO_DATA:
+        if not file.is_file() or file.suffix in (".py", ".pyc"):
             continue
         if not any(file.is_relative_to(other) for other in nested if other != folder):
             assert file in shipped, f"{file.relative_to(ROOT)} is in no package-data pattern"

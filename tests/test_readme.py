@@ -213,3 +213,16 @@ def test_the_convention_finds_wrong_commands(tmp_path: Path) -> None:
     document.write_text(SAMPLE)
     found = [misnamed(w) for words in command_lines(document) if (w := invocation(words))]
     assert found == [[], ["solv"], ["--metod", "game25"]]
+
+
+def test_every_variable_that_is_read_is_in_the_readme() -> None:
+    packages = ("core", "cli", "tools", "tasks", "nodes", "graphs", "bench")
+    code = "".join(file.read_text() for name in packages for file in (ROOT / name).rglob("*.py"))
+    read = set(re.findall(r"(?:THOUGHTGRAPH|OPENAI)_[A-Z_]+[A-Z]", code)) - FOREIGN
+    table = (ROOT / "README.md").read_text()
+    assert read
+    assert [name for name in sorted(read) if f"`{name}`" not in table] == []
+
+
+FOREIGN = {"OPENAI_CUSTOM_HEADERS"}
+"""Named by the code to say that it is not read."""

@@ -88,11 +88,11 @@ async def test_more_examples_than_there_are_must_be_brought(
 ) -> None:
     model = ScriptedChat(reply=lambda call: ["Evaluation Score: 1"] * call.n)
     graph = tg.build(method, task=name, model=model)
-    with pytest.raises(tg.SettingError, match=f"has {own} worked examples .* file of yours"):
+    with pytest.raises(tg.SettingError, match=f"has {own} worked examples .* text file"):
         await graph.ainvoke({"problem": "1 2 4 7"}, context={"shots": own + 1})
     assert not model.seen
     brought = "\n".join(f"mine {at}" for at in range(own + 1))
-    file = tmp_path / "mine.txt"
+    file = tmp_path / "mine.md"
     file.write_text(brought)
     context = {"shots": own + 1, "examples": str(file), "limit_requests": 1}
     await graph.ainvoke({"problem": "1 2 4 7"}, context=context)

@@ -10,7 +10,8 @@ from scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.select import best, drawn
-from thoughtgraph.tasks.game24 import Game24, remaining, solvable
+from thoughtgraph.tasks.game24 import Game24, solvable
+from thoughtgraph.tasks.game24_lines import remaining
 from thoughtgraph.tools.arithmetic import evaluate
 
 POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]

@@ -1,0 +1,76 @@
+"""The lines of Game of 24: equations, the numbers they leave, answers (ToT, section 4.1)."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
+from thoughtgraph.tree import Path
+
+LONGEST_LINE = 400
+"""Characters of a line that can be a thought (ours)."""
+
+EQUATION = re.compile(
+    r"(-?[\d./]+)\s*([-+*/\u00d7÷])\s*(-?[\d./]+)\s*=\s*(-?[\d./]+)\s*\(left:\s*([-\d./ ]+?)\s*\)",
+    re.I,
+)
+ANSWER = re.compile(r"answer:\s*([^=\n]+)", re.I)
+_BARE = re.compile(r"[\d\s().]+[-+*/][-+*/\d\s().]*(?:=[\s\d.]*)?")
+_SIGNS = str.maketrans({"\u00d7": "*", "÷": "/", "\u2212": "-", "x": "*", "[": "(", "]": ")"})
+
+
+def answer_in(text: str) -> str | None:
+    """Returns the expression after the last `Answer:`, else the one on the last line."""
+    if found := ANSWER.findall(text):
+        return _tidy(found[-1])
+    last = text.strip().rpartition("\n")[2].translate(_SIGNS)
+    if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
+        return None
+    return _tidy(last.partition("=")[0])
+
+
+def remaining(problem: str, path: Path) -> str:
+    """Returns the numbers that are left after a path: what its last line says, or the puzzle."""
+    if not path:
+        return problem
+    return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
+
+
+def taken(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
+    """Returns the step that an equation means, with the result and the numbers left done exactly.
+
+    Args:
+        numbers: The numbers before the step.
+        equation: What the model wrote; only its operation is used.
+
+    Returns:
+        The step as a thought; None if it uses a number that is not there, or divides by zero.
+    """
+    a, sign, b = equation[1], equation[2].translate(_SIGNS), equation[3]
+    try:
+        before = Counter(evaluate(n) for n in numbers)
+        used = Counter([evaluate(a), evaluate(b)])
+        result = evaluate(f"({a}) {sign} ({b})")
+    except ExpressionError:
+        return None
+    if used - before:
+        return None
+    left = sorted((before - used + Counter([result])).elements())
+    return f"{a} {sign} {b} = {result} (left: {' '.join(map(str, left))})"
+
+
+def step_in(line: str) -> str | None:
+    """Returns the thought in a line, rid of bullets and comment; None when there is none."""
+    if len(line) > LONGEST_LINE:
+        return None
+    if equation := EQUATION.search(line):
+        a, sign, b, result, left = equation.groups()
+        return f"{a} {sign.translate(_SIGNS)} {b} = {result} (left: {' '.join(left.split())})"
+    if answer := ANSWER.search(line):
+        rest = line[answer.start() :].partition(":")[2]
+        return f"Answer: {' '.join(rest.split())}"
+    return None
+
+
+def _tidy(expression: str) -> str | None:
+    return " ".join(expression.translate(_SIGNS).split()).strip(" .`$*") or None
