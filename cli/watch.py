@@ -10,52 +10,14 @@ from typing import Any, NamedTuple, cast
 from langgraph.types import Overwrite, StreamMode
 
 from thoughtgraph.cli import text
+from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
+from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.state import first_set
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates")
 """The stream modes that a `Watch` folds."""
-QUIET = frozenset(
-    {
-        "start",
-        "generate",
-        "register",
-        "settle",
-        "evaluate",
-        "record",
-        "select",
-        "answer",
-        "extract_index",
-        "decide",
-        "ensemble",
-    }
-)
-"""Nodes whose work shows as changes of the tree; any other node is announced by its name."""
-BACK = frozenset({"backtrack", "rollback"})
-"""Nodes that go back to an earlier thought; told when they have chosen which."""
-PROPAGATE = "propagate"
-"""The node that makes thoughts above failed calls dearer; told when it is known which."""
-DOING = {
-    "start": "reading the problem",
-    "generate": "proposing from",
-    "register": "placing new thoughts",
-    "evaluate": "valuing",
-    "select": "selecting",
-    "record": "recording",
-    "backtrack": "backtracking",
-    "check": "checking",
-    "refine": "refining",
-    "vote": "counting votes",
-    "analyse": "analysing",
-    "extract_index": "reading the analysis of",
-    "decide": "deciding whether to go back",
-    "ensemble": "counting votes",
-    "rollback": "rolling back",
-    "call_tool": "calling a tool for",
-    "propagate": "propagating costs",
-    "answer": "reading off the answer",
-}
 
 
 class Event(NamedTuple):
@@ -151,7 +113,7 @@ class Watch:
         """Returns a thought's id and text."""
         thought = self.tree.get(key)
         problem = text.headline(self.state.get("problem", ""))
-        words = problem if key == ROOT else written(thought or Thought())
+        words = problem if key == ROOT else text.written(thought or Thought())
         return f"{key}: {text.short(words, 300)}"
 
     def _begin(self, data: Mapping[str, Any]) -> Iterator[Event]:
@@ -165,7 +127,7 @@ class Watch:
         self.running[data["id"]] = Running(node, thoughts)
         if node == "generate" and expanded is not None:
             yield from self._expand(expanded, job.get("expansion", 0))
-        elif node not in QUIET and node not in BACK and node != PROPAGATE:
+        elif node not in QUIET | BACK | {PROPAGATE, VERIFY}:
             yield Event(node, ", ".join(self._about(node, key) for key in thoughts))
         self._fresh = False
 
@@ -206,6 +168,8 @@ class Watch:
                 yield from self._grown(before, written)
                 if node == PROPAGATE:
                     yield from self._raised(written)
+                if node == VERIFY:
+                    yield from self._verified(written)
                 yield from self._chosen(node, before, update)
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")
@@ -242,14 +206,22 @@ class Watch:
             if new.get("observation") and old.get("observation") != new.get("observation"):
                 kind = "fail" if new.get("failed") else "observe"
                 price = f" (cost {text.value(new['price'])})" if "price" in new else ""
-                yield Event(kind, f"{key}: {text.short(seen(new), 300)}{price}")
+                yield Event(kind, f"{key}: {text.short(text.seen(new), 300)}{price}")
 
     def _born(self, key: str, new: Thought) -> Event:
-        if "tool_state" in new:
+        if "tool_state" in new and not new.get("failed"):
             return Event("accept", f"{self.quote(key)} (from {new.get('parent')})")
         if new.get("status") == "pruned" and new.get("note"):
             return Event("reject", f"{self.quote(key)} ({text.short(new.get('note', ''), 200)})")
         return Event("thought", f"{self.quote(key)} (from {new.get('parent')})")
+
+    def _verified(self, written: Mapping[str, Any]) -> Iterator[Event]:
+        """Tells what became of an answer, and why."""
+        for key, thought in written.items():
+            answer, note = self.tree[key].get("answer") or "", thought.get("note", "")
+            kind = "reject" if note.startswith(REJECTED) else "accept"
+            why = text.short(note.removeprefix(REJECTED), 200)
+            yield Event(kind, f"{key}: {text.short(answer, 300)} ({why})")
 
     def _raised(self, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells which thoughts each failed call made dearer: the highest last."""
@@ -276,22 +248,6 @@ class Watch:
             yield Event("select", f"keep {text.ids(kept)}" + (f"; {drop}" if drop else ""))
         elif drop:
             yield Event("prune", text.ids(pruned))
-
-
-def written(thought: Thought) -> str:
-    """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
-    if "steps" in thought.get("created_by", {}):
-        return text.flat(thought.get("text") or thought.get("raw", ""))
-    return thought.get("text", "")
-
-
-def seen(thought: Thought) -> str:
-    """Returns what a thought's tools answered as one line."""
-    return (
-        text.flat(thought.get("observation") or "")
-        if "tool_state" in thought
-        else str(thought.get("observation") or "")
-    )
 
 
 def _folded(channel: str, old: Any, new: Any) -> Any:
