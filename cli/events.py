@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from thoughtgraph.cli import text
+from thoughtgraph.cli.doing import PROPAGATE
+from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.tree import ROOT, Thought, Tree
-
-PROPAGATE = "propagate"
-"""The node that makes thoughts above failed calls dearer; told when it is known which."""
 
 
 class Event(NamedTuple):
@@ -40,7 +39,7 @@ class Telling:
         """Returns a thought's id and text."""
         thought = self.tree.get(key)
         problem = text.headline(self.problem)
-        words = problem if key == ROOT else written(thought or Thought())
+        words = problem if key == ROOT else text.written(thought or Thought())
         return f"{key}: {text.short(words, 300)}"
 
     def back(
@@ -79,14 +78,22 @@ class Telling:
             if new.get("observation") and old.get("observation") != new.get("observation"):
                 kind = "fail" if new.get("failed") else "observe"
                 price = f" (cost {text.value(new['price'])})" if "price" in new else ""
-                yield Event(kind, f"{key}: {text.short(seen(new), 300)}{price}")
+                yield Event(kind, f"{key}: {text.short(text.seen(new), 300)}{price}")
 
     def _born(self, key: str, new: Thought) -> Event:
-        if "tool_state" in new:
+        if "tool_state" in new and not new.get("failed"):
             return Event("accept", f"{self.quote(key)} (from {new.get('parent')})")
         if new.get("status") == "pruned" and new.get("note"):
             return Event("reject", f"{self.quote(key)} ({text.short(new.get('note', ''), 200)})")
         return Event("thought", f"{self.quote(key)} (from {new.get('parent')})")
+
+    def verified(self, written: Mapping[str, Any]) -> Iterator[Event]:
+        """Tells what became of an answer, and why."""
+        for key, thought in written.items():
+            answer, note = self.tree[key].get("answer") or "", thought.get("note", "")
+            kind = "reject" if note.startswith(REJECTED) else "accept"
+            why = text.short(note.removeprefix(REJECTED), 200)
+            yield Event(kind, f"{key}: {text.short(answer, 300)} ({why})")
 
     def raised(self, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells which thoughts each failed call made dearer: the highest last."""
@@ -114,19 +121,3 @@ class Telling:
             yield Event("select", f"keep {text.ids(kept)}" + (f"; {drop}" if drop else ""))
         elif drop:
             yield Event("prune", text.ids(pruned))
-
-
-def written(thought: Thought) -> str:
-    """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
-    if "steps" in thought.get("created_by", {}):
-        return text.flat(thought.get("text") or thought.get("raw", ""))
-    return thought.get("text", "")
-
-
-def seen(thought: Thought) -> str:
-    """Returns what a thought's tools answered as one line."""
-    return (
-        text.flat(thought.get("observation") or "")
-        if "tool_state" in thought
-        else str(thought.get("observation") or "")
-    )

@@ -11,9 +11,10 @@ from rich.live import Live
 from rich.text import Text
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.events import Event, seen, written
+from thoughtgraph.cli.doing import QUIET
+from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.layout import Row, rows
-from thoughtgraph.cli.watch import QUIET, Watch
+from thoughtgraph.cli.watch import Watch
 from thoughtgraph.tree import ROOT, Thought
 
 FRAME = 0.1
@@ -125,7 +126,7 @@ class LiveScreen:
             return text.short(text.headline(self._watch.state.get("problem", "")), 400)
         thought = self._watch.tree[row.key]
         fate, call = _fate(thought), text.action(thought)
-        words = written(thought) + (f" {call}" if call else "")
+        words = text.written(thought) + (f" {call}" if call else "")
         shown = text.short(words, STEPS_WIDTH if fate else 400)
         return ("⋯ " if row.gap else "") + shown + fate
 
@@ -168,7 +169,7 @@ def _fate(thought: Thought) -> str:
     """Returns what running a thought's steps gave: their results, or why they were refused."""
     if thought.get("status") == "pruned" and "value" not in thought and thought.get("note"):
         return f"  ← {text.short(thought.get('note'), 200)}"
-    told = seen(thought) if "tool_state" in thought else ""
+    told = text.seen(thought) if "tool_state" in thought else ""
     return f"  → {text.short(told, 200)}" if told else ""
 
 

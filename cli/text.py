@@ -89,3 +89,19 @@ def seconds(number: float) -> str:
         return f"{number:.1f} s"
     minutes, rest = divmod(round(number), _SECONDS_A_MINUTE)
     return f"{minutes} min {rest:02d} s"
+
+
+def written(thought: Mapping[str, Any]) -> str:
+    """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
+    if "steps" in thought.get("created_by", {}):
+        return flat(thought.get("text") or thought.get("raw", ""))
+    return str(thought.get("text", ""))
+
+
+def seen(thought: Mapping[str, Any]) -> str:
+    """Returns what a thought's tools answered as one line."""
+    return (
+        flat(thought.get("observation") or "")
+        if "tool_state" in thought
+        else str(thought.get("observation") or "")
+    )

@@ -10,51 +10,14 @@ from typing import Any, NamedTuple, cast
 from langgraph.types import Overwrite, StreamMode
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.events import PROPAGATE, Event, Telling
+from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
+from thoughtgraph.cli.events import Event, Telling
 from thoughtgraph.state import first_set
 from thoughtgraph.tree import Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates")
 """The stream modes that a `Watch` folds."""
-QUIET = frozenset(
-    {
-        "start",
-        "generate",
-        "register",
-        "settle",
-        "evaluate",
-        "record",
-        "select",
-        "answer",
-        "extract_index",
-        "decide",
-        "ensemble",
-    }
-)
-"""Nodes whose work shows as changes of the tree; any other node is announced by its name."""
-BACK = frozenset({"backtrack", "rollback"})
-"""Nodes that go back to an earlier thought; told when they have chosen which."""
-DOING = {
-    "start": "reading the problem",
-    "generate": "proposing from",
-    "register": "placing new thoughts",
-    "evaluate": "valuing",
-    "select": "selecting",
-    "record": "recording",
-    "backtrack": "backtracking",
-    "check": "checking",
-    "refine": "refining",
-    "vote": "counting votes",
-    "analyse": "analysing",
-    "extract_index": "reading the analysis of",
-    "decide": "deciding whether to go back",
-    "ensemble": "counting votes",
-    "rollback": "rolling back",
-    "call_tool": "calling a tool for",
-    "propagate": "propagating costs",
-    "answer": "reading off the answer",
-}
 
 
 class Running(NamedTuple):
@@ -149,7 +112,7 @@ class Watch:
         self.running[data["id"]] = Running(node, thoughts)
         if node == "generate" and expanded is not None:
             yield from self._expand(expanded, job.get("expansion", 0))
-        elif node not in QUIET and node not in BACK and node != PROPAGATE:
+        elif node not in QUIET | BACK | {PROPAGATE, VERIFY}:
             yield Event(node, ", ".join(self._about(node, key) for key in thoughts))
         self._fresh = False
 
@@ -190,6 +153,8 @@ class Watch:
                 yield from self.telling.grown(before, written)
                 if node == PROPAGATE:
                     yield from self.telling.raised(written)
+                if node == VERIFY:
+                    yield from self.telling.verified(written)
                 yield from self.telling.chosen(node, before, update)
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")

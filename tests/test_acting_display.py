@@ -65,6 +65,32 @@ async def test_actions_observations_costs_failures_and_propagation_are_told():
     ]
 
 
+async def test_what_became_of_answers_and_of_unreadable_actions_is_told():
+    judged = {
+        "extract": '["Milan", "Oslo"]',
+        "step_eval": "Reply: sure",
+        "Answer: Rome": "THOUGHT: That is a city.\nJUDGMENT: NO",
+        "Answer: Italy": "THOUGHT: It fits.\nJUDGMENT: YES",
+    }
+
+    def reply(call: Call) -> str:
+        if call.role in judged or call.role == "answer_eval":
+            return judged.get(call.role) or judged[call.prompt.rpartition("\n")[2]]
+        if "already taken" in call.prompt:
+            return "I dance.\nAction 2: dance"
+        return f"So.\nAction 2: Finish[{'Italy' if 'Results: Rome' in call.prompt else 'Rome'}]"
+
+    tools = toolbox(ScriptedPages(PAGES))
+    graph = tg.build("fgdip", task="hotpotqa", model=ScriptedChat(reply=reply), tools=tools)
+    watch, told = Watch(), []
+    given, context = {"problem": "Where is Milan?"}, {"n_generate": 2}
+    async for mode, data in graph.astream(given, context=context, stream_mode=list(STREAM)):
+        told += [str(event) for event in watch.apply(mode, data)]
+    assert "reject    3: Rome (That is a city.)" in told
+    assert "thought   4: I dance. (from 1)" in told
+    assert "accept    5: Italy (accepted by the answer evaluator)" in told
+
+
 async def test_a_frame_shows_calls_and_costs_and_counts_failures():
     watch, _ = await followed()
     console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=110)
