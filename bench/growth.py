@@ -80,8 +80,8 @@ class Bulk:
         return text
 
     def published(self, method: str) -> Mapping[str, Any]:
-        """Returns nothing: there is no paper."""
-        return {}
+        """Returns the shape of the tree."""
+        return SHAPES[method]
 
     def propose(self, problem: str, path: Thoughts, options: Mapping[str, Any]) -> Prompt:
         """Returns a prompt of the path's last thought."""
