@@ -3,9 +3,9 @@
     uv run python -m thoughtgraph.bench.port_cpu http://127.0.0.1:8777/v1#fake
 
 Sends the same prompts through `ChatOpenAI.agenerate` and through `ChatPort.sample`, as generations
-and as evaluations, in turn, many times, and prints the medians; beside them what a request of a
-search (`tot_bfs` on Game of 24) costs in all: the port, LangGraph and the task. Runs are short, so
-that whatever else the machine does falls on all alike. The endpoint should answer at once.
+and as evaluations, in turn, many times, and prints the medians. Runs are short, so that whatever
+else the machine does falls on all alike. The endpoint should answer at once. What port and
+LangGraph add together is measured by `bench.throughput`.
 """
 
 import argparse
@@ -18,7 +18,6 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-import thoughtgraph as tg
 from thoughtgraph.bench.plain_loop import address
 from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
@@ -26,15 +25,10 @@ from thoughtgraph.usage import Limits, Usage
 
 TARGET = 0.3
 """Milliseconds of processor time a request that the port may add."""
-TARGET_TOGETHER = 1.2
-"""The same for the port and LangGraph together, in a search."""
 TOGETHER = 10
 """Requests in flight at a time."""
 LIMITS = Limits(requests=10**9, tokens=10**9, dollars=1e9, seconds=1e9, rounds=10**9)
 PARAMETERS = {"temperature": 0.7, "max_tokens": 1000}
-
-SEARCH = "port and LangGraph"
-PUZZLES = ("4 5 6 10", "1 2 4 7", "2 5 8 11")
 
 Ask = Callable[[int], Awaitable[object]]
 
@@ -72,15 +66,11 @@ async def main(arguments: argparse.Namespace) -> None:
             spent = await timed(ask, arguments.requests)
             if turn:  # the first turn opens connections
                 times.setdefault(label, []).append(spent)
-        spent = await searched(model)
-        if turn:
-            times.setdefault(SEARCH, []).append(spent)
     bare = statistics.median(times["bare"])
     print(f"milliseconds of processor time a request, medians of {arguments.runs} runs")
     for label, runs in times.items():
         median = statistics.median(runs)
-        target = TARGET_TOGETHER if label == SEARCH else TARGET
-        above = "" if label == "bare" else f"   {median - bare:+.2f} (target ≤ {target:+.1f})"
+        above = "" if label == "bare" else f"   {median - bare:+.2f} (target ≤ {TARGET:+.1f})"
         print(f"{label:18}{median:6.2f}{above}")
 
 
@@ -89,15 +79,6 @@ async def timed(ask: Ask, requests: int) -> float:
     began = time.process_time()
     for first in range(0, requests, TOGETHER):
         await asyncio.gather(*(ask(first + k) for k in range(TOGETHER)))
-    return (time.process_time() - began) / requests * 1e3
-
-
-async def searched(model: ChatOpenAI) -> float:
-    """Returns the milliseconds of a request within searches, its share of LangGraph included."""
-    graph = tg.build("tot_bfs", task="game24", model=model)
-    began = time.process_time()
-    results = await asyncio.gather(*(graph.ainvoke({"problem": each}) for each in PUZZLES))
-    requests: int = sum(result["usage"]["requests"] for result in results)
     return (time.process_time() - began) / requests * 1e3
 
 
