@@ -116,7 +116,7 @@ def solve(
     limits: Limits = None,
     json_file: JsonFile = "",
     html_file: HtmlFile = "",
-    resume: Resume = "",
+    resume: Resume = None,
     debug: Debug = False,
 ) -> None:
     """Search for the answer to one problem and show the tree as it grows.

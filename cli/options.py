@@ -60,7 +60,7 @@ HtmlFile = Annotated[
     str, typer.Option("--html", metavar="FILE", help="Write the search tree as one HTML page.")
 ]
 Resume = Annotated[
-    str,
+    str | None,
     typer.Option(metavar="RUN", help="Go on with a run that was stopped, or whose model failed."),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]

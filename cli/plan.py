@@ -31,7 +31,7 @@ class Wish:
     oracle: bool = False
     settings: Sequence[str] = ()
     limits: Sequence[str] = ()
-    resume: str = ""
+    resume: str | None = None
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ def check_writable(path: str) -> None:
     Raises:
         InputError: Its folder is missing or it is not to be written.
     """
+    if path == "-":
+        raise InputError("a result goes into a file, not to standard output; name one instead of -")
     target = Path(expanduser(path))
     if target.is_dir():
         raise InputError(f"{path!r} is a folder; name a file in it")

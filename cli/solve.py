@@ -36,13 +36,13 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     for path in filter(None, (json_file, html_file)):
         results.check_writable(path)
     runs = Runs()
-    plan = _resumed(wish, runs) if wish.resume else planned(wish)
+    plan = planned(wish) if wish.resume is None else _resumed(wish, wish.resume, runs)
     console = Console(highlight=False, soft_wrap=True)
     specifier = wish.model or plan.model or default_specifier()
     model = open_port(specifier, console)
     judge = wish.evaluator_model or plan.evaluator_model
     evaluator = open_port(judge, console) if judge else None
-    run = wish.resume or runs.add(plan)
+    run = runs.add(plan) if wish.resume is None else wish.resume
     introduce(console, plan, runs.path.parent / "pictures", run)
     title = f"run {run}: {plan.method} on {plan.task} with {specifier}"
     screen = screen_for(console, title)
@@ -54,7 +54,7 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
         raise
     except (InputError, ToolsUnavailable):
         # Nothing was spent: there is nothing to go on with.
-        if not wish.resume:
+        if wish.resume is None:
             runs.forget(run)
         raise
     _close(runs, run, ended)
@@ -66,13 +66,13 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
 
 
-def _resumed(wish: Wish, runs: Runs) -> Plan:
+def _resumed(wish: Wish, run: str, runs: Runs) -> Plan:
     if extra := unexpected(wish):
         raise InputError(
             f"a resumed run keeps what it was given; leave out {', '.join(extra)}, or start anew "
             "without --resume"
         )
-    return runs.plan(wish.resume)
+    return runs.plan(run)
 
 
 def _close(runs: Runs, run: str, ended: Ended) -> None:

@@ -48,17 +48,12 @@ class CapabilityError(ThoughtgraphError, TypeError):
         method: The method's id.
         task: The task's id.
         missing: The names of the capability protocols that the task lacks.
-        remedy: What the caller can do.
+        remedy: What the caller can do; empty: ask which methods take the task.
     """
 
-    def __init__(
-        self,
-        method: str,
-        task: str,
-        missing: Iterable[str],
-        remedy: str = "`thoughtgraph methods --task ID` lists the methods that take a task",
-    ) -> None:
+    def __init__(self, method: str, task: str, missing: Iterable[str], remedy: str = "") -> None:
         lacks = ", ".join(missing)
+        remedy = remedy or f"`thoughtgraph methods --task {task}` lists those that can"
         super().__init__(
             f"method {method!r} cannot run on task {task!r}: the task lacks {lacks}; {remedy}"
         )

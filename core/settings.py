@@ -305,4 +305,5 @@ def explain(error: ValidationError) -> str:
     """Returns pydantic's first complaint as one line."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"]) or "settings"
-    return f"setting {name!r}: {first['msg'].lower()}, not {first['input']!r}"
+    complaint = f"setting {name!r}: {first['msg'].lower()}, not {first['input']!r}"
+    return f"{complaint}; `thoughtgraph methods ID` tells what a method takes"

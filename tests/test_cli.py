@@ -309,6 +309,8 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["solve", *PUZZLE, "--method", "react", "--oracle", *MODEL], ["react", "game24", "Acts"]),
     (["solve", "x", "--method", "io", "--oracle", *MODEL], ["question", "Checks"]),
     (["solve", "--resume", "x", "--oracle"], ["--oracle", "--resume"]),
+    (["solve", "--resume", ""], ["run ''", "no run was stopped"]),
+    (["solve", *PUZZLE, "--json", "-"], ["standard output", "file"]),
     (["methods", "refine", "--task", "crosswords"], ["refine", "crosswords", "Refines"]),
     (["methods", "--task", "gam24"], ["task 'gam24'", "'game24'"]),
     (["methods", "tot_bf"], ["method 'tot_bf'", "tot_bfs"]),
