@@ -17,7 +17,7 @@ undervalues is lost with everything below it; `variant="no_prune"` descends rega
 `variant="no_backtrack"` follows the best candidate only (both are rows of the paper's Table 3).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from langgraph.graph import END, START
@@ -179,6 +179,6 @@ def outputs(state: SearchState) -> list[str]:
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]
 
 
-def visited(thoughts: Any) -> list[Thought]:
+def visited(thoughts: Iterable[Thought]) -> list[Thought]:
     """Returns the thoughts that a search recorded, in the order of its visits."""
     return sorted((t for t in thoughts if "visit" in t), key=lambda thought: thought["visit"])
