@@ -280,7 +280,7 @@ async def test_the_communitys_tool_uses_our_transport_and_does_not_warn(proxy, k
     assert tool.name == "Wikipedia"
     shown = await tool.ainvoke({"query": "Alpha"})
     assert shown == "Page: Alpha\nSummary: Alpha is a letter. It is old."
-    assert found_nothing(await tool.ainvoke({"query": "Gamma"}))
+    assert found_nothing(tool.invoke({"query": "Gamma"})), "a synchronous agent's call"
     assert "me@example.org" in proxy.agents[0]
 
 

@@ -5,7 +5,6 @@ titles, no Lookup. The package is no longer developed, so it is imported only wh
 chosen; its requests go through our transport.
 """
 
-import asyncio
 import warnings
 from importlib import import_module
 from typing import Any
@@ -25,14 +24,11 @@ def community_tool(wiki: Wikipedia) -> BaseTool:
     """
     query_run = _query_run()
 
-    def run(query: str) -> str:
+    @tool("Wikipedia")
+    def wikipedia(query: str) -> str:
+        """Searches Wikipedia and shows the summaries of the best pages."""
         with wiki.serving():
             return str(query_run.run(query))
-
-    @tool("Wikipedia")
-    async def wikipedia(query: str) -> str:
-        """Searches Wikipedia and shows the summaries of the best pages."""
-        return await asyncio.to_thread(run, query)
 
     return wikipedia
 
