@@ -369,9 +369,9 @@ async def test_a_source_names_a_wiki(source, address, tmp_path):
 
 async def test_the_communitys_tool_takes_the_place_of_search_and_lookup(tmp_path):
     kept = tmp_path / "wiki.sqlite"
-    tools = toolbox("community:de", recording="replay", cache_file=kept, costs={"Wikipedia": 2.0})
-    assert tools.names == ("Wikipedia", "Finish")
-    result = await tools.call("Wikipedia", "Alpha", None)
+    tools = toolbox("community:de", recording="replay", cache_file=kept, costs={"Search": 2.0})
+    assert tools.names == ("Search", "Finish")
+    result = await tools.call("Search", "Alpha", None)
     assert (result.failed, result.cost) == (True, 2.0)
     assert "https://de.wikipedia.org/w/api.php" in result.observation
 
