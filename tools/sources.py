@@ -13,10 +13,11 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.tools.bounded import DEADLINE
 from thoughtgraph.tools.pages import Backend, Checkable, PagesError
 from thoughtgraph.tools.prices import Cost, Priced
 from thoughtgraph.tools.search_tools import Style, finish_tool, search_tools
-from thoughtgraph.tools.toolbox import DEADLINE, Toolbox, ToolSet
+from thoughtgraph.tools.toolbox import Toolbox, ToolSet
 from thoughtgraph.tools.wikipedia_cache import Recording
 from thoughtgraph.weights import cache_folder
 
