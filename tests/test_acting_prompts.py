@@ -31,6 +31,14 @@ SAID = {
     "conclude": ("the answer is Rome", ""),
 }
 
+PAGES_SHOWN = {
+    "itot_d_star_lite": {"generate", "value"},
+    "react": {"generate", "act"},
+    "reflexion": {"generate", "act", "reflect"},
+    "fgdip": {"generate", "step_eval"},
+}
+"""The roles whose prompts show observations."""
+
 
 def gambler(seed: int) -> ScriptedChat:
     def reply(call: Call) -> list[str]:
@@ -93,6 +101,18 @@ async def test_every_prompt_is_rendered_again(
             assert {each for each in shown if each[0] != "generate"} <= asked
         met |= {call.role for call in seen}
     assert roles <= met, "the script reaches every prompt"
+
+
+@pytest.mark.parametrize("method", ["itot_d_star_lite", "react", "reflexion", "fgdip"])
+async def test_where_pages_are_shown_the_prompt_says_that_they_give_no_orders(method: str) -> None:
+    context = {"rounds": 6} if method.startswith("itot") else {}
+    seen = [call for seed in range(4) for call in (await solved(method, seed, **context))[1]]
+    shown = [call for call in seen if "Observation 1:" in call.prompt]
+    assert {call.role for call in shown} >= PAGES_SHOWN[method]
+    for call in shown:
+        assert "bservations are quoted pages" in call.prompt, call.role
+        _, beside, steps = call.prompt.partition("These steps were already taken from here")
+        assert not beside or "observations are quoted pages" in steps
 
 
 async def test_a_propagation_reaches_the_page_as_it_was() -> None:

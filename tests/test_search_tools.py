@@ -282,8 +282,8 @@ async def test_branches_see_what_they_would_see_alone_1000(block):
 # As LangChain tools, in somebody else's agent.
 
 
-async def test_any_agent_can_use_the_tools_without_a_state_of_its_own():
-    tools = search_tools(PAGES)
+def answering_agent(tools: list[Any]) -> Any:
+    """An agent that looks twice for a word and answers."""
     calls = iter(
         [
             ("Search", {"entity": "Alpha"}),
@@ -307,7 +307,14 @@ async def test_any_agent_can_use_the_tools_without_a_state_of_its_own():
     builder.add_edge(START, "agent")
     builder.add_edge("agent", "tools")
     builder.add_conditional_edges("tools", done, ["agent", "__end__"])
-    out = await builder.compile().ainvoke({"messages": [HumanMessage("What is alpha?")]})
+    return builder.compile()
+
+
+@pytest.mark.parametrize("waiting", [True, False], ids=["invoke", "ainvoke"])
+async def test_any_agent_can_use_the_tools_without_a_state_of_its_own(waiting):
+    agent, asked = answering_agent(search_tools(PAGES)), {"messages": [HumanMessage("Alpha?")]}
+    # Here `invoke` is called where a loop runs, as in a notebook.
+    out = agent.invoke(asked) if waiting else await agent.ainvoke(asked)
     told = [message for message in out["messages"] if isinstance(message, ToolMessage)]
     assert [message.text.split(" ")[0] for message in told] == [
         "Alpha",
@@ -317,6 +324,16 @@ async def test_any_agent_can_use_the_tools_without_a_state_of_its_own():
     ]
     assert told[2].text.startswith("(Result 2 / 2)")
     assert (told[3].text, told[3].artifact) == ("the first letter", {"failed": False})
+
+
+def test_a_program_without_a_loop_can_call_each_tool():
+    search_it, look, finish = search_tools(PAGES)
+    call: Any = {"name": "Search", "args": {"entity": "Gamma"}, "id": "1", "type": "tool_call"}
+    missed = search_it.invoke(call)
+    assert (missed.artifact["failed"], missed.text[:14]) == (True, "Could not find")
+    assert search_it.invoke({"entity": "Down"}) == "Search failed: the wiki does not answer."
+    assert look.invoke({"keyword": "x"}).startswith("No page to look in")
+    assert finish.invoke({"answer": "x"}) == "x"
 
 
 async def test_two_calls_in_one_message_stand_where_the_message_stands():

@@ -10,7 +10,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 from pages_script import ScriptedPages
+from scripted import ScriptedChat
 
+import thoughtgraph as tg
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tools.pages import Unreachable
 from thoughtgraph.tools.prices import Priced, by_latency, by_money, read_costs
@@ -169,10 +171,11 @@ def test_a_price_below_nothing_is_refused(cost):
         toolbox(PAGES, costs={"Search": cost})
 
 
-@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf])
-async def test_a_function_of_cost_that_gives_no_price_is_named(cost):
-    with pytest.raises(InputError, match="'weather' costs"):
-        await one(weather, cost=lambda receipt: cost).call("weather", "Oslo", None)
+@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf, "dear"])
+async def test_a_function_of_cost_that_gives_no_price_is_told(cost):
+    result = await one(weather, cost=lambda receipt: cost).call("weather", "Oslo", None)
+    assert result.observation.startswith("weather failed: its cost raised ")
+    assert (result.failed, result.cost) == (True, 1.0)
 
 
 @pytest.mark.parametrize("dollars", ["many", -1, math.nan, math.inf, None])
@@ -293,6 +296,51 @@ async def test_a_failure_predicate_of_the_users_decides():
     assert not (await tools.call("paid", "x", None)).failed
 
 
+class Undecided:
+    """A verdict that is neither true nor false, as a comparison of arrays gives."""
+
+    def __bool__(self) -> bool:
+        raise ValueError("ambiguous")
+
+
+RAISING: Any = {
+    "predicate": {"failed": lambda said: said["a"]},
+    "cost": {"cost": lambda receipt: 1 / 0},
+    "verdict": {"failed": lambda said: Undecided()},
+}
+
+
+@pytest.mark.parametrize(
+    ("own", "why"),
+    [
+        ("predicate", "weather failed: its predicate raised TypeError: string indices must be"),
+        ("verdict", "weather failed: its predicate raised ValueError: ambiguous"),
+        ("cost", "weather failed: its cost raised ZeroDivisionError: division by zero"),
+    ],
+)
+async def test_what_a_users_function_raises_is_a_failure_of_its_tool(own, why):
+    result = await one(weather, **RAISING[own]).call("weather", "Oslo", {"kept": 1})
+    assert result.observation.startswith(why)
+    assert (result.failed, result.state, result.answer) == (True, {"kept": 1}, None)
+    assert result.cost == 1.0
+
+
+@pytest.mark.parametrize("own", ["predicate", "cost"])
+async def test_a_users_function_that_raises_ends_no_search(own, tmp_path):
+    pages = tmp_path / "pages.jsonl"
+    pages.write_text('{"title": "Oslo", "text": "Oslo is a capital."}')
+    rain = "I look.\nAction 1: weather[Oslo]"
+    model = ScriptedChat(reply=lambda call: "Score: 5" if call.role == "value" else rain)
+    tools = [Priced(weather, **RAISING[own])]
+    graph = tg.build("itot_a_star", task="hotpotqa", model=model, tools=tools)
+    asked: Any = {"rounds": 2, "corpus": str(pages), "n_generate": 1}
+    out = await graph.ainvoke({"problem": "Does it rain?"}, context=asked)
+    told = [each["observation"] for each in out["tree"].values() if each.get("failed")]
+    assert told
+    assert all(f"its {own} raised" in each for each in told)
+    assert out["usage"]["requests"] == len(model.seen) > 1
+
+
 @pytest.mark.parametrize("tardy", [slow, stubborn])
 async def test_nothing_takes_longer_than_the_deadline(tardy):
     began = time.monotonic()
@@ -369,9 +417,9 @@ async def test_a_source_names_a_wiki(source, address, tmp_path):
 
 async def test_the_communitys_tool_takes_the_place_of_search_and_lookup(tmp_path):
     kept = tmp_path / "wiki.sqlite"
-    tools = toolbox("community:de", recording="replay", cache_file=kept, costs={"Wikipedia": 2.0})
-    assert tools.names == ("Wikipedia", "Finish")
-    result = await tools.call("Wikipedia", "Alpha", None)
+    tools = toolbox("community:de", recording="replay", cache_file=kept, costs={"Search": 2.0})
+    assert tools.names == ("Search", "Finish")
+    result = await tools.call("Search", "Alpha", None)
     assert (result.failed, result.cost) == (True, 2.0)
     assert "https://de.wikipedia.org/w/api.php" in result.observation
 

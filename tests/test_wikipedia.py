@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 import wikipedia as package
+from scripted import ScriptedChat
 from wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
+import thoughtgraph as tg
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.community import community_tool, found_nothing
 from thoughtgraph.tools.pages import Busy, NotRecorded, Page, PagesError, Refused, Similar
@@ -277,10 +279,10 @@ async def test_the_communitys_tool_uses_our_transport_and_does_not_warn(proxy, k
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tool = community_tool(wiki(proxy, kept, contact="me@example.org"))
-    assert tool.name == "Wikipedia"
+    assert tool.name == "Search"
     shown = await tool.ainvoke({"query": "Alpha"})
     assert shown == "Page: Alpha\nSummary: Alpha is a letter. It is old."
-    assert found_nothing(await tool.ainvoke({"query": "Gamma"}))
+    assert found_nothing(tool.invoke({"query": "Gamma"})), "a synchronous agent's call"
     assert "me@example.org" in proxy.agents[0]
 
 
@@ -294,6 +296,24 @@ async def test_the_communitys_tools_of_several_wikis_do_not_mix(kept, monkeypatc
         shown = [await tool.ainvoke({"query": "Alpha"}) for tool in tools]
     assert [found_nothing(text) for text in shown] == [False, True]
     assert package.wikipedia.API_URL == "theirs"
+
+
+async def test_a_search_by_fgdip_opens_with_the_communitys_tool(tmp_path, monkeypatch):
+    monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path))
+    monkeypatch.setattr(Transport, "ask", lambda self, query, until: alpha(query))
+    said = {"extract": '["Alpha", "Gamma"]', "step_eval": "Reply: sure", "answer_eval": "YES"}
+    model = ScriptedChat(reply=lambda call: said.get(call.role, "Known.\nAction 2: Finish[old]"))
+    graph = tg.build("fgdip", task="hotpotqa", model=model)
+    asked = {"corpus": "community", "recording": "fresh", "tool_costs": "Search=2"}
+    out = await graph.ainvoke({"problem": "How old is Alpha?"}, context=asked)
+    openings = [t for t in out["tree"].values() if t["parent"] == "0"]
+    assert [(t["observation"], t["failed"], t["price"]) for t in openings] == [
+        ("Page: Alpha Summary: Alpha is a letter. It is old.", False, 2.0),
+        ("No good Wikipedia Search Result was found", True, 2.0),
+    ]
+    assert out["answer"] == "old"
+    asked_for = [call.prompt for call in model.seen if call.role == "generate"]
+    assert "Search[query]: Searches Wikipedia" in asked_for[0]
 
 
 async def test_a_wiki_that_gives_no_plain_text_is_told_before_a_run(kept):

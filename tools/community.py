@@ -1,11 +1,11 @@
 """LangChain community's Wikipedia tool, for comparison with what others built on it.
 
 It shows the summaries of the three pages that a search finds best, cut to 4,000 letters: no exact
-titles, no Lookup. The package is no longer developed, so it is imported only when this tool is
-chosen; its requests go through our transport.
+titles, no Lookup. It is called `Search`, as the openings and worked examples of tasks call theirs.
+The package is no longer developed, so it is imported only when this tool is chosen; its requests go
+through our transport.
 """
 
-import asyncio
 import warnings
 from importlib import import_module
 from typing import Any
@@ -18,23 +18,20 @@ NOTHING = "No good Wikipedia Search Result was found"
 
 
 def community_tool(wiki: Wikipedia) -> BaseTool:
-    """Returns the tool, under the name `Wikipedia`.
+    """Returns the tool, under the name `Search`.
 
     Args:
         wiki: The wiki that it asks, within that wiki's deadline.
     """
     query_run = _query_run()
 
-    def run(query: str) -> str:
+    @tool("Search")
+    def searching(query: str) -> str:
+        """Searches Wikipedia and shows the summaries of the best pages."""
         with wiki.serving():
             return str(query_run.run(query))
 
-    @tool("Wikipedia")
-    async def wikipedia(query: str) -> str:
-        """Searches Wikipedia and shows the summaries of the best pages."""
-        return await asyncio.to_thread(run, query)
-
-    return wikipedia
+    return searching
 
 
 def found_nothing(observation: str) -> bool:

@@ -80,9 +80,11 @@ class Priced:
 
     Args:
         tool: The tool. One with several arguments is called with a JSON object.
-        cost: What a call costs.
+        cost: What a call costs. A call whose cost raises, or is no number of at least 0, has failed
+            and costs 1.
         failed: Whether an observation means that the tool could not do what it was asked; what
-            raises, or says `"failed": True` in its artifact, has failed anyhow.
+            raises, this predicate included, or says `"failed": True` in its artifact, has failed
+            anyhow.
     """
 
     tool: BaseTool

@@ -13,18 +13,24 @@ The tools are LangChain tools, for any agent. There the cursor travels as the ar
 tool message of the conversation, so an agent needs no state of its own for it.
 """
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, NamedTuple
+from functools import wraps
+from typing import Annotated, Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 from langchain_core.messages import AnyMessage, ToolMessage
-from langchain_core.tools import BaseTool, InjectedToolArg, tool
+from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from langgraph.prebuilt import InjectedState
 
 from thoughtgraph.tools.pages import Backend, Page, PagesError, Similar, one_line
 
 Style = Literal["clean", "react"]
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 MOST_SENTENCES = 5
 """Sentences of a page that Search shows (ReAct's code)."""
@@ -122,18 +128,18 @@ def search_tools(
 ) -> list[BaseTool]:
     """Returns Search, Lookup and Finish as LangChain tools.
 
-    They are async only. Each answers with a `ToolMessage`: the content is the observation (Finish:
-    the answer), the artifact a mapping with `failed` and, but for Finish, `tool_state`: the cursor
-    after the call. The cursor before it is the argument `cursor`, which no model sees; without one
-    it is the last artifact in the agent's messages.
+    Agents may call them with `invoke` or `ainvoke`. Each answers with a `ToolMessage`: the content
+    is the observation (Finish: the answer), the artifact a mapping with `failed` and, but for
+    Finish, `tool_state`: the cursor after the call. The cursor before it is the argument `cursor`,
+    which no model sees; without one it is the last artifact in the agent's messages.
 
     Args:
-        backend: Where pages come from.
+        backend: Where pages come from. Under `invoke` each search asks it in an event loop of its
+            own.
         style: How observations read; see the module.
         lenient_lookup: See `lookup`.
     """
 
-    @tool("Search", response_format="content_and_artifact")
     async def search_tool(
         entity: str,
         cursor: Annotated[dict[str, Any] | None, InjectedToolArg] = None,
@@ -143,7 +149,7 @@ def search_tools(
         return _answer(await search(backend, entity, _cursor(cursor, messages), style=style))
 
     @tool("Lookup", response_format="content_and_artifact")
-    async def lookup_tool(
+    def lookup_tool(
         keyword: str,
         cursor: Annotated[dict[str, Any] | None, InjectedToolArg] = None,
         messages: Annotated[Sequence[AnyMessage] | None, InjectedState("messages")] = None,
@@ -152,14 +158,20 @@ def search_tools(
         at = _cursor(cursor, messages)
         return _answer(lookup(keyword, at, style=style, lenient=lenient_lookup))
 
-    return [search_tool, lookup_tool, finish_tool()]
+    searching = StructuredTool.from_function(
+        _blocking(search_tool),
+        search_tool,
+        name="Search",
+        response_format="content_and_artifact",
+    )
+    return [searching, lookup_tool, finish_tool()]
 
 
 def finish_tool() -> BaseTool:
     """Returns Finish, which answers with its argument and ends an agent."""
 
     @tool("Finish", response_format="content_and_artifact", return_direct=True)
-    async def finish(answer: str) -> tuple[str, dict[str, Any]]:
+    def finish(answer: str) -> tuple[str, dict[str, Any]]:
         """Ends with this answer."""
         said = one_line(answer)
         if not said:
@@ -167,6 +179,19 @@ def finish_tool() -> BaseTool:
         return said, {"failed": False}
 
     return finish
+
+
+def _blocking(work: Callable[_P, Coroutine[Any, Any, _T]]) -> Callable[_P, _T]:
+    """Returns a function that waits for the coroutine, whether or not its thread runs a loop."""
+
+    @wraps(work)
+    def run(*args: _P.args, **given: _P.kwargs) -> _T:
+        # A notebook's thread runs a loop already, in which nothing can be waited for.
+        with ThreadPoolExecutor(1) as thread:
+            inside = copy_context()
+            return thread.submit(inside.run, asyncio.run, work(*args, **given)).result()
+
+    return run
 
 
 def _cursor(given: Mapping[str, Any] | None, messages: Sequence[AnyMessage] | None) -> Cursor:

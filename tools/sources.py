@@ -13,10 +13,11 @@ from typing import Any
 from langchain_core.tools import BaseTool
 
 from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.tools.bounded import DEADLINE
 from thoughtgraph.tools.pages import Backend, Checkable, PagesError
 from thoughtgraph.tools.prices import Cost, Priced
 from thoughtgraph.tools.search_tools import Style, finish_tool, search_tools
-from thoughtgraph.tools.toolbox import DEADLINE, Toolbox, ToolSet
+from thoughtgraph.tools.toolbox import Toolbox, ToolSet
 from thoughtgraph.tools.wikipedia_cache import Recording
 from thoughtgraph.weights import cache_folder
 
@@ -44,8 +45,8 @@ def toolbox(
     Args:
         source: `wikipedia` (English), `wikipedia:de`, the API address of any MediaWiki, a file of
             pages (see `thoughtgraph.tools.corpus`), or a backend of the caller's own. With
-            `community` or `community:de`, LangChain community's Wikipedia tool stands in for Search
-            and Lookup.
+            `community` or `community:de`, Search is LangChain community's Wikipedia tool, and there
+            is no Lookup.
         style: How observations read: `clean`, or `react` for the paper's code.
         costs: What tools cost, by name; the others cost 1, Finish 0.
         contact: An address at which a wiki's operator can reach whoever runs this; sent to live

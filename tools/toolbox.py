@@ -1,6 +1,5 @@
 """What a task's tools are for one run: named, priced, bounded in time, and never raising."""
 
-import asyncio
 import json
 import re
 import time
@@ -12,18 +11,19 @@ from typing import Any, Protocol
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
-from langgraph.errors import GraphBubbleUp
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.tools.bounded import DEADLINE, bounded, result_of
 from thoughtgraph.tools.pages import one_line
 from thoughtgraph.tools.prices import Priced, Receipt, at_least_nothing
 from thoughtgraph.tree import cut
 
-DEADLINE = 30.0
-"""Seconds a tool may take before it counts as failed (ours)."""
 LONGEST = 4_000
 """Letters of an observation that are kept (ours); the cut is marked."""
+UNPRICED = 1.0
+"""What a call costs whose cost function gives no price (ours): as much as a tool without one."""
 
+_FAILED: Mapping[str, Any] = {"failed": True}
 _ANY = re.compile(r"(?<!\w)(?P<name>[A-Za-z][\w-]*)(?=\[)")
 
 
@@ -68,6 +68,8 @@ class Toolbox(Protocol):
 
     async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
         """Calls a tool; a tool that fails gives a failed result and never raises.
+
+        The same holds for its failure predicate and its cost.
 
         Args:
             name: The tool's name.
@@ -120,6 +122,9 @@ class _Ready:
         if given is None or (len(self.shown) == 1 and not text.strip()):
             return None
         return {**given, "cursor": state} if self.takes_cursor else given
+
+    def failed(self, observation: str) -> bool:
+        return bool(self.priced.failed(observation))
 
     def cost(self, receipt: Receipt) -> float:
         price = self.priced.cost
@@ -198,16 +203,23 @@ class ToolSet:
             text = one_line(f"Invalid action: {name}[{argument}]. There are: {forms}")
             return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0)
         began = time.monotonic()
-        answered = await _bounded(partial(_invoke, ready.priced.tool, given), self._deadline)
+        answered = await bounded(partial(_invoke, ready.priced.tool, given), self._deadline)
         seconds = time.monotonic() - began
         text, artifact = _read(answered, name, self._deadline)
-        failed = bool(artifact.get("failed")) or ready.priced.failed(text)
+        receipt = Receipt(argument, seconds, len(text), _dollars(artifact))
+        verdict = bool(artifact.get("failed")) or await result_of(ready.failed, text)
+        cost = await result_of(ready.cost, receipt)
+        for function, gave in (("predicate", verdict), ("cost", cost)):
+            if isinstance(gave, BaseException):
+                why = f"{type(gave).__name__}: {gave}"
+                text, artifact = one_line(f"{name} failed: its {function} raised {why}"), _FAILED
+        failed = bool(artifact.get("failed") or verdict)
         moved = artifact.get("tool_state") if ready.takes_cursor else None
         return ToolResult(
             observation=cut(text, LONGEST),
             state=before if moved is None else moved,
             failed=failed,
-            cost=ready.cost(Receipt(argument, seconds, len(text), _dollars(artifact))),
+            cost=UNPRICED if isinstance(cost, BaseException) else cost,
             answer=text if ready.priced.tool.return_direct and not failed else None,
         )
 
@@ -222,40 +234,13 @@ async def _invoke(tool: BaseTool, given: dict[str, Any]) -> Any:
     return await tool.ainvoke(call)
 
 
-async def _bounded(call: Callable[[], Awaitable[Any]], deadline: float) -> Any:
-    """Returns what a call gives, the exception it raised, or None when it took too long.
-
-    A tool may raise anything: it is somebody else's code. What it raised is a result here.
-    """
-    task = asyncio.ensure_future(call())
-    try:
-        await asyncio.wait({task}, timeout=deadline)
-    finally:
-        # Waiting for the end of a tool that ignores its cancellation would break the deadline.
-        task.cancel()
-    if not task.done():
-        task.add_done_callback(_dropped)
-        return None
-    if task.cancelled():
-        return asyncio.CancelledError("it was cancelled")
-    error = task.exception()
-    if isinstance(error, GraphBubbleUp):
-        raise error  # not a failure: the tool wants LangGraph to ask a person
-    return error or task.result()
-
-
-def _dropped(task: asyncio.Future[Any]) -> None:
-    if not task.cancelled():
-        task.exception()
-
-
 def _read(answered: Any, name: str, deadline: float) -> tuple[str, Mapping[str, Any]]:
     """Returns the observation and the artifact of what a tool answered."""
     if answered is None:
-        return f"{name} failed: no answer within {deadline:g} s.", {"failed": True}
+        return f"{name} failed: no answer within {deadline:g} s.", _FAILED
     if isinstance(answered, BaseException):
         why = one_line(str(answered)) or type(answered).__name__
-        return f"{name} failed: {why}", {"failed": True}
+        return f"{name} failed: {why}", _FAILED
     if not isinstance(answered, ToolMessage):
         return one_line(str(answered)), {}
     artifact = answered.artifact if isinstance(answered.artifact, Mapping) else {}
