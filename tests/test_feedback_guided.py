@@ -14,6 +14,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
+from thoughtgraph.prompts import fill
 
 POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
 
@@ -373,22 +374,54 @@ async def test_other_limits_end_the_search_with_their_reason(
     assert out["stop_reason"] == reason
 
 
+WRONG, RIGHT = "(10 - 4) * (9 - 13)", "(10 - 4) * (13 - 9)"
+EQUATIONS = {
+    "6 9 13": "13 - 9 = 4 (left: 4 6)",
+    "4 6": "4 * 6 = 24 (left: 24)",
+    "5 10 13": "13 - 10 = 3 (left: 3 5)",
+    "3 5": "3 * 5 = 15 (left: 15)",
+}
+
+
 async def test_game_of_24_by_hand() -> None:
     def reply(call: Call) -> str:
         left = call.prompt.rpartition("Numbers: ")[2].partition("\n")[0]
         if call.role == "generate":
-            steps = {"6 9 13": "13 - 9 = 4 (left: 4 6)", "4 6": "4 * 6 = 24 (left: 24)"}
-            return steps.get(left, "Answer: (10 - 4) * (13 - 9) = 24")
+            wrong_known = f"{WRONG} (last step: " in call.prompt
+            return EQUATIONS.get(left, f"Answer: {RIGHT if wrong_known else WRONG} = 24")
         first = "10 - 4 = 6 (left: 6 9 13)\n9 - 4 = 5 (left: 5 10 13)\nnot a step"
-        return {"extract": first, "step_eval": "likely", "answer_eval": "Judge:\nsure"}[call.role]
+        checked = "impossible" if WRONG in call.prompt else "sure"
+        return {"extract": first, "step_eval": "likely", "answer_eval": checked}[call.role]
 
-    graph = tg.build("fgdip", task="game24", model=ScriptedChat(reply=reply))
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("fgdip", task="game24", model=model)
     out = await graph.ainvoke({"problem": "4 9 10 13"}, context={"n_generate": 2})
-    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "solved")
+    assert (out["answer"], out["stop_reason"]) == (RIGHT, "solved")
     assert [t["text"] for t in by_visit(out["tree"])] == [
         "10 - 4 = 6 (left: 6 9 13)",
         "13 - 9 = 4 (left: 4 6)",
         "4 * 6 = 24 (left: 24)",
-        "Answer: (10 - 4) * (13 - 9)",
+        f"Answer: {WRONG}",
+        "9 - 4 = 5 (left: 5 10 13)",
+        "13 - 10 = 3 (left: 3 5)",
+        "3 * 5 = 15 (left: 15)",
+        f"Answer: {RIGHT}",
+    ]
+    assert sum(call.role == "answer_eval" for call in model.seen) == 2
+    shown = [lessons(call) for call in model.seen if call.role == "generate"]
+    siblings = fill("game24/siblings", lines=f"Answer: {WRONG}")
+    assert shown[4:6] == ["", siblings], "the second answer is told of the first"
+    why = "it does not use each number once and equal 24"
+    rejected = fill("game24/rejected", lines=f"{WRONG} (last step: Answer: {WRONG}): {why}")
+    assert shown[-2:] == [
+        rejected,
+        f"{rejected}\n{fill('game24/siblings', lines=f'Answer: {RIGHT}')}",
     ]
     assert out["usage"]["tool_cost"] == 0
+
+
+def lessons(call: Call) -> str:
+    """What a prompt of Game of 24 says between its examples and its question."""
+    shown = call.prompt[: max(map(call.prompt.rfind, ("\nInput: ", "\nNumbers: ")))]
+    starts = [shown.find(fill(f"game24/{name}", lines="")) for name in ("rejected", "siblings")]
+    return next((shown[at:] for at in starts if at >= 0), "")
