@@ -8,6 +8,7 @@ import pytest
 from acting import Errand, Odds, Walk, shown_step, walker
 from langgraph.checkpoint.memory import InMemorySaver
 from letters import HOSTILE, comparable, edges
+from pages_script import ScriptedPages
 from scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
@@ -15,6 +16,7 @@ from thoughtgraph.building import Graph
 from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
 from thoughtgraph.prompts import fill
+from thoughtgraph.tools.sources import toolbox
 
 POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
 
@@ -152,6 +154,35 @@ async def test_without_an_accepted_answer_the_most_frequent_one_is_given() -> No
     out, _ = await run(reply, n_generate=1)
     assert (out["answer"], out["stop_reason"]) == ("x", "exhausted")
     assert out["candidates"] == ["x", "y", "Y", "x"], "x and y are as frequent; x is later"
+
+
+async def test_an_action_that_calls_no_tool_is_impossible_without_being_asked_about() -> None:
+    wants = ["Foo[x]", "Search[]", "Search[Foo[x]: Invalid action]", "Search[Odd]"]
+
+    def reply(call: Call) -> str:
+        if call.role == "generate":
+            assert call.draw is not None
+            return f"I try.\nAction 2: {wants[call.draw[2]]}"
+        words = {"extract": '["Milan"]', "step_eval": "Reply: sure", "conclude": "the answer is x"}
+        return words[call.role]
+
+    pages = ScriptedPages({"Milan": "A city.", "Odd": "Invalid action: Foo[x]. There are: none."})
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("fgdip", task="hotpotqa", model=model, tools=toolbox(pages))
+    context: Any = {"n_generate": 4, "max_depth": 2}
+    out = await graph.ainvoke({"problem": "Where is Milan?"}, context=context)
+    steps = tg.children_of(out["tree"], "1")
+    assert [(step["observation"] or "")[:14] for step in steps[:2]] == ["Invalid action"] * 2
+    assert [(step["status"], step["note"]) for step in steps] == [
+        ("pruned", "impossible"),
+        ("pruned", "impossible"),
+        ("open", "sure"),  # a page that is missing
+        ("open", "sure"),  # a page that says what an invalid action is told
+    ]
+    assert sum(call.role == "step_eval" for call in model.seen) == 3
+    usage = out["usage"]
+    assert (usage["tool_calls"], usage["tool_failures"]) == ({"Search": 3}, {"Search": 1})
+    assert usage["parse_errors"] == {"generate": 2}
 
 
 async def test_answer_checks_are_limited() -> None:
