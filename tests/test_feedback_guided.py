@@ -290,7 +290,7 @@ async def test_p46_to_p52_hold_of_random_searches(seeds: range) -> None:
             assert sum(thought["status"] == "terminal" for thought in visits) <= 1
         accepted = [t for t in visits if t.get("note", "").startswith("accepted")]
         assert not accepted or accepted == [visits[-1]], "P51"
-        check_prompts(seen)
+        check_prompts(tree, seen)
         assert sum(call.n for call in seen) == out["usage"]["samples"], "P2"
         if seed % 4 == 0:
             again, _ = await run(reply, **context)
@@ -309,8 +309,8 @@ def check_sure_first(tree: Any, visits: list[Any]) -> None:
                     assert all(t["visit"] < late["visit"] for t in below)
 
 
-def check_prompts(seen: list[Call]) -> None:
-    """P50: each generation after the j-th rejection shows j errors; the k-th child at most k."""
+def check_prompts(tree: Any, seen: list[Call]) -> None:
+    """P50: a generation after the j-th rejection shows j errors, and the siblings kept so far."""
     rejections = 0
     for call in seen:
         if call.role == "answer_eval":
@@ -319,8 +319,15 @@ def check_prompts(seen: list[Call]) -> None:
         if call.role == "generate":
             lines = call.prompt.split("\n")
             assert sum(line.startswith("wrong ") for line in lines) == rejections
-            assert call.draw is not None
-            assert sum(line.startswith("beside ") for line in lines) <= call.draw[2]
+            beside = [line for line in lines if line.startswith("beside ")]
+            assert beside == [f"beside {shown_step(kept)}" for kept in kept_before(tree, call)]
+
+
+def kept_before(tree: Any, call: Call) -> list[Any]:
+    """The children that were kept before the one that a call asks for."""
+    assert call.draw is not None
+    made = [t for t in tg.children_of(tree, call.draw[1]) if t["created_by"]["node"] == "generate"]
+    return [t for t in made if t["created_by"]["sample"] < call.draw[2] and t.get("note") != SAME]
 
 
 def walker_verdict(call: Call) -> bool:
