@@ -84,6 +84,11 @@ class ToolAnswer(Protocol):
         """The final answer, if the call gives one."""
         ...
 
+    @property
+    def invalid(self) -> bool:
+        """Whether there was nothing to call: no such tool, or not its arguments."""
+        ...
+
 
 @runtime_checkable
 class Tools(Protocol):
@@ -99,7 +104,7 @@ class Tools(Protocol):
         ...
 
     def parse(self, text: str) -> tuple[str, str] | None:
-        """Reads the first action, name and argument, out of a text; None if there is none."""
+        """Reads the action, name and argument, out of a text; None if there is none."""
         ...
 
     async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolAnswer:

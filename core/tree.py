@@ -85,6 +85,9 @@ class Thought(TypedDict, total=False):
     """The tools' state after this thought, private to its branch."""
     failed: bool
     """Whether the tool could not do what it was asked."""
+    invalid: bool
+    """Whether no tool was called, as the action cannot be read, names none or lacks its
+    arguments."""
     price: float
     """What the tool call cost."""
     propagation: Propagation

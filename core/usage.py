@@ -58,6 +58,7 @@ class Usage(TypedDict, total=False):
     rollbacks: int
     """Rollback edges added."""
     tool_calls: dict[str, int]
+    """Calls that were carried out, by tool; invalid actions are `parse_errors`."""
     tool_failures: dict[str, int]
     tool_cost: float
     """What all tool calls cost together (SPEC.md 1.3: the cost paid)."""
@@ -68,7 +69,8 @@ class Usage(TypedDict, total=False):
     reexpansions: int
     """Expansions of thoughts that had been expanded before."""
     parse_errors: dict[str, int]
-    """Malformed outputs by role: completions in which nothing could be read of what was asked for.
+    """Malformed outputs by role: completions in which nothing could be read of what was asked for,
+    or whose action no tool can be called with.
     A line that is no step among others that are is passed over."""
     roles: dict[str, RoleUsage]
     mark: dict[str, float]

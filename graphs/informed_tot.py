@@ -172,7 +172,9 @@ class Method:
         graph.add_edge("start", "select")
         graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
         graph.add_edge("generate", "register")
-        graph.add_conditional_edges("register", act, ["call_tool", "settle", "select", "answer"])
+        # Only a thought that was expanded before can have nothing new.
+        again = ["select"] if rank.propagates else []
+        graph.add_conditional_edges("register", act, ["call_tool", "settle", "answer", *again])
         graph.add_edge("call_tool", "settle")
         targets = ["select"]
         if rank.judges:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Tools
+from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, Tools
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
@@ -20,9 +20,8 @@ from thoughtgraph.state import Job, Order, SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tools.pages import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened
+from thoughtgraph.usage import Usage
 
-UNKNOWN_TOOL = "invalid"
-"""What calls of tools that do not exist are counted as."""
 REJECTED = "rejected: "
 """What the note of an answer that was found wrong begins with; the reason follows."""
 
@@ -135,7 +134,8 @@ def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
         fields |= {"answer": move.answer, "status": "terminal"}
     tools = toolbox(parts, job)
     if tools is None:
-        return bounded({**fields, "failed": True} if move.malformed else fields)
+        lost = {"failed": True, "invalid": True} if move.malformed else {}
+        return bounded({**fields, **lost})
     return bounded({**fields, **action_fields(tools, job["path"], move.action)})
 
 
@@ -150,6 +150,7 @@ def action_fields(tools: Tools, path: Path, action: str) -> dict[str, Any]:
         "observation": cut(f"Invalid action: {said}. There are: {known}"),
         "tool_state": state_after(path),
         "failed": True,
+        "invalid": True,
         "price": 0.0,
     }
 
@@ -209,13 +210,19 @@ def call_tool(parts: Parts) -> Node:
         }
         if result.answer is not None:
             fields |= {"answer": shortened(result.answer), "status": "terminal"}
-        name = action["name"] if action["name"] in tools.names else UNKNOWN_TOOL
-        asker.meter.add({"tool_calls": {name: 1}, "tool_cost": result.cost})
-        if result.failed:
-            asker.meter.add({"tool_failures": {name: 1}})
+        if result.invalid:
+            fields["invalid"] = True
+            asker.meter.parse_error("act" if "act" in acting.get("usage", {}) else "generate")
+        else:
+            asker.meter.add(_counted(action["name"], result))
         return asker.update(tree={acting["id"]: fields})
 
     return fanned_out(node)
+
+
+def _counted(name: str, result: ToolAnswer) -> Usage:
+    called: Usage = {"tool_calls": {name: 1}, "tool_cost": result.cost}
+    return {**called, "tool_failures": {name: 1}} if result.failed else called
 
 
 def _rejected(thought: Thought) -> Rejected:

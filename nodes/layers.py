@@ -18,7 +18,8 @@ from thoughtgraph.usage import Usage, add_usage
 def register() -> Node:
     """Makes the node that joins a layer's tool calls and labels the steps that need no model.
 
-    An answer is sure, a step without a readable action impossible.
+    An answer is sure, a step whose action calls no tool impossible. What a page says has no part
+    in it: a call that was carried out is the model's to judge.
     """
 
     async def node(state: FeedbackState) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def select() -> Node:
 def _fate(thought: Thought) -> str:
     if thought["status"] == "terminal":
         return "sure"
-    return "impossible" if thought.get("failed") and not thought.get("action") else ""
+    return "impossible" if thought.get("invalid") else ""
 
 
 def _unlabelled(state: FeedbackState) -> list[str]:

@@ -44,9 +44,9 @@ class FeedbackSteps(ABC):
 
     def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
         """Returns the prompt for one next equation, or for the answer once one number is left."""
-        if _reduced(problem, path):
-            return self.conclude(problem, path, options)
         lessons = _lessons(hints)
+        if _reduced(problem, path):
+            return _answer(problem, path, lessons)
         return Prompt(fill("game24/step", input=remaining(problem, path), lessons=lessons))
 
     def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
@@ -77,8 +77,7 @@ class FeedbackSteps(ABC):
 
     def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt that asks for the answer that the equations make."""
-        steps = "\n".join(texts(path))
-        return Prompt(fill("game24/cot", input=problem) + (f"\nSteps:\n{steps}" if path else ""))
+        return _answer(problem, path, "")
 
     def concluded(self, problem: str, text: str) -> str | None:
         """Reads the expression."""
@@ -91,6 +90,12 @@ class FeedbackSteps(ABC):
 
 def _reduced(problem: str, path: Path) -> bool:
     return len(remaining(problem, path).split()) <= 1
+
+
+def _answer(problem: str, path: Path, lessons: str) -> Prompt:
+    steps = "\n".join(texts(path))
+    asked = fill("game24/cot", input=problem, lessons=lessons)
+    return Prompt(f"{asked}\nSteps:\n{steps}" if path else asked)
 
 
 def _lessons(hints: Hints) -> str:

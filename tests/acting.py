@@ -25,6 +25,7 @@ class Went:
     failed: bool
     cost: float
     answer: str | None = None
+    invalid: bool = False
 
 
 class Walk:
@@ -49,7 +50,8 @@ class Walk:
         been = (*(state or {}).get("been", ()), argument)
         self.called.append((name, argument, been))
         if name not in COSTS:
-            return Went(f"Invalid action: {name}", dict(state or {}), True, 0.0)
+            text = f"Invalid action: {name}"
+            return Went(text, dict(state or {}), True, 0.0, invalid=True)
         cost = self.scale * COSTS[name]
         if name == "Finish":
             return Went(f"answer {argument}", dict(state or {}), False, cost, argument)

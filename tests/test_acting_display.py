@@ -130,9 +130,7 @@ def test_a_thought_without_a_page_is_left_as_it_is():
 
 def test_a_call_is_one_clean_line():
     call = {"name": "Search", "argument": "\x1b[2J\nMilan\u202e"}
-    assert text.action({"action": call}) == "Search[ [2J Milan ]" or "\x1b" not in text.action(
-        {"action": call}
-    )
+    assert text.action({"action": call}) == "Search[ [2J Milan ]"
     assert text.action({"action": None}) == text.action({}) == ""
 
 

@@ -8,12 +8,15 @@ import pytest
 from acting import Errand, Odds, Walk, shown_step, walker
 from langgraph.checkpoint.memory import InMemorySaver
 from letters import HOSTILE, comparable, edges
+from pages_script import ScriptedPages
 from scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
+from thoughtgraph.prompts import fill
+from thoughtgraph.tools.sources import toolbox
 
 POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
 
@@ -153,6 +156,35 @@ async def test_without_an_accepted_answer_the_most_frequent_one_is_given() -> No
     assert out["candidates"] == ["x", "y", "Y", "x"], "x and y are as frequent; x is later"
 
 
+async def test_an_action_that_calls_no_tool_is_impossible_without_being_asked_about() -> None:
+    wants = ["Foo[x]", "Search[]", "Search[Foo[x]: Invalid action]", "Search[Odd]"]
+
+    def reply(call: Call) -> str:
+        if call.role == "generate":
+            assert call.draw is not None
+            return f"I try.\nAction 2: {wants[call.draw[2]]}"
+        words = {"extract": '["Milan"]', "step_eval": "Reply: sure", "conclude": "the answer is x"}
+        return words[call.role]
+
+    pages = ScriptedPages({"Milan": "A city.", "Odd": "Invalid action: Foo[x]. There are: none."})
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("fgdip", task="hotpotqa", model=model, tools=toolbox(pages))
+    context: Any = {"n_generate": 4, "max_depth": 2}
+    out = await graph.ainvoke({"problem": "Where is Milan?"}, context=context)
+    steps = tg.children_of(out["tree"], "1")
+    assert [(step["observation"] or "")[:14] for step in steps[:2]] == ["Invalid action"] * 2
+    assert [(step["status"], step["note"]) for step in steps] == [
+        ("pruned", "impossible"),
+        ("pruned", "impossible"),
+        ("open", "sure"),  # a page that is missing
+        ("open", "sure"),  # a page that says what an invalid action is told
+    ]
+    assert sum(call.role == "step_eval" for call in model.seen) == 3
+    usage = out["usage"]
+    assert (usage["tool_calls"], usage["tool_failures"]) == ({"Search": 3}, {"Search": 1})
+    assert usage["parse_errors"] == {"generate": 2}
+
+
 async def test_answer_checks_are_limited() -> None:
     reply = scripted(
         {(str(k), 0): f"s>Finish[{k}]" for k in range(9)},
@@ -258,7 +290,7 @@ async def test_p46_to_p52_hold_of_random_searches(seeds: range) -> None:
             assert sum(thought["status"] == "terminal" for thought in visits) <= 1
         accepted = [t for t in visits if t.get("note", "").startswith("accepted")]
         assert not accepted or accepted == [visits[-1]], "P51"
-        check_prompts(seen)
+        check_prompts(tree, seen)
         assert sum(call.n for call in seen) == out["usage"]["samples"], "P2"
         if seed % 4 == 0:
             again, _ = await run(reply, **context)
@@ -277,8 +309,8 @@ def check_sure_first(tree: Any, visits: list[Any]) -> None:
                     assert all(t["visit"] < late["visit"] for t in below)
 
 
-def check_prompts(seen: list[Call]) -> None:
-    """P50: each generation after the j-th rejection shows j errors; the k-th child at most k."""
+def check_prompts(tree: Any, seen: list[Call]) -> None:
+    """P50: a generation after the j-th rejection shows j errors, and the siblings kept so far."""
     rejections = 0
     for call in seen:
         if call.role == "answer_eval":
@@ -287,8 +319,15 @@ def check_prompts(seen: list[Call]) -> None:
         if call.role == "generate":
             lines = call.prompt.split("\n")
             assert sum(line.startswith("wrong ") for line in lines) == rejections
-            assert call.draw is not None
-            assert sum(line.startswith("beside ") for line in lines) <= call.draw[2]
+            beside = [line for line in lines if line.startswith("beside ")]
+            assert beside == [f"beside {shown_step(kept)}" for kept in kept_before(tree, call)]
+
+
+def kept_before(tree: Any, call: Call) -> list[Any]:
+    """The children that were kept before the one that a call asks for."""
+    assert call.draw is not None
+    made = [t for t in tg.children_of(tree, call.draw[1]) if t["created_by"]["node"] == "generate"]
+    return [t for t in made if t["created_by"]["sample"] < call.draw[2] and t.get("note") != SAME]
 
 
 def walker_verdict(call: Call) -> bool:
@@ -373,22 +412,54 @@ async def test_other_limits_end_the_search_with_their_reason(
     assert out["stop_reason"] == reason
 
 
+WRONG, RIGHT = "(10 - 4) * (9 - 13)", "(10 - 4) * (13 - 9)"
+EQUATIONS = {
+    "6 9 13": "13 - 9 = 4 (left: 4 6)",
+    "4 6": "4 * 6 = 24 (left: 24)",
+    "5 10 13": "13 - 10 = 3 (left: 3 5)",
+    "3 5": "3 * 5 = 15 (left: 15)",
+}
+
+
 async def test_game_of_24_by_hand() -> None:
     def reply(call: Call) -> str:
         left = call.prompt.rpartition("Numbers: ")[2].partition("\n")[0]
         if call.role == "generate":
-            steps = {"6 9 13": "13 - 9 = 4 (left: 4 6)", "4 6": "4 * 6 = 24 (left: 24)"}
-            return steps.get(left, "Answer: (10 - 4) * (13 - 9) = 24")
+            wrong_known = f"{WRONG} (last step: " in call.prompt
+            return EQUATIONS.get(left, f"Answer: {RIGHT if wrong_known else WRONG} = 24")
         first = "10 - 4 = 6 (left: 6 9 13)\n9 - 4 = 5 (left: 5 10 13)\nnot a step"
-        return {"extract": first, "step_eval": "likely", "answer_eval": "Judge:\nsure"}[call.role]
+        checked = "impossible" if WRONG in call.prompt else "sure"
+        return {"extract": first, "step_eval": "likely", "answer_eval": checked}[call.role]
 
-    graph = tg.build("fgdip", task="game24", model=ScriptedChat(reply=reply))
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("fgdip", task="game24", model=model)
     out = await graph.ainvoke({"problem": "4 9 10 13"}, context={"n_generate": 2})
-    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "solved")
+    assert (out["answer"], out["stop_reason"]) == (RIGHT, "solved")
     assert [t["text"] for t in by_visit(out["tree"])] == [
         "10 - 4 = 6 (left: 6 9 13)",
         "13 - 9 = 4 (left: 4 6)",
         "4 * 6 = 24 (left: 24)",
-        "Answer: (10 - 4) * (13 - 9)",
+        f"Answer: {WRONG}",
+        "9 - 4 = 5 (left: 5 10 13)",
+        "13 - 10 = 3 (left: 3 5)",
+        "3 * 5 = 15 (left: 15)",
+        f"Answer: {RIGHT}",
+    ]
+    assert sum(call.role == "answer_eval" for call in model.seen) == 2
+    shown = [lessons(call) for call in model.seen if call.role == "generate"]
+    siblings = fill("game24/siblings", lines=f"Answer: {WRONG}")
+    assert shown[4:6] == ["", siblings], "the second answer is told of the first"
+    why = "it does not use each number once and equal 24"
+    rejected = fill("game24/rejected", lines=f"{WRONG} (last step: Answer: {WRONG}): {why}")
+    assert shown[-2:] == [
+        rejected,
+        f"{rejected}\n{fill('game24/siblings', lines=f'Answer: {RIGHT}')}",
     ]
     assert out["usage"]["tool_cost"] == 0
+
+
+def lessons(call: Call) -> str:
+    """What a prompt of Game of 24 says between its examples and its question."""
+    shown = call.prompt[: max(map(call.prompt.rfind, ("\nInput: ", "\nNumbers: ")))]
+    starts = [shown.find(fill(f"game24/{name}", lines="")) for name in ("rejected", "siblings")]
+    return next((shown[at:] for at in starts if at >= 0), "")

@@ -26,7 +26,7 @@ from letters import comparable
 from scripted import Call, Reply
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.queue import by_priority
+from thoughtgraph.nodes.queue import TOO_DEEP, by_priority
 
 POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
 
@@ -77,6 +77,32 @@ async def test_p35_p36_p39_p41_p42_p45_every_round(seeds: range, method: str) ->
         check_propagation(trace, context.get("failure_cost", 0.0))
         longest = context["max_depth"] + (not context["strict_depth"])
         assert max(t["depth"] for t in out["tree"].values()) <= longest
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("seeds", POOLS)
+async def test_several_thoughts_a_round_keep_the_properties(seeds: range, method: str) -> None:
+    """A round takes the first `width` of the open set, up to an answer, and those too deep go."""
+    sizes = set[int]()
+    for seed in seeds:
+        context = {**settings(seed, method), "width": 3, "rounds": 6}
+        trace = await states(method, walker(seed, odds(seed)), **context)
+        for (_, before), (names, after) in pairwise(trace):
+            if "select" in names and after["step"] > before["step"]:
+                tree, entering = after["tree"], [*before["queue"], *before["generation"]]
+                first = sorted(entering, key=order(tree))[:3]
+                ends = [tree[key]["status"] == "terminal" for key in first]
+                expected = first[: max(1, (*ends, True).index(True))]
+                taken = [key for key in entering if key not in after["queue"]]
+                assert sorted(taken) == sorted(expected)
+                grown = [key for key in expected if tree[key].get("note") != TOO_DEEP["note"]]
+                assert after["frontier"] == grown
+                sizes.add(len(taken))
+        out = trace[-1][1]
+        check_figures(method, out, context)
+        check_isolation(out)
+        check_propagation(trace, context.get("failure_cost", 0.0))
+    assert sizes == {1, 2, 3}
 
 
 def order(tree: Any) -> Any:

@@ -106,13 +106,22 @@ def test_the_first_action_is_read(text, action):
 
 
 @pytest.mark.parametrize(
-    ("name", "argument"), [("Google", "x"), ("", ""), ("Search", " "), ("Finish", "")]
+    ("name", "argument"),
+    [("Google", "x"), ("", ""), ("Search", " "), ("Search", "\x00"), ("Finish", "")],
 )
 async def test_what_is_no_action_fails_at_no_cost(name, argument):
     result = await toolbox(PAGES).call(name, argument, None)
     assert result.observation.startswith(f"Invalid action: {name}[")
     assert "Search[entity]" in result.observation
     assert (result.failed, result.cost, result.answer, result.state) == (True, 0.0, None, {})
+    assert result.invalid
+
+
+async def test_a_page_that_speaks_of_invalid_actions_was_called():
+    pages = ScriptedPages({"Odd": "Invalid action: Search[x]. There are: none."})
+    for entity, failed in (("Odd", False), ("Invalid action: Foo[x]", True)):
+        result = await toolbox(pages).call("Search", entity, None)
+        assert (result.failed, result.invalid) == (failed, False)
 
 
 async def test_finish_gives_the_answer_and_no_judgement():

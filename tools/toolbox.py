@@ -37,6 +37,8 @@ class ToolResult:
         failed: Whether the tool could not do what it was asked (SPEC.md 6.4).
         cost: What the call cost (the papers' V_T).
         answer: The final answer; only `Finish`, and what else returns directly, gives one.
+        invalid: Whether no tool was called: there is none of that name, or the text between the
+            brackets does not give its arguments. The call has then failed.
     """
 
     observation: str
@@ -44,6 +46,7 @@ class ToolResult:
     failed: bool
     cost: float
     answer: str | None = None
+    invalid: bool = False
 
 
 class Toolbox(Protocol):
@@ -59,10 +62,11 @@ class Toolbox(Protocol):
         ...
 
     def parse(self, text: str) -> tuple[str, str] | None:
-        """Reads the first action out of a model's text; None if there is none.
+        """Reads the action out of a model's text; None if there is none.
 
-        `search [x] and more` is `("Search", "x")`. The name of a tool that does not exist is kept:
-        calling it fails.
+        It is the first call of a tool that exists, wherever it stands; without any, the first of
+        one that does not exist, whose name is kept: calling it fails. `search [x] and more` is
+        `("Search", "x")`.
         """
         ...
 
@@ -119,7 +123,7 @@ class _Ready:
     def arguments(self, text: str, state: dict[str, Any]) -> dict[str, Any] | None:
         """Returns the tool's arguments; None if the text does not give them."""
         given = {self.shown[0]: text} if len(self.shown) == 1 else _object(text, self.shown)
-        if given is None or (len(self.shown) == 1 and not text.strip()):
+        if given is None or (len(self.shown) == 1 and not one_line(text)):
             return None
         return {**given, "cursor": state} if self.takes_cursor else given
 
@@ -183,7 +187,7 @@ class ToolSet:
         return "\n".join(f"{ready.form}: {ready.purpose}" for ready in self._tools.values())
 
     def parse(self, text: str) -> tuple[str, str] | None:
-        """Reads the first action out of a model's text; None if there is none."""
+        """Reads the first call of a known tool out of a model's text, else the first of any."""
         partner = _partners(text)
         for pattern in (self._known, _ANY):
             for found in pattern.finditer(text):
@@ -201,7 +205,7 @@ class ToolSet:
         if ready is None or given is None:
             forms = ", ".join(ready.form for ready in self._tools.values())
             text = one_line(f"Invalid action: {name}[{argument}]. There are: {forms}")
-            return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0)
+            return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0, invalid=True)
         began = time.monotonic()
         answered = await bounded(partial(_invoke, ready.priced.tool, given), self._deadline)
         seconds = time.monotonic() - began
