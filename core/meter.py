@@ -21,6 +21,7 @@ class Meter:
         step: Number of the running superstep; nodes that run side by side share it.
         siblings: What those nodes have spent in this superstep, shared and changed by their meters,
             so that a limit holds for all of them together.
+        needed: Whether a request that fails for good ends the search; else those beside it go on.
         clock: Seconds since the epoch.
     """
 
@@ -32,12 +33,14 @@ class Meter:
         prices: Mapping[str, Sequence[float]] | None = None,
         step: int = 0,
         siblings: dict[str, float] | None = None,
+        needed: bool = True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._limits = limits
         self._before = usage
         self._prices = prices or {}
         self._step = step
+        self._needed = needed
         self._clock = clock
         self._begin = clock()
         self._siblings = {} if siblings is None else siblings
@@ -78,9 +81,10 @@ class Meter:
         self._waited = True
 
     def fail(self, error: str) -> None:
-        """Notes a request that failed for good: those beside it that still wait are not sent."""
+        """Notes a request that failed for good: if it is needed, those that still wait stay."""
         self.error = self.error or error
-        self._share("failed", 1)
+        if self._needed:
+            self._share("failed", 1)
 
     def count(self, role: str, model: str, **numbers: int) -> None:
         """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).

@@ -93,6 +93,9 @@ class Order(TypedDict, total=False):
     """Id of the thought to expand."""
     expansion: int
     """How often it was expanded before."""
+    ahead: bool
+    """Whether it is expanded ahead of need: a failure then ends nothing, and what is needed asks
+    again. Absent: it is needed."""
     about: list[str]
     """Ids of the thoughts that the verdict will be about."""
     key: str

@@ -77,8 +77,9 @@ class TotSettings(Settings):
         0,
         ge=0,
         le=100,
-        description="Siblings generated ahead of need, side by side: the result is the same, the "
-        "requests are more (ours: 0, the paper's cost).",
+        description="Siblings generated ahead of need, side by side: the requests are more, the "
+        "result is the same while no limit on requests, tokens, dollars or time is reached (ours: "
+        "0, the paper's cost).",
     )
     max_steps: int = Field(32, ge=1, le=1000, description="Most steps of a plan (ours).")
     temperature: float | None = Field(

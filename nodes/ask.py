@@ -45,6 +45,7 @@ class Asker:
     def __init__(self, parts: Parts, given: SearchState | Job) -> None:
         self._parts = parts
         self._given = given
+        self._needed = not given.get("ahead")
         settings = given["settings"]
         step = _superstep()
         self.meter = Meter(
@@ -53,6 +54,7 @@ class Asker:
             prices=settings["prices"],
             step=step,
             siblings=parts.siblings(given["run"], step),
+            needed=self._needed,
         )
         self.error = ""
 
@@ -94,9 +96,12 @@ class Asker:
             return None
 
     def update(self, **more: Any) -> dict[str, Any]:
-        """Returns the node's state update: what it spent, how it failed, and `more`."""
+        """Returns the node's state update: what it spent, how it failed, and `more`.
+
+        A failure ahead of need is not told: what is needed asks again.
+        """
         error = self.error or self.meter.error
-        failure = {"error": error, "stop_reason": "error"} if error else {}
+        failure = {"error": error, "stop_reason": "error"} if error and self._needed else {}
         return {"usage": self.meter.usage(), **failure, **more}
 
 

@@ -41,6 +41,8 @@ def generate(parts: Parts, way: Choose) -> Node:
         asker, fit = Asker(parts, job), fitting(job, n)
         draw = Draw(job["problem"], job["thought"], job["expansion"])
         samples = await asker.samples(prompt, role="generate", n=fit, draw=draw)
+        if job.get("ahead") and asker.meter.error:
+            samples = None  # its answer could not be kept: to be asked for when it is needed
         draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
         if samples is not None:
             draft["thoughts"] = [bounded(thought) for thought in read(samples)]

@@ -78,13 +78,14 @@ def drawn_shots(
 def calls(state: PlanState) -> list[Send]:
     """Returns the next call to the generator, and the siblings that are generated ahead of need.
 
-    There are none beyond b siblings or T calls, nor beyond what the limits allow.
+    There are none beyond b siblings or T calls, nor beyond what the limits allow. A sibling whose
+    generation ahead failed is asked for again when its turn comes.
     """
     settings, top = state["settings"], state["stack"][-1]
     left = min(settings["branches"] - top["tried"], settings["max_calls"] - state["step"])
     count = min(1 + settings["speculate"], left, expansions_allowed(state))
     return [
-        Send("generate", Order(thought=top["thought"], expansion=top["tried"] + at))
+        Send("generate", Order(thought=top["thought"], expansion=top["tried"] + at, ahead=at > 0))
         for at in range(count)
     ]
 
@@ -104,10 +105,8 @@ def evaluate_steps(parts: Parts) -> Node:
         drafts = [*top["ahead"], *takewhile(_served, state.get("drafts") or [])]
         if not drafts:
             return {"stop_reason": "budget"}
-        # Several may have waited since the limits allowed them: judged calls count towards T.
-        room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
-        left = min(room, state["settings"]["max_calls"] - state["step"])
-        judged = _up_to_the_first_acceptable(parts, state, top, drafts[:left])
+        # Several may have waited since the limits allowed them.
+        judged = _up_to_the_first_acceptable(parts, state, top, drafts[: _room(state)])
         size = len(judged.thoughts)
         stack = [*below, Branch({**top, "tried": top["tried"] + size, "ahead": drafts[size:]})]
         last = next(reversed(judged.thoughts.values()))
@@ -145,6 +144,15 @@ class _Judged(NamedTuple):
     thoughts: Tree
     """The judged calls; all but the last are refused."""
     malformed: int
+
+
+def _room(state: PlanState) -> int:
+    """Returns how many calls may still be judged: each counts towards T, a thought and a round."""
+    settings, usage = state["settings"], state["usage"]
+    room: int = settings["max_calls"] - state["step"]
+    room = min(room, remaining_thoughts(limits_of(settings), usage))
+    rounds: int | None = settings["limit_rounds"]
+    return room if rounds is None else min(room, rounds - usage.get("rounds", 0))
 
 
 def _served(draft: Draft) -> bool:
@@ -209,7 +217,7 @@ def _continued(state: PlanState, top: Branch, drafts: Sequence[Draft]) -> Tree:
 
 def _counts(judged: _Judged) -> dict[str, Any]:
     size = len(judged.thoughts)
-    counts: dict[str, Any] = {"thoughts": size, "evaluated": size, "expansions": size, "rounds": 1}
+    counts: dict[str, Any] = dict.fromkeys(("thoughts", "evaluated", "expansions", "rounds"), size)
     if judged.malformed:
         counts["parse_errors"] = {"generate": judged.malformed}
     return counts
@@ -226,5 +234,5 @@ def _over(state: PlanState, stack: Sequence[Branch], step: int) -> StopReason:
     made = state["usage"].get("thoughts", 0) + step - state["step"]
     if step == settings["max_calls"] or made == settings["limit_thoughts"]:
         return "budget"
-    rounds = state["usage"].get("rounds", 0) + 1
+    rounds = state["usage"].get("rounds", 0) + step - state["step"]
     return "round_limit" if rounds == settings["limit_rounds"] else ""

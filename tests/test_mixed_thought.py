@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from climbing import LIBRARY, Climbing, climber
 from letters import HOSTILE, comparable, edges, interrupted
-from scripted import Call, Reply, ScriptedChat
+from scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
+from thoughtgraph.errors import ModelError
 from thoughtgraph.nodes.plans import drawn_shots
 
 POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
@@ -336,14 +337,69 @@ async def test_speculation_changes_nothing_but_the_cost(pool: range) -> None:
     assert saved > 0
 
 
-@pytest.mark.parametrize("limit", [{"max_calls": 5}, {"limit_thoughts": 5}])
+def failing(seed: int) -> Reply:
+    """A climber whose endpoint refuses some calls, always the same ones."""
+    write = climber(seed)
+
+    def reply(call: Call) -> Any:
+        if rng("refused", seed, call.draw).random() < 0.1:
+            raise ModelError("the endpoint is gone")
+        return write(call)
+
+    return reply
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_neither_failures_nor_delays_ahead_of_need_change_the_result(pool: range) -> None:
+    ends = set()
+    for seed in pool:
+        method, settings = drawn_method(seed)
+        graph, model = built(method)
+        results = []
+        for speculate in (0, 1, 3):
+            model.reply, model.seen = failing(seed), []
+            model.delay = lambda call, at=speculate: rng(at, call.draw).random() / 1000
+            context = {**settings, "speculate": speculate}
+            out = await graph.ainvoke({"problem": "6"}, context=context)
+            results.append([out[name] for name in ("tree", "answer", "stop_reason", "error")])
+        model.delay = 0.0
+        assert results == [results[0]] * 3, seed
+        ends.add(results[0][2])
+    assert ends >= {"solved", "error", "dead_end"}
+
+
+async def test_what_fails_ahead_of_need_ends_the_search_when_its_turn_comes() -> None:
+    def reply(call: Call) -> str:
+        if call.draw is not None and call.draw[1:3] == ("0", 1):
+            raise ModelError("the endpoint is gone")
+        return "+9" if call.prompt.startswith("5") else "end"
+
+    solved = await run("tomt_tot", reply, "6", speculate=2)
+    assert (solved["stop_reason"], solved["error"], solved["answer"]) == ("solved", "", "0")
+    failed, model = await seen("tomt_tot", reply, "5", speculate=2)
+    assert (failed["stop_reason"], len(failed["tree"])) == ("error", 2)
+    assert "gone" in failed["error"]
+    assert [call.draw[2] for call in model.seen][:3] == [0, 1, 2], "all siblings at once"
+
+
+async def test_calls_ahead_of_need_use_up_the_limit_on_requests() -> None:
+    plain, ahead = [
+        await run("tomt_tot", lambda call: "+2", "4", limit_requests=3, speculate=speculate)
+        for speculate in (0, 2)
+    ]
+    assert [len(out["tree"]) - 1 for out in (plain, ahead)] == [3, 1]
+    assert plain["stop_reason"] == ahead["stop_reason"] == "budget"
+
+
+@pytest.mark.parametrize("limit", [{"max_calls": 5}, {"limit_thoughts": 5}, {"limit_rounds": 5}])
 async def test_calls_that_waited_are_judged_within_the_limits(limit: dict[str, Any]) -> None:
     lines = {("0", 0): "+1", **{("1", at): "+9" for at in range(3)}, ("0", 1): "+9", ("0", 2): "+9"}
     plain, ahead = [
         await run("tomt_tot", scripted(lines), **limit, speculate=speculate) for speculate in (0, 2)
     ]
     assert [parent for _, parent, *_ in rows(plain)] == ["0", "1", "1", "1", "0"]
-    assert (ahead["tree"], ahead["stop_reason"]) == (plain["tree"], "budget")
+    assert (ahead["tree"], ahead["stop_reason"]) == (plain["tree"], plain["stop_reason"])
+    assert plain["stop_reason"] == ("round_limit" if "limit_rounds" in limit else "budget")
 
 
 def without_portion(out: Any) -> list[Any]:

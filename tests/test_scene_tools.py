@@ -241,6 +241,43 @@ def test_an_agent_reads_why_a_call_failed() -> None:
         raising.invoke({"object_list": [9]})
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("query_relation", {"relation": [], "object": [0]}, "E_TYPE: no relation is given"),
+        (
+            "filter_relation",
+            {"relation": [], "object": [0], "object_list": "all_obj"},
+            "E_TYPE: no relation is given",
+        ),
+        ("sum", {"num1": True, "num2": 2}, "E_TYPE: num1"),
+        ("sum", {"num1": -1, "num2": 2}, "E_LIMIT"),
+        ("equal", {"input1": True, "input2": 1}, "E_TYPE: input1"),
+        ("equal", {"input1": ["red"], "input2": ["red"]}, "E_VOCAB"),
+        ("count_part", {"part": "leg", "object": "the table"}, "E_TYPE: object"),
+        ("count_part", {"part": "leg"}, "E_TYPE: object"),
+    ],
+)
+def test_an_agent_reads_why_arguments_do_not_fit(
+    name: str, given: dict[str, Any], told: str
+) -> None:
+    tools = {tool.name: tool for tool in scene_tools(ROOM)}
+    reason = tools[name].invoke(given)
+    assert reason.startswith(told)
+    assert "\n" not in reason
+
+
+def test_numbers_and_relations_are_taken_as_tools_return_them() -> None:
+    tools = {tool.name: tool for tool in scene_tools(ROOM)}
+    assert tools["sum"].invoke({"num1": "two", "num2": 3}) == 5
+    between = [
+        tools["get_relation"].invoke({"object1": [one], "object2": [other]})
+        for one, other in ((0, 1), (1, 2), (2, 0))
+    ]
+    assert tools["equal"].invoke({"input1": between[0], "input2": between[1]}) is True
+    assert tools["equal"].invoke({"input1": between[0], "input2": between[2]}) is False
+
+
 def test_tools_are_described_for_a_model() -> None:
     for scene in (ROOM, SOLIDS):
         for tool in scene_tools(scene, "paper"):

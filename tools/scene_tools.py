@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, StrictInt, create_model
 
 from thoughtgraph.tools import scene_functions as functions
 from thoughtgraph.tools.scene import Scene
@@ -149,12 +149,7 @@ TOOLS: Mapping[str, SceneTool] = dict(
             "object_or_part",
             "Takes an object or a part; returns its category.",
         ),
-        _tool(
-            "query_shape",
-            "object",
-            "Takes an object; returns its shape.",
-            extended=True,
-        ),
+        _tool("query_shape", "object", "Takes an object; returns its shape.", extended=True),
         _tool(
             "query_color",
             "part, object",
@@ -166,17 +161,8 @@ TOOLS: Mapping[str, SceneTool] = dict(
             "color, object",
             "Takes a color and an object; returns the part of the object that has the color.",
         ),
-        _tool(
-            "query_size",
-            "object",
-            "Takes an object; returns its size.",
-        ),
-        _tool(
-            "query_material",
-            "object",
-            "Takes an object; returns its material.",
-            extended=True,
-        ),
+        _tool("query_size", "object", "Takes an object; returns its size."),
+        _tool("query_material", "object", "Takes an object; returns its material.", extended=True),
         _tool(
             "exist",
             "object_list",
@@ -203,7 +189,8 @@ def scene_tools(
 
     Objects are given and returned as lists of ids, an object's place in the scene counted from 0;
     "all_obj" stands for all of them. Relations are names or, from get_relation, lists of names. A
-    call that fails returns its reason as text, so that the model can read it.
+    call that fails, or whose arguments do not fit, returns its reason as text, so that the model
+    can read it.
 
     Args:
         scene: The scene that the tools look at.
@@ -221,8 +208,10 @@ _OBJECTS = (
     Field(description='ids of objects; "all_obj" for all of the scene'),
 )
 _WORD = (str, Field(description="a word of the scene's vocabulary"))
-_NUMBER = (int, Field(description="a number", ge=0))
+_NUMBER = (StrictInt | str, Field(description="a number, from 0 on"))
 _RELATION = (str | list[str], Field(description="left, right, front, behind, above or below"))
+_COMPARED = StrictInt | str | list[int] | list[str]
+"""Strict as numbers are everywhere: a truth value is none."""
 _FIELDS: Mapping[str, Any] = {
     **dict.fromkeys(("object", "object_list"), _OBJECTS),
     **dict.fromkeys(("category", "part", "color"), _WORD),
@@ -230,8 +219,11 @@ _FIELDS: Mapping[str, Any] = {
     "relation": _RELATION,
     "part_list": (list[str | int], Field(description="attributes, or number, color and part")),
     "object_or_part": (list[int] | str, Field(description="one object's id in a list, or a noun")),
-    "input1": (int | str | list[int], Field(description="a number, a word or one object's id")),
-    "input2": (int | str | list[int], Field(description="what the first is compared with")),
+    "input1": (
+        _COMPARED,
+        Field(description="a number, a word, one object's id in a list, or a list of relations"),
+    ),
+    "input2": (_COMPARED, Field(description="what the first is compared with")),
 }
 
 
@@ -253,7 +245,14 @@ def _langchain(view: View, tool: SceneTool) -> BaseTool:
         description=f"{tool.meaning} {inspect.getdoc(tool.run) or ''}".strip(),
         args_schema=schema,
         handle_tool_error=True,
+        handle_validation_error=_unfit,
     )
+
+
+def _unfit(error: Any) -> str:
+    """Returns in one line which argument does not fit, and why, out of a pydantic error."""
+    first = error.errors()[0]
+    return f"E_TYPE: {first['loc'][0]}: {first['msg']}"
 
 
 def _kinds(tool: SceneTool, view: View) -> dict[str, str]:
@@ -272,8 +271,11 @@ def _given(view: View, kind: str, argument: Any) -> Item:
         return view.everything
     if not isinstance(argument, list) or kind == "part_list":
         return argument  # type: ignore[no-any-return]  # the schema let only values pass
-    if kind == "relation":
-        return frozenset().union(*(relations(view, name) for name in argument))
+    names = [name for name in argument if isinstance(name, str)]
+    if kind == "relation" and not names:
+        raise PlanError("E_TYPE", "no relation is given")
+    if names:
+        return frozenset().union(*(relations(view, name) for name in names))
     return _known(view, argument)
 
 
