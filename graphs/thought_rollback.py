@@ -13,8 +13,8 @@
     8      z becomes a thought; one with a solution ends its path     register
     9  return the first solution, or the winner of a vote             ensemble
 
-With `parallel` every open path takes a step in each round, while it is analysed: a path that turns
-out to be bad goes on beside the new branch in either mode, so no work is in vain. A round's
+With `parallel` every open path takes a step in each round, while it is analysed: in either mode a
+path that turns out to be bad goes on beside the new branch (unless `drop_paths`). A round's
 decisions are applied in the order of ids, whatever the timing. `parallel=false` is the paper's
 order, one request at a time. If no step is ever found bad the result is that of `chain`.
 """
