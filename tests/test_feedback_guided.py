@@ -15,7 +15,7 @@ from thoughtgraph.building import Graph
 from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
 
-POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 
 
 @cache

@@ -16,7 +16,7 @@ from thoughtgraph.nodes.analyse import bad_steps
 from thoughtgraph.nodes.structure import alpha, beta, line_of
 from thoughtgraph.tree import path_to
 
-POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 MODES = pytest.mark.parametrize("parallel", [True, False])
 EVERYTHING = 100_000
 
@@ -489,7 +489,7 @@ async def test_dropped_paths_are_the_exception_to_parity() -> None:
 @MODES
 async def test_only_dropped_paths_are_left_unfinished(pool: range, parallel: bool) -> None:
     left = 0
-    for seed in pool[::5]:
+    for seed in pool:
         reply = walker(seed, ends=0.2, bad=0.6)
         settings = {"steps": 4, "solutions": 1000, "path_rollbacks": seed % 2, "incoming": 2}
         out, _ = await run("rollback", reply, parallel=parallel, drop_paths=True, **settings)
