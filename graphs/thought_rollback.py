@@ -13,8 +13,8 @@
     8      z becomes a thought; one with a solution ends its path     register
     9  return the first solution, or the winner of a vote             ensemble
 
-With `parallel` every open path takes a step in each round, while it is analysed: a path that turns
-out to be bad goes on beside the new branch in either mode, so no work is in vain. A round's
+With `parallel` every open path takes a step in each round, while it is analysed: in either mode a
+path that turns out to be bad goes on beside the new branch (unless `drop_paths`). A round's
 decisions are applied in the order of ids, whatever the timing. `parallel=false` is the paper's
 order, one request at a time. If no step is ever found bad the result is that of `chain`.
 """
@@ -47,7 +47,9 @@ class RollbackSettings(ShowingSettings):
     parallel: bool = Field(
         True,
         description="Grow all open paths at once (section 3.3, third trick), or one request at a "
-        "time, as published numbers were made.",
+        "time, as published numbers were made. Both find the same thoughts if they end "
+        "`exhausted`, neither `solutions` nor `incoming` was reached, experiences are "
+        "`from_edges` and `drop_paths` is off.",
     )
     solutions: int = Field(
         8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
@@ -64,7 +66,8 @@ class RollbackSettings(ShowingSettings):
     )
     drop_paths: bool = Field(
         False,
-        description="Also stop growing such a path (paper: 'ignored'; official code: off).",
+        description="Also stop growing such a path (paper: 'ignored'; official code: off). With "
+        "`parallel` it has gone on for a round or two by then.",
     )
     steps: int = Field(
         19, ge=1, le=1000, description="Most thoughts on a path (official code: 19; game24 3)."

@@ -6,4 +6,6 @@ from thoughtgraph.tasks.stepwise import Stepwise
 
 def aqua() -> Stepwise:
     """Makes the task `aqua`; answers are letters from A to E."""
-    return multiple_choice("aqua", "AQuA: algebra word problems with choices")
+    return multiple_choice(
+        "aqua", "AQuA: algebra word problems with choices", "ABCDE", "stepwise/five_choices"
+    )

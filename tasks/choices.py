@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from thoughtgraph.tasks.stepwise import CHOICE, Stepwise
 
@@ -9,19 +10,30 @@ FORM = '"the answer is X" where X is the letter of the right choice'
 LETTERS = "ABCDEFGHIJ"
 
 _DECORATION = r"[\s*_:\"'`$(]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"
-_FIRST = re.compile(rf"(?:{_DECORATION}){{0,12}}([A-J])\b", re.I)
-_CAPITAL = re.compile(r"(?<![\w'])\(?([A-J])(?:\)|\b(?![' \w]))")
+_REASON = r"[ \t]+(?:because|since)\b"
+# "A" and "I" before a word are words themselves, unless a reason follows.
+_FIRST = re.compile(
+    rf"(?:{_DECORATION}){{0,12}}(?:([B-HJ])\b|([AI])\b(?!'|(?!{_REASON})[ \t]+[a-z]))", re.I
+)
+_CAPITAL = re.compile(rf"(?<![\w'])\(?([A-J])(?:\)|\b(?:(?={_REASON})|(?![' \w])))")
 
 
-def multiple_choice(name: str, topic: str) -> Stepwise:
+def multiple_choice(name: str, topic: str, letters: str, examples: str) -> Stepwise:
     """Makes a task whose answers are letters, such as `C`.
 
     Args:
         name: The task's id.
         topic: What the questions are about, as prompts name it.
+        letters: The letters that its choices have, such as `ABCD`.
+        examples: The prompt file that holds its worked examples.
     """
     return Stepwise(
-        name, topic=topic, form=FORM, reader=letter, examples="stepwise/choices", marker=CHOICE
+        name,
+        topic=topic,
+        form=FORM,
+        reader=partial(letter, letters),
+        examples=examples,
+        marker=CHOICE,
     )
 
 
@@ -31,9 +43,15 @@ def stated(question: str, options: Sequence[str]) -> str:
     return "\n".join([question.strip(), "Answer choices:", *lines])
 
 
-def letter(marked: str, text: str) -> str | None:
-    """Returns the letter that follows the marker, else the last one that stands alone."""
-    if found := _FIRST.match(marked):
-        return found[1].upper()
-    alone = _CAPITAL.findall(text)
+def letter(letters: str, marked: str, text: str) -> str | None:
+    """Returns the choice that follows the marker, else the last letter that stands alone.
+
+    Args:
+        letters: The letters that choices have.
+        marked: What follows the marker; empty without one.
+        text: The whole text.
+    """
+    if (found := _FIRST.match(marked)) and (first := (found[1] or found[2]).upper()) in letters:
+        return first
+    alone = [found for found in _CAPITAL.findall(text) if found in letters]
     return alone[-1] if alone else None

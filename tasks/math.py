@@ -8,6 +8,7 @@ from thoughtgraph.tasks.stepwise import Stepwise
 FORM = '"the answer is a" where a is the answer alone, in LaTeX'
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
+_NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
 _INLINE = re.compile(r"\$([^$]{1,500})\$|\\\(([^$]{1,500}?)\\\)")
 
 
@@ -23,11 +24,12 @@ def math() -> Stepwise:
 
 
 def formula(marked: str, text: str) -> str | None:
-    r"""Returns the answer after the marker: what is `\boxed` or between dollars, else the line.
+    r"""Returns the answer after the marker: what is `\boxed` or between dollars, else the sentence.
 
     Without a marker only a boxed answer counts.
     """
     line = next((line for line in marked.split("\n") if line.strip(" *_:.$")), "")
+    line = _NEXT_SENTENCE.split(line, maxsplit=1)[0]
     box = boxed(marked) or boxed(text)
     if box is None and (inline := _INLINE.search(line)):
         box = inline[1] or inline[2]

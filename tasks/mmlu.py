@@ -6,4 +6,6 @@ from thoughtgraph.tasks.stepwise import Stepwise
 
 def mmlu() -> Stepwise:
     """Makes the task `mmlu`; answers are letters from A to D. A subject is a data file."""
-    return multiple_choice("mmlu", "MMLU: exam questions with choices")
+    return multiple_choice(
+        "mmlu", "MMLU: exam questions with choices", "ABCD", "stepwise/four_choices"
+    )

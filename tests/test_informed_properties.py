@@ -28,7 +28,7 @@ from scripted import Call, Reply
 import thoughtgraph as tg
 from thoughtgraph.nodes.queue import TOO_DEEP, by_priority
 
-POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("seeds", POOLS)

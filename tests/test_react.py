@@ -12,7 +12,7 @@ from scripted import Call, Reply, ScriptedChat
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 
-POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 METHODS = ("react", "reflexion")
 
 

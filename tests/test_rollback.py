@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from letters import HOSTILE, comparable, edges, interrupted
 from scripted import Call, Reply
-from stepping import MARKER, PROBLEM, Stepping, delayed, paths, run, shape, told, walker
+from stepping import MARKER, PROBLEM, Stepping, built, delayed, paths, run, shape, told, walker
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
@@ -16,7 +16,7 @@ from thoughtgraph.nodes.analyse import bad_steps
 from thoughtgraph.nodes.structure import alpha, beta, line_of
 from thoughtgraph.tree import path_to
 
-POOLS = [range(100), pytest.param(range(100, 2000), marks=pytest.mark.slow)]
+POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 MODES = pytest.mark.parametrize("parallel", [True, False])
 EVERYTHING = 100_000
 
@@ -276,6 +276,7 @@ async def test_without_errors_it_is_the_chain(pool: range) -> None:
 
 @pytest.mark.parametrize("pool", POOLS)
 async def test_parallel_growth_finds_the_same_thoughts(pool: range) -> None:
+    """As a set, without U and K, where `exhausted`, with `from_edges` and no `drop_paths`."""
     compared = 0
     for seed in pool:
         draws = random.Random(seed)
@@ -471,11 +472,24 @@ async def test_a_dropped_path_is_grown_no_further(
     assert f"{MARKER} 1" in {t["text"] for t in within["tree"].values()}, "one is within the limit"
 
 
+async def test_dropped_paths_are_the_exception_to_parity() -> None:
+    settings = {"drop_paths": True, "path_rollbacks": 0}
+    alone, _ = await run("rollback", forked, parallel=False, **settings)
+    together, _ = await run("rollback", forked, **settings)
+    assert alone["stop_reason"] == together["stop_reason"] == "exhausted"
+    beyond = {t["text"] for t in together["tree"].values()} - {
+        t["text"] for t in alone["tree"].values()
+    }
+    assert beyond == {"e", "f"}, "grown before the path is dropped"
+    fields = built("rollback")[0].get_context_jsonschema()["properties"]
+    assert "`drop_paths` is off" in fields["parallel"]["description"]
+
+
 @pytest.mark.parametrize("pool", POOLS)
 @MODES
 async def test_only_dropped_paths_are_left_unfinished(pool: range, parallel: bool) -> None:
     left = 0
-    for seed in pool[::5]:
+    for seed in pool:
         reply = walker(seed, ends=0.2, bad=0.6)
         settings = {"steps": 4, "solutions": 1000, "path_rollbacks": seed % 2, "incoming": 2}
         out, _ = await run("rollback", reply, parallel=parallel, drop_paths=True, **settings)

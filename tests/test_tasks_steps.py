@@ -1,11 +1,14 @@
 """The tasks of Thought Rollback: answers, worked examples, plain prompts, Game of 24's steps."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from letters import HOSTILE
 from scripted import ScriptedChat
+from stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph import registry
@@ -31,9 +34,22 @@ def task(name: str) -> Any:
         ("mmlu", "**The final choice is: D) 33**", "D"),
         ("mmlu", r"The final choice is \boxed{\text{C}}", "C"),
         ("aqua", "The final choice is none", None),
+        ("mmlu", "The final choice is: I think it is C", "C"),
+        ("mmlu", "The final choice is: I think it is C because it is larger.", "C"),
+        ("aqua", "The final choice is a bit unclear, but B", "B"),
+        ("aqua", "The final choice is A bit unclear", None),
+        ("mmlu", "The final choice is A because it is larger", "A"),
+        ("mmlu", "The final choice is a", "A"),
+        ("mmlu", "The final choice is **A**\nSo we are done.", "A"),
+        ("mmlu", "The final choice is a) Paris", "A"),
+        ("mmlu", "The final choice is c the third", "C"),
+        ("mmlu", "The final choice is E", None),
+        ("aqua", "The final choice is E", "E"),
         ("math", r"The final solution is $\frac{3}{4}$.", "0.75"),
         ("math", r"The final solution is \boxed{\frac{\pi}{6}}", r"\frac{\pi}{6}"),
         ("math", r"The final solution is \( 25\pi \).", r"25\pi"),
+        ("math", "The final solution is 12. So we are done", "12"),
+        ("math", "The final solution is 1.5. Hence $x$ is 3.", "1.5"),
         ("theoremqa", "The final solution is True.", "true"),
         ("theoremqa", "The final solution is [0, 5]", "0, 5"),
         ("theoremqa", "The final solution is no", "false"),
@@ -79,6 +95,44 @@ async def test_plain_prompting_runs_with_and_without_examples(
     prompt = model.seen[0].prompt
     assert prompt.count("\nAnswer: Let's think step by step.\nStep 1.") == shots
     assert "How many?" in prompt
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "rollback.md").read_text(encoding="utf-8")
+VARIANTS = [row for row in PAGE.splitlines() if row.startswith(("| TR", "| any of these"))]
+
+
+def test_the_five_variants_are_documented() -> None:
+    told = [re.findall(r"`(\w+=\w+)`", row) for row in VARIANTS]
+    assert told == [
+        [],
+        ["ensemble=ratio"],
+        ["shots=5", "ensemble=ratio"],
+        ["shots=3", "examples=FILE"],
+        ["parallel=false"],
+    ]
+
+
+@pytest.mark.parametrize("row", VARIANTS)
+async def test_documented_settings_keep_their_examples_beside_experiences(
+    row: str, tmp_path: Path
+) -> None:
+    brought = tmp_path / "mine.md"
+    brought.write_text("worked by me")
+    told = dict(re.findall(r"`(\w+)=(\w+)`", row))
+    context = {name: json.loads(v) if v in ("3", "5", "false") else v for name, v in told.items()}
+    if "examples" in context:
+        context["examples"] = str(brought)
+    model = ScriptedChat(reply=mistaken)
+    graph = tg.build("rollback", task="gsm8k", model=model)
+    out = await graph.ainvoke({"problem": "4 + 9?"}, context=context)
+    assert out["usage"]["rollbacks"]
+    for call in model.seen:
+        if call.role == "generate" and "examples" in context:
+            assert "worked by me" in call.prompt
+        elif call.role == "generate":
+            assert call.prompt.count("Question: ") == 1 + context.get("shots", 0)
+    assert any("-th Experience" in c.prompt for c in model.seen if c.role == "generate")
+    assert {name: out["settings"][name] for name in context} == context
 
 
 @pytest.mark.parametrize(("name", "own"), [("gsm8k", 5), ("game24", 3)])
