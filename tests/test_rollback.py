@@ -481,8 +481,9 @@ async def test_dropped_paths_are_the_exception_to_parity() -> None:
         t["text"] for t in alone["tree"].values()
     }
     assert beyond == {"e", "f"}, "grown before the path is dropped"
-    fields = built("rollback")[0].get_context_jsonschema()["properties"]
-    assert "`drop_paths` is off" in fields["parallel"]["description"]
+    form = built("rollback")[0].get_context_jsonschema()
+    assert form is not None
+    assert "`drop_paths` is off" in form["properties"]["parallel"]["description"]
 
 
 @pytest.mark.parametrize("pool", POOLS)
