@@ -27,8 +27,15 @@ Scorer = Callable[[str, str, str], float]
 
 
 def exact_match(answer: str, gold: str) -> float:
-    """Returns 1 if two answers are equal once case, punctuation and articles are gone, else 0."""
-    return float(normal(answer) == normal(gold))
+    """Returns 1 if two answers are equal once case, punctuation and articles are gone, else 0.
+
+    An answer of which nothing is then left is compared as it is, and an empty one is wrong: the
+    official script takes `the` for `a`, and no answer for either.
+    """
+    if ours := normal(answer):
+        return float(ours == normal(gold))
+    bare = answer.strip().lower()
+    return float(bool(bare) and bare == gold.strip().lower())
 
 
 def f1(answer: str, gold: str) -> float:
@@ -77,11 +84,13 @@ SCORERS: Mapping[str, Scorer] = {
     **dict.fromkeys(("math", "theoremqa"), lambda problem, answer, gold: equivalent(answer, gold)),
     "strategyqa": lambda problem, answer, gold: solved(answer, gold),
     "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
+    "hotpotqa_f1": lambda problem, answer, gold: f1(answer, gold),
     "crosswords": lambda problem, answer, gold: crosswords.score(answer, gold).words,
     "fever": lambda problem, answer, gold: same_label(answer, gold),
 }
-"""The score of one answer by task. Of crosswords it is the share of right words, the middle row of
-Table 3; `bench/crosswords.py` has the others. Creative writing has a judge instead."""
+"""The score of one answer by task. Of HotpotQA it is exact match; as `hotpotqa_f1` it is F1, which
+FGDIP reports. Of crosswords it is the share of right words, the middle row of Table 3;
+`bench/crosswords.py` has the others. Creative writing has a judge instead."""
 
 
 def scores(
@@ -90,7 +99,7 @@ def scores(
     """Returns the score of each output of a method; one without an answer scores 0.
 
     Args:
-        task: The task's id, one of `SCORERS`.
+        task: The task's id, or another key of `SCORERS`.
         problem: The problem in canonical form.
         candidates: The answers of the outputs in their order.
         gold: The gold answer; None where the task checks answers exactly.

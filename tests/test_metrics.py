@@ -25,6 +25,12 @@ from thoughtgraph.bench.metrics import (
         ("U.S.A.", "usa", 1.0),
         ("theatre", "atre", 0.0),
         ("42", "forty-two", 0.0),
+        ("", "", 0.0),
+        ("the", "a", 0.0),
+        ("!", "", 0.0),
+        ("", "A", 0.0),
+        ("a ", "A", 1.0),
+        ("The The", "the the", 1.0),
     ],
 )
 def test_exact_match(answer, gold, same):
@@ -83,6 +89,8 @@ def test_scores_of_a_methods_outputs():
     assert mean(each) == pytest.approx(1 / 3)
     assert success_at_1([]) == best_of_k([]) == mean([]) == 0.0
     assert scores("strategyqa", "?", ["yes", "no"], "no") == [0.0, 1.0]
+    assert scores("hotpotqa", "?", ["the city of Paris", None, "paris"], "Paris") == [0.0, 0.0, 1.0]
+    assert scores("hotpotqa_f1", "?", ["the city of Paris", None], "Paris") == [0.5, 0.0]
 
 
 @pytest.mark.parametrize(
