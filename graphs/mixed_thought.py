@@ -64,7 +64,8 @@ class TotSettings(Settings):
     )
     tools_profile: Literal["extended", "paper"] = Field(
         "extended",
-        description="The paper's tools alone, or with those that its questions need (ours).",
+        description="The paper's tools alone, with the examples that make do with them, or also "
+        "those that its questions need (ours).",
     )
     shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (section A.4: 4 of 20).")
     redraw: Literal["call", "question"] = Field(
