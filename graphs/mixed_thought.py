@@ -2,7 +2,7 @@
 
     DFS(s, d)                                  s: the accepted steps; d: depth, 1 at first
     1  for i = 0, ..., b - 1 do                                      go_on
-    2      if T calls were made: stop                                go_on
+    2      if T calls were made: stop                                evaluate, go_on
     3      s' = G(s, d, i, k), its examples drawn afresh             generate
     4      if V(s + s') fails: next i                                evaluate -> generate
     5      if stop_sign in s': return s + s'                         evaluate -> answer
