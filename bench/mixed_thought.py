@@ -22,6 +22,7 @@ from thoughtgraph.bench.question_types import Type
 from thoughtgraph.bench.scene_questions import SceneQuestion, generate
 from thoughtgraph.bench.scene_shots import SEED as LIBRARY_SEED
 from thoughtgraph.errors import InputError
+from thoughtgraph.tasks.scenes import of_paper
 from thoughtgraph.tools.vocabulary import Style
 
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
@@ -48,7 +49,7 @@ async def record(arguments: argparse.Namespace) -> None:
     settings = chosen(arguments.set, arguments.calls)
     done = {key_of(row) for row in read(arguments.out)}
     graphs: dict[str, Any] = {}
-    for run in runs(arguments):
+    for run in runs(arguments, settings):
         given = given_to(run, settings)
         head = {
             "model": arguments.model,
@@ -99,11 +100,16 @@ async def searched(
     }
 
 
-def runs(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Yields the runs question by question, so that a part of them compares all methods fairly."""
+def runs(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> Iterator[Run]:
+    """Yields the runs question by question, so that a part of them compares all methods fairly.
+
+    With the paper's tools, questions whose gold plan needs another one are left out.
+    """
     for kind in arguments.types:
         questions = generate(arguments.style, kind, arguments.questions, arguments.seed)
         for question in questions:
+            if settings.get("tools_profile") == "paper" and not of_paper(question.plan):
+                continue  # no plan that the evaluator accepts answers it
             for method in arguments.methods:
                 for profile in (EXECUTED,) if method == ONE_STOP else arguments.profiles:
                     yield Run(method, kind, profile, question)

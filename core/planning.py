@@ -37,8 +37,8 @@ class Ruling:
 class Plans(Task, Protocol):
     """Has plans of executable steps: a chunk of steps is run, never scored by a model."""
 
-    def shots(self, problem: str) -> int:
-        """Returns how many solved examples there are for problems of this kind."""
+    def shots(self, problem: str, options: Options) -> int:
+        """Returns how many solved examples there are for problems of this kind, under settings."""
         ...
 
     def plan(

@@ -2,7 +2,7 @@
 
     DFS(s, d)                                  s: the accepted steps; d: depth, 1 at first
     1  for i = 0, ..., b - 1 do                                      go_on
-    2      if T calls were made: stop                                go_on
+    2      if T calls were made: stop                                evaluate, go_on
     3      s' = G(s, d, i, k), its examples drawn afresh             generate
     4      if V(s + s') fails: next i                                evaluate -> generate
     5      if stop_sign in s': return s + s'                         evaluate -> answer
@@ -64,7 +64,8 @@ class TotSettings(Settings):
     )
     tools_profile: Literal["extended", "paper"] = Field(
         "extended",
-        description="The paper's tools alone, or with those that its questions need (ours).",
+        description="The paper's tools alone, with the examples that make do with them, or also "
+        "those that its questions need (ours).",
     )
     shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (section A.4: 4 of 20).")
     redraw: Literal["call", "question"] = Field(

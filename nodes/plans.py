@@ -38,7 +38,8 @@ def next_steps(portion: Portion) -> Choose:
     def way(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
         settings, problem, path = job["settings"], job["problem"], job["path"]
         task, index = parts.task_for(settings, Plans), job.get("expansion", 0)
-        shots = drawn_shots(settings, problem, job["thought"], index, task.shots(problem))
+        library = task.shots(problem, settings)
+        shots = drawn_shots(settings, problem, job["thought"], index, library)
         most = portion(settings, len(path) + 1, index)
         made = {"node": "generate", "expansion": index, "shots": shots, "steps": most}
 

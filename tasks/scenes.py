@@ -19,8 +19,9 @@ from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tools.picture import svg
 from thoughtgraph.tools.plan_evaluator import Rules, judge
-from thoughtgraph.tools.plans import clean, steps_of
+from thoughtgraph.tools.plans import clean, parse, steps_of
 from thoughtgraph.tools.scene import Scene
+from thoughtgraph.tools.scene_tools import tools_of
 from thoughtgraph.tools.vocabulary import Style
 from thoughtgraph.tree import Path
 
@@ -28,8 +29,8 @@ LONGEST_QUESTION = 1_000
 """Letters of a question (ours)."""
 MALFORMED = frozenset({"E_SYNTAX", "E_STMT", "E_LIMIT"})
 """Faults of output that is no step at all."""
-EXTENDED = frozenset({"query_material", "minus"})
-"""Tools that the paper's questions need and its list lacks."""
+EXTENDED = frozenset(tools_of("extended")) - frozenset(tools_of("paper"))
+"""Tools that the paper's list lacks."""
 
 _FILTERS = ("filter_object", "filter_part")
 _ASKED = ("query_category", "query_color", "query_size", "query_material")
@@ -119,16 +120,20 @@ class Scenes:
         """Returns the paper's values for this task: they are the methods' own defaults."""
         return {}
 
-    def shots(self, problem: str) -> int:
-        """Returns the size of the library of the problem's type: 20."""
-        return len(_library(self._style, _asked(problem).type))
+    def shots(self, problem: str, options: Options) -> int:
+        """Returns the size of the library of the problem's type: 20, fewer with the paper's tools.
+
+        Examples with tools that the prompt does not describe are left out.
+        """
+        return len(_library(self._style, _asked(problem).type, options["tools_profile"]))
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
     ) -> Prompt:
         """Returns the paper's prompt (A.4): instruction, tools, examples, question, first steps."""
         asked, done = _asked(problem), lines_of(path)
-        shown = [_example(self._style, asked.type, at) for at in shots]
+        profile = options["tools_profile"]
+        shown = [_example(self._style, asked.type, profile, at) for at in shots]
         values = {
             "instruction": load("plans/instruction"),
             "tools": described(self._style, asked.type, options),
@@ -211,6 +216,11 @@ def _described(style: Style, kind: str, profile: str) -> str:
     return "\n".join(line for line in lines if line.partition("(")[0] in wanted)
 
 
+def of_paper(plan: Sequence[str]) -> bool:
+    """Returns whether a plan makes do with the tools of the paper's list."""
+    return not any(parse(line).tool in EXTENDED for line in plan)
+
+
 def numbered(plan: Sequence[str]) -> str:
     """Returns the lines of a plan as the paper numbers them."""
     return "\n".join(f"Step {at}:{line}" for at, line in enumerate(plan, 1))
@@ -227,14 +237,15 @@ def _asked(problem: str) -> Asked:
     return Asked(given["question"], given["type"], Scene.from_json(given["scene"]))
 
 
-def _library(style: Style, kind: str) -> list[dict[str, Any]]:
+@cache
+def _library(style: Style, kind: str, profile: str) -> list[dict[str, Any]]:
     shots: list[dict[str, Any]] = prompts.data(f"plans/{style}_{kind}")
-    return shots
+    return [shot for shot in shots if profile == "extended" or of_paper(shot["plan"])]
 
 
 @cache
-def _example(style: Style, kind: str, at: int) -> Example:
-    given = _library(style, kind)[at]
+def _example(style: Style, kind: str, profile: str, at: int) -> Example:
+    given = _library(style, kind, profile)[at]
     question, steps = given["question"], numbered(given["plan"])
     return Example(
         fill("plans/example", question=question, steps=steps),

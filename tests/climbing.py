@@ -28,7 +28,7 @@ class Climbing:
     def published(self, method: str) -> Mapping[str, Any]:
         return {}
 
-    def shots(self, problem: str) -> int:
+    def shots(self, problem: str, options: Options) -> int:
         return LIBRARY
 
     def plan(

@@ -18,13 +18,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_scene_tools import ROOM
 
-from thoughtgraph.tools.plan_evaluator import Rules, judge
+from thoughtgraph.tools.plan_evaluator import Judged, Rules, judge
 from thoughtgraph.tools.plans import SOURCE, parse, steps_of
 from thoughtgraph.tools.scene_tools import TOOLS
 from thoughtgraph.tools.scene_values import PlanError
 
 FOLDER = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
 QUESTION = "how many legs does the table with drawers have?"
+PROFILES = (Rules(profile="paper"), Rules(profile="grounded"))
 FORBIDDEN = {"exec", "open", "import", "os.system", "subprocess.Popen", "socket.connect"}
 _watching = False
 _seen: list[str] = []
@@ -116,20 +117,26 @@ def least_time(line: str) -> float:
     times = []
     for _ in range(3):
         begin = time.thread_time()
-        verdict(line)
+        verdicts(line)
         times.append(time.thread_time() - begin)
     return min(times)
+
+
+def verdicts(line: str) -> tuple[str, list[Judged]]:
+    """The verdict of the parser, and those of the evaluators."""
+    steps = steps_of(line)
+    return verdict(line), [judge(QUESTION, ROOM, None, steps, rules) for rules in PROFILES]
 
 
 def check(line: str) -> None:
     begin = time.thread_time()
     with watched() as seen:
-        code = verdict(line)
-        judged = judge(QUESTION, ROOM, None, steps_of(line), Rules(profile="paper"))
+        code, ruled = verdicts(line)
     assert seen == []
-    assert code == "OK" or not judged.accepted or len(steps_of(line)) != 1
-    assert "\n" not in judged.reason
-    json.dumps(judged.state)
+    for judged in ruled:
+        assert code == "OK" or not judged.accepted or len(steps_of(line)) != 1
+        assert "\n" not in judged.reason
+        json.dumps(judged.state)
     if time.thread_time() - begin > 0.005:
         assert least_time(line) < 0.005
 

@@ -11,6 +11,7 @@ from scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import prompts, registry
+from thoughtgraph.bench import mixed_thought
 from thoughtgraph.bench.question_types import Type
 from thoughtgraph.bench.scene_questions import SceneQuestion, generate
 from thoughtgraph.bench.scene_shots import shots
@@ -163,9 +164,28 @@ def test_a_library_has_twenty_examples_of_the_tools_it_describes(style: Style, k
     names = {line.partition("(")[0] for line in lines}
     assert {parse(line).tool for example in library for line in example["plan"]} <= names
     assert all(re.fullmatch(r"\w+\([^()]+\): [A-Z].*\.", line) for line in lines)
-    of_paper = described(style, kind, {**OPTIONS, "tools_profile": "paper"})
-    assert not any(f"{name}(" in of_paper for name in EXTENDED)
     assert set(TOOLS) == set(KINDS)
+
+
+@pytest.mark.parametrize(("style", "kind"), BOTH)
+def test_with_the_papers_tools_no_prompt_shows_another_one(style: Style, kind: Type) -> None:
+    options = {**OPTIONS, "tools_profile": "paper"}
+    task, [question] = Scenes(style), generate(style, kind, 1, 5)
+    asked = task.read(question.problem())
+    library = task.shots(asked, options)
+    assert 9 <= library <= task.shots(asked, OPTIONS) == 20
+    prompt = task.plan(asked, [], range(library), 1, options)
+    assert prompt.user.count("Question:") == library + 1
+    assert not any(f"{name}(" in prompt.user for name in EXTENDED)
+    assert {"minus", "query_material", "query_shape"} == EXTENDED
+
+
+def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
+    arguments = mixed_thought.parser().parse_args(["--types", "compare", "--out", "runs.jsonl"])
+    every = [run.question for run in mixed_thought.runs(arguments, {})]
+    kept = [run.question for run in mixed_thought.runs(arguments, {"tools_profile": "paper"})]
+    assert kept == [asked for asked in every if not any("minus(" in step for step in asked.plan)]
+    assert 0 < len(kept) < len(every)
 
 
 @pytest.mark.parametrize(("style", "kind"), [("ptr", "sum"), ("clevr", "logic")])
