@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from letters import HOSTILE, comparable, edges, interrupted
 from scripted import Call, Reply
-from stepping import MARKER, PROBLEM, Stepping, built, delayed, paths, run, shape, told, walker
+from stepping import MARKER, PROBLEM, Stepping, delayed, paths, run, shape, told, walker
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
+from thoughtgraph.graphs.thought_rollback import SETTINGS
 from thoughtgraph.nodes.analyse import bad_steps
 from thoughtgraph.nodes.structure import alpha, beta, line_of
 from thoughtgraph.tree import path_to
@@ -487,8 +488,9 @@ async def test_dropped_paths_are_the_exception_to_parity() -> None:
         t["text"] for t in alone["tree"].values()
     }
     assert beyond == {"e", "f"}, "grown before the path is dropped"
-    fields = built("rollback")[0].get_context_jsonschema()["properties"]
-    assert "`drop_paths` is off" in fields["parallel"]["description"]
+    told = SETTINGS.model_fields["parallel"].description
+    assert told is not None
+    assert "`drop_paths` is off" in told
 
 
 @pytest.mark.parametrize("pool", POOLS)
