@@ -1,24 +1,59 @@
 """How close Thought Rollback's parallel growth comes to the time its dependent requests need.
 
-    uv run python -m thoughtgraph.bench.rollback_latency [--latency 0.2] [--seeds 5]
+    uv run python -m thoughtgraph.bench.rollback_latency [--latency 0.2] [--searches 5]
 
 A scripted chat model answers after a fixed latency. The critical path is the longest chain of
 requests whose prompt contains an earlier answer, read off the model's own log; a search cannot be
 faster. Under `two_call` a rollback's branch also waits for the reading of its analysis, which its
-prompt does not show: the second ratio counts that too. Strictly sequential growth is timed beside.
+prompt does not show: the second ratio counts that too, and the third is what it alone adds, which
+depends on no clock. Strictly sequential growth is timed beside. Searches of few requests say
+nothing of growth: seeds whose search makes fewer than 30 are passed over.
 """
 
 import argparse
 import asyncio
 import random
-import statistics
 import time
+from collections.abc import AsyncIterator
 from functools import partial
+from typing import NamedTuple
 
 import thoughtgraph as tg
 from thoughtgraph.bench.critical_path import Exchange, Sleeper, critical_path, new_name
 
 QUESTION = "How many apples are left?"
+FEWEST = 30
+"""Requests below which a search is passed over."""
+
+HEADS = (
+    "seed",
+    "requests",
+    "path s",
+    " times",
+    "with decisions",
+    "decisions alone",
+    "parallel s",
+    "sequential s",
+)
+RANGES = (
+    "times the critical path",
+    "times the path with decisions",
+    "what decisions alone add, in times the path",
+    "sequential, in times parallel",
+)
+
+
+class Measured(NamedTuple):
+    """One search."""
+
+    seconds: float
+    levels: int
+    """How many times it waited for requests, those of a round together."""
+    log: list[Exchange]
+
+    def path(self, *, decisions: bool = False) -> float:
+        """Returns its critical path in seconds, with or without waits for unseen decisions."""
+        return critical_path(self.log, partial(was_read, self.log) if decisions else None)
 
 
 def said(draws: random.Random, role: str, prompt: str) -> tuple[str, str]:
@@ -45,40 +80,56 @@ def was_read(log: list[Exchange], reading: Exchange, later: Exchange) -> bool:
 
 async def measured(
     seed: int, latency: float, *, parallel: bool, protocol: str = "two_call"
-) -> tuple[float, list[Exchange]]:
-    """Returns a search's seconds and its model's log."""
+) -> Measured:
+    """Returns what a search took, and its model's log."""
     model = Sleeper(answer=said, seed=seed, latency=latency)
     graph = tg.build("rollback", task="gsm8k", model=model)
     context = {"parallel": parallel, "protocol": protocol}
     began = time.perf_counter()
-    await graph.ainvoke({"problem": QUESTION}, context=context)
-    return time.perf_counter() - began, model.log
+    out = await graph.ainvoke({"problem": QUESTION}, context=context)
+    return Measured(time.perf_counter() - began, out["usage"]["levels"], model.log)
 
 
-async def main(latency: float, seeds: int) -> None:
+async def grown(searches: int, protocol: str) -> AsyncIterator[int]:
+    """Yields the first seeds whose search makes requests enough."""
+    seed = 0
+    while searches:
+        tried = await measured(seed, 0.0, parallel=True, protocol=protocol)
+        if len(tried.log) >= FEWEST:
+            searches -= 1
+            yield seed
+        seed += 1
+
+
+async def main(latency: float, searches: int) -> None:
     """Measures and prints."""
-    await measured(0, 0.0, parallel=True)  # warms imports up
     for protocol in ("two_call", "single_call"):
-        print(
-            f"{protocol}\nseed  parallel s  requests  path s  times  with decisions  sequential s"
-        )
-        ratios: list[tuple[float, float]] = []
-        for seed in range(seeds):
-            spent, log = await measured(seed, latency, parallel=True, protocol=protocol)
-            alone, _ = await measured(seed, latency, parallel=False, protocol=protocol)
-            path = critical_path(log)
-            ratios.append((spent / path, spent / critical_path(log, partial(was_read, log))))
-            print(
-                f"{seed:4}  {spent:10.2f}  {len(log):8}  {path:6.2f}  {ratios[-1][0]:5.3f}  "
-                f"{ratios[-1][1]:14.3f}  {alone:12.2f}"
-            )
-        medians = [statistics.median(column) for column in zip(*ratios, strict=True)]
-        print(f"median {medians[0]:.3f} times the critical path, {medians[1]:.3f} with decisions\n")
+        print(f"{protocol}\n{'  '.join(HEADS)}")
+        rows: list[tuple[float, ...]] = []
+        async for seed in grown(searches, protocol):
+            found = await measured(seed, latency, parallel=True, protocol=protocol)
+            alone = await measured(seed, latency, parallel=False, protocol=protocol)
+            path, decided = found.path(), found.path(decisions=True)
+            ratios = (found.seconds / path, found.seconds / decided, decided / path)
+            rows.append((*ratios, alone.seconds / found.seconds))
+            cells = [
+                f"{seed}",
+                f"{len(found.log)}",
+                f"{path:.2f}",
+                *(f"{ratio:.3f}" for ratio in ratios),
+                f"{found.seconds:.2f}",
+                f"{alone.seconds:.2f}",
+            ]
+            print("  ".join(cell.rjust(len(head)) for cell, head in zip(cells, HEADS, strict=True)))
+        columns = list(zip(*rows, strict=True))
+        for name, column in zip(RANGES, columns, strict=True):
+            print(f"{name}: {min(column):.3f} to {max(column):.3f}")
+        print()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
     parser.add_argument("--latency", type=float, default=0.2, help="seconds an answer takes")
-    parser.add_argument("--seeds", type=int, default=5, help="how many searches")
+    parser.add_argument("--searches", type=int, default=5, help="how many searches")
     given = parser.parse_args()
-    asyncio.run(main(given.latency, given.seeds))
+    asyncio.run(main(given.latency, given.searches))

@@ -1,10 +1,14 @@
 """Thought Rollback: reasoning that goes back to before a mistake (Chen and Li 2024, ICML).
 
-    Require: question q, solutions wanted K, rollbacks into one thought U
+    Require: question q, solutions wanted K, rollbacks into one thought U,
+             rollbacks a path may have left and still be analysed: path_rollbacks
 
     1  open <- {q}                                                    start
     2  while fewer than K solutions and a path is open                select
-    3      a path from the root to an open thought z_n is analysed    analyse
+           take the open path made with most experiences, ties
+           depth first; with `parallel` all open paths
+    3      the path from the root to its last thought z_n is
+           analysed, once, unless more than path_rollbacks left it    analyse
     4      B <- the indexes of its bad steps                          extract_index
     5      m <- the first in B with fewer than U rollbacks to z_m-1   decide
     6      if there is one, add a rollback edge from z_n to z_m-1,

@@ -47,6 +47,23 @@ def test_feedback_makes_children_one_after_the_other() -> None:
     assert sum(made) < path < sum(call.takes for call in log), "labels stand side by side"
 
 
-def test_both_protocols_of_a_rollback_have_a_path() -> None:
-    _, log = asyncio.run(rollback_latency.measured(1, 0.01, parallel=True))
-    assert 0.01 < critical_path(log) <= 0.01 * len(log)
+@pytest.mark.parametrize("protocol", ["two_call", "single_call"])
+def test_a_search_waits_as_often_as_its_critical_path_is_long(protocol: str) -> None:
+    long = 0
+    for seed in range(4):
+        search = asyncio.run(
+            rollback_latency.measured(seed, 0.01, parallel=True, protocol=protocol)
+        )
+        assert search.levels * 0.01 == pytest.approx(search.path(decisions=True))
+        assert search.path() <= search.path(decisions=True)
+        if protocol == "single_call":
+            assert search.path() == search.path(decisions=True), "an analysis names its own steps"
+        long += len(search.log) >= 10
+    assert long
+
+
+def test_searches_of_few_requests_are_passed_over() -> None:
+    async def seeds() -> list[int]:
+        return [seed async for seed in rollback_latency.grown(2, "two_call")]
+
+    assert asyncio.run(seeds()) == [0, 3], "the searches of seeds 1 and 2 end at once"

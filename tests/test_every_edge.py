@@ -1,4 +1,4 @@
-"""Every arrow of the drawn graphs of methods that act is taken by some scripted search."""
+"""Every arrow of the drawn graphs is taken by some scripted search: methods that act, rollback."""
 
 from itertools import pairwise
 from typing import Any
@@ -7,6 +7,8 @@ import pytest
 from acting import Errand, Odds, walker
 from informed import A_STAR, BEST, D_STAR, DFS
 from scripted import Call, ScriptedChat
+from stepping import Stepping
+from stepping import walker as reasoner
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
@@ -64,3 +66,30 @@ async def test_every_arrow_is_taken_and_no_other(method: str) -> None:
         for context in SEARCHES[method]:
             taken |= await walked(graph, context)
     assert taken == drawn(graph)
+
+
+STOPPED = [{}, {"solutions": 1}, *({"limit_requests": most} for most in range(8))]
+
+
+async def rolled(*, parallel: bool) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """The arrows that searches of Thought Rollback take, and those of its drawing."""
+    model = ScriptedChat(reply=unreadable)
+    graph = tg.build("rollback", task=Stepping(), model=model)
+    taken = set[tuple[str, str]]()
+    for seed, protocol in enumerate(("two_call", "two_call", "single_call"), 4):
+        model.reply = reasoner(seed, ends=0.2, bad=0.8)
+        for stopped in STOPPED:
+            context = {"parallel": parallel, "protocol": protocol, "steps": 3, **stopped}
+            taken |= await walked(graph, context)
+    return taken, drawn(graph)
+
+
+async def test_one_request_at_a_time_takes_every_arrow_of_figure_2_and_no_other() -> None:
+    taken, all_of_them = await rolled(parallel=False)
+    assert taken == all_of_them - {("select", "extract_index")}
+
+
+async def test_a_round_of_parallel_growth_begins_at_select() -> None:
+    taken, all_of_them = await rolled(parallel=True)
+    begun = {arrow for arrow in taken if "select" in arrow[:1]}
+    assert begun == {arrow for arrow in all_of_them if arrow[0] == "select"}
