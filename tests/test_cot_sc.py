@@ -103,7 +103,7 @@ async def test_one_sample_equals_chain_of_thought(seeds):
             for graph in graphs
         ]
         for field in ("answer", "candidates", "stop_reason"):
-            assert voted[field] == plain[field], seed
+            assert voted[field] == plain[field], f"P5: {seed}"
         assert voted["tree"]["1"]["text"] == plain["tree"]["1"]["text"]
 
 
@@ -123,9 +123,9 @@ async def test_the_order_of_samples_matters_for_ties_alone(seeds):
         votes = Counter(answer for answer in drawn(seed, 7) if answer)
         tied = [answer for answer in votes if votes[answer] == max(votes.values())]
         assert Counter(outs[0]["candidates"]) == Counter(outs[1]["candidates"])
-        assert all(out["answer"] in (tied or [None]) for out in outs), seed
+        assert all(out["answer"] in (tied or [None]) for out in outs), f"P6: {seed}"
         if len(tied) == 1:
-            assert outs[0]["answer"] == outs[1]["answer"], seed
+            assert outs[0]["answer"] == outs[1]["answer"], f"P6: {seed}"
 
 
 @pytest.mark.parametrize("seeds", POOL)
@@ -139,6 +139,6 @@ async def test_best_of_k_never_falls_with_k(seeds):
         out = await graph.ainvoke({"problem": f"Question {seed}?"}, context={"n_generate": 9})
         scores = [float(answer == "3") for answer in out["candidates"]]
         curve = [best_of_k(scores, k) for k in range(10)]
-        assert curve == sorted(curve), seed
+        assert curve == sorted(curve), f"P7: {seed}"
         assert curve[-1] == float("3" in out["candidates"])
         assert curve[-1] >= float(out["answer"] == "3")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forms import assert_complete, assert_tasks_listed
 
 from thoughtgraph import registry
 from thoughtgraph.graphs import served
@@ -46,20 +47,12 @@ def test_input_and_output_have_schemas(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_setting_is_explained_and_bounded_and_has_a_default(method: str) -> None:
-    for name, field in settings_schema(method).items():
-        assert field.get("description", "").strip().endswith("."), name
-        shown = (
-            "default" in field or "Empty: as published for the task, else" in field["description"]
-        )
-        assert shown or name == "prices", name
-        for form in field.get("anyOf", [field]):
-            if form.get("type") in ("integer", "number"):
-                assert {"minimum", "exclusiveMinimum"} & set(form), f"{name} has no lower bound"
+    assert_complete(settings_schema(method))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_task_is_chosen_from_a_list(method: str) -> None:
-    assert settings_schema(method)["task"]["enum"] == sorted(registry.TASKS)
+    assert_tasks_listed(settings_schema(method))
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -144,7 +144,7 @@ async def test_a_search_stopped_after_every_node_ends_the_same(pool: range) -> N
 async def test_no_text_of_the_model_raises(text: str, judgement: str) -> None:
     settings = {"evaluate": judgement, "generate": "propose", "limit_thoughts": 100}
     out, _ = await run("tot_bfs", Letters(), lambda call: text, **settings)
-    assert out["stop_reason"]
+    assert out["stop_reason"], "P3"
 
 
 async def test_all_states_are_kept_when_the_breadth_allows_it() -> None:

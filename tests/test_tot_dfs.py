@@ -222,7 +222,7 @@ async def test_no_text_of_the_model_raises(text: str, task: str) -> None:
     graph = tg.build("tot_dfs", task=task, model=model)
     problem = {"crosswords": "\n".join("abcdefghij"), "game24": "4 9 10 13"}[task]
     out = await graph.ainvoke({"problem": problem}, context={"max_records": 3})
-    assert out["stop_reason"]
+    assert out["stop_reason"], "P3"
 
 
 @pytest.mark.parametrize(("compat", "last"), [(False, "?"), (True, "!")])

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from fake_server import FakeServer
+from forms import assert_complete, assert_tasks_listed
 from players import add_up
 
 from thoughtgraph import registry
@@ -108,6 +109,9 @@ async def test_every_method_is_listed_with_complete_schemas(client: Client) -> N
         for kind in ("input_schema", "output_schema", "context_schema"):
             properties = (schemas[kind] or {}).get("properties")
             assert properties, f"{assistant['graph_id']} has no {kind}"
+        fields = (schemas["context_schema"] or {})["properties"]
+        assert_complete(fields)
+        assert_tasks_listed(fields)
 
 
 async def test_updates_come_a_step_at_a_time(client: Client, server: Server) -> None:
