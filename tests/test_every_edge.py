@@ -1,10 +1,11 @@
-"""Every arrow of the drawn graphs of methods that act is taken by some scripted search."""
+"""Every arrow of the drawn graphs of methods that act, or search plans, is taken by some search."""
 
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from acting import Errand, Odds, walker
+from climbing import Climbing, climber
 from informed import A_STAR, BEST, D_STAR, DFS
 from scripted import Call, ScriptedChat
 
@@ -47,10 +48,10 @@ def drawn(graph: Graph) -> set[tuple[str, str]]:
     return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.get_graph().edges}
 
 
-async def walked(graph: Graph, context: dict[str, Any]) -> set[tuple[str, str]]:
+async def walked(graph: Graph, context: dict[str, Any], problem: str = "a") -> set[tuple[str, str]]:
     """The arrows that a search takes."""
     nodes: dict[int, set[str]] = {}
-    async for event in graph.astream({"problem": "a"}, context=context, stream_mode="debug"):
+    async for event in graph.astream({"problem": problem}, context=context, stream_mode="debug"):
         if event["type"] == "task":
             nodes.setdefault(event["step"], set()).add(event["payload"]["name"])
     steps = [{"start"}, *(nodes[step] for step in sorted(nodes)), {"end"}]
@@ -67,3 +68,17 @@ async def test_every_arrow_is_taken_and_no_other(method: str) -> None:
             taken |= await walked(graph, context)
     unused = ALWAYS_NEW if method in (A_STAR, BEST, DFS) else set()
     assert taken == drawn(graph) - unused
+
+
+PLANS = [*LIMITS, {"branches": 1}, {"branches": 3}, {"branches": 2, "speculate": 1}]
+
+
+@pytest.mark.parametrize("method", ["tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block"])
+async def test_every_arrow_of_a_search_over_plans_is_taken_and_no_other(method: str) -> None:
+    model = ScriptedChat(reply=unreadable)
+    graph = tg.build(method, task=Climbing(), model=model)
+    taken = set[tuple[str, str]]()
+    for model.reply in (unreadable, *map(climber, range(20))):
+        for context in PLANS:
+            taken |= await walked(graph, {"max_calls": 30, **context}, "6")
+    assert taken == drawn(graph)
