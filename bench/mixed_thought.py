@@ -31,6 +31,8 @@ EXECUTED = "-"
 """Profile of the one-stop baseline: its plan is executed, no evaluator stands between."""
 KEY = ("model", "method", "style", "type", "profile", "seed", "settings", "question")
 """What makes a run the same run."""
+OWN = {"start_depth": "tomt_os", "block_size": "tomt_block"}
+"""Settings that one method alone has."""
 TRUNCATED = (10, 20, 30)
 """Calls at which the paper's appendix B reports accuracy."""
 
@@ -116,10 +118,11 @@ def runs(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> Iterator
 
 
 def given_to(run: Run, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the settings of one run."""
+    """Returns the settings of one run, without those that only other methods of the family have."""
     if run.method == ONE_STOP:
-        return {name: value for name, value in settings.items() if name != "max_calls"}
-    return {**settings, "evaluator": run.profile}
+        return {k: v for k, v in settings.items() if k not in ("max_calls", *OWN)}
+    own = {**settings, "evaluator": run.profile}
+    return {k: v for k, v in own.items() if OWN.get(k, run.method) == run.method}
 
 
 def chosen(pairs: Sequence[str], calls: int) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""Every arrow of the drawn graphs is taken by some scripted search: methods that act, rollback."""
+"""Every arrow of the drawn graphs that act, plan or roll back is taken by some scripted search."""
 
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from acting import Errand, Odds, walker
+from climbing import Climbing, climber
 from informed import A_STAR, BEST, D_STAR, DFS
 from scripted import Call, ScriptedChat
 from stepping import Stepping
@@ -47,10 +48,10 @@ def drawn(graph: Graph) -> set[tuple[str, str]]:
     return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.get_graph().edges}
 
 
-async def walked(graph: Graph, context: dict[str, Any]) -> set[tuple[str, str]]:
+async def walked(graph: Graph, context: dict[str, Any], problem: str = "a") -> set[tuple[str, str]]:
     """The arrows that a search takes."""
     nodes: dict[int, set[str]] = {}
-    async for event in graph.astream({"problem": "a"}, context=context, stream_mode="debug"):
+    async for event in graph.astream({"problem": problem}, context=context, stream_mode="debug"):
         if event["type"] == "task":
             nodes.setdefault(event["step"], set()).add(event["payload"]["name"])
     steps = [{"start"}, *(nodes[step] for step in sorted(nodes)), {"end"}]
@@ -93,3 +94,17 @@ async def test_a_round_of_parallel_growth_begins_at_select() -> None:
     taken, all_of_them = await rolled(parallel=True)
     begun = {arrow for arrow in taken if "select" in arrow[:1]}
     assert begun == {arrow for arrow in all_of_them if arrow[0] == "select"}
+
+
+PLANS = [*LIMITS, {"branches": 1}, {"branches": 3}, {"branches": 2, "speculate": 1}]
+
+
+@pytest.mark.parametrize("method", ["tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block"])
+async def test_every_arrow_of_a_search_over_plans_is_taken_and_no_other(method: str) -> None:
+    model = ScriptedChat(reply=unreadable)
+    graph = tg.build(method, task=Climbing(), model=model)
+    taken = set[tuple[str, str]]()
+    for model.reply in (unreadable, *map(climber, range(20))):
+        for context in PLANS:
+            taken |= await walked(graph, {"max_calls": 30, **context}, "6")
+    assert taken == drawn(graph)

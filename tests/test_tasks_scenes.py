@@ -180,6 +180,18 @@ def test_with_the_papers_tools_no_prompt_shows_another_one(style: Style, kind: T
     assert {"minus", "query_material", "query_shape"} == EXTENDED
 
 
+async def test_the_benchmark_gives_every_method_settings_that_it_has() -> None:
+    arguments = mixed_thought.parser().parse_args(["--types", "sum", "--out", "runs.jsonl"])
+    settings = mixed_thought.chosen(["start_depth=1", "block_size=2", "branches=8"], 30)
+    [question] = generate("ptr", "sum", 1, 1)
+    for run in list(mixed_thought.runs(arguments, settings))[:4]:
+        given = mixed_thought.given_to(run, settings)
+        graph = tg.build(run.method, task="ptr", model=writer(question))
+        row = await mixed_thought.searched(graph, question, given)
+        assert row["answer"] == question.answer
+        assert given.get("start_depth") == (1 if run.method == "tomt_os" else None)
+
+
 def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
     arguments = mixed_thought.parser().parse_args(["--types", "compare", "--out", "runs.jsonl"])
     every = [run.question for run in mixed_thought.runs(arguments, {})]
