@@ -8,8 +8,9 @@ from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
 from thoughtgraph.cli.listing import show
+from thoughtgraph.context import effective
 from thoughtgraph.parts import admit, lacks
-from thoughtgraph.settings import CHOICES, Settings, effective
+from thoughtgraph.settings import CHOICES, Settings
 
 FITS = ("", "with --oracle", "in Python, with oracle=a function")
 """How a method takes a task: as it is; told whether an answer is right by the task's exact check;

@@ -9,9 +9,10 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.cli import demo
+from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.parts import admit, lacks
-from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings, effective
+from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 from thoughtgraph.task import Task
 
 DEFAULT_TASK = "question"

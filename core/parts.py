@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Tools
+from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import CapabilityError, SettingError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
-from thoughtgraph.settings import Settings, effective, specialise
+from thoughtgraph.settings import Settings
 from thoughtgraph.task import Checks, Steps, Task, lacking
 
 T = TypeVar("T")

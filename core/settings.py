@@ -1,22 +1,14 @@
 """Settings: the plain values a run can be given, with bounds, descriptions and published defaults.
 
-A method's settings are a pydantic model and the `context_schema` of its graph, so LangGraph Studio
-shows them as a form. A graph built for one task shows the values that the paper published for it as
-defaults; in a graph whose task the run chooses, the method's own settings default to None, which
-stands for the published value of whichever task that is.
+A method's settings are a pydantic model; `thoughtgraph.context` makes the context of a graph of it.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, cast, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
-from pydantic.fields import FieldInfo
+from pydantic import BaseModel, ConfigDict, Field
 
-from thoughtgraph import registry
-from thoughtgraph.errors import SettingError, UnknownName
 from thoughtgraph.usage import Limits
-
-S = TypeVar("S", bound="Settings")
 
 LIMIT_PREFIX = "limit_"
 _LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
@@ -185,125 +177,3 @@ class ActingSettings(Settings):
 def limits_of(values: Mapping[str, Any]) -> Limits:
     """Returns the limits among settings that are already in the state."""
     return cast("Limits", {name: values[key] for name, key in _LIMITS.items() if key in values})
-
-
-def specialise(
-    base: type[S], published: Mapping[str, Any] | None, *, closed: Iterable[str]
-) -> type[S]:
-    """Makes the settings model of one graph.
-
-    Args:
-        base: The method's settings.
-        published: The task's published values, which become the defaults; None when the run chooses
-            the task.
-        closed: Names of settings that are closed over and therefore dropped, of `CHOICES`.
-
-    Returns:
-        A model like `base` with those defaults and without those fields.
-    """
-    dropped = set(closed)
-    fields: dict[str, Any] = {}
-    for name, field in base.model_fields.items():
-        if name in dropped:
-            continue
-        if name == "task":
-            fields[name] = (field.annotation, _choice(field, registry.TASKS))
-        elif published is not None:
-            fields[name] = (field.annotation, _with_default(field, published.get(name)))
-        elif name in (*CHOICES, *UNPUBLISHED) or name.startswith(LIMIT_PREFIX):
-            fields[name] = (field.annotation, field)
-        else:
-            fields[name] = (cast("Any", field.annotation) | None, _as_published(field))
-    model = create_model(base.__name__, __base__=_Strict, __doc__=base.__doc__, **fields)
-    return cast("type[S]", model)
-
-
-class _Strict(BaseModel):
-    """The context of a graph, which LangGraph makes of what the caller gave."""
-
-    model_config = STRICT
-
-    def __init__(self, **given: Any) -> None:
-        for name in given:
-            if name not in type(self).model_fields:
-                raise UnknownName("setting", name, type(self).model_fields)
-        try:
-            super().__init__(**given)
-        except ValidationError as error:
-            raise SettingError(explain(error)) from None
-
-
-def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
-    if value is None:
-        return field
-    return FieldInfo.merge_field_infos(field, default=value)
-
-
-def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:
-    """Lists the names in the schema, for a form; the registry itself refuses others with a hint."""
-    return FieldInfo.merge_field_infos(field, json_schema_extra={"enum": sorted(names)})
-
-
-def _as_published(field: FieldInfo) -> FieldInfo:
-    """Takes a default out of a form: sent with it untouched, it would hide what a task publishes.
-
-    None says "not given". Where None is a value, the form sends nothing unless it is touched: a
-    default that is computed is not part of the schema.
-    """
-    default = "none" if field.default is None else field.default
-    text = f"{field.description} Empty: as published for the task, else {default}."
-    if not _takes_none(field):
-        return FieldInfo.merge_field_infos(field, default=None, description=text)
-    metadata = list(field.metadata)
-    made = FieldInfo(annotation=field.annotation, default_factory=type(None), description=text)
-    made.metadata = metadata
-    return made
-
-
-def _takes_none(field: FieldInfo) -> bool:
-    return type(None) in get_args(field.annotation)
-
-
-def effective(
-    base: type[Settings], published: Mapping[str, Any], given: BaseModel | Mapping[str, Any] | None
-) -> dict[str, Any]:
-    """Returns a run's values: those given, else the task's published ones, else the method's.
-
-    Args:
-        base: The method's settings.
-        published: The task's published values for the method.
-        given: The run's context. A value of None stands for "not given", except for a setting that
-            takes None and that nothing is published for.
-
-    Raises:
-        UnknownName: A name is not a setting of the method.
-        SettingError: A value is outside its bounds.
-    """
-    if given is None:
-        chosen: dict[str, Any] = {}
-    elif isinstance(given, BaseModel):
-        chosen = {name: getattr(given, name) for name in given.model_fields_set}
-    else:
-        chosen = dict(given)
-    for name in chosen:
-        if name not in base.model_fields:
-            raise UnknownName("setting", name, base.model_fields)
-    meant = {
-        name: value
-        for name, value in chosen.items()
-        if value is not None or (name not in published and _takes_none(base.model_fields[name]))
-    }
-    try:
-        # In JSON's types: the state is stored and sent, and a tuple would come back as a list.
-        repository = base.repository if meant.get("repo_compat") else {}
-        return base(**{**published, **repository, **meant}).model_dump(mode="json")
-    except ValidationError as error:
-        raise SettingError(explain(error)) from None
-
-
-def explain(error: ValidationError) -> str:
-    """Returns pydantic's first complaint as one line."""
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"]) or "settings"
-    complaint = f"setting {name!r}: {first['msg'].lower()}, not {first['input']!r}"
-    return f"{complaint}; `thoughtgraph methods ID` tells what a method takes"

@@ -39,6 +39,7 @@ from langgraph.types import Send
 from pydantic import Field
 
 from thoughtgraph.acting import Acts, Estimates
+from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
@@ -49,7 +50,7 @@ from thoughtgraph.nodes.queue import register, returned, select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ActingSettings, Settings
-from thoughtgraph.state import Order, QueueState
+from thoughtgraph.state import QueueState
 from thoughtgraph.tree import ROOT, Thought
 
 

@@ -22,6 +22,7 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 from pydantic import Field
 
+from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.ask import expansions_allowed, grants
 from thoughtgraph.nodes.chart import Chart, chart
@@ -32,7 +33,7 @@ from thoughtgraph.nodes.select import select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ProposingSettings
-from thoughtgraph.state import Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Proposes, Samples, Values, Votes
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from langgraph.types import Send
 
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, Tools
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
@@ -16,7 +17,7 @@ from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.nodes.jobs import fanned_out, job_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tools.pages import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened

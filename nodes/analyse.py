@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from thoughtgraph.jobs import Job
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
@@ -11,7 +12,6 @@ from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.steps import numbered
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
-from thoughtgraph.state import Job
 from thoughtgraph.task import Prompt, Steps
 from thoughtgraph.tree import Path, Thought, cut, shortened
 

@@ -6,11 +6,12 @@ from typing import Any, cast
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.errors import BudgetSpent, ModelError
+from thoughtgraph.jobs import Job
 from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Job, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, add_usage, remaining_requests, remaining_thoughts

@@ -7,12 +7,13 @@ from typing import Any
 from langgraph.types import Send
 
 from thoughtgraph.acting import Estimates
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.ask import Asker, grants, joined
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Thought, cut, path_to
 
 LOWEST = 1.0

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.ask import Asker, joined
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of, verdict_fields
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Values, Verdict, Votes
 from thoughtgraph.tree import Tree, cut, path_to
 

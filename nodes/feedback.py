@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from thoughtgraph.acting import Concludes, Extracts, Labels, Verifies
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.act import REJECTED, ask_step, hints_of, noted, same_action, written
 from thoughtgraph.nodes.ask import Asker, spent_on
 from thoughtgraph.nodes.chart import Node
@@ -12,7 +13,7 @@ from thoughtgraph.nodes.jobs import fanned_out, job_of
 from thoughtgraph.nodes.refine import forbidden
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import FeedbackState, Job, Order, SearchState
+from thoughtgraph.state import FeedbackState, SearchState
 from thoughtgraph.task import Checks
 from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
 from thoughtgraph.usage import remaining_thoughts

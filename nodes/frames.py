@@ -5,6 +5,7 @@ from typing import Any
 
 from langgraph.types import Overwrite, Send
 
+from thoughtgraph.jobs import Draft, Order
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose
@@ -12,7 +13,7 @@ from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.register import key_of, left_out, place
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import DfsState, Draft, Frame, Order, SearchState, StopReason
+from thoughtgraph.state import DfsState, Frame, SearchState, StopReason
 from thoughtgraph.task import Constrains
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent

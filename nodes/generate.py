@@ -5,13 +5,14 @@ from typing import Any, Literal
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Draft, Job, Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Prompt, Proposes, Samples
 from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
 from thoughtgraph.usage import remaining_thoughts

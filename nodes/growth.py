@@ -5,13 +5,14 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.analyse import EXTRACTED
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.ensemble import settled
 from thoughtgraph.nodes.structure import alpha, beta, preorder, shown
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Order, RollbackState, StopReason
+from thoughtgraph.state import RollbackState, StopReason
 from thoughtgraph.tree import ROOT, children_of
 from thoughtgraph.usage import add_usage, remaining_thoughts, spent
 

@@ -11,8 +11,9 @@ from typing import Any, cast
 
 from langchain_core.runnables.config import var_child_runnable_config
 
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
 
 READ = "__pregel_read"

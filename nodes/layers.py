@@ -5,12 +5,13 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.act import idle
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.feedback import WORTH
 from thoughtgraph.nodes.frames import shortage
-from thoughtgraph.state import FeedbackState, Layer, Order, StopReason
+from thoughtgraph.state import FeedbackState, Layer, StopReason
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage, add_usage
 

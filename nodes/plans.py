@@ -8,13 +8,14 @@ from typing import Any, NamedTuple, cast
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.nodes.ask import expansions_allowed
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Branch, Draft, Job, Order, PlanState, StopReason
+from thoughtgraph.state import Branch, PlanState, StopReason
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
 from thoughtgraph.usage import Usage, add_usage, remaining_thoughts

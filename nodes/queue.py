@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, cast
 
+from thoughtgraph.jobs import Draft
 from thoughtgraph.nodes.act import idle
 from thoughtgraph.nodes.ask import expansions_allowed, spent_on
 from thoughtgraph.nodes.chart import Node
@@ -12,7 +13,7 @@ from thoughtgraph.nodes.frames import shortage
 from thoughtgraph.nodes.propagate import Rank
 from thoughtgraph.nodes.register import place
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Draft, QueueState, SearchState, StopReason
+from thoughtgraph.state import QueueState, SearchState, StopReason
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 

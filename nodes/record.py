@@ -7,13 +7,14 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.ask import Asker, grants, joined
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.frames import shortage
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import DfsState, Finding, Job, Order, StopReason
+from thoughtgraph.state import DfsState, Finding, StopReason
 from thoughtgraph.task import Inspects, Prompt, Task, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
 from thoughtgraph.usage import Usage, add_usage

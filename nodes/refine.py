@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
@@ -10,7 +11,7 @@ from thoughtgraph.nodes.generate import Read
 from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Job, Order, SearchState, StopReason
+from thoughtgraph.state import SearchState, StopReason
 from thoughtgraph.task import Answers, Prompt, Refines
 from thoughtgraph.tree import Thought, bounded, grow
 from thoughtgraph.usage import remaining_thoughts

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph.cache import digest
+from thoughtgraph.jobs import Draft
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Draft, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Values, Verdict
 from thoughtgraph.tree import Thought, Tree, grow, path_to, texts
 from thoughtgraph.usage import remaining_thoughts

@@ -5,6 +5,7 @@ from typing import Any
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Job, Order
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
@@ -12,7 +13,7 @@ from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.steps import ended, numbered
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
-from thoughtgraph.state import Job, Order, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Steps
 from thoughtgraph.tree import Thought, cut
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from langgraph.types import Send
 
+from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
@@ -14,7 +15,7 @@ from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Draft, Job, Order, SearchState, StopReason
+from thoughtgraph.state import SearchState, StopReason
 from thoughtgraph.task import Prompt, Steps
 from thoughtgraph.tree import Path, Thought, Tree, bounded, cut, grow, texts
 from thoughtgraph.usage import remaining_thoughts

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph.acting import Reflects
+from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.act import ask_step, hints_of, noted
 from thoughtgraph.nodes.ask import Asker, spent_on
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.refine import forbidden
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Order, SearchState, TrialState
+from thoughtgraph.state import SearchState, TrialState
 from thoughtgraph.tree import ROOT, Shown, Thought, cut, grow, path_to
 
 STYLE = "react"

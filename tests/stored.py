@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph import registry
-from thoughtgraph.settings import effective
+from thoughtgraph.context import effective
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import Path, Tree, grow, root, texts
 

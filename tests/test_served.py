@@ -11,8 +11,8 @@ import pytest
 from forms import assert_complete, assert_tasks_listed
 
 from thoughtgraph import registry
+from thoughtgraph.context import effective
 from thoughtgraph.graphs import served
-from thoughtgraph.settings import effective
 
 ROOT = Path(__file__).parents[1]
 METHODS = sorted(registry.METHODS)

@@ -15,9 +15,9 @@ from thoughtgraph.bench import mixed_thought
 from thoughtgraph.bench.question_types import Type
 from thoughtgraph.bench.scene_questions import SceneQuestion, generate
 from thoughtgraph.bench.scene_shots import shots
+from thoughtgraph.context import effective
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.graphs.mixed_thought import TotSettings
-from thoughtgraph.settings import effective
 from thoughtgraph.tasks.scenes import EXTENDED, TOOLS, Scenes, described, looks_like, numbered
 from thoughtgraph.tools.plans import parse
 from thoughtgraph.tools.vocabulary import Style

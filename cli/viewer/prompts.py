@@ -7,10 +7,10 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.cli.viewer.roles import Render, Search, alone, judgements, special
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
+from thoughtgraph.jobs import Job
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.nodes.generate import Way
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import Job
 from thoughtgraph.task import Outputs, Pictures, Prompt, Task, Values, Votes
 from thoughtgraph.tree import ROOT, Tree, path_to
 
