@@ -108,6 +108,17 @@ class ShowingSettings(Settings):
     shots: int = Field(0, ge=0, le=20, description=f"{SHOTS} (papers: 0; TR + CoT 5).")
 
 
+class ReasoningSettings(ShowingSettings):
+    """What Thought Rollback and its baselines can be told, which reason step by step."""
+
+    steps: int = Field(
+        19, ge=1, le=1000, description="Most thoughts on a path (official code: 19; game24 3)."
+    )
+    top_p: float | None = Field(
+        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
+    )
+
+
 class AskingSettings(ShowingSettings):
     """What the methods can be told that ask the model outright."""
 

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
@@ -20,20 +19,13 @@ from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import append_step, ends, generate_step, next_step, step_wanted
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ShowingSettings
+from thoughtgraph.settings import ReasoningSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Steps
 
 
-class ChainSettings(ShowingSettings):
+class ChainSettings(ReasoningSettings):
     """What `chain` can be told."""
-
-    steps: int = Field(
-        19, ge=1, le=1000, description="Most thoughts on the path (official code: 19; game24 3)."
-    )
-    top_p: float | None = Field(
-        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
-    )
 
 
 SETTINGS = ChainSettings

@@ -22,22 +22,16 @@ from thoughtgraph.nodes.score import keep_best, score, scores_wanted
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ShowingSettings
+from thoughtgraph.settings import ReasoningSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Steps
 
 
-class LevelTotSettings(ShowingSettings):
+class LevelTotSettings(ReasoningSettings):
     """What `level_tot` can be told."""
 
     n_generate: int = Field(
         5, ge=1, le=100, description="Next steps a level, in one request (official code: 5)."
-    )
-    steps: int = Field(
-        19, ge=1, le=1000, description="Most thoughts on the path (official code: 19; game24 3)."
-    )
-    top_p: float | None = Field(
-        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
     )
 
 

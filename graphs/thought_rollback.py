@@ -40,12 +40,12 @@ from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import generate_step, next_step, register_steps
 from thoughtgraph.nodes.structure import Scope
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ShowingSettings
+from thoughtgraph.settings import ReasoningSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.task import Steps
 
 
-class RollbackSettings(ShowingSettings):
+class RollbackSettings(ReasoningSettings):
     """What `rollback` can be told."""
 
     parallel: bool = Field(
@@ -72,9 +72,6 @@ class RollbackSettings(ShowingSettings):
         False,
         description="Also stop growing such a path (paper: 'ignored'; official code: off). With "
         "`parallel` it has gone on for a round or two by then.",
-    )
-    steps: int = Field(
-        19, ge=1, le=1000, description="Most thoughts on a path (official code: 19; game24 3)."
     )
     ensemble: Ensemble = Field(
         "first",
@@ -103,9 +100,6 @@ class RollbackSettings(ShowingSettings):
     stop_settled: bool = Field(
         False,
         description="Stop once no further solution can change the answer (ours: off).",
-    )
-    top_p: float | None = Field(
-        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
     )
     limit_requests: int | None = Field(
         300, ge=0, description="Most requests to the model (ours: 300). None: no limit."
