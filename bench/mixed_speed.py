@@ -14,55 +14,34 @@ a CPU second down.
 
 import argparse
 import asyncio
+import itertools
 import statistics
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.graph import START, StateGraph
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
+from thoughtgraph.bench.plan_writer import PlanWriter, plans_of
 from thoughtgraph.bench.scene_questions import SceneQuestion, generate
-from thoughtgraph.tasks.scenes import numbered, rules_of
+from thoughtgraph.tasks.scenes import rules_of
 from thoughtgraph.tools.plan_evaluator import judge
 from thoughtgraph.tools.scene import Scene
 from thoughtgraph.tree import ROOT
 
-FAULT = "Step 1:obj1 = filter_objects(table)"
 FAULTY = 3
 """Every so many calls the model writes a fault."""
 PIECES = 10
 """Parts of a run that are timed one by one, with an idle superstep after each."""
 
 
-class Instant(BaseChatModel):
-    """Answers at once with the plan that belongs to the question in the prompt."""
-
-    plans: Mapping[str, str]
-    calls: int = 0
-
-    @property
-    def _llm_type(self) -> str:
-        return "instant"
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        raise NotImplementedError("the graphs are async")
-
-    async def _agenerate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
-        self.calls += 1
-        asked = str(messages[-1].content).rpartition("Question: ")[2].partition("\n")[0]
-        text = self.plans[asked] if self.calls % FAULTY else FAULT
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
-
-
 async def main(count: int, method: str, settings: Mapping[str, Any]) -> None:
     """Measures and prints."""
     questions = generate("ptr", "sum", count, 1)
-    model = Instant(plans={q.question: numbered(q.plan) for q in questions})
+    calls = itertools.count(1)
+    model = PlanWriter(plans=plans_of(questions), fails=lambda draw: next(calls) % FAULTY == 0)
     graph = tg.build(method, task="ptr", model=model)
     await graph.ainvoke({"problem": questions[0].problem()}, context=settings)  # warm up
     pieces: list[Piece] = []

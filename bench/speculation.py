@@ -12,51 +12,16 @@ import argparse
 import asyncio
 import random
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-
 import thoughtgraph as tg
-from thoughtgraph.bench.mixed_speed import FAULT
+from thoughtgraph.bench.plan_writer import PlanWriter, plans_of
 from thoughtgraph.bench.scene_questions import SceneQuestion, generate
-from thoughtgraph.tasks.scenes import numbered
 from thoughtgraph.usage import Usage
 
 BRANCHES = 3
 """b, as in the paper."""
-
-
-class Faulty(BaseChatModel):
-    """Writes a question's plan, or a fault: which one depends on thought and sibling alone."""
-
-    plans: Mapping[str, str]
-    latency: float
-    fault: float
-
-    @property
-    def _llm_type(self) -> str:
-        return "faulty"
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        raise NotImplementedError("the graphs are async")
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **_: Any,
-    ) -> ChatResult:
-        await asyncio.sleep(self.latency)
-        draw = ((run_manager.metadata if run_manager else None) or {})["thoughtgraph_draw"]
-        asked = str(messages[-1].content).rpartition("Question: ")[2].partition("\n")[0]
-        fails = random.Random(repr(draw)).random() < self.fault
-        text = FAULT if fails else self.plans[asked]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
 
 
 async def searched(
@@ -78,8 +43,11 @@ async def searched(
 async def main(count: int, latency: float, fault: float) -> None:
     """Measures and prints."""
     questions = generate("ptr", "sum", count, 1)
-    plans = {question.question: numbered(question.plan) for question in questions}
-    model = Faulty(plans=plans, latency=latency, fault=fault)
+    model = PlanWriter(
+        plans=plans_of(questions),
+        fails=lambda draw: random.Random(repr(draw)).random() < fault,
+        latency=latency,
+    )
     graph = tg.build("tomt_tot", task="ptr", model=model)
     plain, _, _ = await searched(graph, questions, 0)  # warms imports up
     calls = sum(len(tree) - 1 for tree, _, _ in plain)
