@@ -59,3 +59,14 @@ def test_the_picture_in_the_readme_is_the_demonstrations() -> None:
     assert shown == svg(Scene.from_json(problem["scene"]))
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert f'"{problem["question"]}"' in " ".join(readme.split())
+
+
+def test_what_is_said_of_an_object_stays_within_the_picture() -> None:
+    scenes = [Scene.from_json(question.scene) for question in generate("ptr", "sum", 20, 0)]
+    assert any(len(each.words()) > 100 for scene in scenes for each in scene.objects)
+    for scene in scenes:
+        picture = ElementTree.fromstring(drawn := svg(scene))
+        rows = [text for text in picture.findall(f"{SVG}text") if text.get("class") is None]
+        assert all(len(row.text or "") <= 100 for row in rows)
+        assert max(float(row.get("y", "0")) for row in rows) < float(picture.get("height", "0"))
+        assert all(each.words() in " ".join(texts(drawn)) for each in scene.objects)

@@ -8,11 +8,15 @@ reader's light or dark theme.
 from collections.abc import Iterator
 from html import escape
 from math import hypot
+from textwrap import wrap
 
 from thoughtgraph.tools.scene import Scene, SceneObject
 
 WIDTH, FLOOR, MARGIN, LINE = 760, 420, 70, 15
 """Pixels: the picture's width, the floor's height, its border, a line of text."""
+
+ROW, INDENT = 95, 32
+"""Characters of a line of text that fit the width in wide fonts too; where its next line begins."""
 
 _INKS = {
     **{"gray": "#8a8a8a", "red": "#c0392b", "blue": "#2f6fd0", "green": "#2e8b57"},
@@ -30,12 +34,13 @@ _STYLE = (
 def svg(scene: Scene) -> str:
     """Returns the scene as an SVG document.
 
-    Each object is drawn as its shape with its name; below the floor stands a line for each, with
-    its parts and their colors and counts (PTR) or its attributes (CLEVR).
+    Each object is drawn as its shape with its name; below the floor each is described, with its
+    parts and their colors and counts (PTR) or its attributes (CLEVR).
     """
     places = _places(scene)
-    height = FLOOR + LINE * (len(scene.objects) + 2)
-    body = "".join([*_floor(), *_objects(scene, places), *_lines(scene)])
+    lines = _lines(scene)
+    height = FLOOR + LINE * (len(lines) + 2)
+    body = "".join([*_floor(), *_objects(scene, places), *lines])
     names = escape(", ".join(each.name for each in scene.objects))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
@@ -132,7 +137,14 @@ def _furniture(each: SceneObject, size: int) -> str:
     return "".join(fields)
 
 
-def _lines(scene: Scene) -> Iterator[str]:
-    for at, each in enumerate(scene.objects):
-        words = each.words() if each.parts else f"{each.name}: {' '.join(each.attributes)}"
-        yield f'<text x="16" y="{FLOOR + LINE * (at + 1)}">{escape(words)}</text>'
+def _lines(scene: Scene) -> list[str]:
+    """Returns the lines below the floor, those of one object under each other."""
+    said = (
+        each.words() if each.parts else f"{each.name}: {' '.join(each.attributes)}"
+        for each in scene.objects
+    )
+    rows = [(bool(at), row) for words in said for at, row in enumerate(wrap(words, ROW))]
+    return [
+        f'<text x="{INDENT if goes_on else 16}" y="{FLOOR + LINE * (at + 1)}">{escape(row)}</text>'
+        for at, (goes_on, row) in enumerate(rows)
+    ]
