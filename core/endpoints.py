@@ -94,7 +94,7 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
         name=rest or "local",
         # Not the address: its port is another one each time, and a recorded run is to be found.
         endpoint="this process",
-        limiter=shared_limiter(server.base_url, Rates(concurrency=server.concurrency)),
+        limiter=shared_limiter(server.base_url, Rates(concurrency=None, samples=server.samples)),
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.
         choices=server.samples,

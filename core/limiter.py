@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from math import inf
@@ -34,15 +34,18 @@ class Rates:
         rpm: Most requests in any 60 seconds, repeated ones included; None sets no rate.
         tpm: Most tokens in any 60 seconds, prompt and completion; a request's size is estimated
             before the call and corrected by the answer. None sets no rate.
+        samples: Most completions in flight, for a server that decodes so many together: a request
+            for n counts as n. None sets no cap.
     """
 
     concurrency: int | None = DEFAULT_CONCURRENCY
     rpm: float | None = None
     tpm: float | None = None
+    samples: int | None = None
 
     def __post_init__(self) -> None:
         """Refuses rates nothing could pass."""
-        for name in ("concurrency", "rpm", "tpm"):
+        for name in ("concurrency", "rpm", "tpm", "samples"):
             value = getattr(self, name)
             if value is not None and not 1 <= value < inf:
                 raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
@@ -59,28 +62,29 @@ class Limiter:
     def __init__(self, rates: Rates, *, minute: float = MINUTE) -> None:
         self.rates = rates
         self._slots = _Slots(rates.concurrency) if rates.concurrency else None
+        self._samples = _Slots(rates.samples) if rates.samples else None
         self._requests = _Window(rates.rpm, minute) if rates.rpm else None
         self._tokens = _Window(rates.tpm, minute) if rates.tpm else None
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def slot(self, tokens: int) -> AsyncIterator["Turn"]:
+    async def slot(self, tokens: int, samples: int = 1) -> AsyncIterator["Turn"]:
         """Waits for a turn and holds it.
 
         Args:
             tokens: The estimated size of the request, for the token rate. A request larger than a
                 whole minute's allowance waits for a full minute's.
+            samples: How many completions it asks for. One that asks for more than the cap waits
+                until nothing else is in flight.
 
         Yields:
             The turn, to be told the true size.
         """
-        if self._slots is not None:
-            await self._slots.acquire()
-        try:
+        async with AsyncExitStack() as held:
+            for slots, wanted in ((self._slots, 1), (self._samples, samples)):
+                if slots is not None:
+                    await held.enter_async_context(slots.held(wanted))
             yield await self._turn(float(tokens))
-        finally:
-            if self._slots is not None:
-                self._slots.release()
 
     async def _turn(self, tokens: float) -> "Turn":
         now = at = time.monotonic()
@@ -154,41 +158,52 @@ class _Window:
 
 
 class _Slots:
-    """A counting semaphore for tasks of any event loop in any thread, first come, first served."""
+    """A weighted semaphore for tasks of any event loop in any thread, first come, first served."""
 
-    def __init__(self, free: int) -> None:
-        self._free = free
-        self._waiting: deque[asyncio.Future[None]] = deque()
+    def __init__(self, size: int) -> None:
+        self._size = self._free = size
+        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
         self._lock = threading.Lock()
 
-    async def acquire(self) -> None:
+    @asynccontextmanager
+    async def held(self, wanted: int) -> AsyncIterator[None]:
+        """Waits for so many slots, or all there are if that is fewer, and holds them."""
+        amount = min(wanted, self._size)
+        await self._acquire(amount)
+        try:
+            yield
+        finally:
+            self._release(amount)
+
+    async def _acquire(self, amount: int) -> None:
         with self._lock:
-            if self._free:
-                self._free -= 1
+            if self._free >= amount and not self._waiting:
+                self._free -= amount
                 return
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(turn)
+            waiter = (turn, amount)
+            self._waiting.append(waiter)
         try:
             await turn
         except asyncio.CancelledError:
             with self._lock:
-                waits = turn in self._waiting
+                waits = waiter in self._waiting
                 if waits:
-                    self._waiting.remove(turn)
-            if not waits:  # the slot was handed over in the same instant
-                self.release()
+                    self._waiting.remove(waiter)
+            # Either the slots were handed over in the same instant, or others may go now.
+            self._release(0 if waits else amount)
             raise
 
-    def release(self) -> None:
+    def _release(self, amount: int) -> None:
         with self._lock:
-            while self._waiting:
-                turn = self._waiting.popleft()
+            self._free += amount
+            while self._waiting and self._waiting[0][1] <= self._free:
+                turn, wanted = self._waiting.popleft()
                 try:
                     turn.get_loop().call_soon_threadsafe(_grant, turn)
                 except RuntimeError:
                     continue  # its loop was closed: nobody waits there any more
-                return
-            self._free += 1
+                self._free -= wanted
 
 
 def _grant(turn: asyncio.Future[None]) -> None:

@@ -12,10 +12,8 @@ from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.memory import free_memory
 
 SLOTS = 8
-"""Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing."""
-CONCURRENCY = 2
-"""Requests worth having in flight (ours, measured with n=3): each more computes a shared prompt
-once again and decodes no faster."""
+"""Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing.
+More at once are decoded faster each, and a request too many would only wait inside the server."""
 CONTEXT = 16_384
 """Tokens the slots share (ours): two prompts of 2,500 with five samples of 1,000 each fit."""
 MAGIC = b"GGUF"
@@ -32,13 +30,12 @@ class Endpoint:
     Args:
         base_url: The address of its OpenAI-compatible API.
         model: The name to ask for.
-        concurrency: How many requests it is worth having in flight.
-        samples: The largest `n` of one request; a larger one is refused with status 400.
+        samples: How many completions it decodes together: the largest `n` of one request (a larger
+            one is refused with status 400), and what it is worth having in flight.
     """
 
     base_url: str
     model: str
-    concurrency: int = CONCURRENCY
     samples: int = SLOTS
 
 

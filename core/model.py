@@ -237,7 +237,8 @@ class ChatPort:
         model = await self._connections.model()
 
         async def attempt() -> Answer:
-            async with self._limiter.slot(request.prompt_tokens() + n * TOKENS_A_SAMPLE) as turn:
+            size = request.prompt_tokens() + n * TOKENS_A_SAMPLE
+            async with self._limiter.slot(size, n) as turn:
                 meter.check()
                 async with asyncio.timeout(self._timeout):
                     result = await model.agenerate(

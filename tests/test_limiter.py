@@ -87,6 +87,30 @@ def test_who_waits_in_a_loop_that_was_closed_takes_no_place() -> None:
     abandoned._log_destroy_pending = False  # type: ignore[attr-defined]
 
 
+async def test_a_request_counts_as_many_samples_as_it_asks_for() -> None:
+    limiter, dice = Limiter(Rates(concurrency=None, samples=8)), random.Random(2)
+    sizes = [dice.randint(1, 11) for _ in range(60)]
+    inside, peak, order = 0, 0, []
+
+    async def visit(name: int) -> None:
+        nonlocal inside, peak
+        async with limiter.slot(1, sizes[name]):
+            order.append(name)
+            inside += min(8, sizes[name])
+            peak = max(peak, inside)
+            await asyncio.sleep(0.001)
+            inside -= min(8, sizes[name])
+
+    visits = [asyncio.create_task(visit(name)) for name in range(60)]
+    await asyncio.sleep(0.002)
+    gone = {name for name in range(20, 40) if visits[name].cancel()}
+    await asyncio.gather(*visits, return_exceptions=True)
+    assert peak == 8
+    assert [name for name in order if name not in gone] == [
+        name for name in range(60) if name not in gone
+    ]
+
+
 async def test_no_minute_sees_more_requests_than_the_rate() -> None:
     minute, jitter = 0.4, 0.1
     limiter = Limiter(Rates(rpm=5), minute=minute)
