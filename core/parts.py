@@ -13,7 +13,7 @@ from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import CapabilityError, SettingError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.settings import Settings
-from thoughtgraph.task import Checks, Steps, Task, lacking
+from thoughtgraph.task import Checks, Shows, Task, lacking
 
 T = TypeVar("T")
 
@@ -239,7 +239,7 @@ def lacks(
 
 def _enough_examples(task: Task, settings: Mapping[str, Any]) -> None:
     """Refuses to show more worked examples than a task has: a result would be of fewer shots."""
-    if settings.get("examples") not in ("", "own") or not isinstance(task, Steps):
+    if settings.get("examples") not in ("", "own") or not isinstance(task, Shows):
         return
     wanted = settings.get("shots", 0)
     if (own := len(task.demonstrations(wanted))) < wanted:

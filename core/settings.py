@@ -26,11 +26,29 @@ Price = Annotated[float, Field(ge=0)]
 # Settings of one meaning that methods of several kinds share.
 EXAMPLES = Field(
     "",
-    description="Worked examples before the question: own (the task's, invented by us; as many as "
-    "`shots`, where there is that setting), none, or a text file that is shown as it is. Empty: "
-    "own, but none where a question about pages is asked outright (ours).",
+    description="Worked examples before the question: own (the task's; as many as `shots`, where "
+    "there is that setting; all of them for 0 where the question is about pages), none, or a text "
+    "file that is shown as it is. Empty: own, but none where a question about pages is asked "
+    "outright and `shots` is 0 (ours).",
 )
 SHOTS = "How many of the task's worked examples a prompt shows"
+
+
+def judge_examples(judge: str, own: int) -> Any:
+    """Returns the field of the worked examples that a judge of steps or answers is shown.
+
+    Args:
+        judge: What the judge is called.
+        own: How many of our own it has.
+    """
+    return Field(
+        "own",
+        description=f"Worked examples that {judge} is shown where a question is about pages: own "
+        f"({own}, made of training questions), none, or a text file that is shown as it is (ours: "
+        "own).",
+    )
+
+
 Layout = Annotated[
     Literal["text", "turns"],
     Field(

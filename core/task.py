@@ -154,7 +154,16 @@ class Inspects(Task, Protocol):
 
 
 @runtime_checkable
-class Steps(Task, Protocol):
+class Shows(Task, Protocol):
+    """Has worked examples of its own."""
+
+    def demonstrations(self, count: int) -> Sequence[str]:
+        """Returns at most `count` of them, fewer where it has no more."""
+        ...
+
+
+@runtime_checkable
+class Steps(Shows, Protocol):
     """Is solved by reasoning steps in free words, one thought a step (Thought Rollback)."""
 
     @property
@@ -164,10 +173,6 @@ class Steps(Task, Protocol):
 
     def head(self, options: Options) -> str:
         """Returns what a step's prompt begins with: the task, and how a solution is marked."""
-        ...
-
-    def demonstrations(self, count: int) -> Sequence[str]:
-        """Returns at most `count` of the task's own worked examples."""
         ...
 
     def form(self) -> str:

@@ -48,7 +48,7 @@ from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.layers import labels, register, select, spare
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ActingSettings
+from thoughtgraph.settings import ActingSettings, judge_examples
 from thoughtgraph.state import FeedbackState
 from thoughtgraph.task import Checks
 
@@ -83,6 +83,9 @@ class FgdipSettings(ActingSettings):
         description="Check answers. Off: the first one is returned (Appendix C: without answer "
         "evaluator, hence without error analysis).",
     )
+    extract_examples: str = judge_examples("the extractor", own=6)
+    label_examples: str = judge_examples("the step evaluator", own=6)
+    verify_examples: str = judge_examples("the answer evaluator", own=6)
     feedback: bool = Field(
         True, description="Show each generation the children before it (switch: ours)."
     )

@@ -49,7 +49,7 @@ from thoughtgraph.nodes.propagate import Rank, failures, propagate, settle
 from thoughtgraph.nodes.queue import register, returned, select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ActingSettings, Settings
+from thoughtgraph.settings import ActingSettings, Settings, judge_examples
 from thoughtgraph.state import QueueState
 from thoughtgraph.tree import ROOT, Thought
 
@@ -98,6 +98,7 @@ class ValuedSettings(DfsSettings):
     evaluator_temperature: float | None = Field(
         0.0, ge=0, le=2, description="Temperature of the scores (unpublished; ours: 0)."
     )
+    estimate_examples: str = judge_examples("the evaluator", own=2)
 
 
 class DStarLiteSettings(ValuedSettings):

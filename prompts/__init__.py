@@ -51,14 +51,24 @@ def data(name: str) -> Any:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def worked(own: Callable[[int], Sequence[str]], options: Mapping[str, Any]) -> list[str]:
-    """Returns the worked examples that the settings `examples` and `shots` choose.
+def worked(
+    own: Callable[[int], Sequence[str]],
+    options: Mapping[str, Any],
+    setting: str = "examples",
+    default: str = OWN,
+) -> list[str]:
+    """Returns the worked examples that a setting chooses: own ones, none, or a user's file.
 
     Args:
-        own: Returns at most so many of the task's own ones.
+        own: Returns the task's own ones, so many as the setting `shots` says, where there is it.
         options: The effective settings.
+        setting: The one that chooses.
+        default: What it means when it is empty.
+
+    Raises:
+        InputError: The file cannot be read.
     """
-    chosen = options.get("examples") or OWN
+    chosen = options.get(setting) or default
     if chosen == NONE:
         return []
     return list(own(options.get("shots") or 0)) if chosen == OWN else [shown(chosen)]

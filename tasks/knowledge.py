@@ -8,10 +8,11 @@ Thought (appendix B), FGDIP (appendix E).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from thoughtgraph.acting import Hints, Label, Move, Tools
-from thoughtgraph.prompts import NONE, OWN, fill, load, shown
+from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.trajectory import STOP, deed, read_move, trajectory
@@ -21,6 +22,14 @@ from thoughtgraph.tools.pages import Backend
 from thoughtgraph.tools.prices import read_costs
 from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tree import Path
+
+BREAK = "\n\n"
+"""What separates worked examples in their file."""
+ITOT_EXAMPLES = 2
+"""How many of the task's own examples the prompts of iToT show (appendix B: 2)."""
+EXAMPLES = "examples"
+JUDGES = {role: f"{role}_{EXAMPLES}" for role in ("estimate", "extract", "label", "verify")}
+"""The judging roles that are shown worked examples, and the setting that chooses them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +59,17 @@ class Knowledge(ZeroShot):
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt, after worked examples where the settings ask for them."""
-        if not (before := self._examples(style, options, default="")):
+        # Without a word from the user, questions about pages are asked as they are.
+        default = OWN if options.get("shots") else NONE
+        if not (before := worked(partial(self._own, style), options, default=default)):
             return super().ask(problem, style, options)
         first = "Answer:" if style == "io" else "Thought:"
-        asked = f"{before}\n\n{self._wording.label}: {self.asked(problem)}\n{first}"
-        return Prompt(asked, stop=(f"\n{self._wording.label}:",))
+        asked = [*before, f"{self._question(problem)}\n{first}"]
+        return Prompt(BREAK.join(asked), stop=(f"\n{self._wording.label}:",))
+
+    def demonstrations(self, count: int) -> Sequence[str]:
+        """Returns at most `count` of the task's own worked examples."""
+        return self._own("cot", count)[:count]
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads the final answer; what follows the next question is none of it."""
@@ -64,7 +79,8 @@ class Knowledge(ZeroShot):
 
     def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Tools:
         """Opens Search, Lookup and Finish over the pages that the settings or the problem name."""
-        self._examples("react", options)
+        for setting in (EXAMPLES, *JUDGES.values()):
+            worked(lambda _: (), options, setting)  # refuses a file that cannot be read
         named: str = options["corpus"]
         own = None if named else self.pages(problem)
         return toolbox(
@@ -85,11 +101,12 @@ class Knowledge(ZeroShot):
     def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
         """Returns the trajectory so far, to be gone on with at the next thought."""
         step = len(path) + 1
+        most = ITOT_EXAMPLES if style == "itot" else 0
         text = fill(
             "acting/itot" if style == "itot" else "acting/react",
             tools=hints.tools,
             finish=self._wording.finish,
-            examples=self._examples("react", options),
+            examples=BREAK.join(worked(lambda _: self._own("react", most), options)),
             lessons=_lessons(hints),
         )
         lines = [text, "", self._so_far(problem, path)]
@@ -106,7 +123,7 @@ class Knowledge(ZeroShot):
 
     def estimate(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt that asks for relevance, progress, potential and a score."""
-        return Prompt(fill("acting/estimate", trajectory=self._so_far(problem, path)))
+        return _judge("estimate", options, trajectory=self._so_far(problem, path))
 
     def estimated(self, text: str) -> float | None:
         """Reads the last `Score:`."""
@@ -127,7 +144,7 @@ class Knowledge(ZeroShot):
 
     def extract(self, problem: str, options: Options) -> Prompt:
         """Returns the prompt that asks for the entities to begin with."""
-        return Prompt(fill("acting/extract", question=self._question(problem)))
+        return _judge("extract", options, question=self._question(problem))
 
     def extracted(self, problem: str, text: str, options: Options) -> list[str]:
         """Reads distinct entities, in order."""
@@ -142,7 +159,7 @@ class Knowledge(ZeroShot):
 
     def label(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt that asks for sure, maybe or impossible."""
-        return Prompt(fill("acting/label", trajectory=self._so_far(problem, path)))
+        return _judge("label", options, trajectory=self._so_far(problem, path))
 
     def labelled(self, text: str) -> Label | None:
         """Reads the last `Reply:`."""
@@ -151,9 +168,8 @@ class Knowledge(ZeroShot):
     def verify(self, problem: str, answer: str, options: Options) -> Prompt:
         """Returns the prompt that asks whether an answer is of the kind that was asked for."""
         question = self._question(problem)
-        return Prompt(
-            fill("acting/verify", question=question, answer=answer, finish=self._wording.finish)
-        )
+        finish = self._wording.finish
+        return _judge("verify", options, question=question, answer=answer, finish=finish)
 
     def verified(self, text: str) -> tuple[bool | None, str]:
         """Reads the last `JUDGMENT:` and its reason."""
@@ -179,12 +195,17 @@ class Knowledge(ZeroShot):
         steps = trajectory(path)
         return f"{self._question(problem)}\n{steps}" if steps else self._question(problem)
 
-    def _examples(self, style: str, options: Options, default: str = OWN) -> str:
-        """Returns the examples that the settings choose; empty for none."""
-        chosen = options.get("examples") or default
-        if chosen in ("", NONE):
-            return ""
-        return load(f"{self.id}/{style}") if chosen == OWN else shown(chosen)
+    def _own(self, style: str, count: int) -> Sequence[str]:
+        """Returns the first worked examples of a style; all for 0."""
+        return load(f"{self.id}/{style}").split(BREAK)[: count or None]
+
+
+def _judge(role: str, options: Options, **values: str) -> Prompt:
+    """Returns a judge's prompt, with the worked examples that its setting chooses."""
+    own = f"acting/{role}_examples"
+    shown = worked(lambda _: [load(own)], options, JUDGES[role])
+    examples = "".join(f"{each}{BREAK}" for each in shown)
+    return Prompt(fill(f"acting/{role}", examples=examples, **values))
 
 
 def _lessons(hints: Hints) -> str:

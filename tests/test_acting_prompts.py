@@ -28,7 +28,7 @@ SAID = {
     "value": ("Score: 3", "Score: 8", "none"),
     "step_eval": ("Reply: sure", "Reply: maybe", "Reply: impossible"),
     "answer_eval": ("THOUGHT: no country.\nJUDGMENT: NO", "JUDGMENT: NO", "JUDGMENT: YES"),
-    "conclude": ("the answer is Rome", ""),
+    "conclude": ("the answer is Rome",),  # no answer makes no thought, so no prompt to render
 }
 
 PAGES_SHOWN = {
@@ -91,7 +91,7 @@ async def test_every_prompt_is_rendered_again(
     method: str, context: dict[str, Any], roles: set[str]
 ) -> None:
     met = set()
-    for seed in range(8):
+    for seed in range(10):
         result, seen = await solved(method, seed, **context)
         shown = rendered(result)
         for call in seen:

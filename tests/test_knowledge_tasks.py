@@ -1,6 +1,7 @@
 """The tasks that are answered with pages: their problems, prompts, and what is read out of text."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from thoughtgraph.acting import (
     Rejected,
     Verifies,
 )
+from thoughtgraph.prompts import load
 from thoughtgraph.task import Answers, lacking
 from thoughtgraph.tasks.trajectory import read_move, trajectory
 from thoughtgraph.tools.sources import toolbox
@@ -167,6 +169,117 @@ def test_examples_are_own_none_or_a_file(name, tmp_path):
     assert "Finish[" not in task.move("So?", [], "react", {"examples": "none"}, Hints()).user
     with pytest.raises(tg.InputError, match="cannot read the examples"):
         task.tools("So?", {**OPTIONS, "examples": str(tmp_path / "none.md")}, ())
+
+
+@pytest.mark.parametrize(("name", "own"), [("hotpotqa", 6), ("strategyqa", 6), ("fever", 3)])
+def test_shots_choose_how_many_of_the_own_examples_are_shown(name, own):
+    task = _task(name)
+    for style in ("io", "cot"):
+        for options, count in (
+            ({"examples": "own"}, own),
+            ({"examples": "own", "shots": 2}, 2),
+            ({"shots": 2}, 2),
+            ({"examples": "none", "shots": 2}, 0),
+        ):
+            assert task.ask("So?", style, options).user.count("\nAnswer: ") == count
+    react, itot = (task.move("So?", [], style, {}, Hints()) for style in ("react", "itot"))
+    assert (react.user.count(": Finish["), itot.user.count(": Finish[")) == (own, 2)
+
+
+async def test_more_examples_than_there_are_are_refused():
+    graph = tg.build("io", task="fever", model=ScriptedChat(reply=lambda call: ""))
+    with pytest.raises(tg.SettingError, match="has 3 worked examples"):
+        await graph.ainvoke({"problem": "It is so."}, context={"shots": 4})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_our_examples_are_read_as_a_model_would_be_and_end_in_their_answers(name):
+    task, tools = _task(name), toolbox(ScriptedPages({}))
+    shown = {style: load(f"{name}/{style}").split("\n\n") for style in ("io", "cot", "react")}
+    for asked, reasoned, acted in zip(*shown.values(), strict=True):
+        question, answer = asked.splitlines()[-2:]
+        assert reasoned.splitlines()[-3::2] == [question, answer]
+        first, *steps = re.split(r"\nThought \d: ", acted)
+        assert first == question
+        moves = [read_move(step) for step in steps]
+        assert not any(move.malformed for move in moves)
+        actions = [tools.parse(move.action) or ("", "") for move in moves]
+        *before, (last, given) = actions
+        assert {name for name, _ in before} <= {"Search", "Lookup"}
+        assert last == "Finish"
+        assert f"Answer: {given}" == answer
+        assert task.answer("So?", answer) == given
+        numbers = [int(each) for each in re.findall(r"^Thought (\d)", acted, re.MULTILINE)]
+        assert numbers == list(range(1, len(steps) + 1))
+
+
+def test_the_judges_examples_are_read_as_their_answers():
+    task = _task("hotpotqa")
+    blocks = {
+        role: load(f"acting/{role}_examples").split("\n\n")
+        for role in ("estimate", "extract", "label", "verify")
+    }
+    assert {role: len(each) for role, each in blocks.items()} == {
+        "estimate": 2,
+        "extract": 6,
+        "label": 6,
+        "verify": 6,
+    }
+    assert [task.estimated(each) for each in blocks["estimate"]] == [2, 9]
+    assert all(len(task.extracted("?", each, {})) >= 2 for each in blocks["extract"])
+    labels = [task.labelled(each) for each in blocks["label"]]
+    assert sorted(labels) == sorted(["sure", "maybe", "impossible"] * 2)
+    assert sorted(task.verified(each)[0] for each in blocks["verify"]) == [False] * 3 + [True] * 3
+
+
+@pytest.mark.parametrize("role", ["estimate", "extract", "label", "verify"])
+def test_a_judges_examples_are_ours_none_or_a_file(role, tmp_path):
+    task, setting = _task("fever"), f"{role}_examples"
+    file = tmp_path / "mine.md"
+    file.write_text("Claim: Mine?\n{mine}\n", encoding="utf-8")
+
+    def prompt(chosen: str) -> str:
+        options = {setting: chosen}
+        asked = {
+            "estimate": lambda: task.estimate("It is so.", [step()], options),
+            "extract": lambda: task.extract("It is so.", options),
+            "label": lambda: task.label("It is so.", [step()], options),
+            "verify": lambda: task.verify("It is so.", "SUPPORTS", options),
+        }
+        shown: str = asked[role]().user
+        return shown
+
+    own = load(f"acting/{role}_examples")
+    assert own in prompt("own")
+    assert prompt("own").replace(f"{own}\n\n", "") == prompt("none")
+    assert prompt("own").replace(own, "Claim: Mine?\n{mine}") == prompt(str(file))
+    assert prompt("none").count("Claim: ") == 1
+    with pytest.raises(tg.InputError, match="cannot read the examples"):
+        task.tools("So?", {**OPTIONS, setting: str(tmp_path / "none.md")}, ())
+
+
+async def test_the_judges_of_a_search_are_shown_the_users_examples(tmp_path):
+    file = tmp_path / "mine.md"
+    file.write_text("Worked by {me}.", encoding="utf-8")
+    replies = {
+        "extract": '["Milan"]',
+        "step_eval": "Reply: sure",
+        "answer_eval": "JUDGMENT: YES",
+        "value": "Score: 7",
+    }
+    model = ScriptedChat(reply=lambda call: replies.get(call.role, "So.\nAction 1: Finish[yes]"))
+    for method, names in (
+        ("itot_a_star", ("estimate_examples",)),
+        ("fgdip", ("extract_examples", "label_examples", "verify_examples")),
+    ):
+        tools = toolbox(ScriptedPages({"Milan": "A city."}))
+        graph = tg.build(method, task="hotpotqa", model=model, tools=tools)
+        context = {"n_generate": 1, **dict.fromkeys(names, str(file))}
+        out = await graph.ainvoke({"problem": "Is it so?"}, context=context)
+        assert out["answer"] == "yes"
+    judged = {call.role for call in model.seen if "Worked by {me}." in call.prompt}
+    assert judged == {call.role for call in model.seen} - {"generate"}
+    assert len(judged) == 4
 
 
 @pytest.mark.parametrize(
@@ -326,4 +439,4 @@ async def test_a_file_of_examples_stands_in_for_ours(name, method, tmp_path):
     steps = [call.prompt for call in model.seen if call.role == "generate"]
     assert steps
     assert all("Thought 1: {mine}" in prompt for prompt in steps)
-    assert not any("Atacama" in p or "Danube" in p or "Darwin" in p for p in steps)
+    assert not any(load(f"{name}/io").splitlines()[-2] in prompt for prompt in steps)
