@@ -20,6 +20,8 @@ if missing():
     pytest.skip(missing(), allow_module_level=True)
 
 SENTENCES = 5_000
+SLACK = 2.0
+"""Seconds past its deadline that a search may take on a busy machine (it takes half a one)."""
 LONG = "\n\n".join(
     f"== Part {first} ==\n"
     + " ".join(f"Sentence number {at} speaks of thing{at}." for at in range(first, first + 50))
@@ -268,7 +270,7 @@ async def test_a_lasting_fault_is_told_within_the_deadline(kind, proxy, tmp_path
     tools = toolbox(wiki(proxy, tmp_path, deadline=deadline))
     began = time.monotonic()
     result = await act(tools, "Search[VIVA Media]")
-    assert time.monotonic() - began < deadline + 8.0
+    assert time.monotonic() - began < deadline + SLACK
     assert result.failed
     assert result.observation.startswith("Search failed: ")
     assert told in result.observation
