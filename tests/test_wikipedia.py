@@ -26,7 +26,7 @@ from thoughtgraph.tools.transport import Gate, Transport
 from thoughtgraph.tools.wikipedia import Wikipedia
 from thoughtgraph.tools.wikipedia_cache import Recording, WikiCache
 
-SLACK = 8.0
+SLACK = 2.0
 """Seconds a busy machine may take beyond a deadline."""
 
 
