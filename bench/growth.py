@@ -11,6 +11,8 @@ judges it.
 
 import argparse
 import asyncio
+import base64
+import hashlib
 import itertools
 import tempfile
 import time
@@ -21,9 +23,9 @@ from typing import Any, NamedTuple
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 import thoughtgraph as tg
+from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.task import Prompt, Task, Verdict
 from thoughtgraph.tasks.board import LABELS, SIZE
 from thoughtgraph.tasks.crosswords import Crosswords
@@ -91,8 +93,8 @@ class Bulk:
         self, problem: str, path: Thoughts, samples: Sequence[str], options: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
         """Returns ten thoughts, whatever the model said."""
-        stem = path[-1]["text"].rstrip("x") if path else "t"
-        return [{"text": f"{stem}.{i}".ljust(LETTERS, "x"), "raw": ""} for i in range(FAN)]
+        stem = path[-1]["text"] if path else problem
+        return [{"text": noise(f"{stem}.{i}"), "raw": ""} for i in range(FAN)]
 
     def value(self, problem: str, path: Thoughts) -> Prompt | Verdict:
         """Returns a prompt that no other state shares."""
@@ -105,6 +107,12 @@ class Bulk:
     def output(self, problem: str, path: Thoughts) -> str | None:
         """Returns the last thought."""
         return path[-1]["text"] if len(path) == LEVELS else None
+
+
+def noise(seed: str) -> str:
+    """Returns a text of `LETTERS` bytes in which no compressor finds anything, as in a good one."""
+    drawn = hashlib.shake_256(seed.encode()).digest(LETTERS)
+    return base64.b64encode(drawn).decode()[:LETTERS]
 
 
 def filled(prompt: str) -> str:
@@ -135,7 +143,7 @@ async def grow(thoughts: int, method: str, task: Task, problem: str) -> Grown:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "growth.sqlite"
         began = time.perf_counter()
-        async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+        async with Checkpoints.from_conn_string(str(file)) as saver:
             graph = tg.build(method, task=task, model=Instant(reply=filled), checkpointer=saver)
             thread: Any = {"configurable": {"thread_id": "1"}}
             out = await graph.ainvoke({"problem": problem}, thread, context=told)

@@ -20,11 +20,11 @@ from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 from langchain_openai import ChatOpenAI
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import SecretStr
 
 import thoughtgraph as tg
 from thoughtgraph.bench.plain_loop import address, asker, solve
+from thoughtgraph.checkpoints import Checkpoints
 
 PUZZLES = (
     "4 5 6 10",
@@ -80,7 +80,7 @@ async def main(arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(arguments.runs + 1):
             file = Path(folder) / f"{turn}.sqlite"
-            async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
+            async with Checkpoints.from_conn_string(str(file)) as saver:
                 for label, run in contenders(ask, chat, saver, turn):
                     spent, counted = await timed(run)
                     if turn:  # the first turn warms connections and imports up

@@ -18,12 +18,12 @@ from typing import Any
 
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from pydantic import SecretStr
 
 import thoughtgraph as tg
 from thoughtgraph.bench.latency import LEVELS
 from thoughtgraph.bench.plain_loop import address, asker, solve
+from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24 import puzzles
 
@@ -44,7 +44,7 @@ async def main(arguments: argparse.Namespace) -> None:
     rates: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(arguments.runs + 1):
-            async with AsyncSqliteSaver.from_conn_string(str(Path(folder) / f"{turn}.db")) as saver:
+            async with Checkpoints.from_conn_string(str(Path(folder) / f"{turn}.db")) as saver:
                 kept = tg.build(
                     "tot_bfs", task="game24", model=chat, rates=lifted, checkpointer=saver
                 )

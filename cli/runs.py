@@ -22,6 +22,8 @@ _TABLE = (
     "finished INTEGER NOT NULL DEFAULT 0)"
 )
 _LISTED = 5
+FORMAT = 2
+"""Version of what a stopped run leaves. Since 2 the steps of `tot_dfs` and its stack are others."""
 
 
 class Runs:
@@ -62,7 +64,7 @@ class Runs:
         with self._db() as db:
             while True:
                 run = f"{plan.task}-{''.join(secrets.choice(LETTERS) for _ in range(4))}"
-                row = (run, json.dumps(asdict(plan)))
+                row = (run, json.dumps({**asdict(plan), "format": FORMAT}))
                 if db.execute("INSERT OR IGNORE INTO runs (id, plan) VALUES (?, ?)", row).rowcount:
                     return run
 
@@ -70,7 +72,7 @@ class Runs:
         """Returns what a stopped run was about.
 
         Raises:
-            InputError: There is no such run, or it is finished.
+            InputError: There is no such run, it is finished, or an earlier version began it.
         """
         with self._db() as db:
             row = db.execute("SELECT plan, finished FROM runs WHERE id = ?", (run,)).fetchone()
@@ -85,7 +87,13 @@ class Runs:
             raise InputError(f"unknown run {run!r}; {hint}")
         if row[1]:
             raise InputError(f"run {run!r} is finished; solve the problem again for a new run")
-        return Plan(**json.loads(row[0]))
+        kept = json.loads(row[0])
+        if kept.pop("format", 1) != FORMAT:
+            raise InputError(
+                f"run {run!r} was begun by another version and cannot be gone on with; solve the "
+                "problem again for a new run"
+            )
+        return Plan(**kept)
 
     def finish(self, run: str) -> None:
         """Marks a run as finished."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from thoughtgraph.building import Graph, build
+from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.rewind import rewind
@@ -57,7 +57,7 @@ class Session:
         Requests in flight then have `GRACE` seconds to be answered: they are paid for. What was
         answered is in the checkpoints before this returns; the rest is sent again by a resumed run.
         """
-        async with AsyncSqliteSaver.from_conn_string(str(self.runs.path)) as saver:
+        async with Checkpoints.from_conn_string(str(self.runs.path)) as saver:
             graph = build(
                 self.plan.method,
                 task=self.plan.task,

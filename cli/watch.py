@@ -12,7 +12,7 @@ from langgraph.types import Overwrite, StreamMode
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
 from thoughtgraph.cli.events import Event, Telling
-from thoughtgraph.state import first_set
+from thoughtgraph.state import Restack, first_set, restack
 from thoughtgraph.tree import Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
@@ -146,8 +146,6 @@ class Watch:
             if node in BACK:
                 self._went_back = True
                 yield from self.telling.back(node, before, update, self._top())
-            if node == "select" and update.get("visiting"):
-                yield Event("select", f"visit {self.telling.quote(update['visiting'])}")
             written = update.get("tree")
             if isinstance(written, Mapping):
                 yield from self.telling.grown(before, written)
@@ -156,6 +154,8 @@ class Watch:
                 if node == VERIFY:
                     yield from self.telling.verified(written)
                 yield from self.telling.chosen(node, before, update)
+            if node == "select" and update.get("visiting"):
+                yield Event("select", f"visit {self.telling.quote(update['visiting'])}")
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")
 
@@ -174,6 +174,8 @@ def _folded(channel: str, old: Any, new: Any) -> Any:
         return merge_thoughts(old or {}, [new])
     if channel == "usage":
         return add_usage(old or Usage(), new)
+    if channel == "stack" and isinstance(new, Mapping):
+        return restack(old or [], [cast("Restack", new)])
     if channel in ("stop_reason", "error"):
         return first_set(old or "", new)
     return new

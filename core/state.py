@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from thoughtgraph.jobs import Draft
 from thoughtgraph.tree import Rollback, Tree, merge_thoughts
-from thoughtgraph.usage import Usage, add_usage
+from thoughtgraph.usage import Usage, add_usages
 
 StopReason = Literal[
     "",
@@ -44,6 +44,11 @@ LangGraph's default, would be most of its checkpoints."""
 def first_set(old: str, new: str) -> str:
     """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
     return old or new
+
+
+def latest(old: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Keeps the last write: what hardly changes is not stored again at every step."""
+    return writes[-1] if writes else old
 
 
 def merge_index(index: dict[str, str], writes: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -85,9 +90,9 @@ class SearchState(SearchInput, total=False):
     """Search steps completed (the paper's t)."""
     run: str
     """Random name of this run: evaluations are shared within it; no choice depends on it."""
-    settings: dict[str, Any]
+    settings: Annotated[dict[str, Any], DeltaChannel(latest, dict, snapshot_frequency=SNAPSHOT)]
     """The effective settings, copied from the context by the first node."""
-    usage: Annotated[Usage, add_usage]
+    usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
     stop_reason: Annotated[str, first_set]
     error: Annotated[str, first_set]
     """One line that says what failed, when `stop_reason` is `error`."""
@@ -109,6 +114,22 @@ class Frame(TypedDict):
     """How many of them were visited."""
 
 
+class Restack(TypedDict):
+    """A write to a stack."""
+
+    keep: int
+    """How many frames stay, from the root down."""
+    frames: list[Frame]
+    """What is put on them."""
+
+
+def restack(stack: list[Frame], writes: Sequence[Restack]) -> list[Frame]:
+    """Changes the top of a stack; what lies below is not stored again."""
+    for write in writes:
+        stack = [*stack[: write["keep"]], *write["frames"]]
+    return stack
+
+
 class Finding(TypedDict):
     """The answer to one question about the thought that is being judged."""
 
@@ -126,7 +147,7 @@ class DfsState(SearchState, total=False):
     `step` counts the recorded states.
     """
 
-    stack: list[Frame]
+    stack: Annotated[list[Frame], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
     """The frames from the root down; the last one is tried next."""
     visiting: str
     """Id of the candidate under judgement; empty when the top frame has none left."""

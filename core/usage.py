@@ -4,7 +4,8 @@ Both are plain dictionaries in the graph's state, so that routers can check a li
 that would break it, and so that a resumed run goes on counting where it stopped.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, cast
 
 from typing_extensions import TypedDict
@@ -108,7 +109,7 @@ def nothing_spent() -> Usage:
 
 
 def add_usage(total: Usage, spent: Usage) -> Usage:
-    """Adds what a node spent to the total; the reducer of the `usage` channel.
+    """Adds what a node spent to the total.
 
     Numbers add up, dictionaries add up by key. `seconds` and `levels` come from `mark`, so that
     nodes that ran side by side in one superstep count once.
@@ -117,6 +118,11 @@ def add_usage(total: Usage, spent: Usage) -> Usage:
     if "mark" in spent:
         _advance(both, spent["mark"])
     return both
+
+
+def add_usages(total: Usage, writes: Sequence[Usage]) -> Usage:
+    """Adds what several nodes spent, in order; the reducer of the `usage` channel."""
+    return reduce(add_usage, writes, total)
 
 
 def add_counts(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, Any]:

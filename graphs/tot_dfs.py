@@ -2,19 +2,19 @@
 
     DFS(s, t, p, G, k, V, T, v_th)
 
-    1  if t > T then record the output G(p, s, 1)                     record
+    1  if t > T then record the output G(p, s, 1)                     select
     2  for s' in G(p, s, k), candidates sorted                        generate, register, select
-    3      if V(p, {s'}) > v_th                                       evaluate, record
-    4          DFS(s', t + 1)                                         record -> generate
+    3      if V(p, {s'}) > v_th                                       evaluate, select
+    4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
 The recursion is a stack in the state, so a search can be stopped and resumed anywhere. `register`
 opens a frame of candidates, sorted by the generator's own score where the task asks for one;
-`select` takes the top frame's next candidate; `record` writes down every state that was judged, and
-`backtrack` closes a frame. As in the official crosswords code, a state is judged when it is visited
-and a candidate that alters what an earlier thought fixed is passed over. What the evaluator
-undervalues is lost with everything below it; `variant="no_prune"` descends regardless and
-`variant="no_backtrack"` follows the best candidate only (both are rows of the paper's Table 3).
+`select` writes down the state that was judged and goes into it, or else takes the top frame's next
+candidate, and `backtrack` closes a frame. As in the official crosswords code, a state is judged
+when it is visited and a candidate that alters what an earlier thought fixed is passed over. What
+the evaluator undervalues is lost with everything below it; `variant="no_prune"` descends regardless
+and `variant="no_backtrack"` follows the best candidate only (both are rows of the paper's Table 3).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,15 +26,9 @@ from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.frames import (
-    backtrack,
-    empty_indexes,
-    expansions,
-    next_candidate,
-    open_frame,
-)
+from thoughtgraph.nodes.frames import backtrack, expansions, nothing_tried, open_frame
 from thoughtgraph.nodes.generate import WAYS, Way, expand_root, generate
-from thoughtgraph.nodes.record import evaluate_part, open_questions, record
+from thoughtgraph.nodes.record import evaluate_part, open_questions, visit
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ProposingSettings
@@ -125,40 +119,32 @@ def way(settings: Mapping[str, Any]) -> Way:
 def build(parts: Parts) -> Chart:
     """Wires Algorithm 2."""
 
-    async def judge(
+    async def visit_next(
         state: DfsState,
-    ) -> list[Send] | Literal["record", "backtrack", "answer"]:
+    ) -> list[Send] | Literal["register", "select", "backtrack", "answer"]:
         if state["stop_reason"]:
             return "answer"
+        if state["frontier"]:
+            return expansions(parts, way, state) or "register"
         if not state["visiting"]:
             return "backtrack"
-        if state["settings"]["variant"] == "no_backtrack":
-            return "record"
-        return open_questions(parts, state) or "record"
-
-    async def descend(state: DfsState) -> list[Send] | Literal["register", "select", "answer"]:
-        if state["stop_reason"]:
-            return "answer"
-        if not state["frontier"]:
-            return "select"
-        return expansions(parts, way, state) or "register"
+        return open_questions(parts, state) or "select"
 
     graph = chart(parts, state=DfsState)
-    graph.add_node("start", start(parts, stack=[], visiting="", **empty_indexes()))
+    graph.add_node("start", start(parts, **nothing_tried()))
     graph.add_node("generate", generate(parts, way))
     graph.add_node("register", open_frame(parts, way))
-    graph.add_node("select", next_candidate(parts))
+    graph.add_node("select", visit(parts))
     graph.add_node("evaluate", evaluate_part(parts))
-    graph.add_node("record", record(parts))
     graph.add_node("backtrack", backtrack())
     graph.add_node("answer", answer(parts, pick=outputs, cut_short=outputs))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
     graph.add_edge("generate", "register")
     graph.add_conditional_edges("register", go_on, ["select", "answer"])
-    graph.add_conditional_edges("select", judge, ["evaluate", "record", "backtrack", "answer"])
-    graph.add_edge("evaluate", "record")
-    graph.add_conditional_edges("record", descend, ["generate", "register", "select", "answer"])
+    targets = ["generate", "register", "evaluate", "select", "backtrack", "answer"]
+    graph.add_conditional_edges("select", visit_next, targets)
+    graph.add_edge("evaluate", "select")
     graph.add_conditional_edges("backtrack", go_on, ["select", "answer"])
     graph.add_edge("answer", END)
     return graph

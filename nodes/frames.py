@@ -1,6 +1,6 @@
 """The stack of a depth-first search: opening a frame, taking the next candidate, backtracking."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langgraph.types import Overwrite, Send
@@ -13,7 +13,7 @@ from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.register import key_of, left_out, place
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import DfsState, Frame, SearchState, StopReason
+from thoughtgraph.state import DfsState, Frame, Restack, SearchState, StopReason
 from thoughtgraph.task import Constrains
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent
@@ -21,9 +21,10 @@ from thoughtgraph.usage import spent
 DUPLICATE = "proposed twice; the first one counts"
 
 
-def empty_indexes() -> dict[str, Any]:
-    """Returns what the indexes of a depth-first search begin with, whatever the thread held."""
-    return {"proposed": Overwrite({}), "judged": Overwrite({})}
+def nothing_tried() -> dict[str, Any]:
+    """Returns what the state of a depth-first search begins with, whatever the thread held."""
+    indexes = {"proposed": Overwrite({}), "judged": Overwrite({})}
+    return {"stack": Overwrite([]), "visiting": "", **indexes}
 
 
 def expansions(parts: Parts, way: Choose, state: DfsState) -> list[Send]:
@@ -58,7 +59,7 @@ def open_frame(parts: Parts, way: Choose) -> Node:
         return {
             "tree": {**changed, **new},
             "frontier": left,
-            "stack": [*state["stack"], frame],
+            "stack": Restack(keep=len(state["stack"]), frames=[frame]),
             "proposed": {reuse_key: key} if reuse_key else {},
             "usage": {name: number for name, number in counts.items() if number},
             "stop_reason": "budget" if left_out(drafts, new) else "",
@@ -67,17 +68,20 @@ def open_frame(parts: Parts, way: Choose) -> Node:
     return node
 
 
-def next_candidate(parts: Parts) -> Node:
-    """Makes the node that takes the top frame's next candidate, or finds that there is none.
+def next_candidate(parts: Parts) -> Callable[[DfsState], dict[str, Any]]:
+    """Makes the function that takes the top frame's next candidate, or finds that there is none.
 
     Candidates that break what earlier thoughts fixed are passed over. Without backtracking, the
     best candidate that breaks nothing is taken, else the best one.
 
     Args:
         parts: The graph's objects.
+
+    Returns:
+        The function: from the state to its update.
     """
 
-    async def node(state: DfsState) -> dict[str, Any]:
+    def take(state: DfsState) -> dict[str, Any]:
         settings, frame = state["settings"], state["stack"][-1]
         if settings["variant"] == "no_backtrack":
             chosen = _greedy(parts, state, frame["candidates"])
@@ -93,17 +97,19 @@ def next_candidate(parts: Parts) -> Node:
             else:
                 chosen = key
         moved: Frame = {**frame, "pos": pos, "tried": frame["tried"] + bool(chosen)}
-        return {"visiting": chosen, "tree": refused, "stack": [*state["stack"][:-1], moved]}
+        top = Restack(keep=len(state["stack"]) - 1, frames=[moved])
+        return {"visiting": chosen, "stack": top, **({"tree": refused} if refused else {})}
 
-    return node
+    return take
 
 
 def backtrack() -> Node:
     """Makes the node that leaves a state with nothing left to try: it drops the top frame."""
 
     async def node(state: DfsState) -> dict[str, Any]:
-        stack = state["stack"][:-1]
-        return {"stack": stack, "stop_reason": "" if stack else _exhausted(state)}
+        left = len(state["stack"]) - 1
+        stack = Restack(keep=left, frames=[])
+        return {"stack": stack, "stop_reason": "" if left else _exhausted(state)}
 
     return node
 
@@ -149,7 +155,8 @@ def _in_order(new: Tree) -> list[str]:
 
 
 def _greedy(parts: Parts, state: DfsState, candidates: Sequence[str]) -> str:
-    if not candidates:
+    # One that was visited and is not gone into (a limit on depth) is the end.
+    if not candidates or any("visit" in state["tree"][key] for key in candidates):
         return ""
     keeping = (key for key in candidates if not _violation(parts, state, key))
     return next(keeping, candidates[-1 if state["settings"]["repo_compat"] else 0])

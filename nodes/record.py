@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any, cast
 
 from langgraph.types import Send
@@ -10,14 +9,14 @@ from langgraph.types import Send
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.ask import Asker, grants, joined
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.frames import shortage
+from thoughtgraph.nodes.frames import next_candidate, shortage
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import DfsState, Finding, StopReason
 from thoughtgraph.task import Inspects, Prompt, Task, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
-from thoughtgraph.usage import Usage, add_usage
+from thoughtgraph.usage import Usage, add_usages
 
 
 def questions(
@@ -31,7 +30,12 @@ def questions(
 
 
 def open_questions(parts: Parts, state: DfsState) -> list[Send]:
-    """Returns one task for each distinct question about the visited state not answered before."""
+    """Returns one task for each distinct question about the visited state not answered before.
+
+    Without backtracking nothing is judged.
+    """
+    if state["settings"]["variant"] == "no_backtrack":
+        return []
     path = path_to(state["tree"], state["visiting"])
     asked = questions(parts, state["settings"], state["problem"], path)
     if isinstance(asked, Verdict):
@@ -80,37 +84,56 @@ def evaluate_part(parts: Parts) -> Node:
     return fanned_out(node)
 
 
-def record(parts: Parts) -> Node:
-    """Makes the node that records the visited state and decides whether to descend into it.
+def visit(parts: Parts) -> Node:
+    """Makes the node that records the judged state, then descends or takes the next candidate.
 
-    With `prune` a state is continued when its value exceeds the threshold, otherwise always. A
-    state of depth T that may be continued is an output.
+    One node, because LangGraph keeps a checkpoint of every superstep: two nodes made a search half
+    as long again.
 
     Args:
         parts: The graph's objects.
     """
+    follow = next_candidate(parts)
 
     async def node(state: DfsState) -> dict[str, Any]:
-        key, settings, step = state["visiting"], state["settings"], state["step"] + 1
-        thought = state["tree"][key]
-        fields, cached = _judged(parts, state)
-        found = dict.fromkeys(fields.get("verdicts", ()), key)
-        if "value" not in fields and settings["variant"] != "no_backtrack":
-            return {"tree": {key: fields}, "judged": found, "stop_reason": shortage(state)}
-        status = _status(settings, thought["depth"], fields)
-        limit = settings["limit_depth"]
-        deeper = status == "open" and (limit is None or thought["depth"] < limit)
-        counts = {"rounds": 1, "evaluated": int("value" in fields), "cached": cached}
-        return {
-            "tree": {key: {**fields, "status": status, "visit": step}},
-            "judged": found,
-            "frontier": [key] if deeper else [],
-            "step": step,
-            "usage": {name: number for name, number in counts.items() if number},
-            "stop_reason": _stop(state, step, status),
-        }
+        key = state["visiting"]
+        new = key and "visit" not in state["tree"][key]
+        done = _record(parts, state, key) if new else {}
+        if done.get("frontier") or done.get("stop_reason"):
+            return done
+        taken = follow(state)
+        tree = {**done.get("tree", {}), **taken.get("tree", {})}
+        return {**done, **taken, **({"tree": tree} if tree else {})}
 
     return node
+
+
+def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
+    """Returns what the judgement of the visited state changes.
+
+    With `prune` a state is continued when its value exceeds the threshold, otherwise always. A
+    state of depth T that may be continued is an output.
+    """
+    settings, step = state["settings"], state["step"] + 1
+    thought = state["tree"][key]
+    fields, cached = _judged(parts, state)
+    found = dict.fromkeys(fields.get("verdicts", ()), key)
+    if "value" not in fields and settings["variant"] != "no_backtrack":
+        return {"tree": {key: fields}, "judged": found, "stop_reason": shortage(state)}
+    status = _status(settings, thought["depth"], fields)
+    limit = settings["limit_depth"]
+    deeper = status == "open" and (limit is None or thought["depth"] < limit)
+    counts = {"rounds": 1, "evaluated": int("value" in fields), "cached": cached}
+    update = {
+        "tree": {key: {**fields, "status": status, "visit": step}},
+        "judged": found,
+        "frontier": [key] if deeper else [],
+        "step": step,
+        "usage": {name: number for name, number in counts.items() if number},
+        "stop_reason": _stop(state, step, status),
+    }
+    # What is empty was empty before, and every write is a row of the checkpoints.
+    return {name: value for name, value in update.items() if value}
 
 
 def last_depth(settings: Mapping[str, Any]) -> int:
@@ -136,7 +159,7 @@ def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
     if findings:
         fields["value_raw"] = cut(joined([finding["raw"] for finding in findings]))
         usages = [cast("Usage", finding["usage"]) for finding in findings]
-        fields["usage"] = cast("Any", reduce(add_usage, usages, Usage()))
+        fields["usage"] = cast("Any", add_usages(Usage(), usages))
     if all(key in known for key in keys):
         verdicts = [known[key] for key in keys]
         fields["value"] = float(sum(verdict["value"] for verdict in verdicts))

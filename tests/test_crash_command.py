@@ -1,6 +1,7 @@
 """The command killed outright: `--resume` ends with the undisturbed tree, and pays once."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,23 @@ from players import play
 
 COMMAND = [sys.executable, "-c", "from thoughtgraph.cli.app import main; main()"]
 SMALL = ["4 9 10 13", "--task", "game24", "--set", "breadth=2", "--set", "n_evaluate=1"]
+DOOMED = """
+import os, signal
+from thoughtgraph.checkpoints import Checkpoints
+from thoughtgraph.cli.app import main
+
+written, put = [], Checkpoints.aput
+
+async def put_or_die(*given):
+    if len(written) == {written}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    written.append(given)
+    return await put(*given)
+
+Checkpoints.aput = put_or_die
+main()
+"""
+"""The command, killed when it is about to write a checkpoint."""
 HELD = 9
 """Requests answered before the first one that hangs: amid the first evaluations."""
 WRITTEN = 0.2
@@ -55,3 +73,22 @@ def test_a_command_killed_outright_is_resumed_by_the_id_on_its_first_line(
         solve("solve", "--resume", run, "--json", str(other))
         assert tree(other) == tree(one)
         assert sorted(fake.answered) == sorted(whole.answered)
+
+
+@pytest.mark.parametrize("written", [0, 1], ids=["nothing", "the input alone"])
+def test_a_command_killed_before_its_settings_are_in_a_checkpoint_keeps_them(
+    written: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    code, result = DOOMED.format(written=written), tmp_path / "result.json"
+    with FakeServer(play) as fake:
+        told = ["solve", *SMALL, "--limit", "requests=3", "--model", fake.specifier]
+        killed = subprocess.run([sys.executable, "-c", code, *told], capture_output=True, text=True)
+        assert killed.returncode == -signal.SIGKILL
+        run = killed.stdout.splitlines()[0].split()[1].removesuffix(":")
+        process = begin("solve", "--resume", run, "--json", str(result))
+        process.communicate(timeout=120)
+        kept = json.loads(result.read_text())
+        names = ("breadth", "n_evaluate", "limit_requests")
+        assert [kept["settings"][name] for name in names] == [2, 1, 3]
+        assert kept["stop_reason"] == "budget"

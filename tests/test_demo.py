@@ -1,6 +1,7 @@
 """The demonstration that `thoughtgraph solve` runs without arguments, with a scripted model."""
 
 import json
+import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,21 @@ def test_another_seed_is_another_scene_and_the_gold_answer_is_kept_apart(tmp_pat
     assert one.settings["evaluator"] == "grounded"
     runs = Runs(tmp_path)
     assert runs.plan(runs.add(two)) == two, "a resumed run is compared with it too"
+
+
+def test_a_run_that_another_version_began_is_refused_in_one_line(
+    command: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path))
+    runs = Runs(tmp_path)
+    run = runs.add(planned(Wish()))
+    with sqlite3.connect(runs.path) as db:
+        db.execute("UPDATE runs SET plan = replace(plan, '\"format\": 2', '\"format\": 1')")
+    db.close()
+    code, _, err = command("solve", "--resume", run)
+    assert code == 2
+    assert "another version" in err
+    assert err.count("\n") == 1
 
 
 def test_a_seed_that_is_none_is_refused_in_one_line(command: Call) -> None:

@@ -39,18 +39,16 @@ async def test_the_drawn_graph_is_algorithm_2() -> None:
         ("generate", "register"),
         ("register", "select"),
         ("select", "evaluate"),
-        ("evaluate", "record"),
-        ("record", "generate"),  # V(s') > v_th: descend
-        ("record", "select"),  # else: the next candidate
+        ("evaluate", "select"),
+        ("select", "generate"),  # V(s') > v_th: descend
         ("select", "backtrack"),  # no candidate left
         ("backtrack", "select"),
         ("backtrack", "answer"),
-        ("select", "record"),  # the verdict is known, or none is needed
-        ("record", "register"),  # the proposals are known
+        ("select", "select"),  # the verdict is known, or none is needed
+        ("select", "register"),  # the proposals are known
         ("start", "answer"),  # whatever ends the search
         ("register", "answer"),
         ("select", "answer"),
-        ("record", "answer"),
         ("answer", "end"),
     }
 
@@ -88,17 +86,16 @@ async def test_a_search_by_hand() -> None:
         ("6", "1", "c", 4.0, "terminal", 5),
     ]
     assert (out["answer"], out["candidates"], out["stop_reason"]) == ("ac", ["ac"], "solved")
-    judged = ["select", "evaluate", "record"]
     assert walk == [
-        *("start", "generate", "register"),
-        *judged,  # b
-        *("generate", "register"),
-        *judged,  # bd
-        *judged,  # bc
-        *("select", "backtrack"),
-        *judged,  # a
-        *("generate", "register"),
-        *judged,  # ac
+        *("start", "generate", "register", "select"),
+        *("evaluate", "select"),  # b
+        *("generate", "register", "select"),
+        *("evaluate", "select"),  # bd
+        *("evaluate", "select"),  # bc
+        *("backtrack", "select"),
+        *("evaluate", "select"),  # a
+        *("generate", "register", "select"),
+        *("evaluate", "select"),  # ac
         "answer",
     ]
 

@@ -43,8 +43,8 @@ const PURPOSES = {
 const ROLE_COLUMNS = [
   ["requests", "requests"],
   ["samples", "samples"],
-  ["prompt_tokens", "prompt tokens"],
-  ["completion_tokens", "completion tokens"],
+  ["prompt_tokens", "tokens in"],
+  ["completion_tokens", "tokens out"],
   ["cached", "cached"],
 ];
 const STOP_WORDS = {

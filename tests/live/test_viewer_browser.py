@@ -140,6 +140,24 @@ def test_opens_from_disk_and_fetches_nothing(show: Show):
     assert seen.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
 
 
+@pytest.mark.parametrize("width", [1280, 400])
+def test_the_costs_of_the_roles_fit_beside_the_tree(show: Show, width: int):
+    seen = show(answered())
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    seen.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        cost = {"requests": 123, "samples": 1234, "prompt_tokens": 123456}
+        cost |= {"completion_tokens": 123456, "cached": 123}
+        roles = dict.fromkeys(("generate", "extract_index"), cost)
+        result = answered()
+        seen = show({**result, "usage": {**result["usage"], "roles": roles}})
+        seen.one("aside table")
+        script = "const a = document.querySelector('aside'); return a.scrollWidth - a.clientWidth"
+        assert seen.driver.execute_script(script) == 0
+    finally:
+        seen.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_page_cannot_reach_the_network(driver: webdriver.Chrome, show: Show):
     show(answered())
     refused = driver.execute_async_script(
