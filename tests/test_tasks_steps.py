@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -233,3 +234,23 @@ def test_formulas_are_compared_in_a_process_of_their_own(
 ) -> None:
     pytest.importorskip("math_verify", reason="the extra `math` is not installed")
     assert same_formula(answer, gold) is same
+
+
+def test_without_the_extra_a_formula_is_not_silently_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "math_verify", None)
+    same_formula.cache_clear()
+    assert scores("math", "?", ["0.5", "0.33"], r"\frac12") == [1, 0], "numbers need no second look"
+    with pytest.raises(tg.InputError, match=r"install thoughtgraph\[math\]"):
+        scores("math", "?", ["1+x"], "x+1")
+
+
+async def test_equal_solutions_in_other_words_vote_together() -> None:
+    said = iter([r"\frac12", "3", "x = 0.5"])
+    model = ScriptedChat(
+        reply=lambda call: [f"The final solution is ${next(said)}$." for _ in range(call.n)]
+    )
+    graph = tg.build("cot_sc", task="math", model=model)
+    out = await graph.ainvoke({"problem": "How much?"}, context={"n_generate": 3})
+    assert out["candidates"] == ["0.5", "3", "0.5"]
+    assert out["answer"] == "0.5"
+    assert [out["tree"][key]["value"] for key in ("1", "2", "3")] == [2, 1, 2]
