@@ -31,8 +31,9 @@ class Stepwise(ZeroShot):
         reader: Reads the canonical answer out of a completion.
         examples: The prompt file that holds its worked examples.
         marker: The sentence after which a solution is placed.
-        strategy: Whether chain of thought without examples asks for a strategy first (Tree of
-            Thoughts, appendix B.1) instead of step by step (Thought Rollback).
+        strategy: Whether questions without examples are asked as in Tree of Thoughts (appendix
+            B.1: chain of thought makes a strategy first) unless the settings say otherwise;
+            else as in Thought Rollback.
     """
 
     def __init__(
@@ -61,9 +62,12 @@ class Stepwise(ZeroShot):
         return self._topic
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt: with worked examples where the settings name some."""
+        """Returns the plain prompt: with worked examples where the settings name some.
+
+        Without any, a task that may ask for a strategy does unless `zero_shot` is `steps`.
+        """
         shown = worked(self.demonstrations, options)
-        if not shown and (self._strategy or style == "io"):
+        if not shown and self._strategy and options.get("zero_shot") != "steps":
             return super().ask(problem, style, options)
         blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
         return Prompt("\n\n".join(blocks))

@@ -107,6 +107,24 @@ async def test_plain_prompting_runs_with_and_without_examples(
     assert "How many?" in prompt
 
 
+@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("method", ["io", "cot", "cot_sc"])
+@pytest.mark.parametrize("way", ["strategy", "steps"])
+async def test_zero_shot_baselines_ask_as_their_paper_does(
+    name: str, method: str, way: str
+) -> None:
+    model = ScriptedChat(reply=lambda call: ["The final solution is 7"] * call.n)
+    graph = tg.build(method, task=name, model=model)
+    await graph.ainvoke({"problem": "How many?"}, context={"zero_shot": way})
+    prompt = model.seen[0].prompt
+    of_tot = name == "gsm8k" and way == "strategy"
+    marker = "The final choice is" if name in ("aqua", "mmlu") else "The final solution is"
+    assert (f"place it after the sentence '{marker}'" in prompt) is not of_tot
+    assert ("the answer is" in prompt) is of_tot
+    assert ("Make a strategy then write" in prompt) is (of_tot and method != "io")
+    assert ("Let's think step by step" in prompt) is (not of_tot and method != "io")
+
+
 PAGE = (Path(__file__).parents[1] / "docs" / "rollback.md").read_text(encoding="utf-8")
 VARIANTS = [row for row in PAGE.splitlines() if row.startswith(("| TR", "| any of these"))]
 
