@@ -140,27 +140,48 @@ def test_the_five_variants_are_documented() -> None:
     ]
 
 
-@pytest.mark.parametrize("row", VARIANTS)
+def erring(call: Any) -> str:
+    """Begins the puzzle 4 9 10 13 wrongly until an experience warns it, and says so on checking."""
+    steps = call.prompt.rpartition("<steps>\n")[2] if "<steps>\n" in call.prompt else ""
+    warned = "leads nowhere" in call.prompt
+    if call.role == "extract_index":
+        return f"Bad step index: {1 if warned else 'None'}"
+    if call.role == "analyse":
+        return "Step 1 leads nowhere." if "4 + 9 = 13" in steps else "All is well."
+    wrong = ["4 + 9 = 13", "13 + 10 = 23", "23 + 13 = 36"]
+    right = ["10 - 4 = 6", "13 - 9 = 4", "6 * 4 = 24"]
+    return (right if warned else wrong)[steps.count("Step ")]
+
+
+OWN_OR_BROUGHT = [
+    *((row, False) for row in VARIANTS),
+    *((row, True) for row in VARIANTS if "examples=FILE" in row),
+]
+
+
+@pytest.mark.parametrize(("row", "brought"), OWN_OR_BROUGHT)
 async def test_documented_settings_keep_their_examples_beside_experiences(
-    row: str, tmp_path: Path
+    row: str, brought: bool, tmp_path: Path
 ) -> None:
-    brought = tmp_path / "mine.md"
-    brought.write_text("worked by me")
+    file = tmp_path / "mine.md"
+    file.write_text("worked by me")
     told = dict(re.findall(r"`(\w+)=(\w+)`", row))
+    if "examples" in told:
+        told["examples"] = str(file) if brought else "own"
     context = {name: json.loads(v) if v in ("3", "5", "false") else v for name, v in told.items()}
-    if "examples" in context:
-        context["examples"] = str(brought)
-    model = ScriptedChat(reply=mistaken)
-    graph = tg.build("rollback", task="gsm8k", model=model)
-    out = await graph.ainvoke({"problem": "4 + 9?"}, context=context)
+    puzzle = "Game of 24" in row
+    model = ScriptedChat(reply=erring if puzzle else mistaken)
+    graph = tg.build("rollback", task="game24" if puzzle else "gsm8k", model=model)
+    problem = "4 9 10 13" if puzzle else "4 + 9?"
+    out = await graph.ainvoke({"problem": problem}, context=context)
     assert out["usage"]["rollbacks"]
-    for call in model.seen:
-        if call.role == "generate" and "examples" in context:
-            assert "worked by me" in call.prompt
-        elif call.role == "generate":
-            assert call.prompt.count("Question: ") == 1 + context.get("shots", 0)
-    assert any("-th Experience" in c.prompt for c in model.seen if c.role == "generate")
+    generated = [call.prompt for call in model.seen if call.role == "generate"]
+    assert any("-th Experience" in prompt for prompt in generated)
+    for prompt in generated:
+        assert ("worked by me" in prompt) is brought
+        assert brought or prompt.count("Question: ") == 1 + context.get("shots", 0)
     assert {name: out["settings"][name] for name in context} == context
+    assert not puzzle or "(10 - 4) * (13 - 9)" in out["candidates"]
 
 
 @pytest.mark.parametrize(("name", "own"), [("gsm8k", 5), ("game24", 3)])
