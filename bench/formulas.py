@@ -10,6 +10,8 @@ import sys
 from functools import lru_cache
 from importlib.util import find_spec
 
+from thoughtgraph.errors import InputError
+
 SECONDS = 20
 """Processor time that a comparison may take (ours)."""
 PATIENCE = 300.0
@@ -32,8 +34,14 @@ sys.exit(0 if verify(sides[1], sides[0], timeout_seconds=None) else 1)
 
 @lru_cache(maxsize=10_000)
 def same_formula(answer: str, gold: str) -> bool:
-    """Returns whether two formulas are mathematically the same; False without math-verify."""
-    if max(len(answer), len(gold)) > LONGEST or find_spec("math_verify") is None:
+    """Returns whether two formulas are mathematically the same.
+
+    Raises:
+        InputError: math-verify is not installed.
+    """
+    if find_spec("math_verify") is None:
+        raise InputError("formulas are scored by math-verify; install thoughtgraph[math]")
+    if max(len(answer), len(gold)) > LONGEST:
         return False
     try:
         done = subprocess.run(

@@ -13,7 +13,7 @@ from thoughtgraph.model import ChatPort
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24 import Game24
-from thoughtgraph.tasks.numbers import canonical
+from thoughtgraph.tasks.numbers import canonical, number
 from thoughtgraph.tasks.words import normal
 
 SCORES = range(1, 11)
@@ -60,10 +60,16 @@ def equivalent(answer: str, gold: str) -> float:
     """Returns 1 if two answers are the same in canonical form, or by math-verify.
 
     Neither forgives a rounded number as the official TheoremQA script does (SPEC.md 1.8 knows no
-    tolerance): `0.33` is not `1/3`. The second look needs the extra `math`; a formula that it
+    tolerance): `0.33` is not `1/3`. Two numbers need no second look; a formula that math-verify
     cannot compare in time is not the same.
+
+    Raises:
+        InputError: A second look is needed, and the extra `math` is not installed.
     """
-    return solved(answer, gold) or float(same_formula(answer, gold))
+    ours, theirs = canonical(answer), canonical(gold)
+    if ours == theirs or None not in (number(ours), number(theirs)):
+        return float(ours == theirs)
+    return float(same_formula(answer, gold))
 
 
 def same_label(answer: str, gold: str) -> float:

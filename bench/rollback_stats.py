@@ -2,8 +2,9 @@
 
     uv run python -m thoughtgraph.bench.rollback_stats RESULT.json… [--data FILE]
 
-A result is what `solve --json` writes. Prints one JSON object: interactions (Figure 3 a), the kinds
-of reasoning paths with how many of each are right (b), failures at the first step of Game of 24 by
+A result is what `solve --json` writes: of `rollback`; those of `chain` and `level_tot` tell their
+interactions alone. Prints one JSON object: interactions by method (Figure 3 a), the kinds of
+reasoning paths with how many of each are right (b), failures at the first step of Game of 24 by
 rollbacks to the problem and by the span of the one that led to the step (c), and the spans of all
 rollbacks. Game of 24 is checked exactly; what is right elsewhere is read from the data set, in its
 public format.
@@ -25,6 +26,11 @@ from thoughtgraph.tree import ROOT, Tree, path_to
 
 Right = Callable[[str, str | None], bool]
 """Whether an answer, to a problem, is right."""
+STRUCTURED = "rollback"
+"""The method whose structure is told."""
+NEEDED = frozenset(("method", "task", "problem", "usage", "tree"))
+METHODS = (STRUCTURED, "chain", "level_tot")
+"""The methods whose interactions are told."""
 MOST_OUT = 2
 """A path is Out Rollback when rollbacks leave more of its thoughts than this (section 4.3)."""
 
@@ -90,17 +96,20 @@ def summary(results: Iterable[Mapping[str, Any]], right: Right | None = None) ->
     """Returns the data of Figure 3 over several results.
 
     Args:
-        results: Stored results of `rollback`.
+        results: Stored results; an interaction is a sample (SPEC.md 1.3).
         right: Whether an answer is right; None: nothing is said about solving rates.
     """
-    requests: list[int] = []
+    interactions: dict[str, list[int]] = {}
     paths: dict[str, Counter[str]] = {name: Counter() for name in Kinds._fields}
     by_rollbacks: dict[int, Counter[str]] = {}
     by_span: dict[int, Counter[str]] = {}
     spanned: Counter[int] = Counter()
     for result in results:
         tree: Tree = result["tree"]
-        requests.append(result["usage"].get("requests", 0))
+        spent = int(result["usage"].get("samples", 0))
+        interactions.setdefault(result["method"], []).append(spent)
+        if result["method"] != STRUCTURED:
+            continue
         spanned.update(spans(tree))
         for key in solutions(tree):
             good = right is not None and right(result["problem"], tree[key].get("answer"))
@@ -111,8 +120,8 @@ def summary(results: Iterable[Mapping[str, Any]], right: Right | None = None) ->
                 for failures, at in ((by_rollbacks, before), (by_span, span)):
                     failures.setdefault(at, Counter()).update(steps=1, failed=int(failed))
     return {
-        "results": len(requests),
-        "requests": requests,
+        "results": sum(map(len, interactions.values())),
+        "interactions": interactions,
         "paths": {name: _without(counts, right) for name, counts in paths.items()},
         "first_steps_by_rollbacks": {str(k): dict(v) for k, v in sorted(by_rollbacks.items())},
         "first_steps_by_span": {str(k): dict(v) for k, v in sorted(by_span.items())},
@@ -156,14 +165,19 @@ def read(file: Path) -> dict[str, Any]:
     """Reads a result.
 
     Raises:
-        InputError: The file cannot be read, or holds no result of `rollback`.
+        InputError: The file cannot be read, or holds no result of one of `METHODS`.
     """
     try:
         result = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {str(file)!r} ({error}); name what --json wrote") from error
-    if not isinstance(result, dict) or not {"task", "problem", "usage", "tree"} <= result.keys():
+    if not isinstance(result, dict) or not result.keys() >= NEEDED:
         raise InputError(f"{str(file)!r} holds no result; name a file that solve --json wrote")
+    if result["method"] not in METHODS:
+        raise InputError(
+            f"{str(file)!r} is a result of {result['method']!r}; name results of "
+            f"{', '.join(METHODS)}"
+        )
     return result
 
 

@@ -137,8 +137,24 @@ class ReasoningSettings(ShowingSettings):
     )
 
 
-class AskingSettings(ShowingSettings):
-    """What the methods can be told that ask the model outright."""
+class OutrightSettings(ShowingSettings):
+    """What every method can be told that asks the model outright, for one sample or for a vote."""
+
+    zero_shot: Literal["strategy", "steps"] = Field(
+        "strategy",
+        description="How gsm8k is asked without worked examples: strategy (ToT appendix B.1), or "
+        "steps, as Thought Rollback's ZeroShot and ZeroShot-CoT are; its other tasks always are.",
+    )
+    top_p: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Nucleus of the sampling (ToT's code: none; Thought Rollback's: 0.7).",
+    )
+
+
+class AskingSettings(OutrightSettings):
+    """What the methods can be told that ask the model outright and count each sample."""
 
     n_generate: int = Field(
         1,

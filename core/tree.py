@@ -132,6 +132,10 @@ class Thought(TypedDict, total=False):
     experiences: list[str]
     """Ids of the thoughts whose steps and analyses the prompt of this thought contained, in
     order."""
+    alpha: int
+    """Of a solution: how many rollbacks leave the thoughts of its path."""
+    beta: int
+    """Of a solution: how many experiences it was made with."""
     lesson: str
     """What the model learnt from the trial that ended here (Reflexion)."""
     shown: Shown
@@ -181,6 +185,11 @@ def _merge(old: Thought | None, new: Thought) -> Thought:
 def root() -> Thought:
     """Returns the root: the empty partial solution."""
     return {"id": ROOT, "parent": None, "depth": 0, "text": "", "status": "open"}
+
+
+def noted(thought: Thought, note: str) -> str:
+    """Returns a thought's note with another after it."""
+    return f"{thought['note']}; {note}" if thought.get("note") else note
 
 
 def path_to(tree: Tree, key: str) -> list[Thought]:

@@ -20,11 +20,11 @@ from thoughtgraph.nodes.generate import Way, ask
 from thoughtgraph.nodes.outright import outright
 from thoughtgraph.nodes.vote import vote
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ShowingSettings
+from thoughtgraph.settings import OutrightSettings
 from thoughtgraph.task import Answers
 
 
-class CotScSettings(ShowingSettings):
+class CotScSettings(OutrightSettings):
     """What `cot_sc` can be told."""
 
     n_generate: int = Field(

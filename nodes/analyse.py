@@ -15,11 +15,11 @@ from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Prompt, Steps
 from thoughtgraph.tree import Path, Thought, cut, shortened
 
-_MARKER = re.compile(r"bad step index(?:es)?[*_ \t]{0,4}:", re.I)
+_MARKER = re.compile(r"bad step (?:index(?:es)?|indices)[*_ \t]{0,4}:", re.I)
 _NONE = re.compile(r"\bnone\b", re.I)
 _RANGE = re.compile(
     r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
-    r"(?:\s{0,3}(?:-|\u2013|\bto\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
+    r"(?:\s{0,3}(?:[-\u2013\u2014]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
     re.I,
 )
 EXTRACTED = "two_call"

@@ -14,7 +14,7 @@ from thoughtgraph.nodes.steps import longest
 from thoughtgraph.nodes.structure import alpha, beta
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import RollbackState, SearchState
-from thoughtgraph.tree import path_to
+from thoughtgraph.tree import Thought, noted, path_to
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
 """How several solutions make one answer."""
@@ -41,7 +41,8 @@ def weight(rule: str, alpha: int, beta: int) -> Fraction:
 def ensemble(parts: Parts) -> Node:
     """Makes the node that ends the search with the ensemble's answer.
 
-    Every solution's `value` becomes the weight of its vote, and its `note` says where from.
+    Every solution's `value` becomes the weight of its vote; its `alpha`, its `beta` and the end of
+    its `note` say where from.
 
     Args:
         parts: The graph's objects.
@@ -52,7 +53,12 @@ def ensemble(parts: Parts) -> Node:
         tree, rule = state["tree"], state["settings"]["ensemble"]
         votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["solutions"]}
         told = {
-            key: {"value": float(weight(rule, a, b)), "note": f"alpha {a}, beta {b}"}
+            key: Thought(
+                value=float(weight(rule, a, b)),
+                alpha=a,
+                beta=b,
+                note=noted(tree[key], f"alpha {a}, beta {b}"),
+            )
             for key, (a, b) in votes.items()
         }
         return {**await last(state), "tree": told}

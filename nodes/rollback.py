@@ -6,7 +6,7 @@ from typing import Any
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.structure import alpha, line_of
 from thoughtgraph.state import RollbackState
-from thoughtgraph.tree import Rollback, Thought, Tree
+from thoughtgraph.tree import Rollback, Thought, Tree, noted
 
 BACK = "step {step} is bad: back to thought {to}"
 FINE = "no step was found to be bad"
@@ -30,7 +30,7 @@ def decide() -> Node:
         for key in sorted(state.get("reports") or [], key=int):
             edge = _edge(state, key, into, chosen)
             if isinstance(edge, str):
-                notes[key] = Thought(note=edge)
+                notes[key] = Thought(note=noted(tree[key], edge))
             else:
                 chosen[key] = edge
                 into[edge["to"]] += 1
@@ -43,10 +43,10 @@ def rollback() -> Node:
     """Makes the node that adds the chosen rollback edges; their destinations are grown next."""
 
     async def node(state: RollbackState) -> dict[str, Any]:
-        chosen = state["chosen"]
+        tree, chosen = state["tree"], state["chosen"]
         return {
             "tree": {
-                source: Thought(rollback=edge, note=BACK.format(**edge))
+                source: Thought(rollback=edge, note=noted(tree[source], BACK.format(**edge)))
                 for source, edge in chosen.items()
             },
             "pending": [*state["pending"], *chosen],

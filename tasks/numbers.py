@@ -6,6 +6,7 @@ with an effort linear in its length.
 """
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 
 LONGEST = 500
@@ -29,16 +30,29 @@ _NOT_UNITS = frozenset(
     ("pi", "sqrt", "e", "i", "x", "y", "z", "n", "or", "and", "to", "plus", "minus", "times", "log")
 )
 _CHOICE = re.compile(r"\(?([A-Za-z])[).:]*")
+_ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]))"
+_BARE_FRACTION = re.compile(rf"\\frac{_ARGUMENT}{_ARGUMENT}", re.I)
+_STYLED = re.compile(r"\\[dt]frac")
+_MIXED = re.compile(r"(?<![\w.})])(\d{1,9})\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}")
+_NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
+_ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
 _FRACTION = re.compile(rf"(?<!\d)\\[dt]?frac\s*\{{(-?{_DIGITS})\}}\s*\{{({_DIGITS})\}}")
 _WRAPPER = re.compile(r"\\(?:boxed|text|textbf|mathrm|mbox)\s*\{([^{}]*)\}")
 _EXPONENT = re.compile(r"\^\{([^{}]*)\}")
 _DECORATION = re.compile(r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|\*\*|[`\"$]")
-_PLAINER = (
+_SPACE_BEFORE_COMMAND = re.compile(r"(?<=\S)\s{1,20}(?=\\)")
+_PLAINER: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_WRAPPER, r"\1"),
     (_WRAPPER, r"\1"),  # \boxed{\text{…}}
+    (_STYLED, r"\\frac"),
+    (_BARE_FRACTION, r"\\frac{\1\2}{\3\4}"),
+    (_MIXED, lambda found: f"{int(found[1]) * int(found[3]) + int(found[2])}/{found[3]}"),
     (_FRACTION, r"\1/\2"),
     (_EXPONENT, r"^\1"),
     (_DECORATION, ""),
+    (_NAMED, ""),
+    (_ROUGHLY, ""),
+    (_SPACE_BEFORE_COMMAND, ""),
 )
 _SEPARATOR = re.compile(r"([\[\](){},;])")
 
@@ -62,7 +76,10 @@ def canonical(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """Returns a text without the decoration of LaTeX and Markdown, in single spaces."""
+    """Returns a text without the decoration of LaTeX and Markdown, in single spaces.
+
+    Gone, too, are the name before a value (`x = 5`) and a word that it is rounded.
+    """
     for pattern, into in _PLAINER:
         text = pattern.sub(into, text)
     return " ".join(text.split()).strip(" .*")

@@ -14,6 +14,10 @@ CHOICE = "The final choice is"
 BREAK = "\n\n---\n\n"
 """What separates worked examples in their file."""
 
+_QUOTES = "'\"`\u2018\u2019\u201c\u201d"
+_VALUE = re.compile(r"[^\W_]")
+"""A letter or digit: without one there is no value."""
+
 TEMPERATURE: Mapping[str, Any] = {"temperature": 0.7}
 
 
@@ -27,8 +31,9 @@ class Stepwise(ZeroShot):
         reader: Reads the canonical answer out of a completion.
         examples: The prompt file that holds its worked examples.
         marker: The sentence after which a solution is placed.
-        strategy: Whether chain of thought without examples asks for a strategy first (Tree of
-            Thoughts, appendix B.1) instead of step by step (Thought Rollback).
+        strategy: Whether questions without examples are asked as in Tree of Thoughts (appendix
+            B.1: chain of thought makes a strategy first) unless the settings say otherwise;
+            else as in Thought Rollback.
     """
 
     def __init__(
@@ -47,7 +52,9 @@ class Stepwise(ZeroShot):
         self._examples = examples
         self._marker = marker
         self._strategy = strategy
-        self._mark = re.compile(rf"\b{re.escape(marker)}\b[*_:\s]*", re.IGNORECASE)
+        sentence = re.escape(marker).replace(r"\ ", r"\s+")
+        marks = rf"(?:[{_QUOTES}]{sentence}[{_QUOTES}]|\b{sentence}\b)[*_:\s]*"
+        self._mark = re.compile(marks, re.IGNORECASE)
 
     @property
     def topic(self) -> str:
@@ -55,18 +62,20 @@ class Stepwise(ZeroShot):
         return self._topic
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt: with worked examples where the settings name some."""
+        """Returns the plain prompt: with worked examples where the settings name some.
+
+        Without any, a task that may ask for a strategy does unless `zero_shot` is `steps`.
+        """
         shown = worked(self.demonstrations, options)
-        if not shown and (self._strategy or style == "io"):
+        if not shown and self._strategy and options.get("zero_shot") != "steps":
             return super().ask(problem, style, options)
         blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
         return Prompt("\n\n".join(blocks))
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads what follows the marker, else what follows "the answer is"."""
-        marked = self._mark.split(text)
-        if len(marked) > 1:
-            return self._reader(marked[-1], marked[-1])
+        if self._mark.search(text):
+            return self._solution(text)
         return super().answer(problem, text)
 
     def head(self, options: Options) -> str:
@@ -83,11 +92,20 @@ class Stepwise(ZeroShot):
 
     def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         """Takes the text as it is; a step with the marker ends its path."""
-        marked = self._mark.split(text)
-        if len(marked) == 1:
+        if not self._mark.search(text):
             return {"text": text}
-        return {
-            "text": text,
-            "status": "terminal",
-            "answer": self._reader(marked[-1], marked[-1]),
-        }
+        return {"text": text, "status": "terminal", "answer": self._solution(text)}
+
+    def _solution(self, text: str) -> str | None:
+        """Reads what follows the last marker after which there is a value.
+
+        A marker in quotation marks is spoken about, so it counts only where no other has a value.
+        """
+        marks = list(self._mark.finditer(text))
+        ends = [*(mark.start() for mark in marks[1:]), len(text)]
+        told = zip(marks, ends, strict=True)
+        for mark, end in sorted(told, key=lambda each: (each[0][0][0] in _QUOTES, -each[1])):
+            after = text[mark.end() : end]
+            if _VALUE.search(after) and (value := self._reader(after, after)) is not None:
+                return value
+        return None

@@ -104,6 +104,26 @@ def shown(call: Call) -> str:
     return call.prompt.rpartition("<steps>\n")[2].partition("</steps>")[0]
 
 
+@MODES
+async def test_a_solution_tells_its_weights_and_all_that_became_of_it(parallel: bool) -> None:
+    always = walker(1, ends=0.3, bad=1.0)
+    out, _ = await run("rollback", always, parallel=parallel, steps=3, ensemble="ratio")
+    tree = out["tree"]
+    ends = [thought for thought in tree.values() if thought["status"] == "terminal"]
+    assert any("rollback" in thought for thought in ends)
+    assert any(thought["beta"] for thought in ends)
+    for thought in ends:
+        a, b = thought["alpha"], thought["beta"]
+        assert (a, b) == (alpha(tree, thought["id"]), beta(tree, thought["id"]))
+        assert thought["value"] == (1 + b) / (1 + a)
+        *told, weights = thought["note"].split("; ")
+        assert weights == f"alpha {a}, beta {b}"
+        long = thought["answer"] is None and thought["depth"] == 3
+        assert ("the longest path ends here" in told) is long
+        if edge := thought.get("rollback"):
+            assert f"step {edge['step']} is bad: back to thought {edge['to']}" in told
+
+
 @pytest.mark.parametrize(("order", "fifth"), [("experience", "4"), ("dfs", "3")])
 async def test_a_rollback_by_hand(order: str, fifth: str) -> None:
     out, seen = await run("rollback", worked, parallel=False, growth_order=order)
@@ -341,6 +361,9 @@ async def test_a_run_that_is_stopped_anywhere_ends_the_same(seed: int, parallel:
         ("Bad step index: none of the 3", [], True),
         ("Bad step index: 2-4", [2, 3, 4], True),
         ("Bad step index: 1 to 3", [1, 2, 3], True),
+        ("Bad step index: 3\u20145", [3, 4, 5], True),
+        ("Bad step index: 2 through 4", [2, 3, 4], True),
+        ("Bad step indices: 2, 4", [2, 4], True),
         ("**Bad step index:** 1", [1], True),
         ("Bad step index:\n\n  4", [4], True),
         ("Bad step index: 1\nBad step index: 3", [3], True),

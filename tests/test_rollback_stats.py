@@ -48,8 +48,11 @@ def test_spans_and_first_steps() -> None:
 
 
 def test_the_summary() -> None:
-    result = {"tree": TREE, "usage": {"requests": 9}, "task": "game24", "problem": "4 9 10 13"}
-    told = summary([result, result], right=lambda problem, answer: answer == "1")
+    usage = {"requests": 9, "samples": 11}
+    puzzle = {"task": "game24", "problem": "4 9 10 13", "usage": usage, "tree": TREE}
+    result = {**puzzle, "method": "rollback"}
+    others = [{**puzzle, "method": name} for name in ("chain", "level_tot")]
+    told = summary([result, *others, result], right=lambda problem, answer: answer == "1")
     assert told["paths"]["into"] == {"paths": 2, "right": 2}
     assert told["paths"]["none"] == {"paths": 0, "right": 0}
     assert told["first_steps_by_rollbacks"]["1"] == {"steps": 2, "failed": 0}
@@ -59,7 +62,8 @@ def test_the_summary() -> None:
         "3": {"steps": 2, "failed": 2},
     }
     assert told["spans"] == {"2": 2, "3": 2}
-    assert told["requests"] == [9, 9]
+    assert told["interactions"] == {"rollback": [11, 11], "chain": [11], "level_tot": [11]}
+    assert told["results"] == 4
 
 
 def test_solutions_are_judged_exactly_or_by_the_data_set(tmp_path: Path) -> None:
@@ -90,3 +94,13 @@ def test_what_is_no_result_is_refused_in_one_line(tmp_path: Path, text: str | No
     with pytest.raises(InputError, match=r"cannot read|holds no result") as caught:
         read(file)
     assert "\n" not in str(caught.value)
+
+
+def test_results_of_other_methods_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    result = {"task": "gsm8k", "problem": "?", "usage": {"samples": 20}, "tree": TREE}
+    file.write_text(json.dumps({**result, "method": "cot"}))
+    with pytest.raises(InputError, match="of 'cot'; name results of rollback, chain, level_tot"):
+        read(file)
+    file.write_text(json.dumps({**result, "method": "chain"}))
+    assert read(file)["method"] == "chain"

@@ -17,6 +17,8 @@ const SAMPLE_BREAK = "\n-----\n";
 /** What a thought may carry beyond its text: field, label, how it is shown. */
 const FACTS = [
   ["value", "Value", exact],
+  ["alpha", "Rollbacks from its path", exact],
+  ["beta", "Experiences it was made with", exact],
   ["note", "Verdict"],
   ["score", "Score", exact],
   ["cost", "Cost g", exact],
