@@ -19,7 +19,7 @@ from functools import partial
 from typing import NamedTuple
 
 import thoughtgraph as tg
-from thoughtgraph.bench.critical_path import Exchange, Sleeper, critical_path, new_name
+from thoughtgraph.bench.critical_path import Answer, Exchange, Sleeper, critical_path, new_name
 
 QUESTION = "How many apples are left?"
 FEWEST = 30
@@ -78,11 +78,26 @@ def was_read(log: list[Exchange], reading: Exchange, later: Exchange) -> bool:
     return any(text in reading.prompt and text in later.prompt for text in analyses)
 
 
+def spoilt(draws: random.Random, role: str, prompt: str) -> tuple[str, str]:
+    """Returns a solution of one step, which its analysis finds to be bad: the least favourable."""
+    name = new_name(draws)
+    if role == "extract_index" or "Bad step index" in prompt:
+        name = f"{name}. Bad step index: 1"
+    elif role == "generate":
+        name = f"{name}. The final solution is 3"
+    return name, name
+
+
 async def measured(
-    seed: int, latency: float, *, parallel: bool, protocol: str = "two_call"
+    seed: int,
+    latency: float,
+    *,
+    parallel: bool,
+    protocol: str = "two_call",
+    answer: Answer = said,
 ) -> Measured:
     """Returns what a search took, and its model's log."""
-    model = Sleeper(answer=said, seed=seed, latency=latency)
+    model = Sleeper(answer=answer, seed=seed, latency=latency)
     graph = tg.build("rollback", task="gsm8k", model=model)
     context = {"parallel": parallel, "protocol": protocol}
     began = time.perf_counter()

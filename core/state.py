@@ -194,7 +194,8 @@ class RollbackState(SearchState, total=False):
     pending: list[str]
     """Sources of the rollbacks whose destination has not been continued yet."""
     solutions: list[str]
-    """Ids of the thoughts that end a path, in the order of their creation; at most K."""
+    """Ids of the thoughts that end a path, in the order of their creation; at most K. What order
+    the answer is taken in is `nodes.order`'s."""
 
 
 class QueueState(SearchState, total=False):

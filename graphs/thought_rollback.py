@@ -20,7 +20,8 @@
 With `parallel` every open path takes a step in each round, while it is analysed: in either mode a
 path that turns out to be bad goes on beside the new branch (unless `drop_paths`). A round's
 decisions are applied in the order of ids, whatever the timing. `parallel=false` is the paper's
-order, one request at a time. If no step is ever found bad the result is that of `chain`.
+order, one request at a time; in either mode 9 takes the solutions in that order. If no step is
+ever found bad the result is that of `chain`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -53,7 +54,7 @@ class RollbackSettings(ReasoningSettings):
         description="Grow all open paths at once (section 3.3, third trick), or one request at a "
         "time, as published numbers were made. Both find the same thoughts if they end "
         "`exhausted`, neither `solutions` nor `incoming` was reached, experiences are "
-        "`from_edges` and `drop_paths` is off.",
+        "`from_edges` and `drop_paths` is off. Solutions are put into the order of one at a time.",
     )
     solutions: int = Field(
         8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
@@ -75,9 +76,10 @@ class RollbackSettings(ReasoningSettings):
     )
     ensemble: Ensemble = Field(
         "first",
-        description="The answer: the first solution (TR), the last, or a vote in which a solution "
-        "weighs 1, (1 + experiences) / (1 + rollbacks) or 1 + experiences - rollbacks "
-        "(TR + W-Voting; the formulas are ours, the paper's is lost).",
+        description="The answer: the first solution that growing one path at a time would find "
+        "(TR), the last, or a vote in which a solution weighs 1, (1 + experiences) / (1 + "
+        "rollbacks) or 1 + experiences - rollbacks (TR + W-Voting; the formulas are ours, the "
+        "paper's is lost).",
     )
     protocol: Literal["two_call", "single_call"] = Field(
         "two_call",
@@ -86,8 +88,8 @@ class RollbackSettings(ReasoningSettings):
     )
     growth_order: Literal["experience", "dfs"] = Field(
         "experience",
-        description="Which open path grows first, where one grows at a time: that made with most "
-        "experiences (section 3.3), or depth first (official code).",
+        description="Which open path grows first: that made with most experiences (section 3.3), "
+        "or depth first (official code). With `parallel` all grow; this orders their solutions.",
     )
     experiences: bool = Field(
         True, description="Show mistakes and their analysis to later steps (section 3.2: on)."
@@ -99,7 +101,8 @@ class RollbackSettings(ReasoningSettings):
     )
     stop_settled: bool = Field(
         False,
-        description="Stop once no further solution can change the answer (ours: off).",
+        description="Stop once no further solution can change the answer (ours: off). With "
+        "`parallel` an early one counts once nothing that comes before it is open.",
     )
     limit_requests: int | None = Field(
         300, ge=0, description="Most requests to the model (ours: 300). None: no limit."

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.order import found
 from thoughtgraph.nodes.steps import longest
 from thoughtgraph.nodes.structure import alpha, beta
 from thoughtgraph.parts import Parts
@@ -67,8 +68,8 @@ def ensemble(parts: Parts) -> Node:
 
 
 def solutions(state: SearchState) -> list[str]:
-    """Returns the thoughts that end a path, in the order of their creation."""
-    return list(cast("RollbackState", state)["solutions"])
+    """Returns the thoughts that end a path, in the order in which the paper's search finds them."""
+    return found(cast("RollbackState", state)).order
 
 
 def ranked(state: SearchState) -> list[str]:
@@ -89,27 +90,30 @@ def ranked(state: SearchState) -> list[str]:
 def settled(state: RollbackState) -> bool:
     """Returns whether no further solution can change the answer (ours).
 
+    In parallel a solution's place in the order is sure once nothing that comes before it is open.
     A solution's experiences are fixed, but rollbacks may still leave thoughts of its path that are
     not decided on, so its weight is bounded from both sides; those still to come are given the most
     that any can have.
     """
     rule, tree = state["settings"]["ensemble"], state["tree"]
-    given = [key for key in state["solutions"] if tree[key].get("answer") is not None]
+    order, certain = found(state)
+    given = [key for key in order if tree[key].get("answer") is not None]
+    sure = [tree[key]["answer"] for key in given if key in order[:certain]]
     if not given or rule == "last":
         return False
     if rule == "first":
-        return True
+        return bool(sure)
     low = _totals({key: weight(rule, _most(state, key), beta(tree, key)) for key in given}, state)
     high = _totals({key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}, state)
     left = state["settings"]["solutions"] - len(state["solutions"])
     new = left * weight(rule, 0, _most_taught(state))
     values = list(low)
-    # An answer given earlier wins a tie; one that nobody has given yet comes last.
+    # An answer given earlier wins a tie; one that nobody has given yet comes after the sure ones.
     return any(
-        low[mine] >= new
+        (low[mine] > new or (mine in sure and low[mine] == new))
         and all(
             low[mine] > high[other] + new
-            or (at < values.index(other) and low[mine] == high[other] + new)
+            or (mine in sure and at < values.index(other) and low[mine] == high[other] + new)
             for other in values
             if other != mine
         )

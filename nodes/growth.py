@@ -10,7 +10,8 @@ from thoughtgraph.nodes.analyse import EXTRACTED
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.ensemble import settled
-from thoughtgraph.nodes.structure import alpha, beta, preorder, shown
+from thoughtgraph.nodes.order import ended, priority
+from thoughtgraph.nodes.structure import alpha, shown
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import RollbackState, StopReason
 from thoughtgraph.tree import ROOT, children_of
@@ -62,7 +63,7 @@ def _all(state: RollbackState) -> list[Send]:
     sends = [
         *_extractions(state),
         *(_analysis(key) for key in state["frontier"] if _eligible(state, key)),
-        *(_expansion(state, key) for key in state["frontier"] if not _ended(state, key)),
+        *(_expansion(state, key) for key in state["frontier"] if not ended(state, key)),
         *_returns(state),
     ]
     return sorted(sends, key=lambda send: int(send.arg["thought"]))
@@ -72,28 +73,17 @@ def _one(state: RollbackState) -> Iterator[Send]:
     if ready := [*_extractions(state), *_returns(state)]:
         yield ready[0]
     elif live := _open(state):
-        first = min(live, key=lambda key: _priority(state, key))
+        first = min(live, key=lambda key: priority(state, key, int))
         yield _analysis(first) if _eligible(state, first) else _expansion(state, first)
-
-
-def _priority(state: RollbackState, key: str) -> tuple[Any, ...]:
-    """Returns a path's place in the order of growth: more experiences first (002 section 3.3)."""
-    tree = state["tree"]
-    taught = beta(tree, key) if state["settings"]["growth_order"] == "experience" else 0
-    return -taught, preorder(tree, key)
 
 
 def _open(state: RollbackState) -> list[str]:
     """Returns the open paths that something is left to do for."""
     tree, settings = state["tree"], state["settings"]
-    live = [at for at in state["frontier"] if not _ended(state, at) or _eligible(state, at)]
+    live = [at for at in state["frontier"] if not ended(state, at) or _eligible(state, at)]
     if not settings["drop_paths"]:
         return live
     return [key for key in live if alpha(tree, key) <= settings["path_rollbacks"]]
-
-
-def _ended(state: RollbackState, key: str) -> bool:
-    return state["tree"][key]["status"] not in ("open", "expanded")
 
 
 def _eligible(state: RollbackState, key: str) -> bool:

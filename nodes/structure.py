@@ -3,7 +3,6 @@
 Reasoning paths follow parents alone, so rollback edges never make them cyclic.
 """
 
-from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 from thoughtgraph.tree import ROOT, Tree, path_to
@@ -62,8 +61,3 @@ def shown(state: Any, key: str, source: str | None) -> list[str]:
         return []
     scope = cast("Scope", settings["experience_scope"])
     return experiences(state["tree"], key, source, scope)
-
-
-def preorder(tree: Tree, key: str) -> Sequence[int]:
-    """Returns where a thought comes in depth-first order, children by age."""
-    return [int(at) for at in line_of(tree, key)]

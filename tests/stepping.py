@@ -1,5 +1,6 @@
 """A task of reasoning steps and random models for the property tests of Thought Rollback."""
 
+import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -95,6 +96,37 @@ def walker(seed: int, *, ends: float, bad: float, values: int = 3) -> Reply:
         return f"thought {draws.randrange(10**6)}"
 
     return reply
+
+
+def drawn(seed: int) -> tuple[Reply, dict[str, Any]]:
+    """A random model and random settings."""
+    draws = random.Random(seed)
+    model = walker(seed, ends=draws.choice([0.0, 0.2, 0.5]), bad=draws.choice([0.0, 0.3, 0.6, 1.0]))
+    return model, {
+        "steps": draws.randint(2, 4),
+        "solutions": draws.choice([1, 3, 8]),
+        "incoming": draws.randint(0, 3),
+        "path_rollbacks": draws.choice([0, 1, 3]),
+        "growth_order": draws.choice(["experience", "dfs"]),
+        "experience_scope": draws.choice(["from_edges", "from_edges", "incoming"]),
+        "protocol": draws.choice(["two_call", "two_call", "single_call"]),
+        "ensemble": draws.choice(["first", "last", "majority", "ratio", "difference"]),
+        "shots": draws.randint(0, 2),
+        "limit_requests": draws.choice([60, 60, 60, 12]),
+    }
+
+
+def single(reply: Reply) -> Reply:
+    """A model that names the bad steps in its analysis, as `single_call` asks it to."""
+
+    def both(call: Call) -> str:
+        if call.role == "analyse" and "Bad step index" in call.prompt:
+            asked = Call("extract_index", call.prompt, call.draw, 1, None)
+            asked.prompt += f"process of {call.prompt.count(chr(10) + 'Step ')} steps"
+            return f"{reply(call)}\n{reply(asked)}"
+        return str(reply(call))
+
+    return both
 
 
 def told(script: Mapping[tuple[str, ...], str]) -> Reply:

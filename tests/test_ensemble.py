@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stepping import run, walker
+from stepping import drawn, run, single, walker
 
 from thoughtgraph.nodes.ensemble import ranked, weight
 from thoughtgraph.tree import Thought, Tree, root
@@ -30,7 +30,8 @@ def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
         end = str(len(tree))
         tree[end] = Thought(id=end, parent=above, answer=answer, experiences=["x"] * beta)
         ends.append(end)
-    state: Any = {"tree": tree, "solutions": ends, "settings": {"ensemble": rule}}
+    settings = {"ensemble": rule, "parallel": False}
+    state: Any = {"tree": tree, "solutions": ends, "settings": settings}
     order = ranked(state)
     return tree[order[0]]["answer"] if order else None
 
@@ -94,16 +95,20 @@ def test_one_solution_is_the_answer(rule: str, alpha: int, beta: int) -> None:
 async def test_stopping_when_settled_never_changes_the_answer(pool: range, parallel: bool) -> None:
     saved: dict[str, int] = dict.fromkeys(RULES, 0)
     for seed in pool:
-        draws = random.Random(seed)
-        reply = walker(seed, ends=0.6, bad=0.5, values=draws.randint(1, 3))
+        draws = random.Random(f"settled {seed}")
+        ends, bad = draws.choice([0.3, 0.6]), draws.choice([0.1, 0.3, 0.6])
+        reply = single(walker(seed, ends=ends, bad=bad, values=draws.choice([2, 3, 9])))
         rule = RULES[seed % len(RULES)]
         settings = {
+            **drawn(seed)[1],
             "ensemble": rule,
-            "steps": draws.randint(1, 4),
+            "steps": draws.randint(2, 5),
             "solutions": draws.randint(1, 8),
-            "incoming": draws.randint(1, 3),
-            "experience_scope": draws.choice(["from_edges", "incoming"]),
-            "limit_requests": draws.choice([300, 300, 20]),
+            "drop_paths": draws.random() < 0.2,
+            "experiences": draws.random() < 0.8,
+            "limit_requests": draws.choice([300, 300, 300, 30, 15]),
+            "limit_rounds": draws.choice([None] * 7 + [draws.randint(2, 8)]),
+            "limit_thoughts": draws.choice([1000] * 7 + [draws.randint(2, 12)]),
             "parallel": parallel,
         }
         whole, all_of_them = await run("rollback", reply, **settings)

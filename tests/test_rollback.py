@@ -7,8 +7,21 @@ from typing import Any
 
 import pytest
 from letters import HOSTILE, comparable, edges, interrupted
-from scripted import Call, Reply
-from stepping import MARKER, PROBLEM, Stepping, delayed, paths, run, shape, told, walker
+from scripted import Call, Reply, ScriptedChat
+from stepping import (
+    MARKER,
+    PROBLEM,
+    Stepping,
+    delayed,
+    drawn,
+    mistaken,
+    paths,
+    run,
+    shape,
+    single,
+    told,
+    walker,
+)
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
@@ -20,37 +33,6 @@ from thoughtgraph.tree import path_to
 POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 MODES = pytest.mark.parametrize("parallel", [True, False])
 EVERYTHING = 100_000
-
-
-def drawn(seed: int) -> tuple[Reply, dict[str, Any]]:
-    """A random model and random settings."""
-    draws = random.Random(seed)
-    model = walker(seed, ends=draws.choice([0.0, 0.2, 0.5]), bad=draws.choice([0.0, 0.3, 0.6, 1.0]))
-    return model, {
-        "steps": draws.randint(2, 4),
-        "solutions": draws.choice([1, 3, 8]),
-        "incoming": draws.randint(0, 3),
-        "path_rollbacks": draws.choice([0, 1, 3]),
-        "growth_order": draws.choice(["experience", "dfs"]),
-        "experience_scope": draws.choice(["from_edges", "from_edges", "incoming"]),
-        "protocol": draws.choice(["two_call", "two_call", "single_call"]),
-        "ensemble": draws.choice(["first", "last", "majority", "ratio", "difference"]),
-        "shots": draws.randint(0, 2),
-        "limit_requests": draws.choice([60, 60, 60, 12]),
-    }
-
-
-def single(reply: Reply) -> Reply:
-    """A model that names the bad steps in its analysis, as `single_call` asks it to."""
-
-    def both(call: Call) -> str:
-        if call.role == "analyse" and "Bad step index" in call.prompt:
-            asked = Call("extract_index", call.prompt, call.draw, 1, None)
-            asked.prompt += f"process of {call.prompt.count(chr(10) + 'Step ')} steps"
-            return f"{reply(call)}\n{reply(asked)}"
-        return str(reply(call))
-
-    return both
 
 
 async def test_the_drawn_graph_is_figure_2() -> None:
@@ -297,24 +279,57 @@ async def test_without_errors_it_is_the_chain(pool: range) -> None:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-async def test_parallel_growth_finds_the_same_thoughts(pool: range) -> None:
+async def test_parallel_growth_finds_the_same_thoughts_and_answers_alike(pool: range) -> None:
     """As a set, without U and K, where `exhausted`, with `from_edges` and no `drop_paths`."""
     compared = 0
     for seed in pool:
-        draws = random.Random(seed)
-        reply = walker(seed, ends=draws.choice([0.3, 0.6]), bad=draws.choice([0.2, 0.3]))
-        settings = {"steps": draws.randint(2, 3), "solutions": 1000, "incoming": 1000}
+        draws = random.Random(f"parity {seed}")
+        ends, bad = draws.choice([0.3, 0.5, 0.7]), draws.choice([0.1, 0.2, 0.3, 0.5])
+        reply = single(walker(seed, ends=ends, bad=bad, values=draws.choice([3, EVERYTHING])))
         # Without U a structure either stays small or grows for ever: the latter is not compared.
-        limit = {"limit_requests": 300, "path_rollbacks": draws.choice([0, 1])}
-        alone, _ = await run("rollback", reply, parallel=False, **settings, **limit)
+        unlimited = {"solutions": 1000, "incoming": 1000, "limit_requests": 150}
+        settings = {**drawn(seed)[1], **unlimited, "experience_scope": "from_edges"}
+        settings["path_rollbacks"] = draws.randint(0, 3)
+        alone, _ = await run("rollback", reply, parallel=False, **settings)
         if alone["stop_reason"] != "exhausted":
             continue
-        together, _ = await run("rollback", reply, parallel=True, **settings, **limit)
+        together, _ = await run("rollback", reply, parallel=True, **settings)
         assert together["stop_reason"] == "exhausted"
         assert paths(together["tree"]) == paths(alone["tree"])
-        assert sorted(map(str, together["candidates"])) == sorted(map(str, alone["candidates"]))
-        compared += "rollbacks" in alone["usage"]
-    assert compared > len(pool) / 10
+        assert together["candidates"] == alone["candidates"], "in the order of one path at a time"
+        assert together["answer"] == alone["answer"]
+        compared += alone["usage"]["rollbacks"] > 0
+    assert compared > len(pool) / 5
+
+
+async def test_the_published_limits_seldom_change_the_first_solution() -> None:
+    """Which rollbacks U admits and which solutions are the first K depends on the order."""
+    corrected = alike = unlike_chain = 0
+    for seed in range(40):
+        reply = single(walker(seed, ends=0.3, bad=0.4, values=EVERYTHING))
+        settings = {"steps": 8, "limit_requests": 120}
+        alone, _ = await run("rollback", reply, parallel=False, **settings)
+        together, _ = await run("rollback", reply, parallel=True, **settings)
+        chain, _ = await run("chain", reply, steps=8)
+        if alone["usage"]["rollbacks"]:
+            corrected += 1
+            alike += together["answer"] == alone["answer"]
+            unlike_chain += together["answer"] != chain["answer"]
+    assert alike > 0.9 * corrected > 0
+    assert unlike_chain > corrected / 2, "what was corrected is answered"
+
+
+async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
+    for parallel in (True, False):
+        graph = tg.build("rollback", task="gsm8k", model=ScriptedChat(reply=mistaken))
+        out = await graph.ainvoke({"problem": "4 + 9?"}, context={"parallel": parallel})
+        assert (out["answer"], out["candidates"][1]) == ("13", "14")
+        told = {"parallel": parallel, "stop_settled": True}
+        early = await graph.ainvoke({"problem": "4 + 9?"}, context=told)
+        assert early["answer"] == "13", "a solution that another may still precede settles nothing"
+        assert early["usage"]["requests"] < out["usage"]["requests"]
+    graph = tg.build("chain", task="gsm8k", model=ScriptedChat(reply=mistaken))
+    assert (await graph.ainvoke({"problem": "4 + 9?"}))["answer"] == "14"
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -337,10 +352,14 @@ async def test_an_empty_step_is_asked_for_again_and_then_stands() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("protocol", ["two_call", "single_call"])
 @MODES
-async def test_a_run_that_is_stopped_anywhere_ends_the_same(seed: int, parallel: bool) -> None:
+async def test_a_run_that_is_stopped_anywhere_ends_the_same(
+    seed: int, protocol: str, parallel: bool
+) -> None:
     reply, settings = drawn(seed)
-    settings = {**settings, "parallel": parallel, "protocol": "two_call"}
+    reply = single(reply)
+    settings = {**settings, "parallel": parallel, "protocol": protocol}
     whole, _ = await run("rollback", reply, **settings)
     pieces = await interrupted("rollback", Stepping(), reply, **settings)
     assert comparable(pieces) == comparable(whole)
