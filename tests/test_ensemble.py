@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stepping import drawn, run, single, walker
 
-from thoughtgraph.nodes.ensemble import ranked, weight
+from thoughtgraph.graphs.thought_rollback import SETTINGS
+from thoughtgraph.nodes.ensemble import ranked, settled, weight
 from thoughtgraph.tree import Thought, Tree, root
 
 POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
@@ -88,6 +89,35 @@ def test_a_vote_depends_on_the_votes_alone(votes: Any, rule: str, draws: random.
 def test_one_solution_is_the_answer(rule: str, alpha: int, beta: int) -> None:
     assert elected([("A", alpha, beta)], rule) == "A"
     assert elected([(None, 0, 9), ("A", alpha, beta)], rule) == "A", "None does not vote"
+
+
+@pytest.mark.parametrize("rule", ["first", "majority"])
+@pytest.mark.parametrize("parallel", [True, False])
+def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, parallel: bool) -> None:
+    tree: Tree = {
+        "0": root(),
+        "1": Thought(id="1", parent="0", status="expanded", bad=[1]),
+        "2": Thought(id="2", parent="1", status="terminal", bad=[], answer="A"),
+    }
+    tree["1"]["rollback"] = {"to": "0", "step": 1}
+    settings = {
+        **SETTINGS.model_validate({}).model_dump(),
+        "solutions": 2,
+        "ensemble": rule,
+        "parallel": parallel,
+    }
+    state: Any = {"tree": tree, "solutions": ["2"], "settings": settings}
+    assert settled(state) != parallel, "the branch without a step would end before it"
+    tree["3"] = Thought(id="3", parent="0", status="expanded", bad=[], caused_by="1")
+    tree["3"]["experiences"] = ["1"]
+    assert settled(state) != parallel, "so would the branch's next step"
+    tree["4"] = Thought(id="4", parent="3", status="terminal", bad=[], answer="B")
+    tree["4"]["experiences"] = ["1"]
+    state["solutions"] = ["2", "4"]
+    assert settled(state)
+    assert [tree[key]["answer"] for key in ranked(state)] == (
+        ["B", "A"] if parallel else ["A", "B"]
+    )
 
 
 @pytest.mark.parametrize("pool", POOLS)
