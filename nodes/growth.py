@@ -11,7 +11,7 @@ from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.ensemble import settled
 from thoughtgraph.nodes.order import ended, priority
-from thoughtgraph.nodes.structure import alpha, shown
+from thoughtgraph.nodes.structure import analysable, shown
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import RollbackState, StopReason
 from thoughtgraph.tree import ROOT, children_of
@@ -79,11 +79,10 @@ def _one(state: RollbackState) -> Iterator[Send]:
 
 def _open(state: RollbackState) -> list[str]:
     """Returns the open paths that something is left to do for."""
-    tree, settings = state["tree"], state["settings"]
     live = [at for at in state["frontier"] if not ended(state, at) or _eligible(state, at)]
-    if not settings["drop_paths"]:
+    if not state["settings"]["drop_paths"]:
         return live
-    return [key for key in live if alpha(tree, key) <= settings["path_rollbacks"]]
+    return [key for key in live if analysable(state, key)]
 
 
 def _eligible(state: RollbackState, key: str) -> bool:
@@ -91,7 +90,7 @@ def _eligible(state: RollbackState, key: str) -> bool:
     thought = state["tree"][key]
     if key == ROOT or thought["status"] == "pruned" or "analysis" in thought:
         return False
-    return alpha(state["tree"], key) <= int(state["settings"]["path_rollbacks"])
+    return analysable(state, key)
 
 
 def _extractions(state: RollbackState) -> list[Send]:

@@ -8,7 +8,7 @@ what was grown.
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from thoughtgraph.nodes.structure import alpha, beta, line_of
+from thoughtgraph.nodes.structure import analysable, beta, line_of
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT
 
@@ -84,14 +84,13 @@ def _growth(state: RollbackState) -> Iterator[str]:
 
 def _undecided(state: RollbackState, key: str) -> bool:
     """Returns whether a rollback may still leave a thought."""
-    within = alpha(state["tree"], key) <= int(state["settings"]["path_rollbacks"])
-    return "bad" not in state["tree"][key] and within
+    return "bad" not in state["tree"][key] and analysable(state, key)
 
 
 def _closed(state: RollbackState, key: str) -> bool:
     """Returns whether a path grows no further once a rollback has left its last thought."""
-    over = alpha(state["tree"], key) > int(state["settings"]["path_rollbacks"])
-    return ended(state, key) or (over and bool(state["settings"]["drop_paths"]))
+    dropped = state["settings"]["drop_paths"] and not analysable(state, key)
+    return bool(ended(state, key) or dropped)
 
 
 def ended(state: RollbackState, key: str) -> bool:

@@ -22,6 +22,11 @@ def alpha(tree: Tree, key: str) -> int:
     return sum("rollback" in thought for thought in path_to(tree, key))
 
 
+def analysable(state: Any, key: str) -> bool:
+    """Returns whether few enough rollbacks have left a path for it to be analysed (SPEC.md 5.3)."""
+    return alpha(state["tree"], key) <= int(state["settings"]["path_rollbacks"])
+
+
 def beta(tree: Tree, key: str) -> int:
     """Returns how many experiences a path was made with: those its last thought was shown."""
     return len(tree[key].get("experiences", []))
