@@ -22,8 +22,8 @@ _TABLE = (
     "finished INTEGER NOT NULL DEFAULT 0)"
 )
 _LISTED = 5
-FORMAT = 2
-"""Version of what a stopped run leaves. Since 2 the steps of `tot_dfs` and its stack are others."""
+FORMAT = 3
+"""Version of what a stopped run leaves. Since 3 checkpoints are packed in another way."""
 
 
 class Runs:

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import pytest
 from fake_server import FakeServer, Seen
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from players import play
 
-from thoughtgraph.checkpoints import Compressing
+from thoughtgraph.checkpoints import unpack
 
 DELAY = 0.03
 """Seconds the endpoint takes: long enough that a superstep's answers do not all arrive at once."""
@@ -103,9 +104,10 @@ class Answer(NamedTuple):
 def paid(file: Path) -> int:
     """Returns how many answered requests a search has written down."""
     db = sqlite3.connect(file, timeout=PATIENCE)
+    db.create_function("unpack", 2, unpack)
     rows = db.execute("SELECT type, value FROM writes WHERE channel = 'usage'").fetchall()
     db.close()
-    spent = [Compressing().loads_typed(row) for row in rows]
+    spent = [JsonPlusSerializer().loads_typed(row) for row in rows]
     return sum(usage.get("requests", 0) for usage in spent if isinstance(usage, dict))
 
 

@@ -120,7 +120,7 @@ def test_a_run_that_another_version_began_is_refused_in_one_line(
     runs = Runs(tmp_path)
     run = runs.add(planned(Wish()))
     with sqlite3.connect(runs.path) as db:
-        db.execute("UPDATE runs SET plan = replace(plan, '\"format\": 2', '\"format\": 1')")
+        db.execute("UPDATE runs SET plan = replace(plan, '\"format\": ', '\"format\": 1')")
     db.close()
     code, _, err = command("solve", "--resume", run)
     assert code == 2

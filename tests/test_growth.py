@@ -24,8 +24,9 @@ async def test_a_thought_costs_the_same_in_a_tree_three_times_as_large(
     assert large.stored / large.thoughts < 1.1 * small.stored / small.thoughts
 
 
-async def test_a_breadth_first_thought_of_250_bytes_takes_four_kilobytes_at_most() -> None:
-    grown = await grow(300, "tot_bfs", Bulk(), "?")
+@pytest.mark.parametrize("method", ["tot_bfs", "tot_dfs"])
+async def test_a_thought_of_250_bytes_takes_four_kilobytes_at_most(method: str) -> None:
+    grown = await grow(300, method, Bulk(), "?")
     assert grown.stored < 4_000 * grown.thoughts
 
 
