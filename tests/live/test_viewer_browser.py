@@ -424,6 +424,14 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
         assert made == prompts_of(result, key)[0].text
         assert made.count("-th Experience with Analysis") == 1
     assert "after the rollback from 4" in seen.panel()
+    ends = [thought for thought in out["tree"].values() if "alpha" in thought]
+    assert {(thought["alpha"], thought["beta"]) for thought in ends} >= {(0, 1), (2, 0)}
+    for thought in ends:
+        seen.card(thought["id"]).click()
+        assert f"Rollbacks from its path\n{thought['alpha']}\n" in seen.panel()
+        assert f"Experiences it was made with\n{thought['beta']}\n" in seen.panel()
+        assert seen.unfold("Prompt that checked its path").endswith("replaced by its value.")
+        assert seen.unfold("What was read off the analysis").startswith("Bad step index:")
 
 
 def test_light_and_dark(driver: webdriver.Chrome, show: Show):
