@@ -70,6 +70,8 @@ def task(name: str) -> Any:
         ("theoremqa", "The final solution is True.", "true"),
         ("theoremqa", "The final solution is [0, 5]", "0, 5"),
         ("theoremqa", "The final solution is no", "false"),
+        ("theoremqa", "The final solution is option (b).", "B"),
+        ("theoremqa", "The final solution is (b).", "B"),
     ],
 )
 def test_a_marked_step_ends_its_path(name: str, text: str, answer: str | None) -> None:
@@ -222,6 +224,18 @@ def test_three_steps_compose_an_expression() -> None:
     answer = composed("4 9 10 13", steps)
     assert answer == "(10 - 4) * (13 - 9)"
     assert task("game24").check("4 9 10 13", answer)
+
+
+@pytest.mark.parametrize(
+    ("steps", "answer"),
+    [
+        ([r"$10 - 4 = 6$", "13 \u2212 9 = 4", r"6 \times 4 = 24"], "(10 - 4) * (13 - 9)"),
+        (["4 - 10 = -6", "9 - 13 = (-4)", "(-6) x (-4) = 24"], "(4 - 10) * (9 - 13)"),
+        (["9 * 10 = 90", "90 + 4 = 94", r"94 \div 13 = 94/13"], "((9 * 10) + 4) / 13"),
+    ],
+)
+def test_signs_and_brackets_of_steps_are_read_as_written(steps: list[str], answer: str) -> None:
+    assert composed("4 9 10 13", steps) == answer
 
 
 @pytest.mark.parametrize(
