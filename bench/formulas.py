@@ -5,6 +5,7 @@ processor time, after which two formulas count as different: a score must not ha
 machine is. Nothing a model wrote can hang or end the caller.
 """
 
+import json
 import subprocess
 import sys
 from functools import lru_cache
@@ -19,15 +20,21 @@ PATIENCE = 300.0
 LONGEST = 300
 """Characters of a formula that is compared (ours)."""
 
+BROKEN = 3
+"""How the process ends where math-verify cannot be imported."""
+
 COMPARE = f"""
-import sys
+import json, sys
 try:
     from resource import RLIMIT_CPU, setrlimit
     setrlimit(RLIMIT_CPU, ({SECONDS}, {SECONDS}))
 except ImportError:
     pass  # Windows
-from math_verify import parse, verify
-sides = [parse(f"${{text}}$", parsing_timeout=None) for text in sys.stdin.read().split("\\0")]
+try:
+    from math_verify import parse, verify
+except ImportError:
+    sys.exit({BROKEN})
+sides = [parse(f"${{text}}$", parsing_timeout=None) for text in json.load(sys.stdin)]
 sys.exit(0 if verify(sides[1], sides[0], timeout_seconds=None) else 1)
 """
 
@@ -37,7 +44,7 @@ def same_formula(answer: str, gold: str) -> bool:
     """Returns whether two formulas are mathematically the same.
 
     Raises:
-        InputError: math-verify is not installed.
+        InputError: math-verify is not installed, or not whole.
     """
     if find_spec("math_verify") is None:
         raise InputError("formulas are scored by math-verify; install thoughtgraph[math]")
@@ -46,11 +53,13 @@ def same_formula(answer: str, gold: str) -> bool:
     try:
         done = subprocess.run(
             [sys.executable, "-c", COMPARE],
-            input=f"{answer}\0{gold}".encode("utf-8", "replace"),
+            input=json.dumps([answer, gold]).encode(),
             capture_output=True,
             timeout=PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired:
         return False
+    if done.returncode == BROKEN:
+        raise InputError("math-verify cannot be imported; install thoughtgraph[math] anew")
     return done.returncode == 0

@@ -26,6 +26,7 @@ REASONS = {
     "error": "the model stopped answering",
     INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
 }
+SETTLED = "no further solution could change the answer"
 LABEL = 10
 _RIGHT = {True: "green", False: "red", None: ""}
 
@@ -148,6 +149,9 @@ def _reason(result: Mapping[str, Any]) -> str:
     words = REASONS.get(reason, "")
     if reason == "budget" and (name := spent(limits_of(result["settings"]), result["usage"])):
         words = f"the limit on {name} was reached; raise it with --limit {name}=…"
+    if reason == "early_stop" and (wanted := result["settings"].get("solutions")):
+        ends = sum(thought["status"] == "terminal" for thought in result["tree"].values())
+        words = SETTLED if ends < wanted else f"{text.count(ends, 'solution')}, as many as wanted"
     return f"{reason}: {words}" if words else reason or "unknown"
 
 

@@ -15,7 +15,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Thought, cut
+from thoughtgraph.tree import Path, Thought, cut
 
 UNSCORED = 0.5
 """The score of a candidate whose score cannot be read (official code)."""
@@ -37,9 +37,7 @@ def score(parts: Parts) -> Node:
     async def node(job: Job) -> dict[str, Any]:
         asker, path = Asker(parts, job), job["path"]
         task = parts.task_for(job["settings"], Steps)
-        values = {"topic": task.topic, "question": job["problem"], "count": str(len(path))}
-        asked = fill("rollback/score", **values, steps=numbered(path))
-        prompt = Prompt(asked, system=load("rollback/analyse_system"))
+        prompt = score_prompt(task, job["problem"], path)
         draw = Draw(job["problem"], job["thought"])
         samples = await asker.samples(prompt, role="score", draw=draw)
         if samples is None:
@@ -56,6 +54,13 @@ def score(parts: Parts) -> Node:
         return asker.update(tree={job["thought"]: scored})
 
     return fanned_out(node)
+
+
+def score_prompt(task: Steps, problem: str, path: Path) -> Prompt:
+    """Returns the prompt that has a path's steps scored."""
+    values = {"topic": task.topic, "question": problem, "count": str(len(path))}
+    asked = fill("rollback/score", **values, steps=numbered(path))
+    return Prompt(asked, system=load("rollback/analyse_system"))
 
 
 def score_of(text: str) -> float | None:

@@ -33,7 +33,7 @@ def beta(tree: Tree, key: str) -> int:
 
 
 def incoming(tree: Tree, key: str) -> list[str]:
-    """Returns the sources of the rollbacks to a thought, oldest first."""
+    """Returns the sources of the rollbacks to a thought, in the order of their ids."""
     return [
         source
         for source, thought in tree.items()

@@ -24,9 +24,10 @@ PUBLISHED = dict.fromkeys(("rollback", "chain", "level_tot"), SETTINGS)
 
 _NUMBER = r"(-?\d{1,9}(?:/\d{1,9}|\.\d{1,9})?)"
 _STEP = re.compile(
-    rf"{_NUMBER}\s{{0,3}}([-+*/\u00d7÷\u2212])\s{{0,3}}\(?{_NUMBER}\)?\s{{0,3}}=\s{{0,3}}{_NUMBER}"
+    rf"{_NUMBER}\)?\s{{0,3}}([-+*/\u00d7÷x]|\\(?:times|cdot|div)\b)\s{{0,3}}\(?{_NUMBER}\)?"
+    rf"\s{{0,3}}=\s{{0,3}}\(?{_NUMBER}"
 )
-_SIGNS = str.maketrans({"\u00d7": "*", "÷": "/", "\u2212": "-"})
+_SIGNS = {"\u00d7": "*", "x": "*", r"\times": "*", r"\cdot": "*", "÷": "/", r"\div": "/"}
 
 
 class Part(NamedTuple):
@@ -87,7 +88,7 @@ def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
 def _taken(problem: str, steps: Sequence[str]) -> list[Part] | None:
     parts = [Part(Fraction(number), number) for number in problem.split()]
     for step in steps:
-        found = _STEP.search(step)
+        found = _STEP.search(step.replace("\u2212", "-"))
         if found is None or not _take(parts, found):
             return None
     return parts
@@ -95,7 +96,7 @@ def _taken(problem: str, steps: Sequence[str]) -> list[Part] | None:
 
 def _take(parts: list[Part], step: re.Match[str]) -> bool:
     """Replaces two numbers by their result; returns whether the step is right."""
-    sign = step[2].translate(_SIGNS)
+    sign = _SIGNS.get(step[2], step[2])
     try:
         a, b, claimed = (evaluate(step[at]) for at in (1, 3, 4))
         if evaluate(f"({a}) {sign} ({b})") != claimed:

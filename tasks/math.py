@@ -2,14 +2,16 @@ r"""MATH: competition problems with LaTeX answers (Hendrycks et al. 2021)."""
 
 import re
 
-from thoughtgraph.tasks.numbers import LONGEST, canonical
+from thoughtgraph.tasks.numbers import LONGEST, canonical, tidy
 from thoughtgraph.tasks.stepwise import Stepwise
 
 FORM = '"the answer is a" where a is the answer alone, in LaTeX'
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
-_INLINE = re.compile(r"\$([^$]{1,500})\$|\\\(([^$]{1,500}?)\\\)")
+_INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(([^$]{1,500}?)\\\)")
+_DISPLAY = re.compile(r"[\s*_:.]{0,20}(?:\$\$([^$]{1,500})\$\$|\\\[([^$]{1,500}?)\\\])")
+_AND = re.compile(r"\s*(?:[,;]|,?\s+(?:and|or)\s)\s*")
 
 
 def math() -> Stepwise:
@@ -26,15 +28,27 @@ def math() -> Stepwise:
 def formula(marked: str, text: str) -> str | None:
     r"""Returns the answer after the marker: what is `\boxed` or between dollars, else the sentence.
 
-    Without a marker only a boxed answer counts.
+    Several formulas in a row are one answer. Without a marker only a boxed answer counts.
     """
     line = next((line for line in marked.split("\n") if line.strip(" *_:.$")), "")
     line = _NEXT_SENTENCE.split(line, maxsplit=1)[0]
     box = boxed(marked) or boxed(text)
-    if box is None and (inline := _INLINE.search(line)):
-        box = inline[1] or inline[2]
-    answer = box or line
+    if box is None and (display := _DISPLAY.match(marked)):
+        box = display[1] or display[2]
+    answer = box or _formulas(line) or line
     return canonical(answer) or None if len(answer) <= LONGEST else None
+
+
+def _formulas(line: str) -> str:
+    """Returns the first formulas between dollars that commas, "and" or "or" join; "" for none."""
+    told: list[str] = []
+    end = 0
+    for found in _INLINE.finditer(line):
+        if told and not _AND.fullmatch(line, end, found.start()):
+            break
+        told.append(tidy(found[1] or found[2]))
+        end = found.end()
+    return ", ".join(told)
 
 
 def boxed(text: str) -> str | None:

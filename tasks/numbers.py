@@ -30,29 +30,51 @@ _NOT_UNITS = frozenset(
     ("pi", "sqrt", "e", "i", "x", "y", "z", "n", "or", "and", "to", "plus", "minus", "times", "log")
 )
 _CHOICE = re.compile(r"\(?([A-Za-z])[).:]*")
-_ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]))"
+_GROUPED = re.compile(r"(?<=\d)(?:\{,\}|,?\\!\s?|\\,)(?=\d{3}(?!\d))")
+"""What LaTeX writes between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
+_SIGNS = str.maketrans({"\u2212": "-", "\u03c0": r"\pi "})
+_ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]|\\pi))"
 _BARE_FRACTION = re.compile(rf"\\frac{_ARGUMENT}{_ARGUMENT}", re.I)
 _STYLED = re.compile(r"\\[dt]frac")
-_MIXED = re.compile(r"(?<![\w.})])(\d{1,9})\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}")
+_MIXED = re.compile(
+    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s(\d{1,3})/(\d{1,3})(?![\w.]))"
+)
 _NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
 _ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
 _FRACTION = re.compile(rf"(?<!\d)\\[dt]?frac\s*\{{(-?{_DIGITS})\}}\s*\{{({_DIGITS})\}}")
 _WRAPPER = re.compile(r"\\(?:boxed|text|textbf|mathrm|mbox)\s*\{([^{}]*)\}")
-_EXPONENT = re.compile(r"\^\{([^{}]*)\}")
+_EXPONENT = re.compile(r"\^\{(?:([0-9a-z]|\\circ)\}(?!\d)|(-?\d+)\}(?![0-9a-z]))", re.I)
+"""An exponent that is the same without its braces, unlike that of `2^{n+1}`."""
+_ROOT = re.compile(r"\\sqrt(?:\s*(\d)|\s+([a-z]))", re.I)
+_QUOTIENT = re.compile(
+    r"(?<![^\s(\[,])(-?)(\d*(?:\\pi|\\sqrt\{\d+\}|[a-z]))\s?/\s?(\d+)(?![^\s)\],.])", re.I
+)
 _DECORATION = re.compile(r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|\*\*|[`\"$]")
 _SPACE_BEFORE_COMMAND = re.compile(r"(?<=\S)\s{1,20}(?=\\)")
+_SPACE = re.compile(r"\s(?![^\W_])|(?<![^\W_])\s")
+"""A space that parts no words."""
+
+
+def _improper(found: re.Match[str]) -> str:
+    """Writes a mixed number as one fraction."""
+    whole, top, bottom = found[1], found[2] or found[4], found[3] or found[5]
+    return f"{int(whole) * int(bottom) + int(top)}/{bottom}"
+
+
 _PLAINER: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (_WRAPPER, r"\1"),
     (_WRAPPER, r"\1"),  # \boxed{\text{…}}
     (_STYLED, r"\\frac"),
     (_BARE_FRACTION, r"\\frac{\1\2}{\3\4}"),
-    (_MIXED, lambda found: f"{int(found[1]) * int(found[3]) + int(found[2])}/{found[3]}"),
+    (_MIXED, _improper),
     (_FRACTION, r"\1/\2"),
-    (_EXPONENT, r"^\1"),
+    (_EXPONENT, r"^\1\2"),
+    (_ROOT, r"\\sqrt{\1\2}"),
     (_DECORATION, ""),
     (_NAMED, ""),
     (_ROUGHLY, ""),
     (_SPACE_BEFORE_COMMAND, ""),
+    (_QUOTIENT, r"\1\\frac{\2}{\3}"),
 )
 _SEPARATOR = re.compile(r"([\[\](){},;])")
 
@@ -66,7 +88,9 @@ def canonical(text: str) -> str:
     if len(text) > LONGEST:
         return " ".join(text.split())
     plain = tidy(text)
-    if number(plain) is None and not _CHOICE.fullmatch(plain) and _SEPARATOR.search(plain):
+    if choice := _CHOICE.fullmatch(plain):
+        return choice[1].upper()
+    if number(plain) is None and _SEPARATOR.search(plain):
         if plain.startswith("[") and plain.find("]") == len(plain) - 1:
             plain = plain[1:-1]
         return "".join(
@@ -80,6 +104,7 @@ def tidy(text: str) -> str:
 
     Gone, too, are the name before a value (`x = 5`) and a word that it is rounded.
     """
+    text = _joined(text)
     for pattern, into in _PLAINER:
         text = pattern.sub(into, text)
     return " ".join(text.split()).strip(" .*")
@@ -102,13 +127,13 @@ def number(text: str) -> Fraction | None:
 
 def first_number(text: str) -> str | None:
     """Returns the first number in a text, in canonical form."""
-    found = _NUMBER.search(_FRACTION.sub(r"\1/\2", text))
+    found = _NUMBER.search(_fractions(text))
     return None if found is None else _written(found[0])
 
 
 def last_number(text: str) -> str | None:
     """Returns the last number in a text, in canonical form."""
-    found = _NUMBER.findall(_FRACTION.sub(r"\1/\2", text))
+    found = _NUMBER.findall(_fractions(text))
     return _written(found[-1]) if found else None
 
 
@@ -127,6 +152,17 @@ def written(value: Fraction) -> str:
     return f"{sign}{digits[:cut]}{'.' if decimals else ''}{decimals}"
 
 
+def _joined(text: str) -> str:
+    """Returns a text whose numbers have no gaps, and whose signs are those of a keyboard."""
+    return _GROUPED.sub("", text.translate(_SIGNS))
+
+
+def _fractions(text: str) -> str:
+    """Returns a text whose mixed numbers and fractions of LaTeX are written `a/b`."""
+    text = _BARE_FRACTION.sub(r"\\frac{\1\2}{\3\4}", _STYLED.sub(r"\\frac", _joined(text)))
+    return _FRACTION.sub(r"\1/\2", _MIXED.sub(_improper, text))
+
+
 def _written(text: str) -> str | None:
     value = number(text.strip())
     return None if value is None else written(value)
@@ -134,10 +170,8 @@ def _written(text: str) -> str | None:
 
 def _scalar(text: str) -> str:
     text = text.strip()
-    if choice := _CHOICE.fullmatch(text):
-        return choice[1].upper()
     value = number(text)
-    return text.casefold() if value is None else written(value)
+    return _SPACE.sub("", text).casefold() if value is None else written(value)
 
 
 def _exact(digits: str) -> Fraction | None:

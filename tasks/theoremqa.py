@@ -8,6 +8,7 @@ from thoughtgraph.tasks.stepwise import Stepwise
 FORM = '"the answer is a" where a is a number, a list of numbers, True, False or the choice alone'
 
 _TRUTH = re.compile(r"[\s*_:\"'`$(]{0,10}(true|false|yes|no)\b", re.IGNORECASE)
+_OPTION = re.compile(r"[\s*_:$]{0,10}(?:the\s)?(?:option|choice)\s\(?([a-e])\b", re.IGNORECASE)
 _WORDS = {"yes": "true", "no": "false"}
 
 
@@ -26,4 +27,6 @@ def _answer(marked: str, text: str) -> str | None:
     if found := _TRUTH.match(marked):
         word = found[1].lower()
         return _WORDS.get(word, word)
+    if found := _OPTION.match(marked):
+        return found[1].upper()
     return formula(marked, text)

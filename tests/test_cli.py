@@ -544,6 +544,29 @@ def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
     assert len(out) < 50_000
 
 
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["solutions=2"], "2 solutions, as many as wanted"),
+        (["stop_settled=true"], "no further solution could change the answer"),
+        (["solutions=1"], "1 solution, as many as wanted"),
+    ],
+)
+def test_a_rollback_that_ends_early_says_what_for(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    settings: list[str],
+    words: str,
+) -> None:
+    said = "The final solution is 4. Bad step index: 1"
+    with FakeServer(lambda seen: said) as fake:
+        options = ["--task", "gsm8k", "--method", "rollback", "--model", fake.specifier]
+        chosen = [part for setting in settings for part in ("--set", setting)]
+        code, out, err = call(monkeypatch, capfd, "solve", "What is 2 + 2?", *options, *chosen)
+    assert (code, err) == (0, "")
+    assert f"stopped:  early_stop: {words}\n" in out
+
+
 def test_methods_tasks_and_models_are_listed(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -57,12 +57,21 @@ def task(name: str) -> Any:
         ("math", "The final solution is 42. I put it after 'The final solution is'.", "42"),
         ("math", "The final solution is 5. See 'The final solution is' for readability.", "5"),
         ("math", "'The final solution is' 5", "5"),
+        ("math", "The final solution is:\n\\[\n\\frac{1}{2}\n\\]", "0.5"),
+        ("math", "The final solution is:\n$$\nx = 5.\n$$", "5"),
+        ("math", r"The final solution is $\$32,\!348$.", "32348"),
+        ("math", "The final solution is $x=3$ or $x=-5$.", "3, -5"),
+        ("math", r"The final solution is \(1\), \(2\), and \(3\).", "1, 2, 3"),
+        ("math", "The final solution is $(3, 4)$, where $r = 3$.", "(3, 4)"),
+        ("gsm8k", r"The final solution is \boxed{1,\!000}", "1000"),
         ("math", "\u201cThe final solution is\u201d", None),
         ("math", "The final  solution\nis 5", "5"),
         ("aqua", "The final choice is (b), after 'the final choice is'.", "B"),
         ("theoremqa", "The final solution is True.", "true"),
         ("theoremqa", "The final solution is [0, 5]", "0, 5"),
         ("theoremqa", "The final solution is no", "false"),
+        ("theoremqa", "The final solution is option (b).", "B"),
+        ("theoremqa", "The final solution is (b).", "B"),
     ],
 )
 def test_a_marked_step_ends_its_path(name: str, text: str, answer: str | None) -> None:
@@ -218,6 +227,18 @@ def test_three_steps_compose_an_expression() -> None:
 
 
 @pytest.mark.parametrize(
+    ("steps", "answer"),
+    [
+        ([r"$10 - 4 = 6$", "13 \u2212 9 = 4", r"6 \times 4 = 24"], "(10 - 4) * (13 - 9)"),
+        (["4 - 10 = -6", "9 - 13 = (-4)", "(-6) x (-4) = 24"], "(4 - 10) * (9 - 13)"),
+        (["9 * 10 = 90", "90 + 4 = 94", r"94 \div 13 = 94/13"], "((9 * 10) + 4) / 13"),
+    ],
+)
+def test_signs_and_brackets_of_steps_are_read_as_written(steps: list[str], answer: str) -> None:
+    assert composed("4 9 10 13", steps) == answer
+
+
+@pytest.mark.parametrize(
     "steps",
     [
         ["10 - 4 = 5", "13 - 9 = 4", "5 * 4 = 20"],
@@ -266,6 +287,8 @@ async def test_game24_ends_at_the_third_step() -> None:
         ("\\frac{", "3", False),
         ("", "3", False),
         ("9^{9^{9^{9}}}", "3", False),
+        ("3\x003", "4", False),
+        ("\ud800", "4", False),
     ],
 )
 def test_formulas_are_compared_in_a_process_of_their_own(
@@ -281,6 +304,16 @@ def test_without_the_extra_a_formula_is_not_silently_wrong(monkeypatch: pytest.M
     assert scores("math", "?", ["0.5", "0.33"], r"\frac12") == [1, 0], "numbers need no second look"
     with pytest.raises(tg.InputError, match=r"install thoughtgraph\[math\]"):
         scores("math", "?", ["1+x"], "x+1")
+
+
+def test_a_broken_extra_is_not_taken_for_wrong_formulas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("math_verify", reason="the extra `math` is not installed")
+    (tmp_path / "math_verify.py").write_text("import what_is_not_there")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(tg.InputError, match="cannot be imported"):
+        same_formula("a + b", "b + a")
 
 
 async def test_equal_solutions_in_other_words_vote_together() -> None:

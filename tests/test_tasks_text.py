@@ -215,18 +215,49 @@ def test_the_verdict_on_a_passage(text, verdict):
         (r"\dfrac{\sqrt{3}}{2}", r"\frac{\sqrt{3}}{2}"),
         (r"5 \pi", r"5\pi"),
         (r"$x = 5$", "5"),
-        ("x = y = 5", "x = y = 5"),
+        ("x = y = 5", "x=y=5"),
         (r"1\frac{1}{2}", "1.5"),
         (r"-2 \frac14", "-2.25"),
         (r"x\frac{1}{2}", "x1/2"),
         ("approximately 3.14", "3.14"),
         (r"\approx 3.14", "3.14"),
         ("about a boy", "about a boy"),
+        ("p - q", "p-q"),
+        (r"f(x) = 3x", "f(x)=3x"),
+        (r"\$32{,}500", "32500"),
+        (r"11,\! 111,\! 111", "11111111"),
+        (r"1\,000", "1000"),
+        ("1, 200", "1, 200"),
+        ("\u22120.5", "-0.5"),
+        ("2\u03c0", r"2\pi"),
+        (r"\sqrt 3", r"\sqrt{3}"),
+        (r"\frac\pi6", r"\frac{\pi}{6}"),
+        (r"-\pi / 6", r"-\frac{\pi}{6}"),
+        (r"(3, \sqrt3/2)", r"(3, \frac{\sqrt{3}}{2})"),
+        ("5 1/2 cups", "5.5"),
+        ("1 1/0", "1/0"),
+        (r"x^{10}", "x^10"),
+        (r"x^{2}y", "x^2y"),
     ],
 )
 def test_canonical_answers(text, form):
     assert canonical(text) == form
     assert canonical(form) == form
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        (r"2^{n+1}", "2^n+1"),
+        (r"2^{\frac{1}{2}}", "2^1/2"),
+        (r"x^{10y}", r"x^{10}y"),
+        (r"1{,}000", r"1{,}00"),
+        ("1, 200", "1,200"),
+        ("2 3", "23"),
+    ],
+)
+def test_answers_that_differ_in_more_than_spelling_stay_apart(text, other):
+    assert canonical(text) != canonical(other)
 
 
 def test_equal_numbers_are_equal_however_written():
@@ -243,6 +274,10 @@ def test_numbers_in_a_text():
     assert first_number("16 - 3 = 13") == "16"
     assert last_number("16 - 3 = -13.50 dollars.") == "-13.5"
     assert last_number("no number") is None
+    assert first_number(r"\(1{,}250\) or 1,\!300") == "1250"
+    assert last_number(r"\(1{,}250\) or 1,\!300") == "1300"
+    assert first_number("it fell to \u22125 degrees") == "-5"
+    assert first_number(r"$5\tfrac12$ hours") == first_number("5 1/2 hours") == "5.5"
 
 
 async def test_the_second_step_continues_the_first_in_the_models_own_words():

@@ -74,9 +74,9 @@ async def solved(
     return {"method": method, "task": task, "problem": problem, **kept}
 
 
-def sent_to(model: ScriptedChat) -> set[str]:
+def sent_to(model: ScriptedChat, role: str = "generate") -> set[str]:
     """The prompts that a model with a system message of one line was sent, as a page shows them."""
-    prompts = (call.prompt for call in model.seen if call.role == "generate")
+    prompts = (call.prompt for call in model.seen if call.role == role)
     return {"System:\n{}\n\nUser:\n{}".format(*prompt.split("\n", 1)) for prompt in prompts}
 
 
@@ -161,6 +161,26 @@ async def test_prompts_with_experiences_are_rendered_again(scope, parallel):
     assert {t["id"]: t["experiences"] for t in run["thoughts"] if "experiences" in t} == {
         key: t["experiences"] for key, t in result["tree"].items() if "experiences" in t
     }
+
+
+@pytest.mark.parametrize("protocol", ["two_call", "single_call"])
+async def test_the_checks_of_a_path_show_their_prompts(protocol):
+    model = ScriptedChat(reply=mistaken)
+    settings = {"protocol": protocol, "limit_requests": 8}
+    result = await solved(model, "gsm8k", "4 + 9?", "rollback", **settings)
+    assert asked(result, "analyse") == sent_to(model, "analyse")
+    read = sent_to(model, "extract_index")
+    assert bool(read) == (protocol == "two_call")
+    assert asked(result, "extract_index") == read
+
+
+async def test_the_scores_of_a_level_show_their_prompts():
+    def reply(call: Call) -> list[str]:
+        return [f"Evaluation Score: 0.{at}" for at in range(1, call.n + 1)]
+
+    model = ScriptedChat(reply=reply)
+    result = await solved(model, "gsm8k", "4 + 9?", "level_tot", steps=2)
+    assert asked(result, "score") == sent_to(model, "score") != set()
 
 
 def test_page_refers_to_nothing_outside():

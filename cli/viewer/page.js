@@ -23,6 +23,7 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
     stop();
     header();
     at("step").max = search.last;
+    at("rollbacks").hidden = !search.thoughts.some((thought) => thought.rollback);
     at("failures").hidden = !search.thoughts.some((thought) => thought.failed);
     at("find").value = "";
     at("found").textContent = "";

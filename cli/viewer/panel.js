@@ -40,6 +40,9 @@ const PURPOSES = {
   step_eval: "labelled it",
   answer_eval: "checked its answer",
   judge: "judged its answer",
+  analyse: "checked its path",
+  extract_index: "read the analysis",
+  score: "scored it",
   reflect: "drew its lesson",
 };
 const ROLE_COLUMNS = [
@@ -51,7 +54,7 @@ const ROLE_COLUMNS = [
 ];
 const STOP_WORDS = {
   solved: "the method ran to its end and has an answer",
-  early_stop: "there were solutions enough, or an answer passed the exact check",
+  early_stop: "there were solutions enough, no other could change the answer, or one passed the exact check",
   exhausted: "nothing was left to search",
   round_limit: "the limit on rounds was reached",
   step_limit: "the limit on depth was reached",
@@ -107,6 +110,9 @@ class Panel {
       thought.analysis === undefined
         ? ""
         : this.fold("What the analysis of its path found", pre(this.text(thought.analysis))),
+      thought.analysis_raw === undefined
+        ? ""
+        : this.fold("What was read off the analysis", pre(this.text(thought.analysis_raw))),
       ...this.taught(search, thought),
       ...this.asked(thought.prompts, "Prompt that"),
       ...this.asked(thought.expansion, "Prompt that continued it", true),

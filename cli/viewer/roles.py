@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.acting import Concludes, Estimates, Extracts, Hints, Labels, Reflects, Verifies
 from thoughtgraph.nodes.act import hints_of
+from thoughtgraph.nodes.analyse import analysis_prompt, index_prompt
+from thoughtgraph.nodes.score import score_prompt
 from thoughtgraph.nodes.trial import UNSAID
-from thoughtgraph.task import Inspects, Judges, Prompt, Task
+from thoughtgraph.task import Inspects, Judges, Prompt, Steps, Task
 from thoughtgraph.tree import Thought, Tree, path_to
 
 Render = Callable[[], Prompt]
@@ -57,8 +59,21 @@ def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
         yield "answer_eval", lambda: task.verify(problem, answer, settings)
     if "judge" in asked and isinstance(task, Judges):
         yield "judge", lambda: task.judge(problem, answer)
+    if isinstance(task, Steps):
+        yield from _checks(task, search, key)
     if "lesson" in thought and isinstance(task, Reflects):
         yield "reflect", lambda: task.reflect(problem, path, settings, search.hints(key))
+
+
+def _checks(task: Steps, search: Search, key: str) -> Iterator[tuple[str, Render]]:
+    """Yields the roles and prompts of what was asked about the steps up to a thought."""
+    thought, path = search.tree[key], path_to(search.tree, key)
+    if "analysis" in thought:
+        yield "analyse", lambda: analysis_prompt(task, search.problem, path, search.settings)
+    if "analysis_raw" in thought:
+        yield "extract_index", lambda: index_prompt(search.problem, path)
+    if "score" in thought.get("usage", {}):
+        yield "score", lambda: score_prompt(task, search.problem, path)
 
 
 def _same(prompt: Prompt) -> Prompt:

@@ -171,6 +171,7 @@ def test_page_cannot_reach_the_network(driver: webdriver.Chrome, show: Show):
 def test_click_shows_prompts_raw_answer_and_cost(show: Show):
     result = stored(small(raw="so: 10 - 4", usage={"value": {"requests": 1, "samples": 3}}))
     seen = show(result)
+    assert not seen.one("#rollbacks").is_displayed(), "a search without any"
     seen.card("1").click()
     assert "Thought 1" in seen.panel()
     assert "likely, likely, likely" in seen.panel()
@@ -380,6 +381,7 @@ def test_find_marks_thoughts_and_unfolds_the_next(show: Show):
     seen.one("#find").send_keys("NEEDLE")
     assert seen.one("#found").text == "1 of 401"
     seen.press(Keys.ENTER)
+    seen.until(lambda: "390" in seen.drawn())
     assert "hit" in seen.classes("390")
     assert "here is the needle" in seen.panel()
     assert "miss" in seen.classes("0")
@@ -398,6 +400,7 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
         return seen.all(f"#links path.rollback{selector}")
 
     assert len(arcs()) == len(back)
+    assert seen.one("#rollbacks").is_displayed()
     for arc in arcs():
         box, root = arc.rect, seen.card("0").rect
         assert arc.value_of_css_property("stroke") != "none"
@@ -424,6 +427,14 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
         assert made == prompts_of(result, key)[0].text
         assert made.count("-th Experience with Analysis") == 1
     assert "after the rollback from 4" in seen.panel()
+    ends = [thought for thought in out["tree"].values() if "alpha" in thought]
+    assert {(thought["alpha"], thought["beta"]) for thought in ends} >= {(0, 1), (2, 0)}
+    for thought in ends:
+        seen.card(thought["id"]).click()
+        assert f"Rollbacks from its path\n{thought['alpha']}\n" in seen.panel()
+        assert f"Experiences it was made with\n{thought['beta']}\n" in seen.panel()
+        assert seen.unfold("Prompt that checked its path").endswith("replaced by its value.")
+        assert seen.unfold("What was read off the analysis").startswith("Bad step index:")
 
 
 def test_light_and_dark(driver: webdriver.Chrome, show: Show):
