@@ -1,5 +1,6 @@
 """One question to a chat model, and what is read out of the answer."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
 TOKENS_A_SAMPLE = 64
 """Guess at a completion's size before it is known (ours), for the token rate."""
+_LLAMA_CPP = re.compile(r"b\d+-")
+"""How the fingerprint of a llama.cpp server begins: its build."""
 
 
 class Draw(NamedTuple):
@@ -85,14 +88,18 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     texts = [_text(generation) for generation in generations[:n]]
     if not texts:
         raise BadAnswer("the answer holds no completion")
-    usage = (result.llm_output or {}).get("token_usage") or _message_usage(generations)
+    told = result.llm_output or {}
+    usage = told.get("token_usage") or _message_usage(generations)
     prompt = _number(usage.get("prompt_tokens"))
     completion = _number(usage.get("completion_tokens"))
-    letters = sum(map(len, texts))
+    # Of several completions llama.cpp counts the first alone.
+    of_one = completion > 0 and _LLAMA_CPP.match(str(told.get("system_fingerprint")))
+    uncounted = texts[1:] if of_one else [] if completion else texts
+    letters = sum(map(len, uncounted))
     return {
         "texts": texts,
         "prompt_tokens": prompt or request.prompt_tokens(),
-        "completion_tokens": completion or -(-letters // LETTERS_A_TOKEN),
+        "completion_tokens": completion + -(-letters // LETTERS_A_TOKEN),
     }
 
 

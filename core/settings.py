@@ -179,7 +179,11 @@ class ProposingSettings(Settings):
     )
     layout: Layout = "text"
     shots: int = Field(
-        1, ge=0, le=20, description=f"{SHOTS} (game24's proposals: 1; 3 and more for weak models)."
+        0,
+        ge=0,
+        le=20,
+        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; else 0: section "
+        "B.1 is zero-shot).",
     )
 
 

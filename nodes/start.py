@@ -75,4 +75,9 @@ def _problem(state: SearchInput) -> str:
         raise ProblemError(
             'no problem given; pass {"problem": …} or messages with one of a human among them'
         )
+    # A caller in Python, or a server's, may pass whatever there is.
+    if not isinstance(problem, str):
+        raise ProblemError(
+            f"a problem is one text, not {type(problem).__name__}; write lists and scenes as JSON"
+        )
     return problem

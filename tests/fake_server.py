@@ -82,6 +82,8 @@ class FakeServer:
         self.refuses_n = False
         self.usage: Any = ...
         """What is reported as usage; counted by words when `...`."""
+        self.fingerprint: Any = None
+        """What the server says it is."""
         self.seen: list[Seen] = []
         self.answered: list[str] = []
         """The prompts that `reply` answered."""
@@ -257,7 +259,8 @@ class FakeServer:
         ]
         answer = {"id": "x", "object": "chat.completion", "created": 0, "model": "fake"}
         usage = counted if self.usage is ... else self.usage
-        return {**answer, "choices": choices, "usage": usage}
+        told = {"usage": usage, "system_fingerprint": self.fingerprint}
+        return {**answer, "choices": choices, **told}
 
     def _stream(self, seen: Seen) -> bytes:
         """Sends the choices word by word, one after the other, as real servers may."""

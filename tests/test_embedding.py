@@ -45,6 +45,13 @@ async def test_conversation_gets_the_answer_appended() -> None:
     assert out["messages"][-1].text == "leaf"
 
 
+@pytest.mark.parametrize("problem", [42, ["leaf"], {"word": "leaf"}, b"leaf"])
+async def test_a_problem_that_is_no_text_is_refused_in_one_line(problem: Any) -> None:
+    with pytest.raises(tg.ThoughtgraphError, match="is one text, not") as refused:
+        await spelling_graph().ainvoke({"problem": problem})
+    assert "\n" not in str(refused.value)
+
+
 async def test_conversation_may_be_plain_dictionaries() -> None:
     out = await spelling_graph().ainvoke({"messages": [{"role": "user", "content": "leaf"}]})
     assert out["messages"][-1].text == "leaf"

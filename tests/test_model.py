@@ -148,6 +148,26 @@ async def test_usage_the_server_withholds_is_estimated(server: FakeServer, usage
     assert spent.usage()["completion_tokens"] == len("text 0text 1") / 4
 
 
+@pytest.mark.parametrize(
+    ("fingerprint", "counted"),
+    [
+        ("b6500-3de00820", 7 + 2 * 24 // 4),
+        ("b0-unknown", 7 + 2 * 24 // 4),
+        ("fp_43dfabdef1", 7),
+        (None, 7),
+        (5, 7),
+    ],
+)
+async def test_what_llama_cpp_leaves_out_of_its_count_is_estimated(
+    server: FakeServer, fingerprint: Any, counted: int
+) -> None:
+    server.fingerprint, spent = fingerprint, meter()
+    server.reply = lambda seen: ["y" * 24] * seen.n
+    server.usage = {"prompt_tokens": 2, "completion_tokens": 7, "total_tokens": 9}
+    await port(server).sample(ASK, n=3, meter=spent)
+    assert spent.usage()["completion_tokens"] == counted
+
+
 async def test_parameters_and_stops_reach_the_server(server: FakeServer) -> None:
     await port(server).sample(
         ASK,

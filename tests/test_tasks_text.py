@@ -322,3 +322,14 @@ async def test_a_search_cut_short_after_the_strategies_has_no_answer():
     graph = tg.build("tot_bfs", task="gsm8k", model=model)
     out = await graph.ainvoke({"problem": "What is 3 plus 4?"}, context={"limit_requests": 1})
     assert (out["answer"], out["stop_reason"]) == (None, "budget")
+
+
+@pytest.mark.parametrize("name", ["gsm8k", "strategyqa", "question"])
+async def test_tree_of_thoughts_asks_questions_without_examples(name):
+    model = ScriptedChat(reply=lambda call: "Think.\nAnswer:\nthe answer is 1. Best choice is 1")
+    graph = tg.build("tot_bfs", task=name, model=model)
+    out = await graph.ainvoke({"problem": PROBLEMS[name]})
+    asked = [call.prompt for call in model.seen if call.role == "generate"]
+    plain = task_of(name).ask(PROBLEMS[name], "cot", {}).user
+    assert asked == [plain, f"{plain}\n\nThink.\n\nAnswer:\n"]
+    assert out["settings"]["shots"] == 0

