@@ -12,6 +12,8 @@ checkpoint as their dictionary. LangGraph's saver reads and writes two tables; h
 import zlib
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple, get_checkpoint_id
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 EVERY, FIRST = 1_000, 20
@@ -121,6 +123,7 @@ CREATE TRIGGER IF NOT EXISTS drop_write INSTEAD OF DELETE ON writes BEGIN
 END;
 COMMIT;
 """
+_NEWEST = "SELECT max(checkpoint_id) FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?"
 _USED = "SELECT EXISTS (SELECT 1 FROM checkpoints) OR EXISTS (SELECT 1 FROM writes)"
 _SWEEP = """
 DELETE FROM names WHERE n NOT IN (
@@ -182,6 +185,22 @@ class Checkpoints(AsyncSqliteSaver):
                 self.is_setup = self._ours = kind != "table"
         await super().setup()
 
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Returns a checkpoint, or a thread's newest, found without unpacking the others."""
+        await self.setup()
+        told = config["configurable"]
+        if not get_checkpoint_id(config):
+            thread = {
+                "thread_id": told["thread_id"],
+                "checkpoint_ns": told.get("checkpoint_ns", ""),
+            }
+            async with self.lock:
+                newest = await self._one(_NEWEST, *map(str, thread.values()))
+            if newest is None:
+                return None
+            config = {"configurable": {**thread, "checkpoint_id": newest}}
+        return await super().aget_tuple(config)
+
     async def adelete_thread(self, thread_id: str) -> None:
         """Deletes a thread, and the names and samples that no other uses."""
         await self.setup()
@@ -191,8 +210,8 @@ class Checkpoints(AsyncSqliteSaver):
                 await self.conn.executescript(_SWEEP)
                 await self.conn.commit()
 
-    async def _one(self, query: str) -> Any:
-        async with self.conn.execute(query) as cursor:
+    async def _one(self, query: str, *values: str) -> Any:
+        async with self.conn.execute(query, values) as cursor:
             row = await cursor.fetchone()
         return None if row is None else row[0]
 
