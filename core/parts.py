@@ -140,10 +140,17 @@ class Parts:
             One line a tool, for prompts; empty where the method calls none.
 
         Raises:
-            InputError: The settings name tools that cannot be had.
+            InputError: The settings name tools that cannot be had, or tools were given to a method
+                that calls none.
             ToolsUnavailable: They cannot work here; the message says what to do.
         """
-        if lacking(self.task_for(settings, Task), [Acts]) or "corpus" not in settings:
+        task = self.task_for(settings, Task)
+        if lacking(task, [Acts]) or "corpus" not in settings:
+            if self.tools:
+                raise InputError(
+                    f"method {self.method!r} calls no tools on task {task.id!r}; leave tools out, "
+                    "or choose a method and a task that act, such as 'react' on 'hotpotqa'"
+                )
             return ""
         # Reading a corpus takes seconds and must not hold the event loop.
         tools = await asyncio.to_thread(self.tools_for, settings, problem, run)

@@ -114,7 +114,7 @@ METHODS = {
             "itot_d_star_lite",
             _INFORMED,
             _ITOT,
-            "the same; a failed tool makes its ancestors dearer and open again",
+            "the same as itot_a_star; a failed tool makes its ancestors dearer and open again",
             "d_star_lite",
             told=True,
         ),
