@@ -18,9 +18,9 @@ from thoughtgraph.usage import Usage, spent
 REASONS = {
     "solved": "the method ran to its end and has an answer",
     "early_stop": "an output passed the task's exact check",
-    "exhausted": "the whole search space was searched",
+    "exhausted": "nothing was left to search",
     "round_limit": "the limit on rounds was reached",
-    "step_limit": "the limit on depth was reached",
+    "step_limit": "the limit on steps was reached",
     "budget": "a limit was reached",
     "dead_end": "no thought was left to go on from",
     "error": "the model stopped answering",

@@ -221,10 +221,11 @@ def admit(
         CapabilityError: It cannot; the message says whether it could if the method were told.
         InputError: The method asks no oracle, or what is given is none.
     """
-    if oracle:
-        _admit_oracle(method, oracle)
-    missing = lacks(task, needs, settings, told=bool(oracle), exact=oracle is True)
+    exact = oracle is True and registry.method(method).told
+    missing = lacks(task, needs, settings, told=bool(oracle), exact=exact)
     if not missing:
+        if oracle:
+            _admit_oracle(method, oracle)
         return
     if oracle or lacks(task, needs, settings, told=True):
         raise CapabilityError(method, task.id, missing)

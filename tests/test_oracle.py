@@ -9,6 +9,7 @@ from scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.cli.describe import fit
 
 TOLD = [name for name, entry in registry.METHODS.items() if entry.told and name != "refine"]
 
@@ -60,10 +61,13 @@ async def test_it_is_refused_before_anything_is_spent_where_the_context_names_th
     assert model.seen == []
 
 
+@pytest.mark.parametrize("oracle", [True, partial(compare, "b")], ids=["exact", "own"])
 @pytest.mark.parametrize("method", sorted(set(registry.METHODS) - {*TOLD, "refine"}))
-def test_a_method_that_asks_none_refuses_one(method: str) -> None:
+def test_a_method_that_asks_none_refuses_one(method: str, oracle: Any) -> None:
+    task = next(task for task in registry.TASKS if fit(method, task) == "")
+    model = ScriptedChat(reply=lambda call: "")
     with pytest.raises(tg.InputError, match=rf"'{method}' never asks .*choose one of refine"):
-        searching(method, compare)
+        tg.build(method, task=task, model=model, oracle=oracle)
 
 
 @pytest.mark.parametrize("oracle", [partial(compare, "b"), Gold()], ids=["partial", "object"])
