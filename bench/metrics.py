@@ -20,6 +20,7 @@ SCORES = range(1, 11)
 """The coherence scores there are (Tree of Thoughts, section 4.2)."""
 
 _SCORE = re.compile(r"coherency score is[^\d\n]{0,20}(\d+)", re.IGNORECASE)
+_SAID = re.compile(r"\W*(?:(?P<yes>yes|true)|no|false)\b", re.IGNORECASE)
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 Scorer = Callable[[str, str, str], float]
@@ -72,9 +73,22 @@ def equivalent(answer: str, gold: str) -> float:
     return float(same_formula(answer, gold))
 
 
+def same_verdict(answer: str, gold: str) -> float:
+    """Returns 1 if an answer begins with the verdict, yes or no (StrategyQA's accuracy).
+
+    `Yes, she could` is a yes and so is `true`. `nobody` is neither: FireAct's script, which looks
+    at the first letters alone, takes it for a no.
+    """
+    said = _SAID.match(answer)
+    return float(said is not None and (said["yes"] is not None) == (gold == "yes"))
+
+
 def same_label(answer: str, gold: str) -> float:
-    """Returns 1 if two labels are the same in whatever case (FEVER's label accuracy)."""
-    return float(" ".join(answer.upper().split()) == gold.upper())
+    """Returns 1 if two labels are the same but for case and punctuation (FEVER's label accuracy).
+
+    The official script knows no punctuation; ReAct's, which reads what a model wrote, drops it.
+    """
+    return float(normal(answer) == normal(gold))
 
 
 def game24(problem: str, answer: str) -> float:
@@ -88,7 +102,7 @@ SCORERS: Mapping[str, Scorer] = {
         ("gsm8k", "svamp", "aqua", "mmlu"), lambda problem, answer, gold: solved(answer, gold)
     ),
     **dict.fromkeys(("math", "theoremqa"), lambda problem, answer, gold: equivalent(answer, gold)),
-    "strategyqa": lambda problem, answer, gold: solved(answer, gold),
+    "strategyqa": lambda problem, answer, gold: same_verdict(answer, gold),
     "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
     "hotpotqa_f1": lambda problem, answer, gold: f1(answer, gold),
     "crosswords": lambda problem, answer, gold: crosswords.score(answer, gold).words,

@@ -11,16 +11,18 @@ from thoughtgraph import registry
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.results import INTERRUPTED
+from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.settings import limits_of
 from thoughtgraph.task import Checks
+from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, spent
 
 REASONS = {
     "solved": "the method ran to its end and has an answer",
     "early_stop": "an output passed the task's exact check",
-    "exhausted": "the whole search space was searched",
+    "exhausted": "nothing was left to search",
     "round_limit": "the limit on rounds was reached",
-    "step_limit": "the limit on depth was reached",
+    "step_limit": "the limit on steps was reached",
     "budget": "a limit was reached",
     "dead_end": "no thought was left to go on from",
     "error": "the model stopped answering",
@@ -63,7 +65,7 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
     result = outcome.result
     if plan := steps.plan_lines(result["tree"]):
         yield Fact("plan", _indented("\n".join(plan)))
-    if way := steps.action_lines(result["tree"], result["answer"]):
+    if way := steps.action_lines(result["tree"]):
         yield Fact("steps", _indented("\n".join(way)))
     yield from _answer(outcome)
     yield from _search(outcome)
@@ -89,6 +91,10 @@ def _answer(outcome: Outcome) -> Iterator[Fact]:
         task = outcome.plan.task
         checked = verified(task, outcome.result["problem"], answer)
         yield Fact("verified", verdict(task, checked), _RIGHT[checked])
+    end = steps.chosen(outcome.result["tree"]) or Thought()
+    if (note := end.get("note", "")).startswith(REJECTED):
+        why = text.short(note.removeprefix(REJECTED), steps.LONGEST)
+        yield Fact("judged", f"no, the search itself rejected this answer: {why}", "red")
     if outcome.result["settings"]["oracle"]:
         yield Fact("oracle", "yes, the search was told whether an answer is right")
 

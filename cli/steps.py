@@ -16,10 +16,20 @@ def plan_lines(tree: Tree) -> list[str]:
     return [line for key in ends[:1] for thought in path_to(tree, key) for line in _lines(thought)]
 
 
-def action_lines(tree: Tree, answer: str | None) -> list[str]:
-    """Returns the way to the answer: each thought, its call of a tool, and what was observed."""
-    ends = [key for key, thought in tree.items() if _answers(thought, answer)]
-    return [_action_line(thought) for key in ends[:1] for thought in path_to(tree, key)]
+def action_lines(tree: Tree) -> list[str]:
+    """Returns the way to the answer: each thought, its call of a tool, and what was observed.
+
+    There is none in a search that calls no tools.
+    """
+    end = chosen(tree)
+    way = () if end is None else path_to(tree, end["id"])
+    acted = any(thought.get("action") for thought in way)
+    return [_action_line(thought) for thought in way if acted]
+
+
+def chosen(tree: Tree) -> Thought | None:
+    """Returns the thought that gave the answer; None without an answer."""
+    return next((thought for thought in tree.values() if thought.get("chosen")), None)
 
 
 def tries(tree: Tree) -> str:
@@ -40,12 +50,9 @@ def _ends(thought: Thought) -> bool:
     return ended and not thought.get("action")
 
 
-def _answers(thought: Thought, answer: str | None) -> bool:
-    ended = thought.get("status") == "terminal" and bool(thought.get("action"))
-    return ended and thought.get("answer") == answer
-
-
 def _action_line(thought: Thought) -> str:
+    if "action" not in thought:  # an answer that was forced without a call
+        return text.short(thought["text"], LONGEST)
     did = text.action(thought) or "(no action)"
     seen = text.short(thought.get("observation") or "", LONGEST)
     return f"{text.short(thought.get('text', ''), LONGEST)} {did}  → {seen}"

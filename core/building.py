@@ -71,7 +71,8 @@ def build(
     Raises:
         UnknownName: There is no such method or task.
         CapabilityError: The task lacks what the method needs.
-        InputError: The model specifier has no known form, or the cache file cannot be used.
+        InputError: The model specifier has no known form, the cache file cannot be used, or the
+            oracle is none or would never be asked.
         ModelUnavailable: The embedded model cannot be had here.
     """
     module = registry.method_module(method)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import iscoroutinefunction, signature
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -10,7 +11,7 @@ from pydantic import BaseModel
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Tools
 from thoughtgraph.context import effective, specialise
-from thoughtgraph.errors import CapabilityError, SettingError, ToolsUnavailable
+from thoughtgraph.errors import CapabilityError, InputError, SettingError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Checks, Shows, Task, lacking
@@ -139,10 +140,17 @@ class Parts:
             One line a tool, for prompts; empty where the method calls none.
 
         Raises:
-            InputError: The settings name tools that cannot be had.
+            InputError: The settings name tools that cannot be had, or tools were given to a method
+                that calls none.
             ToolsUnavailable: They cannot work here; the message says what to do.
         """
-        if lacking(self.task_for(settings, Task), [Acts]) or "corpus" not in settings:
+        task = self.task_for(settings, Task)
+        if lacking(task, [Acts]) or "corpus" not in settings:
+            if self.tools:
+                raise InputError(
+                    f"method {self.method!r} calls no tools on task {task.id!r}; leave tools out, "
+                    "or choose a method and a task that act, such as 'react' on 'hotpotqa'"
+                )
             return ""
         # Reading a corpus takes seconds and must not hold the event loop.
         tools = await asyncio.to_thread(self.tools_for, settings, problem, run)
@@ -211,9 +219,13 @@ def admit(
 
     Raises:
         CapabilityError: It cannot; the message says whether it could if the method were told.
+        InputError: The method asks no oracle, or what is given is none.
     """
-    missing = lacks(task, needs, settings, told=bool(oracle), exact=oracle is True)
+    exact = oracle is True and registry.method(method).told
+    missing = lacks(task, needs, settings, told=bool(oracle), exact=exact)
     if not missing:
+        if oracle:
+            _admit_oracle(method, oracle)
         return
     if oracle or lacks(task, needs, settings, told=True):
         raise CapabilityError(method, task.id, missing)
@@ -235,6 +247,30 @@ def lacks(
         exact: Whether the task's exact check is to tell it.
     """
     return lacking(task, [*needs({**settings, "oracle": told}), *([Checks] if exact else [])])
+
+
+def _admit_oracle(method: str, oracle: object) -> None:
+    """Refuses what would be ignored, or would fail when a search that was paid for first asks."""
+    if not registry.method(method).told:
+        told = ", ".join(name for name, entry in registry.METHODS.items() if entry.told)
+        raise InputError(
+            f"method {method!r} never asks whether an answer is right; leave the oracle out, or "
+            f"choose one of {told}"
+        )
+    if oracle is not True and not _asks_async(oracle):
+        raise InputError(
+            f"{oracle!r} is no oracle; give an async function of one argument, the answer, that "
+            "returns True or False"
+        )
+
+
+def _asks_async(oracle: Any) -> bool:
+    """Returns whether something can be awaited once it is called with one argument."""
+    try:
+        signature(oracle).bind("")
+    except (TypeError, ValueError):
+        return False
+    return iscoroutinefunction(oracle) or iscoroutinefunction(type(oracle).__call__)
 
 
 def _enough_examples(task: Task, settings: Mapping[str, Any]) -> None:

@@ -23,6 +23,8 @@ class MethodEntry:
     summary: str
     variant: str = ""
     """Name of the object that holds them instead, where several methods share a module."""
+    told: bool = False
+    """Whether it asks an oracle if it is given one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,11 @@ METHODS = {
             "cot_sc", "thoughtgraph.graphs.cot_sc", _TOT, "think k times, the majority answers"
         ),
         MethodEntry(
-            "refine", "thoughtgraph.graphs.refine", _TOT, "answer, then improve on the answer"
+            "refine",
+            "thoughtgraph.graphs.refine",
+            _TOT,
+            "answer, then improve on the answer",
+            told=True,
         ),
         MethodEntry("tot_bfs", "thoughtgraph.graphs.tot_bfs", _TOT, "breadth-first tree search"),
         MethodEntry("tot_dfs", "thoughtgraph.graphs.tot_dfs", _TOT, "depth-first tree search"),
@@ -94,19 +100,30 @@ METHODS = {
             "thoughtgraph.graphs.reflexion",
             _REFLEXION,
             "try again with the lesson of each failed trial",
+            told=True,
         ),
         MethodEntry(
-            "itot_a_star", _INFORMED, _ITOT, "best first by tool cost less value", "a_star"
+            "itot_a_star",
+            _INFORMED,
+            _ITOT,
+            "best first by tool cost less value",
+            "a_star",
+            told=True,
         ),
         MethodEntry(
             "itot_d_star_lite",
             _INFORMED,
             _ITOT,
-            "the same; a failed tool makes its ancestors dearer and open again",
+            "the same as itot_a_star; a failed tool makes its ancestors dearer and open again",
             "d_star_lite",
+            told=True,
         ),
-        MethodEntry("itot_best_first", _INFORMED, _ITOT, "best first by value", "best_first"),
-        MethodEntry("itot_dfs", _INFORMED, _ITOT, "depth first with tools, no values", "dfs"),
+        MethodEntry(
+            "itot_best_first", _INFORMED, _ITOT, "best first by value", "best_first", told=True
+        ),
+        MethodEntry(
+            "itot_dfs", _INFORMED, _ITOT, "depth first with tools, no values", "dfs", told=True
+        ),
         MethodEntry(
             "fgdip",
             "thoughtgraph.graphs.feedback_guided",

@@ -111,6 +111,8 @@ class Thought(TypedDict, total=False):
     """When a depth-first search recorded this thought, counted from 1; absent: never visited."""
     answer: str | None
     """The answer this thought gives, when it gives one."""
+    chosen: bool
+    """Whether the result's answer is this thought's; several may give the same."""
     note: str
     """Why the search treated the thought as it did, in words for a reader."""
     raw: str

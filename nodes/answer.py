@@ -11,7 +11,7 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import REPLY, SearchState, StopReason
 from thoughtgraph.task import Outputs, Task
-from thoughtgraph.tree import ROOT, path_to, shortened
+from thoughtgraph.tree import ROOT, Tree, path_to, shortened
 from thoughtgraph.usage import Usage, add_usage, report
 
 Pick = Callable[[SearchState], Sequence[str]]
@@ -48,10 +48,12 @@ def answer(
         at = next((at for at, text in enumerate(ranked) if text is not None), None)
         found = None if at is None else ranked[at]
         cost = Usage() if at is None else _path_cost(state, order[at])
+        chosen: Tree = {} if at is None else {order[at]: {"chosen": True}}
         parts.forget(state["run"])
         return {
             "answer": found,
             "candidates": candidates,
+            "tree": chosen,
             "stop_reason": _reason(state, found),
             "usage": Overwrite(report(add_usage(state["usage"], cost))),
             **_reply(state, found),

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.register import key_of, verdict_fields, verdicts_in
@@ -49,11 +50,18 @@ def passed(thought: Thought) -> bool:
 
 
 async def is_right(parts: Parts, state: SearchState, answer: str | None) -> bool:
-    """Asks the graph's oracle; no answer is never right."""
+    """Asks the graph's oracle; no answer is never right.
+
+    Raises:
+        InputError: The oracle says neither yes nor no, such as a score, which is no verdict.
+    """
     if answer is None:
         return False
     if callable(parts.oracle):
-        return await parts.oracle(answer)
+        right: object = await parts.oracle(answer)
+        if right not in (True, False):
+            raise InputError(f"the oracle said {right!r} of an answer; it must say True or False")
+        return bool(right)
     return parts.task_for(state["settings"], Checks).check(state["problem"], answer)
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from acting import Errand, Odds, walker
 from pages_script import ScriptedPages
 from rich.console import Console
 from scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.cli import text
+from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.live import LiveScreen
 from thoughtgraph.cli.viewer.payload import payload, without_pages
@@ -89,6 +90,34 @@ async def test_what_became_of_answers_and_of_unreadable_actions_is_told():
     assert "reject    3: Rome (That is a city.)" in told
     assert "thought   4: I dance. (from 1)" in told
     assert "accept    5: Italy (accepted by the answer evaluator)" in told
+
+
+async def test_the_way_that_is_shown_led_to_the_answer_though_other_ways_gave_the_same():
+    ambiguous, rejected = 0, 0
+    for method in ("itot_a_star", "itot_d_star_lite", "itot_dfs", "fgdip"):
+        for seed in range(20):
+            model = ScriptedChat(reply=walker(seed, Odds(places="ab", finish=0.4)))
+            graph = tg.build(method, task=Errand(), model=model)
+            out = await graph.ainvoke({"problem": "a"}, context={"n_generate": 3})
+            tree, usage, answer = out["tree"], out["usage"], out["answer"]
+            end = steps.chosen(tree)
+            assert (end and end["answer"]) == answer
+            if end is None:
+                assert steps.action_lines(tree) == []
+                continue
+            way = tg.path_to(tree, end["id"])
+            assert len(steps.action_lines(tree)) in (0, len(way))
+            assert len(way) == usage["reasoning_steps"]
+            assert sum(step.get("price", 0.0) for step in way) == usage["tool_cost_path"]
+            page = payload([{**out, "method": method, "task": "errand", "problem": "a"}])
+            assert page["runs"][0]["chosen"] == end["id"]
+            same = [each for each in tree.values() if each.get("answer") == answer]
+            ambiguous += same[0] is not end
+            refused = end.get("note", "").startswith("rejected: ")
+            assert not (refused and out["stop_reason"] == "solved")
+            rejected += refused
+    assert ambiguous > 10
+    assert rejected
 
 
 async def test_a_frame_shows_calls_and_costs_and_counts_failures():

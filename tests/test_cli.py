@@ -307,7 +307,7 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["sovle"], ["'sovle'", "thoughtgraph --help"]),
     (["solve", *PUZZLE, "--method", "refine", *MODEL], ["refine", "Judges", "--oracle"]),
     (["solve", *PUZZLE, "--method", "react", "--oracle", *MODEL], ["react", "game24", "Acts"]),
-    (["solve", "x", "--method", "io", "--oracle", *MODEL], ["question", "Checks"]),
+    (["solve", "x", "--method", "io", "--oracle", *MODEL], ["'io' never asks", "refine"]),
     (["solve", "--resume", "x", "--oracle"], ["--oracle", "--resume"]),
     (["solve", "--resume", ""], ["run ''", "no run was stopped"]),
     (["solve", *PUZZLE, "--json", "-"], ["standard output", "file"]),

@@ -163,6 +163,10 @@ def test_every_format_is_read(kind, tmp_path):
         '{"title": 1, "sentences": []}',
         '{"title": "x", "sentences": "ab"}',
         '{"title": "x", "sentences": [1]}',
+        '{"title": "x", "sentences": [], "redirects": "ab"}',
+        "",
+        "\n \n",
+        "[]",
         '{"context": [["a"]]}',
         '{"context": {"title": ["a"], "sentences": []}}',
     ],
@@ -174,6 +178,14 @@ def test_what_is_no_file_of_pages_is_refused_in_one_line(text, tmp_path):
         Corpus.open(file, tmp_path / "kept")
     assert "\n" not in str(caught.value)
     assert str(file) in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", ["not JSON", "{}", '{"title": "x", "sentences": [1]}'])
+def test_the_entry_that_cannot_be_read_is_named(fault, tmp_path):
+    file, good = tmp_path / "pages", '{"title": "x", "sentences": []}'
+    file.write_text("\n".join([good, good, fault, good]))
+    with pytest.raises(InputError, match="cannot be read from entry 3 on"):
+        Corpus.open(file, tmp_path / "kept")
 
 
 def test_an_index_is_built_once_and_again_when_the_file_changes(tmp_path, monkeypatch):

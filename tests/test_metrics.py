@@ -73,6 +73,40 @@ def test_solve_rate(answer, gold, score):
     assert solved(answer, gold) == score
 
 
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("yes", "yes", 1.0),
+        ("Yes, she could.", "yes", 1.0),
+        ("**No**", "no", 1.0),
+        ("true", "yes", 1.0),
+        ("False", "no", 1.0),
+        ("yes", "no", 0.0),
+        ("nobody", "no", 0.0),
+        ("not sure", "no", 0.0),
+        ("Germany", "no", 0.0),
+        ("", "no", 0.0),
+    ],
+)
+def test_what_a_model_puts_between_the_brackets_of_finish_is_read_as_a_verdict(answer, gold, score):
+    assert scores("strategyqa", "?", [answer], gold) == [score]
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        ("SUPPORTS", 1.0),
+        ("supports.", 1.0),
+        ('"Supports"', 1.0),
+        ("REFUTES", 0.0),
+        ("not enough info", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_a_label_is_compared_without_case_and_punctuation(answer, score):
+    assert scores("fever", "?", [answer], "SUPPORTS") == [score]
+
+
 def test_game24_is_exact():
     assert game24("3 3 8 8", "8 / (3 - 8 / 3) = 24") == 1.0
     assert game24("3 3 8 8", "8 * 3 * (8 / 8)") == 0.0

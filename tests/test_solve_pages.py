@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer
+from fake_server import FakeServer, Seen
 from langchain_core.tools import tool
 from reader import PAGES, QUESTION, read, told
 from scripted import ScriptedChat
@@ -73,6 +73,26 @@ def test_a_file_of_pages_is_read_by_a_method_with_tools(kind, solve, model, tmp_
         *PAGES.values(),
         "(Result 1 / 1) Bonn in Germany is where he was born.",
     ]
+
+
+@pytest.mark.parametrize("said", ["YES", "NO"])
+def test_an_answer_that_the_search_itself_rejected_is_shown_as_such(said, solve, model, tmp_path):
+    def reply(seen: Seen) -> str:
+        if "JUDGMENT:" in seen.prompt:
+            return f"THOUGHT: A guess.\nJUDGMENT: {said}"
+        return "I guess.\nAction: Finish[Bonn]"
+
+    model.reply = reply
+    file = tmp_path / "pages.jsonl"
+    file.write_text(FILES["pages"], encoding="utf-8")
+    options = ("extractor=false", "max_answer_checks=1", f"corpus={file}")
+    code, out, err = solve(
+        "--method", "fgdip", *(part for option in options for part in ("--set", option))
+    )
+    assert (code, err) == (0, "")
+    assert "\nanswer:   Bonn\n" in out
+    rejected = "\njudged:   no, the search itself rejected this answer: A guess.\n"
+    assert (rejected in out) == (said == "NO")
 
 
 def test_a_method_that_needs_feedback_says_where_it_gets_it(solve, model):

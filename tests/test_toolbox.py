@@ -16,6 +16,7 @@ import thoughtgraph as tg
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tools.pages import Unreachable
 from thoughtgraph.tools.prices import Priced, by_latency, by_money, read_costs
+from thoughtgraph.tools.search_tools import search_tools
 from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tools.toolbox import LONGEST, ToolSet
 
@@ -174,8 +175,8 @@ def test_what_is_no_price_is_refused_in_one_line(text):
         read_costs(text)
 
 
-@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf])
-def test_a_price_below_nothing_is_refused(cost):
+@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf, "dear", None])
+def test_a_price_that_is_none_is_refused(cost):
     with pytest.raises(InputError, match="'Search'"):
         toolbox(PAGES, costs={"Search": cost})
 
@@ -210,13 +211,31 @@ def test_what_is_no_tool_is_refused_in_one_line():
         toolbox(PAGES, extra=extra)
 
 
+@pytest.mark.parametrize("extra", [weather, Priced(weather), "weather", None])
+def test_tools_that_are_no_list_are_refused_in_one_line(extra):
+    with pytest.raises(InputError, match=r"is no list of tools; give tools=\[…\]"):
+        toolbox(PAGES, extra=extra)
+
+
+@pytest.mark.parametrize(
+    ("method", "task", "problem"),
+    [("cot", "hotpotqa", "Who?"), ("fgdip", "game24", "4 9 10 13"), ("tot_bfs", "gsm8k", "1 + 1?")],
+)
+async def test_tools_are_refused_where_none_is_called(method, task, problem):
+    model = ScriptedChat(reply=lambda call: "no")
+    graph = tg.build(method, task=task, model=model, tools=[weather])
+    with pytest.raises(InputError, match=f"'{method}' calls no tools on task '{task}'"):
+        await graph.ainvoke({"problem": problem})
+    assert model.seen == []
+
+
 def test_a_price_without_a_tool_and_tools_of_one_name_are_refused():
     with pytest.raises(UnknownName, match="Lookup"):
         toolbox(PAGES, costs={"Lokup": 1.0})
     with pytest.raises(InputError, match="at least one"):
         ToolSet([])
-    with pytest.raises(InputError, match="same name"):
-        ToolSet([Priced(weather), Priced(weather)])
+    with pytest.raises(InputError, match="the same name 'weather'"):
+        ToolSet([Priced(each) for each in (*search_tools(PAGES), weather, weather)])
 
 
 async def test_the_users_own_tools_work_beside_the_others():

@@ -35,20 +35,22 @@ def read_entries(file: Path) -> Iterator[Entry]:
         file: Lines of JSON, or one JSON list of the same objects; the formats may be mixed.
 
     Raises:
-        InputError: The file cannot be read, or an entry has none of the formats; the message names
-            the entry.
+        InputError: The file cannot be read, has no entries, or an entry has none of the formats;
+            the message names the entry.
     """
     read, seen = 0, set[str]()
     try:
         for record in _records(file):
-            read += 1
             yield from _entries(record, seen)
+            read += 1
     except OSError as error:
         raise InputError(f"cannot read {str(file)!r} ({error.strerror})") from error
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise InputError(
-            f"{str(file)!r} cannot be read at entry {read + 1} or before; expected {FORMAT}"
+            f"{str(file)!r} cannot be read from entry {read + 1} on; expected {FORMAT}"
         ) from error
+    if not read:
+        raise InputError(f"{str(file)!r} holds no pages; expected {FORMAT}")
 
 
 def _records(file: Path) -> Iterator[Any]:
@@ -88,7 +90,10 @@ def _page(record: Mapping[str, Any]) -> Iterator[Entry]:
         yield page(title, record["sentences"], url=url)
     else:
         yield page_of_text(record["text"], title, url=url)
-    for name in record.get("redirects") or ():
+    names = record.get("redirects") or ()
+    if isinstance(names, str):
+        raise TypeError("redirects are a list")
+    for name in names:
         yield Redirect(_title(name), title)
 
 

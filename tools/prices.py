@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 
 from langchain_core.tools import BaseTool
 
@@ -107,6 +108,6 @@ def at_least_nothing(name: str, cost: float) -> float:
     Raises:
         InputError: It is no number of at least 0.
     """
-    if not (isfinite(cost) and cost >= 0):
+    if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
         raise InputError(f"tool {name!r} costs {cost!r}; give a number of at least 0")
     return cost

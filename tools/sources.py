@@ -71,7 +71,7 @@ def toolbox(
     else:
         tools = search_tools(backend, style=style, lenient_lookup=lenient_lookup)
         own = [Priced(tool) for tool in tools]
-    own = _with_costs([*own, *map(_priced, extra)], {**COSTS, **(costs or {})})
+    own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
     return ToolSet(own, deadline=deadline, check=partial(_trouble, backend))
 
 
@@ -142,6 +142,14 @@ def _community_tools(wiki: Backend) -> list[Priced]:
     module: Any = import_module("thoughtgraph.tools.community")
     made = module.community_tool(wiki)
     return [Priced(made, failed=module.found_nothing), Priced(finish_tool())]
+
+
+def _added(extra: Any) -> list[Priced]:
+    # One tool alone may be gone through as well, field by field.
+    if isinstance(extra, str) or not isinstance(extra, Sequence):
+        kind = type(extra).__name__
+        raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")
+    return [_priced(each) for each in extra]
 
 
 def _priced(given: Any) -> Priced:

@@ -172,8 +172,10 @@ class ToolSet:
         self._check = check
         if not tools:
             raise InputError("no tools were given; a method that acts needs at least one")
-        if len(self._tools) < len(tools):
-            raise InputError(f"two tools have the same name: {', '.join(self.names)}; rename one")
+        for at, each in enumerate(tools):
+            name = each.tool.name
+            if name.casefold() in (other.tool.name.casefold() for other in tools[:at]):
+                raise InputError(f"two tools have the same name {name!r}; rename one")
         known = "|".join(re.escape(name) for name in self.names)
         self._known = re.compile(rf"(?<!\w)(?P<name>{known})[ \t]*(?=\[)", re.IGNORECASE)
 

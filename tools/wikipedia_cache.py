@@ -176,7 +176,7 @@ class WikiCache:
         except (sqlite3.Error, OSError) as error:
             raise kind(
                 f"cannot use {str(self._path)!r} to keep a wiki's answers ({error}); name another "
-                "file"
+                "file, or set THOUGHTGRAPH_CACHE to a folder that can be written"
             ) from error
 
 

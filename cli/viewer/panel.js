@@ -57,7 +57,7 @@ const STOP_WORDS = {
   early_stop: "there were solutions enough, no other could change the answer, or one passed the exact check",
   exhausted: "nothing was left to search",
   round_limit: "the limit on rounds was reached",
-  step_limit: "the limit on depth was reached",
+  step_limit: "the limit on steps was reached",
   budget: "a limit on requests, tokens, dollars, seconds or thoughts was reached",
   dead_end: "no thought was left to continue",
   error: "the model could not be asked",

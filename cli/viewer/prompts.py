@@ -185,9 +185,10 @@ class Renderer:
             return None
         return self._task.output(self._problem, path_to(self._tree, key))
 
-    def _rank(self, key: str) -> tuple[bool, float, int]:
+    def _rank(self, key: str) -> tuple[bool, bool, float, int]:
         thought = self._tree[key]
-        return thought["status"] != "terminal", -thought.get("value", 0.0), int(key)
+        unchosen, unfinished = not thought.get("chosen"), thought["status"] != "terminal"
+        return unchosen, unfinished, -thought.get("value", 0.0), int(key)
 
 
 def _known_task(name: str) -> Task | None:

@@ -1,0 +1,92 @@
+"""An oracle that cannot be asked is refused before anything is spent; one that is asked decides."""
+
+from functools import partial
+from typing import Any
+
+import pytest
+from acting import Errand, Odds, walker
+from scripted import ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.cli.describe import fit
+
+TOLD = [name for name, entry in registry.METHODS.items() if entry.told and name != "refine"]
+
+
+async def compare(gold: str, answer: str) -> bool:
+    return answer == gold
+
+
+async def scored(answer: str) -> Any:
+    return 0.4
+
+
+async def worded(answer: str) -> Any:
+    return "no"
+
+
+async def unasked() -> bool:
+    return True
+
+
+class Gold:
+    async def __call__(self, answer: str) -> bool:
+        return answer == "b"
+
+
+def searching(method: str, oracle: Any) -> tuple[Any, ScriptedChat]:
+    model = ScriptedChat(reply=walker(5, Odds(places="ab", finish=0.6)))
+    return tg.build(method, task=Errand(), model=model, oracle=oracle), model
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [lambda answer: True, str.strip, compare, unasked, partial(compare, "a", "b"), Gold, "Paris"],
+)
+@pytest.mark.parametrize("method", TOLD)
+def test_what_is_no_async_function_of_an_answer_is_refused_when_built(
+    method: str, oracle: Any
+) -> None:
+    with pytest.raises(tg.InputError, match=r"is no oracle; give an async function") as caught:
+        searching(method, oracle)
+    assert "\n" not in str(caught.value)
+
+
+async def test_it_is_refused_before_anything_is_spent_where_the_context_names_the_task() -> None:
+    model = ScriptedChat(reply=walker(5))
+    graph = tg.build("refine", model=model, oracle=lambda answer: True)  # type: ignore[arg-type, return-value]
+    with pytest.raises(tg.InputError, match="is no oracle"):
+        await graph.ainvoke({"problem": "4 9 10 13"}, context={"task": "game24"})
+    assert model.seen == []
+
+
+@pytest.mark.parametrize("oracle", [True, partial(compare, "b")], ids=["exact", "own"])
+@pytest.mark.parametrize("method", sorted(set(registry.METHODS) - {*TOLD, "refine"}))
+def test_a_method_that_asks_none_refuses_one(method: str, oracle: Any) -> None:
+    task = next(task for task in registry.TASKS if fit(method, task) == "")
+    model = ScriptedChat(reply=lambda call: "")
+    with pytest.raises(tg.InputError, match=rf"'{method}' never asks .*choose one of refine"):
+        tg.build(method, task=task, model=model, oracle=oracle)
+
+
+@pytest.mark.parametrize("oracle", [partial(compare, "b"), Gold()], ids=["partial", "object"])
+@pytest.mark.parametrize("method", TOLD)
+async def test_only_an_answer_that_it_finds_right_solves_the_search(
+    method: str, oracle: Any
+) -> None:
+    graph, _ = searching(method, oracle)
+    out = await graph.ainvoke({"problem": "a"})
+    assert (out["answer"], out["stop_reason"], out["oracle"]) == ("b", "solved", True)
+    answers = {each.get("answer"): each.get("note", "") for each in out["tree"].values()}
+    assert "a" in answers
+
+
+@pytest.mark.parametrize("oracle", [scored, worded])
+@pytest.mark.parametrize("method", TOLD)
+async def test_a_verdict_that_is_neither_yes_nor_no_solves_nothing(
+    method: str, oracle: Any
+) -> None:
+    graph, _ = searching(method, oracle)
+    with pytest.raises(tg.InputError, match="it must say True or False"):
+        await graph.ainvoke({"problem": "a"})
