@@ -13,6 +13,7 @@ nothing of growth: seeds whose search makes fewer than 30 are passed over.
 import argparse
 import asyncio
 import random
+import statistics
 import time
 from collections.abc import AsyncIterator
 from functools import partial
@@ -136,9 +137,11 @@ async def main(latency: float, searches: int) -> None:
                 f"{alone.seconds:.2f}",
             ]
             print("  ".join(cell.rjust(len(head)) for cell, head in zip(cells, HEADS, strict=True)))
+        print("medians, and from least to most:")
         columns = list(zip(*rows, strict=True))
         for name, column in zip(RANGES, columns, strict=True):
-            print(f"{name}: {min(column):.3f} to {max(column):.3f}")
+            middle = statistics.median(column)
+            print(f"{name}: {middle:.3f} ({min(column):.3f} to {max(column):.3f})")
         print()
 
 
