@@ -208,7 +208,6 @@ class Checkpoints(AsyncSqliteSaver):
         if self._ours:
             async with self.lock:
                 await self.conn.executescript(_SWEEP)
-                await self.conn.commit()
 
     async def _one(self, query: str, *values: str) -> Any:
         async with self.conn.execute(query, values) as cursor:
