@@ -2,13 +2,11 @@
 
 import json
 import os
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from thoughtgraph.prompts import load
 from thoughtgraph.tools.pages import one_line
 from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tools.toolbox import Toolbox, ToolResult
@@ -66,29 +64,6 @@ async def test_every_question_can_be_answered_with_the_tools(tools, level):
     for question in asked:
         done = await gold_policy(tools, question)
         assert done.answer == one_line(question["answer"])
-
-
-def shown_questions() -> list[str]:
-    """Every question and claim of our worked examples, the judges' included."""
-    names = [f"{task}/react" for task in ("hotpotqa", "strategyqa", "fever")]
-    names += [f"acting/{role}_examples" for role in ("estimate", "extract", "label", "verify")]
-    asked = re.compile(r"^(?:Question|Claim): (.*)$", re.MULTILINE)
-    return [question for name in names for question in asked.findall(load(name))]
-
-
-def plain(question: str) -> str:
-    return " ".join(re.findall(r"\w+", question.casefold()))
-
-
-def test_no_worked_example_is_asked_in_an_evaluation():
-    file = Path(FOLDER or "", "strategyqa_dev.json")
-    asked = [each["question"] for each in json.loads(file.read_text(encoding="utf-8"))]
-    asked += [each["question"] for level in LEVELS for each in questions(level)]
-    evaluated = {plain(question) for question in asked}
-    assert len(evaluated) > 500
-    shown = {plain(question) for question in shown_questions()}
-    assert len(shown) == 24
-    assert not shown & evaluated
 
 
 async def test_the_paragraphs_of_one_question_are_a_corpus_too(tmp_path, monkeypatch):
