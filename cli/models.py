@@ -14,6 +14,11 @@ FORMS = (
     ("local:PATH.gguf", "any GGUF file"),
     ("openai:NAME", "OpenAI with OPENAI_API_KEY, or the server in OPENAI_BASE_URL"),
     ("http://HOST:PORT/v1#NAME", "any OpenAI-compatible server, with THOUGHTGRAPH_API_KEY if set"),
+    (
+        "PROVIDER:NAME",
+        "anthropic, google_genai, mistralai, ollama, … by LangChain's package for it and the key "
+        "it reads, such as langchain-anthropic and ANTHROPIC_API_KEY",
+    ),
 )
 _WORDS: dict[Whereabouts, str] = {
     "cached": "ready, in {folder}",

@@ -68,8 +68,8 @@ Model = Annotated[
     str,
     typer.Option(
         metavar="SPEC",
-        help="local, local:smollm2, local:PATH.gguf, openai:NAME or http://HOST:PORT/v1#NAME. "
-        "Default: $THOUGHTGRAPH_MODEL, else an OpenAI model when OPENAI_API_KEY is set, "
-        "else local.",
+        help="local, local:smollm2, local:PATH.gguf, openai:NAME, http://HOST:PORT/v1#NAME or "
+        "PROVIDER:NAME, such as anthropic:NAME. Default: $THOUGHTGRAPH_MODEL, else an OpenAI "
+        "model when OPENAI_API_KEY is set, else local.",
     ),
 ]

@@ -1,7 +1,7 @@
 """What is known of a chat model from outside: its name, its address, its keys, its connections."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -9,6 +9,10 @@ from langchain_openai.chat_models.base import BaseChatOpenAI
 from openai import DefaultAsyncHttpxClient as AsyncClient
 from pydantic import SecretStr
 
+LENGTH = "max_tokens"
+"""The longest completion, in OpenAI's words and most others'."""
+OTHER_LENGTHS = ("max_output_tokens", "num_predict")
+"""What Google's and Ollama's models call it."""
 SHORTEST_SECRET = 8
 """Letters a key must have to be hidden in messages (ours): `none` and `EMPTY` are placeholders."""
 
@@ -43,6 +47,29 @@ def secrets_of(model: BaseChatModel) -> list[str]:
     values = (getattr(model, name, None) for name in type(model).model_fields)
     texts = (value.get_secret_value() for value in values if isinstance(value, SecretStr))
     return [text for text in texts if len(text) >= SHORTEST_SECRET]
+
+
+def understood(parameters: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
+    """Returns the parameters that are given, by the model's own names; what it lacks is left out.
+
+    Args:
+        parameters: `temperature`, `max_tokens` and the like.
+        fields: The fields of the model's class.
+    """
+    known = {name: value for name, value in parameters.items() if value is not None}
+    if LENGTH in known and LENGTH not in fields:
+        length = known.pop(LENGTH)
+        known.update((name, length) for name in OTHER_LENGTHS if name in fields)
+    return {name: value for name, value in known.items() if name in fields}
+
+
+def placed(
+    model: BaseChatModel, parameters: Mapping[str, Any]
+) -> tuple[BaseChatModel, dict[str, Any]]:
+    """Returns a model and what its call is given: Ollama's reads parameters off itself alone."""
+    if any(name in parameters for name in OTHER_LENGTHS):
+        return model.model_copy(update=dict(parameters)), {}
+    return model, dict(parameters)
 
 
 class Connections:

@@ -5,6 +5,7 @@
 | `local`, `local:smollm2`, `local:PATH.gguf` | llama.cpp inside this process |
 | `openai:NAME` | OpenAI, or `$OPENAI_BASE_URL`, with `$OPENAI_API_KEY` |
 | `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with `$THOUGHTGRAPH_API_KEY` if set |
+| `PROVIDER:NAME`, such as `anthropic:NAME` | LangChain's model, with the provider's package, key |
 """
 
 import os
@@ -23,6 +24,7 @@ from thoughtgraph.connections import endpoint_of
 from thoughtgraph.errors import InputError
 from thoughtgraph.limiter import Rates, shared_limiter
 from thoughtgraph.model import ChatPort, Replay
+from thoughtgraph.providers import provided, qualified
 from thoughtgraph.retry import Retry
 
 DEFAULT_OPENAI = "gpt-4o-mini"
@@ -31,7 +33,10 @@ LOCAL_TIMEOUT = 600.0
 """Seconds the embedded model has for one answer (ours): others may be decoded before it."""
 PLACEHOLDER_KEY = "none"
 
-FORMS = "local, local:smollm2, local:PATH.gguf, openai:NAME or http://HOST:PORT/v1#NAME"
+FORMS = (
+    "local, local:smollm2, local:PATH.gguf, openai:NAME, http://HOST:PORT/v1#NAME or "
+    "PROVIDER:NAME, such as anthropic:NAME"
+)
 
 
 def default_specifier() -> str:
@@ -66,11 +71,17 @@ def port_for(
         progress: Told about weights that are assembled or downloaded.
 
     Raises:
-        InputError: The specifier has no known form.
+        InputError: The specifier has no known form, its provider's package or key is missing, or it
+            is no model at all.
         ModelUnavailable: The embedded model cannot be had here.
     """
     if isinstance(model, ChatPort):
         return model
+    if not isinstance(model, str | BaseChatModel):
+        raise InputError(
+            f"a model is no {type(model).__name__}; give a LangChain chat model or a specifier: "
+            f"{FORMS}"
+        )
     port = partial(ChatPort, cache=cache, replay=replay, retry=retry)
     specifier = "" if isinstance(model, BaseChatModel) else model or default_specifier()
     kind, _, rest = specifier.partition(":")
@@ -101,7 +112,7 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
     )
 
 
-def _remote(specifier: str, kind: str, rest: str) -> ChatOpenAI:
+def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
     if kind == "openai" and rest:
         if not os.environ.get("OPENAI_API_KEY"):
             raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
@@ -109,8 +120,12 @@ def _remote(specifier: str, kind: str, rest: str) -> ChatOpenAI:
             _check_address(server, "OPENAI_BASE_URL")
         return ChatOpenAI(model=rest, max_retries=0, cache=False)
     address, _, name = specifier.partition("#")
+    if kind not in ("http", "https") and rest:
+        return provided(specifier, FORMS)
     if kind not in ("http", "https") or not name:
-        raise InputError(f"unknown model {specifier!r}; write {FORMS}")
+        meant = qualified(specifier)
+        hint = f"did you mean {meant!r}?" if meant else f"write {FORMS}"
+        raise InputError(f"unknown model {specifier!r}; {hint}")
     if "@" in address or "?" in address:
         # Not shown again: specifiers are kept with results, and this one may hold a password.
         raise InputError(

@@ -14,7 +14,14 @@ from langchain_core.messages import BaseMessage
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.cache import Answer, AnswerCache, MemoryCache, digest
-from thoughtgraph.connections import Connections, endpoint_of, model_name, secrets_of
+from thoughtgraph.connections import (
+    Connections,
+    endpoint_of,
+    model_name,
+    placed,
+    secrets_of,
+    understood,
+)
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, ReplayMiss
 from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, joined, read
 from thoughtgraph.limiter import Limiter, rates_from_environment, shared_limiter
@@ -126,7 +133,7 @@ class ChatPort:
             ReplayMiss: A replayed run asked for something that was not recorded.
         """
         meter = meter or Meter(Limits(), Usage())
-        known = {k: v for k, v in (parameters or {}).items() if k in self._fields and v is not None}
+        known = understood(parameters or {}, self._fields)
         request = Request(messages, n, role, stop or (), draw, known)
         kept = self._replay != "off" or (draw is None and scope == "shared")
         key = self._key(request, "" if kept else scope) if kept or draw is None else ""
@@ -234,7 +241,7 @@ class ChatPort:
         extra: dict[str, Any] = {"n": n} if n > 1 else {}
         if n > 1 and "streaming" in self._fields:
             extra["stream"] = False
-        model = await self._connections.model()
+        model, parameters = placed(await self._connections.model(), request.parameters)
 
         async def attempt() -> Answer:
             size = request.prompt_tokens() + n * TOKENS_A_SAMPLE
@@ -246,7 +253,7 @@ class ChatPort:
                         stop=list(request.stop) or None,
                         callbacks=_callbacks(),
                         metadata=request.metadata(at),
-                        **request.parameters,
+                        **parameters,
                         **extra,
                     )
                 answer = read(result, request, n)

@@ -70,8 +70,9 @@ class Settings(BaseModel):
     )
     model: str = Field(
         "",
-        description="Model specifier: local, openai:NAME, http://HOST:PORT/v1#NAME. Empty: "
-        "$THOUGHTGRAPH_MODEL, else openai:gpt-4o-mini when a key is set, else local.",
+        description="Model specifier: local, openai:NAME, http://HOST:PORT/v1#NAME, PROVIDER:NAME "
+        "such as anthropic:NAME. Empty: $THOUGHTGRAPH_MODEL, else openai:gpt-4o-mini when a key is "
+        "set, else local.",
     )
     evaluator_model: str = Field(
         "", description="Model specifier of the judging roles. Empty: the same as `model`."

@@ -2,10 +2,15 @@
 
 import asyncio
 import json
+import sys
+import types
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from fake_server import FakeServer, Fault
+from langchain.chat_models.base import _get_chat_model_creator
 from langchain_core.messages import HumanMessage
 from pydantic import SecretStr
 from scripted import ScriptedChat
@@ -68,12 +73,94 @@ async def test_openai_is_asked_at_its_address_with_its_key(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "specifier", ["gpt-4", "openai:", "http://host/v1", "https://host/v1#", "ftp://h/v1#m", "x:y#z"]
+    "specifier", ["qwen", "openai:", "http://host/v1", "https://host/v1#", "ftp://h/v1#m", "x:y#z"]
 )
 def test_an_unknown_form_is_refused_with_the_known_ones(specifier: str) -> None:
     with pytest.raises(InputError, match="http://HOST:PORT/v1#NAME") as caught:
         port_for(specifier)
     assert specifier in str(caught.value)
+
+
+PROVIDERS = {
+    "anthropic": "langchain-anthropic",
+    "google_genai": "langchain-google-genai",
+    "ollama": "langchain-ollama",
+}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_a_missing_provider_is_answered_with_its_package(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = PROVIDERS[provider]
+    monkeypatch.setitem(sys.modules, package.replace("-", "_"), None)
+    _get_chat_model_creator.cache_clear()
+    with pytest.raises(InputError, match=f"{provider}:some-model.*`uv pip install {package}`"):
+        port_for(f"{provider}:some-model")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("gpt-4o", "openai:gpt-4o"),
+        ("o3-mini", "openai:o3-mini"),
+        ("claude-3-opus", "anthropic:claude-3-opus"),
+        ("gemini-2.0-flash", "google_genai:gemini-2.0-flash"),
+    ],
+)
+def test_a_bare_name_of_a_known_model_is_answered_with_its_provider(name: str, meant: str) -> None:
+    with pytest.raises(InputError, match=f"did you mean '{meant}'"):
+        port_for(name)
+
+
+class Elsewhere(ScriptedChat):
+    """A provider's model that reads the longest completion off itself, as Ollama's does."""
+
+    num_predict: int | None = None
+    service_api_key: SecretStr = SecretStr("")
+
+    @property
+    def lc_secrets(self) -> dict[str, str]:
+        return {"service_api_key": "SERVICE_API_KEY"}
+
+    async def _agenerate(self, *given: Any, **more: Any) -> Any:
+        assert not {"max_tokens", "temperature", "num_predict"} & set(more)
+        LENGTHS.append((self.num_predict, self.temperature))
+        return await super()._agenerate(*given, **more)
+
+
+del Elsewhere.model_fields["max_tokens"]
+LENGTHS: list[tuple[int | None, float | None]] = []
+
+
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    package = types.ModuleType("langchain_groq")
+    vars(package)["ChatGroq"] = lambda **given: Elsewhere(reply=lambda _: "hi", **given)
+    monkeypatch.setitem(sys.modules, "langchain_groq", package)
+    _get_chat_model_creator.cache_clear()
+    yield monkeypatch
+    _get_chat_model_creator.cache_clear()
+
+
+async def test_a_providers_model_takes_parameters_by_its_own_names(
+    elsewhere: pytest.MonkeyPatch,
+) -> None:
+    elsewhere.setattr(Elsewhere, "lc_secrets", {})
+    await port_for("groq:m").sample(ASK, parameters={"max_tokens": 7, "temperature": 0.5})
+    assert LENGTHS == [(7, 0.5)]
+
+
+def test_a_providers_missing_key_is_told_before_anything_is_sent(
+    elsewhere: pytest.MonkeyPatch,
+) -> None:
+    with pytest.raises(InputError, match="'groq:m' needs a key: set SERVICE_API_KEY"):
+        port_for("groq:m")
+
+
+def test_what_is_no_model_is_refused_in_one_line() -> None:
+    with pytest.raises(InputError, match="a model is no function; give a LangChain chat model"):
+        port_for(cast("Any", lambda: None))
 
 
 @pytest.mark.parametrize(
