@@ -13,7 +13,10 @@ FORMS = (
     ("local:smollm2", "a tiny embedded model, for trying things out; too weak to solve much"),
     ("local:PATH.gguf", "any GGUF file"),
     ("openai:NAME", "OpenAI with OPENAI_API_KEY, or the server in OPENAI_BASE_URL"),
-    ("http://HOST:PORT/v1#NAME", "any OpenAI-compatible server, with THOUGHTGRAPH_API_KEY if set"),
+    (
+        "http://HOST:PORT/v1#NAME",
+        "any OpenAI-compatible server; its key: THOUGHTGRAPH_API_KEY=ADDRESS=KEY",
+    ),
     (
         "PROVIDER:NAME",
         "anthropic, google_genai, mistralai, ollama, … by LangChain's package for it and the key "

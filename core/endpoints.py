@@ -4,7 +4,7 @@
 |---|---|
 | `local`, `local:smollm2`, `local:PATH.gguf` | llama.cpp inside this process |
 | `openai:NAME` | OpenAI, or `$OPENAI_BASE_URL`, with `$OPENAI_API_KEY` |
-| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with `$THOUGHTGRAPH_API_KEY` if set |
+| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with its key (`thoughtgraph.keys`) |
 | `PROVIDER:NAME`, such as `anthropic:NAME` | LangChain's model, with the provider's package, key |
 """
 
@@ -22,6 +22,7 @@ from thoughtgraph import local, weights
 from thoughtgraph.cache import AnswerCache
 from thoughtgraph.connections import endpoint_of
 from thoughtgraph.errors import InputError
+from thoughtgraph.keys import key_for
 from thoughtgraph.limiter import Rates, shared_limiter
 from thoughtgraph.model import ChatPort, Replay
 from thoughtgraph.providers import provided, qualified
@@ -31,6 +32,7 @@ DEFAULT_OPENAI = "gpt-4o-mini"
 """The OpenAI model used when only a key is set (ours: cheap, and supports n)."""
 LOCAL_TIMEOUT = 600.0
 """Seconds the embedded model has for one answer (ours): others may be decoded before it."""
+OPENAI = "https://api.openai.com/v1"
 PLACEHOLDER_KEY = "none"
 
 FORMS = (
@@ -118,7 +120,14 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
             raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
         if server := os.environ.get("OPENAI_BASE_URL"):
             _check_address(server, "OPENAI_BASE_URL")
-        return ChatOpenAI(model=rest, max_retries=0, cache=False)
+        return ChatOpenAI(
+            model=rest,
+            # Named here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
+            base_url=server or OPENAI,
+            stream_usage=None if server else True,  # LangChain's own choice where none is named
+            max_retries=0,
+            cache=False,
+        )
     address, _, name = specifier.partition("#")
     if kind not in ("http", "https") and rest:
         return provided(specifier, FORMS)
@@ -130,10 +139,10 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
         # Not shown again: specifiers are kept with results, and this one may hold a password.
         raise InputError(
             "put no key into the model's address, it would be kept with the results; "
-            "set THOUGHTGRAPH_API_KEY"
+            "set THOUGHTGRAPH_API_KEY=ADDRESS=KEY"
         )
     _check_address(address, "model")
-    return _chat(name, address, os.environ.get("THOUGHTGRAPH_API_KEY") or PLACEHOLDER_KEY)
+    return _chat(name, address, key_for(address) or PLACEHOLDER_KEY)
 
 
 def _check_address(address: str, where: str) -> None:

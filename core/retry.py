@@ -185,8 +185,8 @@ def _raised_by_reader(error: BaseException) -> bool:
 
 _REMEDIES = {
     400: "the request was refused: check the model's name, context length and temperature",
-    401: "the key was refused: set OPENAI_API_KEY, or THOUGHTGRAPH_API_KEY for an http:// "
-    "endpoint, or the provider's own variable",
+    401: "the key was refused: set OPENAI_API_KEY, or THOUGHTGRAPH_API_KEY=ADDRESS=KEY for an "
+    "http:// endpoint, or the provider's own variable",
     402: "the account has no credit left: pay, or use another endpoint",
     403: "access was refused: check that the key may use this model",
     404: "there is no such model or path: check the model's name and that the address ends in /v1",

@@ -40,9 +40,12 @@ def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_specifier() == "http://h/v1#m"
 
 
-@pytest.mark.parametrize("own_key", [None, "", "tg-key-of-this-server"])
+OWN = "tg-key-of-this-server"
+
+
+@pytest.mark.parametrize("entry", [None, "", "{url}={key}"])
 async def test_another_server_never_sees_the_openai_key(
-    monkeypatch: pytest.MonkeyPatch, own_key: str | None
+    monkeypatch: pytest.MonkeyPatch, entry: str | None
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("OPENAI_ADMIN_KEY", SECRET)
@@ -50,13 +53,13 @@ async def test_another_server_never_sees_the_openai_key(
     monkeypatch.setenv("OPENAI_PROJECT_ID", f"proj-{SECRET}")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {SECRET}")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    if own_key is not None:
-        monkeypatch.setenv("THOUGHTGRAPH_API_KEY", own_key)
     with FakeServer() as server:
+        if entry is not None:
+            monkeypatch.setenv("THOUGHTGRAPH_API_KEY", entry.format(url=server.url, key=OWN))
         await port_for(server.specifier).sample(ASK)
     (seen,) = server.seen
     assert SECRET not in str(seen)
-    assert seen.headers["authorization"] == f"Bearer {own_key or 'none'}"
+    assert seen.headers["authorization"] == f"Bearer {OWN if entry else 'none'}"
     assert seen.body["model"] == "fake"
 
 
@@ -70,6 +73,19 @@ async def test_openai_is_asked_at_its_address_with_its_key(monkeypatch: pytest.M
         assert (port.name, port.endpoint) == ("gpt-4o-mini", server.url)
         await port.sample(ASK)
     assert server.seen[0].headers["authorization"] == f"Bearer {SECRET}"
+
+
+async def test_the_openai_key_goes_to_the_documented_address_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """LangChain alone would send it to `OPENAI_API_BASE`, which nobody was told of."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with FakeServer() as named, FakeServer() as other:
+        monkeypatch.setenv("OPENAI_API_BASE", other.url)
+        assert port_for("openai:gpt-4o-mini").endpoint == "https://api.openai.com/v1"
+        monkeypatch.setenv("OPENAI_BASE_URL", named.url)
+        await port_for("openai:gpt-4o-mini").sample(ASK)
+    assert (len(named.seen), len(other.seen)) == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,114 @@
+"""A key is sent to the address it was configured for, and nowhere else."""
+
+import logging
+from contextlib import suppress
+
+import pytest
+from fake_server import FakeServer, Fault
+from langchain_core.messages import HumanMessage
+
+from thoughtgraph.endpoints import port_for
+from thoughtgraph.errors import InputError, ModelError
+from thoughtgraph.keys import key_for
+from thoughtgraph.retry import Retry
+
+KEY = "tg-key-0123456789"
+ASK = [HumanMessage("hello")]
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MODEL", "API_KEY"):
+        monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
+
+
+def keys(monkeypatch: pytest.MonkeyPatch, text: str, model: str = "") -> None:
+    monkeypatch.setenv("THOUGHTGRAPH_API_KEY", text)
+    monkeypatch.setenv("THOUGHTGRAPH_MODEL", model)
+
+
+@pytest.mark.parametrize(
+    ("owner", "asked"),
+    [
+        ("https://h/v1", "https://h/v1"),
+        ("https://h/v1", "https://h/v1/"),
+        ("https://h/v1/", "https://h/v1/team"),
+        ("https://h", "https://h/v1"),
+        ("https://H:443/v1", "https://h/v1"),
+        ("http://h", "http://h:80/v1"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/v1"),
+        ("http://[::1]:8000/v1", "http://[::1]:8000/v1"),
+    ],
+)
+def test_a_key_goes_to_its_address(monkeypatch: pytest.MonkeyPatch, owner: str, asked: str) -> None:
+    keys(monkeypatch, f"https://other/v1=no, {owner}={KEY}==")
+    assert key_for(asked) == f"{KEY}=="
+
+
+@pytest.mark.parametrize(
+    ("owner", "asked"),
+    [
+        ("https://h/v1", "http://h/v1"),  # readable on the way
+        ("https://h/v1", "https://h:444/v1"),
+        ("https://h/v1", "https://h.evil/v1"),
+        ("https://h/v1", "https://evil/h/v1"),
+        ("https://h/v1", "https://h/v2"),
+        ("https://h/v1", "https://h/v1x"),
+        ("https://h/v1", "https://h/v1/../v2"),
+        ("https://h/v1", "https://h/v1/%2e%2e/v2"),
+        ("https://h/v1", "https://h\\.evil/v1"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8001"),
+        ("http://127.0.0.1:8000", "http://localhost:8000"),
+        ("http://[broken", "http://h/v1"),
+        ("http://", "http://"),
+    ],
+)
+def test_a_key_goes_nowhere_else_and_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, owner: str, asked: str
+) -> None:
+    keys(monkeypatch, f"{owner}={KEY}")
+    with caplog.at_level(logging.WARNING, "thoughtgraph"):
+        assert key_for(asked) is None
+    (record,) = caplog.records
+    line = record.getMessage()
+    assert f"{asked} is asked without a key" in line and owner in line and KEY not in line
+    assert f"write THOUGHTGRAPH_API_KEY={asked}=KEY" in line and "\n" not in line
+
+
+def test_a_bare_key_belongs_to_the_default_model(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    keys(monkeypatch, KEY, "http://h/v1#m")
+    assert key_for("http://h/v1") == KEY
+    assert not caplog.records
+    assert key_for("http://other/v1") is None
+    keys(monkeypatch, KEY, "openai:gpt-4o-mini")
+    assert key_for("http://h/v1") is None
+    assert "is for no address" in caplog.text and KEY not in caplog.text
+
+
+def test_without_keys_nothing_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    assert key_for("http://h/v1") is None
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "text", ["http://h/v1", "http://h/v1=", "http://h=a\nb", "http://h=\N{KEY}"]
+)
+def test_a_variable_that_cannot_be_read_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    keys(monkeypatch, text)
+    with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY"):
+        key_for("http://h/v1")
+
+
+async def test_a_redirect_to_another_server_carries_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeServer() as owner, FakeServer() as other:
+        keys(monkeypatch, f"{owner.url}={KEY}")
+        where = {"Location": f"{other.url}/chat/completions"}
+        owner.fault = lambda seen: Fault(307, headers=where)
+        with suppress(ModelError):
+            await port_for(owner.specifier, retry=Retry(give_up_after=0)).sample(ASK)
+    assert owner.seen[0].headers["authorization"] == f"Bearer {KEY}"
+    assert all(KEY not in str(seen.headers) for seen in other.seen)
