@@ -36,6 +36,7 @@ def result(plan: Plan, state: Mapping[str, Any], *, finished: bool, model: str) 
         "task": plan.task,
         "problem": state.get("problem", plan.problem),
         "answer": state.get("answer"),
+        **({"ensembles": state["ensembles"]} if "ensembles" in state else {}),
         "stop_reason": state.get("stop_reason", "") if finished else INTERRUPTED,
         "usage": report(state.get("usage") or Usage()),
         "settings": {

@@ -30,6 +30,7 @@ class Result(TypedDict):
     tree: dict[str, Thought]
     answer: NotRequired[str | None]
     candidates: NotRequired[list[str | None]]
+    ensembles: NotRequired[dict[str, str | None]]
     stop_reason: NotRequired[str]
     error: NotRequired[str]
     usage: NotRequired[Usage]

@@ -98,6 +98,7 @@ class SearchState(SearchInput, total=False):
     """One line that says what failed, when `stop_reason` is `error`."""
     answer: str | None
     candidates: list[str | None]
+    ensembles: dict[str, str | None]
     oracle: bool
 
 
@@ -254,6 +255,12 @@ class SearchOutput(TypedDict, total=False):
     candidates: list[str | None]
     """The answers of all outputs the method ended with; None for one without. A method that ranks
     its outputs gives the best first, the others give them in the order of creation."""
+    ensembles: dict[str, str | None]
+    """Of `rollback` alone: the answer of each way to make one answer of the solutions (`first`,
+    `last`, `majority`, `ratio`, `difference`), None where no solution has one; `answer` is that of
+    the setting `ensemble`. One run thus gives the paper's rows TR (`first`) and TR + W-Voting.
+    Where the search stopped because that setting's answer was sure (`first`, `stop_settled`), the
+    others are absent: their solutions were not grown."""
     stop_reason: StopReason
     """Why the search ended."""
     error: str

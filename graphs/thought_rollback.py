@@ -15,13 +15,14 @@
            with the path and its analysis as an experience            rollback
     7      z <- next step, given the path and its experiences         generate
     8      z becomes a thought; one with a solution ends its path     register
-    9  return the first solution, or the winner of a vote             ensemble
+    9  return the winner of a weighted vote of the solutions          ensemble
 
 With `parallel` every open path takes a step in each round, while it is analysed: in either mode a
 path that turns out to be bad goes on beside the new branch (unless `drop_paths`). A round's
 decisions are applied in the order of ids, whatever the timing. `parallel=false` is the paper's
-order, one request at a time; in either mode 9 takes the solutions in that order. If no step is
-ever found bad the result is that of `chain`.
+order, one request at a time; in either mode 9 takes the solutions in that order, and gives the
+answer of every ensemble beside its own. With `ensemble=first` 2 ends with the first solution that
+has an answer. If no step is ever found bad the result is that of `chain`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -75,11 +76,12 @@ class RollbackSettings(ReasoningSettings):
         "`parallel` it has gone on for a round or two by then.",
     )
     ensemble: Ensemble = Field(
-        "first",
-        description="The answer: the first solution that growing one path at a time would find "
-        "(TR), the last, or a vote in which a solution weighs 1, (1 + experiences) / (1 + "
-        "rollbacks) or 1 + experiences - rollbacks (TR + W-Voting; the formulas are ours, the "
-        "paper's is lost).",
+        "ratio",
+        description="The answer. ratio, difference: the winner of a vote (section 4.4: W-Voting); "
+        "a solution weighs (1 + experiences) / (1 + rollbacks), or 1 + experiences - rollbacks "
+        "(formulas ours, the paper's is lost). majority: each weighs 1. first: the first solution "
+        "that growing one path at a time would find (TR); the search stops once it is known. last: "
+        "the last one.",
     )
     protocol: Literal["two_call", "single_call"] = Field(
         "two_call",
@@ -101,8 +103,9 @@ class RollbackSettings(ReasoningSettings):
     )
     stop_settled: bool = Field(
         False,
-        description="Stop once no further solution can change the answer (ours: off). With "
-        "`parallel` an early one counts once nothing that comes before it is open.",
+        description="Stop once no further solution can change the answer (ours: off; `first` "
+        "always does). With `parallel` an early one counts once nothing that comes before it is "
+        "open.",
     )
     limit_requests: int | None = Field(
         300, ge=0, description="Most requests to the model (ours: 300). None: no limit."

@@ -1,12 +1,12 @@
-"""The answer of several solutions: the first, the last, or a weighted vote (SPEC.md 5.7).
+"""The answer of several solutions: the first, the last, or a weighted vote (section 4.4).
 
 The paper's weight grows with the experiences a path was made with and falls with its rollbacks;
 its formula was lost in print and is in no published code. `ratio` and `difference` are ours.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Node
@@ -15,10 +15,13 @@ from thoughtgraph.nodes.steps import longest
 from thoughtgraph.nodes.structure import alpha, beta
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import RollbackState, SearchState
-from thoughtgraph.tree import Thought, noted, path_to
+from thoughtgraph.tree import Thought, Tree, merge_thoughts, noted, path_to
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
 """How several solutions make one answer."""
+RULES: Sequence[str] = get_args(Ensemble)
+FIRST = "first"
+"""The ensemble that needs no further solution once it has one."""
 LEAST = Fraction(1, 1000)
 """The smallest weight under `difference` (ours)."""
 
@@ -43,17 +46,18 @@ def ensemble(parts: Parts) -> Node:
     """Makes the node that ends the search with the ensemble's answer.
 
     Every solution's `value` becomes the weight of its vote; its `alpha`, its `beta` and the end of
-    its `note` say where from.
+    its `note` say where from. `ensembles` becomes the answer of every ensemble, of those alone
+    whose answer no further solution can change where the search stopped for that.
 
     Args:
         parts: The graph's objects.
     """
-    last = answer(parts, pick=solutions, best=ranked, cut_short=solutions)
+    last = answer(parts, pick=solutions, best=_winners, cut_short=solutions)
 
     async def node(state: RollbackState) -> dict[str, Any]:
         tree, rule = state["tree"], state["settings"]["ensemble"]
         votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["solutions"]}
-        told = {
+        told: Tree = {
             key: Thought(
                 value=float(weight(rule, a, b)),
                 alpha=a,
@@ -62,9 +66,24 @@ def ensemble(parts: Parts) -> Node:
             )
             for key, (a, b) in votes.items()
         }
-        return {**await last(state), "tree": told}
+        ended = await last(state)
+        told = merge_thoughts(told, [ended["tree"]])
+        return {**ended, "tree": told, "ensembles": ensembles(state)}
 
     return node
+
+
+def ensembles(state: RollbackState) -> dict[str, str | None]:
+    """Returns the answer of every ensemble by its name, None where no solution has one.
+
+    A search that stopped because its own ensemble needs no further solution tells that one alone:
+    the others were not heard out.
+    """
+    early = state["stop_reason"] == "early_stop"
+    wanted = state["settings"]["solutions"]
+    heard = [state["settings"]["ensemble"]] if early and len(state["solutions"]) < wanted else RULES
+    tree, best = state["tree"], {rule: ranked(state, rule)[:1] for rule in heard}
+    return {rule: tree[keys[0]]["answer"] if keys else None for rule, keys in best.items()}
 
 
 def solutions(state: SearchState) -> list[str]:
@@ -72,14 +91,18 @@ def solutions(state: SearchState) -> list[str]:
     return found(cast("RollbackState", state)).order
 
 
-def ranked(state: SearchState) -> list[str]:
-    """Returns the solutions, those that give the ensemble's answer first.
+def ranked(state: RollbackState, rule: str) -> list[str]:
+    """Returns the solutions that have an answer, those that give an ensemble's answer first.
 
-    Of equally good answers the one given first wins; solutions without an answer do not vote.
+    Of equally good answers the one given first wins.
+
+    Args:
+        state: The search.
+        rule: The ensemble.
     """
-    rule, tree = state["settings"]["ensemble"], state["tree"]
+    tree = state["tree"]
     given = [key for key in solutions(state) if tree[key].get("answer") is not None]
-    if rule == "first":
+    if rule == FIRST:
         return given
     if rule == "last":
         return given[::-1]
@@ -101,7 +124,7 @@ def settled(state: RollbackState) -> bool:
     sure = [tree[key]["answer"] for key in given if key in order[:certain]]
     if not given or rule == "last":
         return False
-    if rule == "first":
+    if rule == FIRST:
         return bool(sure)
     low = _totals({key: weight(rule, _most(state, key), beta(tree, key)) for key in given}, state)
     high = _totals({key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}, state)
@@ -119,6 +142,10 @@ def settled(state: RollbackState) -> bool:
         )
         for at, mine in enumerate(values)
     )
+
+
+def _winners(state: SearchState) -> list[str]:
+    return ranked(cast("RollbackState", state), state["settings"]["ensemble"])
 
 
 def _totals(weights: Mapping[str, Fraction], state: Any) -> dict[str, Fraction]:

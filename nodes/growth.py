@@ -9,7 +9,7 @@ from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.analyse import EXTRACTED
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.ensemble import settled
+from thoughtgraph.nodes.ensemble import FIRST, settled
 from thoughtgraph.nodes.order import ended, priority
 from thoughtgraph.nodes.structure import analysable, shown
 from thoughtgraph.settings import limits_of
@@ -129,7 +129,7 @@ def _over(state: RollbackState) -> StopReason:
     settings = state["settings"]
     if len(state["solutions"]) >= settings["solutions"]:
         return "early_stop"
-    if settings["stop_settled"] and settled(state):
+    if (settings["stop_settled"] or settings["ensemble"] == FIRST) and settled(state):
         return "early_stop"
     if due(state):
         return ""

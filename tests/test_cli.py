@@ -548,7 +548,7 @@ def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
     ("settings", "words"),
     [
         (["solutions=2"], "2 solutions, as many as wanted"),
-        (["stop_settled=true"], "no further solution could change the answer"),
+        (["ensemble=first"], "no further solution could change the answer"),
         (["solutions=1"], "1 solution, as many as wanted"),
     ],
 )

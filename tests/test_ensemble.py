@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stepping import drawn, run, single, walker
+from scripted import Call
+from stepping import MARKER, drawn, run, single, told, walker
 
 from thoughtgraph.graphs.thought_rollback import SETTINGS
 from thoughtgraph.nodes.ensemble import ranked, settled, weight
@@ -33,7 +34,7 @@ def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
         ends.append(end)
     settings = {"ensemble": rule, "parallel": False}
     state: Any = {"tree": tree, "solutions": ends, "settings": settings}
-    order = ranked(state)
+    order = ranked(state, rule)
     return tree[order[0]]["answer"] if order else None
 
 
@@ -91,6 +92,71 @@ def test_one_solution_is_the_answer(rule: str, alpha: int, beta: int) -> None:
     assert elected([(None, 0, 9), ("A", alpha, beta)], rule) == "A", "None does not vote"
 
 
+async def test_one_run_has_the_answer_of_every_ensemble() -> None:
+    """The rows TR and TR + W-Voting come from the same run, as published."""
+    script = {
+        ("generate",): "a",
+        ("analyse", "a"): "fine",
+        ("generate", "a"): f"{MARKER} 1",
+        ("analyse", "a", f"{MARKER} 1"): "a is wrong",
+        ("analyse", "d"): "fine",
+        ("generate", "d"): f"{MARKER} 2",
+        ("analyse", "d", f"{MARKER} 2"): "d is wrong",
+        ("analyse", "e"): "fine",
+        ("generate", "e"): f"{MARKER} 2",
+        ("analyse", "e", f"{MARKER} 2"): "fine",
+    }
+
+    def reply(call: Call) -> str:
+        if call.role == "extract_index":
+            return f"Bad step index: {1 if 'is wrong' in call.prompt else 'None'}"
+        if call.role == "generate" and "<steps>" not in call.prompt:
+            return "aed"["d is wrong" in call.prompt or 2 * ("a is wrong" in call.prompt)]
+        return str(told(script)(call))
+
+    for parallel in (True, False):
+        settings = {"parallel": parallel, "experience_scope": "incoming"}
+        out, seen = await run("rollback", reply, **settings)
+        tree = out["tree"]
+        assert [tree[key]["value"] for key in tree if tree[key]["status"] == "terminal"] == [
+            0.5,  # (1 + 0 experiences) / (1 + 1 rollback)
+            1.0,
+            3.0,
+        ]
+        assert out["ensembles"] == {
+            "first": "1",
+            "last": "2",
+            "majority": "2",
+            "ratio": "2",
+            "difference": "2",
+        }
+        assert (out["answer"], out["candidates"]) == ("2", ["1", "2", "2"])
+        assert [key for key in tree if tree[key].get("chosen")] == ["4"], "the earliest of them"
+        plain, fewer = await run("rollback", reply, ensemble="first", **settings)
+        assert (plain["answer"], plain["ensembles"]) == ("1", {"first": "1"})
+        assert plain["stop_reason"] == "early_stop"
+        assert len(fewer) < len(seen), "it stops at the first solution"
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_the_first_solution_is_where_plain_rollback_stops(pool: range) -> None:
+    """One path at a time: nothing is asked after the first solution that has an answer."""
+    for seed in pool:
+        reply = walker(seed, ends=0.3, bad=0.4, values=9)
+        settings = {"steps": 5, "parallel": False}
+        out, seen = await run("rollback", reply, ensemble="first", **settings)
+        answered = [t["answer"] for t in out["tree"].values() if t.get("answer") is not None]
+        whole, all_of_them = await run("rollback", reply, **settings)
+        assert out["answer"] == whole["ensembles"]["first"]
+        assert answered == ([] if out["answer"] is None else [out["answer"]])
+        if answered:
+            assert seen[-1].role == "generate"
+            assert len(seen) <= len(all_of_them)
+            one, same = await run("rollback", reply, solutions=1, **settings)
+            ends = [t for t in one["tree"].values() if t["status"] == "terminal"]
+            assert len(seen) == len(same) or ends[0]["answer"] is None
+
+
 @pytest.mark.parametrize("rule", ["first", "majority"])
 @pytest.mark.parametrize("parallel", [True, False])
 def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, parallel: bool) -> None:
@@ -115,7 +181,7 @@ def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, para
     tree["4"]["experiences"] = ["1"]
     state["solutions"] = ["2", "4"]
     assert settled(state)
-    assert [tree[key]["answer"] for key in ranked(state)] == (
+    assert [tree[key]["answer"] for key in ranked(state, rule)] == (
         ["B", "A"] if parallel else ["A", "B"]
     )
 
@@ -141,9 +207,11 @@ async def test_stopping_when_settled_never_changes_the_answer(pool: range, paral
             "limit_thoughts": draws.choice([1000] * 7 + [draws.randint(2, 12)]),
             "parallel": parallel,
         }
-        whole, all_of_them = await run("rollback", reply, **settings)
+        # Every ensemble lets the same structure grow, but `first`, which stops early by itself.
+        patient = {**settings, "ensemble": "last"}
+        whole, all_of_them = await run("rollback", reply, **patient)
         early, some = await run("rollback", reply, stop_settled=True, **settings)
-        assert early["answer"] == whole["answer"]
+        assert early["answer"] == whole["ensembles"][rule]
         assert len(some) <= len(all_of_them)
         saved[rule] += len(all_of_them) - len(some)
     assert saved["first"] > 0

@@ -106,8 +106,8 @@ async def test_a_solution_tells_its_weights_and_all_that_became_of_it(parallel: 
             assert f"step {edge['step']} is bad: back to thought {edge['to']}" in told
 
 
-@pytest.mark.parametrize(("order", "fifth"), [("experience", "4"), ("dfs", "3")])
-async def test_a_rollback_by_hand(order: str, fifth: str) -> None:
+@pytest.mark.parametrize(("order", "fifth", "first"), [("experience", "4", "1"), ("dfs", "3", "2")])
+async def test_a_rollback_by_hand(order: str, fifth: str, first: str) -> None:
     out, seen = await run("rollback", worked, parallel=False, growth_order=order)
     tree = out["tree"]
     assert shape(tree)[:4] == [
@@ -122,7 +122,8 @@ async def test_a_rollback_by_hand(order: str, fifth: str) -> None:
     assert (alpha(tree, "3"), beta(tree, "4")) == (1, 1)
     assert tree["4"]["experiences"] == ["3"]
     assert (out["stop_reason"], len(out["candidates"])) == ("exhausted", 2)
-    assert out["answer"] == {"experience": "1", "dfs": "2"}[order]
+    assert out["ensembles"]["first"] == first
+    assert out["answer"] == "1", "its path has an experience and no rollback left it"
     warned = [
         call for call in seen if call.draw == (PROBLEM, "1", 1, 0) and call.role == "generate"
     ]
@@ -313,8 +314,8 @@ async def test_the_published_limits_seldom_change_the_first_solution() -> None:
         chain, _ = await run("chain", reply, steps=8)
         if alone["usage"]["rollbacks"]:
             corrected += 1
-            alike += together["answer"] == alone["answer"]
-            unlike_chain += together["answer"] != chain["answer"]
+            alike += together["ensembles"]["first"] == alone["ensembles"]["first"]
+            unlike_chain += together["ensembles"]["first"] != chain["answer"]
     assert alike > 0.9 * corrected > 0
     assert unlike_chain > corrected / 2, "what was corrected is answered"
 
@@ -324,7 +325,7 @@ async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
         graph = tg.build("rollback", task="gsm8k", model=ScriptedChat(reply=mistaken))
         out = await graph.ainvoke({"problem": "4 + 9?"}, context={"parallel": parallel})
         assert (out["answer"], out["candidates"][1]) == ("13", "14")
-        told = {"parallel": parallel, "stop_settled": True}
+        told = {"parallel": parallel, "ensemble": "first"}
         early = await graph.ainvoke({"problem": "4 + 9?"}, context=told)
         assert early["answer"] == "13", "a solution that another may still precede settles nothing"
         assert early["usage"]["requests"] < out["usage"]["requests"]

@@ -142,8 +142,8 @@ def test_the_five_variants_are_documented() -> None:
     told = [re.findall(r"`(\w+=\w+)`", row) for row in VARIANTS]
     assert told == [
         [],
-        ["ensemble=ratio"],
-        ["shots=5", "ensemble=ratio"],
+        ["ensemble=first"],
+        ["shots=5"],
         ["shots=3", "examples=FILE"],
         ["parallel=false"],
     ]
