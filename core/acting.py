@@ -54,6 +54,8 @@ class Move:
     """The final answer, where a step gives it without a tool."""
     malformed: bool = False
     """Whether the text is no step at all; such output is counted."""
+    only: bool = False
+    """Whether no other step can be taken from here, so that none is asked for beside this one."""
 
 
 class ToolAnswer(Protocol):
@@ -209,7 +211,10 @@ class Labels(Task, Protocol):
 
 @runtime_checkable
 class Verifies(Task, Protocol):
-    """Can ask whether an answer is of the kind that was asked for (FGDIP's answer evaluator)."""
+    """Can ask whether an answer is on topic and the right one (FGDIP's answer evaluator).
+
+    The model is asked to find the possible answer itself, from what it knows (appendix E.3).
+    """
 
     def verify(self, problem: str, answer: str, options: Options) -> Prompt:
         """Returns the prompt that asks for the judgement."""

@@ -18,9 +18,10 @@
 Children are made one after the other because each sees those before it ("real-time feedback"); the
 errors are seen by every branch ("error analysis"). One that does the same as a child before it is
 dropped. The paper leaves open n, the depth, the budget and what is answered when nothing is
-accepted: ours. The answer evaluator sees question and answer only: it checks that the answer is of
-the kind that was asked for, not that it is true. A step that is labelled impossible is lost with
-everything below it.
+accepted: ours. The answer evaluator sees question and answer only: it finds the possible answer
+from what the model knows, and checks that the given one is that and on topic (appendix E.3). A step
+that is labelled impossible is lost with everything below it. Where only one step can be taken, such
+as writing down the answer of Game of 24, one child is asked for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,7 +86,7 @@ class FgdipSettings(ActingSettings):
     )
     extract_examples: str = judge_examples("the extractor", own=6)
     label_examples: str = judge_examples("the step evaluator", own=6)
-    verify_examples: str = judge_examples("the answer evaluator", own=6)
+    verify_examples: str = judge_examples("the answer evaluator", own=8)
     feedback: bool = Field(
         True, description="Show each generation the children before it (switch: ours)."
     )

@@ -99,7 +99,7 @@ def generate_next(parts: Parts) -> Node:
         return asker.update(
             tree={parent: {"status": "expanded", "usage": spent}, **new},
             generation=[*state["generation"], *([] if same else new)],
-            tried=state["tried"] + 1,
+            tried=state["settings"]["n_generate"] if move.only else state["tried"] + 1,
         )
 
     return node
@@ -136,10 +136,10 @@ def label(parts: Parts) -> Node:
 
 
 def verify(parts: Parts) -> Node:
-    """Makes the node that asks whether the visited answer is of the kind that was asked for.
+    """Makes the node that asks whether the visited answer is on topic and the right one.
 
-    A judgement that cannot be read rejects it. What is rejected, and why, is shown to every
-    generation from then on.
+    The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
+    cannot be read rejects it. What is rejected, and why, is shown to every generation from then on.
 
     Args:
         parts: The graph's objects.

@@ -9,7 +9,7 @@ VERDICTS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 
 _WORDING = Wording(
     form='"the answer is v" where v is SUPPORTS, REFUTES or NOT ENOUGH INFO',
-    finish="SUPPORTS, REFUTES or NOT ENOUGH INFO: what Wikipedia says about the claim",
+    finish="SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim",
     label="Claim",
 )
 _VERDICT = re.compile(

@@ -82,7 +82,7 @@ class Game24(StructuredSteps, FeedbackSteps):
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the 5-shot prompt that asks outright."""
-        return Prompt(fill(f"game24/{style}", input=problem, lessons=""))
+        return Prompt(fill(f"game24/{style}", input=problem))
 
     def answer(self, problem: str, text: str) -> str | None:
         """Returns the expression after the last `Answer:`, else the one on the last line.
@@ -107,7 +107,7 @@ class Game24(StructuredSteps, FeedbackSteps):
         turns = options.get("layout") == "turns"
         if left == str(TARGET) and path:
             steps = "\n".join(texts(path))
-            asked = fill("game24/cot", input=problem, lessons="") + f"\nSteps:\n{steps}\n"
+            asked = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
             return _as_turns(asked, "Answer: ") if turns else Prompt(asked)
         name = "propose_3" if options.get("shots", 1) >= 3 else "propose"
         asked = fill(f"game24/{name}", input=left) + "\n"

@@ -1,7 +1,7 @@
-"""Game of 24 for FGDIP (section 4.4; the paper says no more than that it was run).
+"""Game of 24 for FGDIP (section 5.4; the paper says no more than that it was run: steps are ours).
 
 The first layer is equations on the four numbers, a step is one equation on the numbers that remain,
-and once one number remains, a step writes the answer. There are no tools.
+and once one number remains, the one step left is to write the answer. There are no tools.
 """
 
 from abc import ABC, abstractmethod
@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from thoughtgraph.acting import Hints, Label, Move
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.game24_lines import answer_in, remaining, step_in
 from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tree import Path, texts
@@ -43,17 +44,30 @@ class FeedbackSteps(ABC):
         return Move(entity, malformed=entity == problem)
 
     def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
-        """Returns the prompt for one next equation, or for the answer once one number is left."""
-        lessons = _lessons(hints)
+        """Returns the prompt for one next equation, or for the answer once one number is left.
+
+        The answer follows from the equations, so its prompt asks for no other way.
+        """
         if _reduced(problem, path):
-            return _answer(problem, path, lessons)
-        return Prompt(fill("game24/step", input=remaining(problem, path), lessons=lessons))
+            return _answer(problem, path)
+        taken = "\n".join(["\n\nThe steps so far:", *texts(path)]) if path else ""
+        return Prompt(
+            fill(
+                "game24/step",
+                problem=problem,
+                steps=taken,
+                lessons=_lessons(hints),
+                input=remaining(problem, path),
+            )
+        )
 
     def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
-        """Reads the first step, which is the answer once one number is left."""
+        """Reads the first step; once one number is left it is the answer, beside which is none."""
         if _reduced(problem, path):
             answer = answer_in(text)
-            return Move(f"Answer: {answer}" if answer else text, "", answer, answer is None)
+            if answer is None:
+                return Move(text, malformed=True)
+            return Move(f"Answer: {answer}", answer=answer, only=True)
         steps = (step_in(line) for line in text.split("\n"))
         found = next((step for step in steps if step and "left: " in step), None)
         return Move(text if found is None else found, malformed=found is None)
@@ -68,16 +82,15 @@ class FeedbackSteps(ABC):
 
     def verify(self, problem: str, answer: str, options: Options) -> Prompt:
         """Returns the prompt that asks whether an expression uses each number once for 24."""
-        return Prompt(fill("game24/value_last", input=problem, answer=answer) + "\n")
+        return Prompt(fill("game24/verify", input=problem, answer=answer))
 
     def verified(self, text: str) -> tuple[bool | None, str]:
-        """Reads sure or impossible."""
-        verdict = {"sure": True, "impossible": False}.get(last_word(text))
-        return verdict, "it does not use each number once and equal 24"
+        """Reads the last `JUDGMENT:` and its reason."""
+        return judgements.judgement(text)
 
     def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt that asks for the answer that the equations make."""
-        return _answer(problem, path, "")
+        return _answer(problem, path)
 
     def concluded(self, problem: str, text: str) -> str | None:
         """Reads the expression."""
@@ -92,17 +105,14 @@ def _reduced(problem: str, path: Path) -> bool:
     return len(remaining(problem, path).split()) <= 1
 
 
-def _answer(problem: str, path: Path, lessons: str) -> Prompt:
+def _answer(problem: str, path: Path) -> Prompt:
     steps = "\n".join(texts(path))
-    asked = fill("game24/cot", input=problem, lessons=lessons)
+    asked = fill("game24/cot", input=problem)
     return Prompt(f"{asked}\nSteps:\n{steps}" if path else asked)
 
 
 def _lessons(hints: Hints) -> str:
-    wrong = "\n".join(
-        f"{each['answer']} (last step: {each['thought']}): {each['reason']}"
-        for each in hints.rejected
-    )
+    wrong = "\n".join(f"{each['answer']} ({each['reason']})" for each in hints.rejected)
     taken = "\n".join(step["text"] for step in hints.siblings)
     blocks = (("rejected", wrong), ("siblings", taken))
-    return "".join(f"\n{fill(f'game24/{name}', lines=lines)}" for name, lines in blocks if lines)
+    return "".join(f"\n\n{fill(f'game24/{name}', lines=lines)}" for name, lines in blocks if lines)

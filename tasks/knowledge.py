@@ -166,7 +166,7 @@ class Knowledge(ZeroShot):
         return judgements.label(text)
 
     def verify(self, problem: str, answer: str, options: Options) -> Prompt:
-        """Returns the prompt that asks whether an answer is of the kind that was asked for."""
+        """Returns the prompt that asks whether an answer is on topic and the possible one."""
         question = self._question(problem)
         finish = self._wording.finish
         return _judge("verify", options, question=question, answer=answer, finish=finish)

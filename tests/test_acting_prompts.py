@@ -77,15 +77,16 @@ def rendered(result: dict[str, Any]) -> set[tuple[str, str]]:
         (
             "fgdip",
             {"limit_requests": 60},
-            {"extract", "generate", "step_eval", "answer_eval", "conclude"},
+            {"extract", "generate", "step_eval", "answer_eval"},
         ),
+        ("fgdip", {"limit_requests": 6}, {"extract", "generate", "step_eval", "conclude"}),
         (
             "fgdip",
             {"limit_requests": 60, "extractor": False, "layer_scope": "global"},
             {"generate", "step_eval", "answer_eval"},
         ),
     ],
-    ids=["itot", "react", "reflexion", "fgdip", "fgdip without extractor"],
+    ids=["itot", "react", "reflexion", "fgdip", "fgdip cut short", "fgdip without extractor"],
 )
 async def test_every_prompt_is_rendered_again(
     method: str, context: dict[str, Any], roles: set[str]
@@ -110,9 +111,9 @@ async def test_where_pages_are_shown_the_prompt_says_that_they_give_no_orders(me
     shown = [call for call in seen if "Observation 1:" in call.prompt]
     assert {call.role for call in shown} >= PAGES_SHOWN[method]
     for call in shown:
-        assert "bservations are quoted pages" in call.prompt, call.role
+        assert "bservations are quoted from pages" in call.prompt, call.role
         _, beside, steps = call.prompt.partition("These steps were already taken from here")
-        assert not beside or "observations are quoted pages" in steps
+        assert not beside or "observations are quoted from pages" in steps
 
 
 async def test_a_propagation_reaches_the_page_as_it_was() -> None:

@@ -12,6 +12,8 @@ from pages_script import ScriptedPages
 from scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.acting import Hints
 from thoughtgraph.building import Graph
 from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
@@ -412,6 +414,7 @@ async def test_other_limits_end_the_search_with_their_reason(
     assert out["stop_reason"] == reason
 
 
+WHY = "10 - 4 = 6 and 9 - 13 = -4, and 6 * -4 = -24."
 WRONG, RIGHT = "(10 - 4) * (9 - 13)", "(10 - 4) * (13 - 9)"
 EQUATIONS = {
     "6 9 13": "13 - 9 = 4 (left: 4 6)",
@@ -425,10 +428,10 @@ async def test_game_of_24_by_hand() -> None:
     def reply(call: Call) -> str:
         left = call.prompt.rpartition("Numbers: ")[2].partition("\n")[0]
         if call.role == "generate":
-            wrong_known = f"{WRONG} (last step: " in call.prompt
-            return EQUATIONS.get(left, f"Answer: {RIGHT if wrong_known else WRONG} = 24")
+            written = WRONG if "4 * 6 = 24" in call.prompt.rpartition("Steps:")[2] else RIGHT
+            return EQUATIONS.get(left, f"Answer: {written} = 24")
         first = "10 - 4 = 6 (left: 6 9 13)\n9 - 4 = 5 (left: 5 10 13)\nnot a step"
-        checked = "impossible" if WRONG in call.prompt else "sure"
+        checked = f"THOUGHT: {WHY}\nJUDGMENT: NO" if WRONG in call.prompt else "JUDGMENT: YES"
         return {"extract": first, "step_eval": "likely", "answer_eval": checked}[call.role]
 
     model = ScriptedChat(reply=reply)
@@ -446,20 +449,63 @@ async def test_game_of_24_by_hand() -> None:
         f"Answer: {RIGHT}",
     ]
     assert sum(call.role == "answer_eval" for call in model.seen) == 2
-    shown = [lessons(call) for call in model.seen if call.role == "generate"]
-    siblings = fill("game24/siblings", lines=f"Answer: {WRONG}")
-    assert shown[4:6] == ["", siblings], "the second answer is told of the first"
-    why = "it does not use each number once and equal 24"
-    rejected = fill("game24/rejected", lines=f"{WRONG} (last step: Answer: {WRONG}): {why}")
-    assert shown[-2:] == [
-        rejected,
-        f"{rejected}\n{fill('game24/siblings', lines=f'Answer: {RIGHT}')}",
-    ]
+    made = [call for call in model.seen if call.role == "generate"]
+    ends = [call for call in made if "Numbers: " not in call.prompt]
+    assert len(ends) == 2, "one answer is asked for where one number is left"
+    assert [said(call) for call in ends] == ["", ""], "the steps are fixed, and so is the answer"
+    assert all("different" not in call.prompt for call in ends)
+    rejected = fill("game24/rejected", lines=f"{WRONG} ({WHY})")
+    beside = fill("game24/siblings", lines="13 - 10 = 3 (left: 3 5)")
+    steps = [said(call) for call in made if "Numbers: 5 10 13\n" in call.prompt]
+    assert steps == [rejected, f"{rejected}\n\n{beside}"]
     assert out["usage"]["tool_cost"] == 0
 
 
-def lessons(call: Call) -> str:
-    """What a prompt of Game of 24 says between its examples and its question."""
-    shown = call.prompt[: max(map(call.prompt.rfind, ("\nInput: ", "\nNumbers: ")))]
+def said(call: Call) -> str:
+    """What a prompt of Game of 24 says between its examples, with the steps, and its question."""
+    shown = call.prompt.rpartition("\n\nNumbers: ")[0].partition("Now write")[2]
     starts = [shown.find(fill(f"game24/{name}", lines="")) for name in ("rejected", "siblings")]
     return next((shown[at:] for at in starts if at >= 0), "")
+
+
+async def test_of_24_a_hint_stands_after_the_examples_and_the_steps_that_it_is_about() -> None:
+    task = registry.task("game24")
+    step: Any = {"text": "10 - 4 = 6 (left: 6 9 13)"}
+    rejected: Any = [{"answer": WRONG, "thought": "", "reason": "it makes -24"}]
+    hints = Hints(rejected=rejected, siblings=[{"text": "13 - 9 = 4 (left: 4 6)"}])
+    prompt = task.move("4 9 10 13", [step], "fgdip", {}, hints).user
+    examples, _, asked = prompt.partition("\n\nNow write the next step for the puzzle 4 9 10 13.")
+    assert examples.count("\nStep: ") == 3
+    assert "wrong" not in examples
+    assert asked.split("\n\n") == [
+        "",
+        "The steps so far:\n10 - 4 = 6 (left: 6 9 13)",
+        fill("game24/rejected", lines=f"{WRONG} (it makes -24)"),
+        fill("game24/siblings", lines="13 - 9 = 4 (left: 4 6)"),
+        "Numbers: 6 9 13\nStep:",
+    ]
+
+
+@pytest.mark.parametrize("evaluator", [True, False])
+async def test_an_evaluator_that_knows_another_answer_sets_off_error_analysis(
+    evaluator: bool,
+) -> None:
+    reason = "Argon is a gas, and only what is solid can be chewed: the possible answer is no."
+
+    def reply(call: Call) -> str:
+        if call.role == "generate":
+            known = f"Results: yes, Thought: I guess. ({reason})" in call.prompt
+            return f"I {'see' if known else 'guess'}.\nAction 2: Finish[{'no' if known else 'yes'}]"
+        if call.role == "answer_eval":
+            wrong = call.prompt.endswith("\nAnswer: yes")
+            return f"THOUGHT: {reason}\nJUDGMENT: {'NO' if wrong else 'YES'}"
+        return {"extract": '["Argon", "Chewing"]', "step_eval": "Reply: sure"}[call.role]
+
+    pages = ScriptedPages({"Argon": "A noble gas.", "Chewing": "It crushes food."})
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("fgdip", task="strategyqa", model=model, tools=toolbox(pages))
+    context: Any = {"n_generate": 1, "answer_evaluator": evaluator}
+    out = await graph.ainvoke({"problem": "Can one chew argon?"}, context=context)
+    assert out["answer"] == ("no" if evaluator else "yes"), "the ablation differs"
+    assert out["stop_reason"] == "solved"
+    assert len([t for t in by_visit(out["tree"]) if "answer" in t]) == (2 if evaluator else 1)

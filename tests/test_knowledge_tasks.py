@@ -223,13 +223,57 @@ def test_the_judges_examples_are_read_as_their_answers():
         "estimate": 2,
         "extract": 6,
         "label": 6,
-        "verify": 6,
+        "verify": 8,
     }
     assert [task.estimated(each) for each in blocks["estimate"]] == [2, 9]
     assert all(len(task.extracted("?", each, {})) >= 2 for each in blocks["extract"])
     labels = [task.labelled(each) for each in blocks["label"]]
     assert sorted(labels) == sorted(["sure", "maybe", "impossible"] * 2)
-    assert sorted(task.verified(each)[0] for each in blocks["verify"]) == [False] * 3 + [True] * 3
+    assert sorted(task.verified(each)[0] for each in blocks["verify"]) == [False] * 4 + [True] * 4
+
+
+@pytest.mark.parametrize(("label", "problem"), [("Question", "Is it so?"), ("Claim", "It is so.")])
+def test_the_answer_evaluator_is_shown_rejections_on_what_is_known(label, problem):
+    """Not on the kind alone: yes or no always is of the kind that StrategyQA asks for."""
+    blocks = load("acting/verify_examples").split("\n\n")
+    judged = [(each, _task("hotpotqa").verified(each)) for each in blocks]
+    assert all("possible answer is" in reason for _, (_, reason) in judged)
+    known = [each for each, (good, _) in judged if not good and "answer is of" in each]
+    assert any(re.search(r"^Answer: (?:yes|no)$", each, re.MULTILINE) for each in known)
+    assert any(each.startswith("Claim: ") for each in known)
+    name = "fever" if label == "Claim" else "strategyqa"
+    prompt = _task(name).verify(problem, "no", {}).user
+    assert "find the possible answer to the question yourself" in prompt
+    assert prompt.endswith(f"\n\n{label}: {problem}\nAnswer: no")
+
+
+def test_the_step_evaluator_is_shown_trajectories_with_failures():
+    failed = re.compile(r"^Observation \d: (?:Could not find|No more results)", re.MULTILINE)
+    shown = []
+    for each in load("acting/label_examples").split("\n\n"):
+        steps = len(re.findall(r"^Action \d: ", each, re.MULTILINE))
+        shown.append((_task("hotpotqa").labelled(each), steps, len(failed.findall(each))))
+    assert all(2 <= steps <= 5 for _, steps, _ in shown)
+    assert sum(fails > 0 for _, _, fails in shown) >= 4
+    hopeless = [(steps, fails) for label, steps, fails in shown if label == "impossible"]
+    assert all(steps >= 4 and fails >= 2 for steps, fails in hopeless)
+    assert len(hopeless) == 2
+
+
+def test_of_24_the_answer_evaluators_examples_are_right():
+    task = _task("game24")
+    *blocks, asked = load("game24/verify").split("\n\n")[1:]
+    assert asked == "Input: {input}\nAnswer: {answer}"
+    verdicts = []
+    for each in blocks:
+        puzzle, answer = re.findall(r"^(?:Input|Answer): (.*)$", each, re.MULTILINE)
+        good, reason = task.verified(each)
+        assert good == task.check(puzzle, answer)
+        if not good:
+            possible = reason.partition("possible answer is ")[2]
+            assert task.check(puzzle, possible.partition(",")[0].rstrip("."))
+        verdicts.append(good)
+    assert sorted(verdicts) == [False] * 3 + [True] * 3
 
 
 @pytest.mark.parametrize("role", ["estimate", "extract", "label", "verify"])
