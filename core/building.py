@@ -18,6 +18,7 @@ from thoughtgraph.limiter import Rates
 from thoughtgraph.model import ChatPort, Replay
 from thoughtgraph.parts import Oracle, Parts
 from thoughtgraph.retry import Retry
+from thoughtgraph.scratch import SCRATCH
 from thoughtgraph.task import Task
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -90,6 +91,8 @@ def build(
         tools=tools,
     )
     graph: Graph = module.build(parts).compile(name=method, checkpointer=checkpointer)
+    # What a run shares beside its state is shown to nobody.
+    graph.stream_channels = [name for name in graph.stream_channels_list if name != SCRATCH]
     return graph.with_config(recursion_limit=SUPERSTEPS)
 
 

@@ -13,6 +13,7 @@ from thoughtgraph.acting import Acts, Tools
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import CapabilityError, InputError, SettingError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
+from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Checks, Shows, Task, lacking
 
@@ -41,7 +42,7 @@ JUDGES = frozenset(
 
 @dataclass(frozen=True)
 class Parts:
-    """What the nodes of one graph close over.
+    """What the nodes of one graph close over: objects that all its runs share, nothing of a run.
 
     Args:
         method: Id of the method.
@@ -67,8 +68,6 @@ class Parts:
     oracle: Oracle | bool = False
     tools: Tools | Sequence[Any] = ()
     _ports: dict[str, ChatPort] = field(default_factory=dict)
-    _tools: dict[str, Tools] = field(default_factory=dict)
-    _siblings: dict[str, tuple[int, dict[str, float]]] = field(default_factory=dict)
     _able: dict[type, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -133,8 +132,13 @@ class Parts:
         await self.port_for(settings, "generate")
         await self.port_for(settings, "value")
 
-    async def open_tools(self, settings: dict[str, Any], problem: str, run: str) -> str:
+    async def open_tools(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> str:
         """Opens the tools of a run, if its task has any, before anything is spent.
+
+        Args:
+            settings: The run's settings.
+            problem: Its problem, which may bring pages of its own.
+            scratch: Where the run keeps its open tools.
 
         Returns:
             One line a tool, for prompts; empty where the method calls none.
@@ -153,45 +157,30 @@ class Parts:
                 )
             return ""
         # Reading a corpus takes seconds and must not hold the event loop.
-        tools = await asyncio.to_thread(self.tools_for, settings, problem, run)
+        tools = await asyncio.to_thread(self.tools_for, settings, problem, scratch)
         if trouble := await tools.check():
-            self.forget(run)
             raise ToolsUnavailable(trouble)
         return tools.describe()
 
-    def tools_for(self, settings: dict[str, Any], problem: str, run: str) -> Tools:
+    def tools_for(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> Tools:
         """Returns the tools of a run, opened again where it is resumed.
 
         Args:
             settings: The run's settings.
             problem: Its problem, which may bring pages of its own.
-            run: Its name.
+            scratch: Where the run keeps its open tools.
         """
         if isinstance(self.tools, Tools):
             return self.tools
-        if run not in self._tools:
-            task = self.task_for(settings, Acts)
-            self._tools[run] = task.tools(problem, settings, self.tools)
-        return self._tools[run]
+        if scratch.tools is None:
+            scratch.tools = self.task_for(settings, Acts).tools(problem, settings, self.tools)
+        return cast("Tools", scratch.tools)
 
     async def _open(self, specifier: str) -> ChatPort:
         if specifier not in self._ports:
             # Loading weights takes seconds and must not hold the event loop.
             self._ports[specifier] = await asyncio.to_thread(self.open_port, specifier)
         return self._ports[specifier]
-
-    def siblings(self, run: str, step: int) -> dict[str, float]:
-        """Returns what the nodes of one superstep of one run share: what they have spent in it."""
-        at, shared = self._siblings.get(run, (-1, {}))
-        if at != step:
-            shared = {}
-            self._siblings[run] = (step, shared)
-        return shared
-
-    def forget(self, run: str) -> None:
-        """Drops what was kept for a run that has ended."""
-        self._siblings.pop(run, None)
-        self._tools.pop(run, None)
 
     def _published(self, task: Task) -> dict[str, Any]:
         return effective(self.settings, task.published(self.method), None)

@@ -14,7 +14,7 @@ from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
-from thoughtgraph.nodes.jobs import fanned_out, job_of
+from thoughtgraph.nodes.jobs import fanned_out, job_of, running_scratch
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
@@ -55,7 +55,7 @@ def toolbox(parts: Parts, given: SearchState | Job) -> Tools | None:
     settings = given["settings"]
     if not isinstance(parts.task_for(settings, Moves), Acts):
         return None
-    return parts.tools_for(settings, given["problem"], given.get("run", ""))
+    return parts.tools_for(settings, given["problem"], running_scratch())
 
 
 def described(parts: Parts, given: SearchState | Job) -> str:

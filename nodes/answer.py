@@ -49,7 +49,6 @@ def answer(
         found = None if at is None else ranked[at]
         cost = Usage() if at is None else _path_cost(state, order[at])
         chosen: Tree = {} if at is None else {order[at]: {"chosen": True}}
-        parts.forget(state["run"])
         return {
             "answer": found,
             "candidates": candidates,

@@ -9,6 +9,7 @@ from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.jobs import Job
 from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
+from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
@@ -54,7 +55,7 @@ class Asker:
             given.get("usage", Usage()),
             prices=settings["prices"],
             step=step,
-            siblings=parts.siblings(given["run"], step),
+            siblings=running_scratch().beside(step),
             needed=self._needed,
         )
         self.error = ""

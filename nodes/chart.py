@@ -6,6 +6,7 @@ from typing import Any
 from langgraph.graph import StateGraph
 
 from thoughtgraph.parts import Parts
+from thoughtgraph.scratch import SCRATCH, ScratchChannel
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 
 Chart = StateGraph[Any, Any, Any, Any]
@@ -24,6 +25,9 @@ def chart(parts: Parts, *, state: type = SearchState, given: type = SearchInput)
         state: The method's state, `SearchState` or a subclass.
         given: The method's input, `SearchInput` or a subclass.
     """
-    return StateGraph(
+    graph: Chart = StateGraph(
         state, input_schema=given, output_schema=SearchOutput, context_schema=parts.context()
     )
+    # In no schema: no node is given it, so that no stream and no trace shows it.
+    graph.channels[SCRATCH] = ScratchChannel(key=SCRATCH)
+    return graph

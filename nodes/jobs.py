@@ -13,6 +13,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.scratch import SCRATCH, Scratch
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
 
@@ -40,11 +41,22 @@ def running_state() -> SearchState:
     Raises:
         RuntimeError: No graph is running.
     """
-    config = var_child_runnable_config.get() or {}
-    read = config.get("configurable", {}).get(READ)
+    read = _reader()
     if read is None:
         raise RuntimeError("a fanned-out task runs inside its graph only")
     return cast("SearchState", read(NEEDED, False))
+
+
+def running_scratch() -> Scratch:
+    """Returns what the running graph shares beside its state; a new one where none is running."""
+    read = _reader()
+    return Scratch() if read is None else cast("Scratch", read(SCRATCH, False))
+
+
+def _reader() -> Callable[..., Any] | None:
+    config = var_child_runnable_config.get() or {}
+    read: Callable[..., Any] | None = config.get("configurable", {}).get(READ)
+    return read
 
 
 def job_of(state: SearchState, order: Order) -> Job:

@@ -9,6 +9,7 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.task import Task
@@ -38,7 +39,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         problem = parts.task_for(settings, Task).read(_problem(state))
         run = secrets.token_hex(8)
         await parts.open_models(settings)
-        tools = await parts.open_tools(settings, problem, run)
+        tools = await parts.open_tools(settings, problem, running_scratch())
         planted: Thought = {**root(), **(origin or {})}
         if tools:
             planted["tools"] = tools
