@@ -101,6 +101,11 @@ class Tools(Protocol):
         """The names by which a model calls them."""
         ...
 
+    @property
+    def dearest(self) -> float:
+        """The price of the dearest call, as far as it is known before the call."""
+        ...
+
     def describe(self) -> str:
         """Returns one line a tool, for the prompt."""
         ...

@@ -27,7 +27,8 @@ when the child is made: `tool_cost`, which is paid, is at least `tool_cost_path`
 counts. The printed box is repaired where it cannot run: the root's infinite cost, V_h = -V, a
 thought that is taken leaves O. The tools of a round run side by side, then its failures propagate
 once, in the order of the samples and from g(s) as it was; then its children are valued side by
-side.
+side. An action that calls no tool, because it cannot be read or names none, adds to g what the
+dearest call adds (ours), so at least what a call adds that fails.
 """
 
 from collections.abc import Mapping, Sequence
@@ -184,7 +185,7 @@ class Method:
             graph.add_edge("evaluate", "select")
             targets.append("evaluate")
         if rank.propagates:
-            graph.add_node("propagate", propagate(rank))
+            graph.add_node("propagate", propagate(parts, rank))
             graph.add_conditional_edges("propagate", value, ["evaluate", "select"])
             targets.append("propagate")
         graph.add_conditional_edges("settle", judge, targets)

@@ -128,7 +128,7 @@ def moved(parts: Parts, job: Job, prompt: Prompt, hints: Hints, text: str) -> Mo
 def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
     """Returns the partial thought that a step makes.
 
-    One without a readable action has failed already, at no cost; the model is told so.
+    One without a readable action has failed already, and nothing was paid; the model is told so.
     """
     fields: dict[str, Any] = {"text": cut(move.text), "raw": cut(text)}
     if move.answer is not None:

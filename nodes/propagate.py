@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from thoughtgraph.nodes.act import idle
+from thoughtgraph.nodes.act import idle, toolbox
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.estimate import known_value
 from thoughtgraph.nodes.register import verdicts_in
@@ -28,6 +28,9 @@ class Rank(NamedTuple):
 def settle(parts: Parts, rank: Rank) -> Node:
     """Makes the node that joins the tool calls of a round and works out g of the new thoughts.
 
+    An action that calls no tool pays nothing, but counts as much as the dearest call, by its price
+    or so far (ours): else it would come before every real step of the same value.
+
     Args:
         parts: The graph's objects.
         rank: What counts as cost.
@@ -35,12 +38,13 @@ def settle(parts: Parts, rank: Rank) -> Node:
 
     async def node(state: QueueState) -> dict[str, Any]:
         tree, verdicts = state["tree"], verdicts_in(state["tree"])
+        costs = _step_costs(parts, state, rank)
         settled: Tree = {}
         for key in state["generation"]:
             if idle(tree[key]):
                 return {"tree": settled, "stop_reason": "budget"}
             base = tree[tree[key]["parent"] or ""].get("cost", 0.0)
-            settled[key] = {"cost": base + _step_cost(state, rank, tree[key])}
+            settled[key] = {"cost": base + costs[key]}
             if rank.judges:
                 settled[key] |= known_value(parts, state, key, verdicts)
         reused = sum("value" in thought for thought in settled.values())
@@ -54,7 +58,7 @@ def failures(state: QueueState) -> list[str]:
     return [key for key in state["generation"] if state["tree"][key].get("failed")]
 
 
-def propagate(rank: Rank) -> Node:
+def propagate(parts: Parts, rank: Rank) -> Node:
     """Makes the node that tells the thoughts above failed calls, once a round (Algorithm 3).
 
     Each failed child in turn raises its ancestors by `failure_cost` for as long as they are cheaper
@@ -63,16 +67,18 @@ def propagate(rank: Rank) -> Node:
     failed one begin at their parent's raised cost.
 
     Args:
+        parts: The graph's objects.
         rank: What counts as cost.
     """
 
     async def node(state: QueueState) -> dict[str, Any]:
         settings, tree = state["settings"], state["tree"]
+        steps = _step_costs(parts, state, rank)
         costs = {key: thought.get("cost", 0.0) for key, thought in tree.items()}
         raised: dict[str, list[Raise]] = {}
         for key in state["generation"]:
             if settings["sibling_base"] == "live":
-                costs[key] = costs[_parent(tree, key)] + _step_cost(state, rank, tree[key])
+                costs[key] = costs[_parent(tree, key)] + steps[key]
             if tree[key].get("failed"):
                 raised[key] = _raise_ancestors(tree, costs, key, settings["failure_cost"])
         times = Counter(each["thought"] for raises in raised.values() for each in raises)
@@ -89,11 +95,17 @@ def propagate(rank: Rank) -> Node:
     return node
 
 
-def _step_cost(state: QueueState, rank: Rank, thought: Thought) -> float:
-    """Returns what the last step to a thought adds to g."""
-    price = thought.get("price", 0.0) if rank.pays else 0.0
-    failed = rank.propagates and thought.get("failed")
-    return price + (state["settings"]["failure_cost"] if failed else 0.0)
+def _step_costs(parts: Parts, state: QueueState, rank: Rank) -> dict[str, float]:
+    """Returns what the last step to each new thought adds to g."""
+    tree, extra = state["tree"], state["settings"].get("failure_cost", 0.0)
+    new = {key: tree[key] for key in state["generation"]}
+    prices = {key: thought.get("price", 0.0) if rank.pays else 0.0 for key, thought in new.items()}
+    if rank.pays and any(thought.get("invalid") for thought in new.values()):
+        known, paid = toolbox(parts, state), [each.get("price", 0.0) for each in tree.values()]
+        dearest = max([known.dearest if known else 0.0, *paid])
+        prices = {key: dearest if new[key].get("invalid") else prices[key] for key in prices}
+    failed = {key for key in new if rank.propagates and new[key].get("failed")}
+    return {key: price + (extra if key in failed else 0.0) for key, price in prices.items()}
 
 
 def _parent(tree: Tree, key: str) -> str:

@@ -38,6 +38,10 @@ class Walk:
         self.trouble = trouble
         self.called: list[tuple[str, str, tuple[str, ...]]] = []
 
+    @property
+    def dearest(self) -> float:
+        return self.scale * max(COSTS.values())
+
     def describe(self) -> str:
         return " ".join(self.names)
 

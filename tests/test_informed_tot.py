@@ -5,11 +5,14 @@ from typing import Any, cast
 import pytest
 from acting import Errand, Odds, Walk, walker
 from informed import A_STAR, BEST, D_STAR, DFS, METHODS, pops, prepared, run, settings, states
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from letters import HOSTILE, comparable, edges
 from scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
+from thoughtgraph.tools.prices import Priced
+from thoughtgraph.tools.toolbox import ToolSet
 
 COMMON = {
     ("start", "start"),
@@ -90,6 +93,43 @@ async def test_the_same_script_without_failures_costs() -> None:
     out = await run(A_STAR, lambda call: [*by_hand_or_end(call)], n_generate=2)
     assert [t["text"] for t in out["tree"].values()] == ["", "a", "b", "end"]
     assert out["tree"]["2"]["cost"] == 1.0, "a failed call costs no more than another"
+
+
+@pytest.mark.parametrize(
+    "action", ["", "Fly[a]", "Go", "Go[]"], ids=["none", "unknown", "bare", "[]"]
+)
+@pytest.mark.parametrize("method", [A_STAR, D_STAR])
+async def test_an_action_that_calls_no_tool_is_no_cheaper_than_one_that_fails(
+    method: str, action: str
+) -> None:
+    def reply(call: Call) -> list[str]:
+        steps = [f"odd>{action}", "try>Ride[b!]", "go>Ride[c]"]
+        return steps if call.role == "generate" else ["Score: 5"]
+
+    trace = await states(method, reply, n_generate=3, rounds=2)
+    tree = trace[-1][1]["tree"]
+    odd, failed = tree["1"], tree["2"]
+    assert (odd["price"], odd["invalid"], failed["failed"]) == (0.0, True, True)
+    assert odd["cost"] >= failed["cost"] >= 2
+    assert pops(trace)[1] == ["3" if method == D_STAR else "1"], "of equal ones the oldest"
+    usage = trace[-1][1]["usage"]
+    assert usage["tool_cost"] == 2.0 * sum(usage["tool_calls"].values()), "nothing was paid for it"
+
+
+async def test_what_tools_cost_by_a_function_is_known_from_the_calls_so_far() -> None:
+    @tool
+    def ride(place: str) -> str:
+        """Rides."""
+        return place
+
+    def reply(call: Call) -> list[str]:
+        return ["a>Fly[a]", "b>ride[b]"] if call.role == "generate" else ["Score: 5"]
+
+    tools = ToolSet([Priced(ride, cost=lambda receipt: 7.0)])
+    model = ScriptedChat(reply=reply)
+    graph = tg.build(A_STAR, task=Errand(), model=model, tools=tools)
+    out = await graph.ainvoke({"problem": "a"}, context={"n_generate": 2, "rounds": 1})
+    assert [out["tree"][key]["cost"] for key in ("1", "2")] == [7.0, 7.0]
 
 
 def by_hand_or_end(call: Call) -> list[str]:

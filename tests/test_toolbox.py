@@ -145,6 +145,8 @@ async def test_tools_cost_one_unless_told_otherwise():
         )
     ]
     assert costs == [1.0, 1.0, 0.5, 0.0, 3.0, 3.0]
+    assert tools.dearest == 3.0
+    assert toolbox(PAGES, costs={"Search": by_latency(9.0)}).dearest == 1.0
 
 
 async def test_a_cost_may_depend_on_time_and_money():

@@ -57,6 +57,11 @@ class Toolbox(Protocol):
         """The names by which a model calls them."""
         ...
 
+    @property
+    def dearest(self) -> float:
+        """The price of the dearest call, as far as it is known before the call."""
+        ...
+
     def describe(self) -> str:
         """Returns one line a tool, for the prompt."""
         ...
@@ -183,6 +188,12 @@ class ToolSet:
     def names(self) -> tuple[str, ...]:
         """The names by which a model calls the tools."""
         return tuple(ready.name for ready in self._tools.values())
+
+    @property
+    def dearest(self) -> float:
+        """The price of the dearest call; one that is worked out from a call counts as unpriced."""
+        prices = [ready.priced.cost for ready in self._tools.values()]
+        return max(UNPRICED if callable(price) else price for price in prices)
 
     def describe(self) -> str:
         """Returns one line a tool, for the prompt."""
