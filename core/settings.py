@@ -204,8 +204,8 @@ class ActingSettings(Settings):
     tool_costs: str = Field(
         "",
         description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "
-        "a second, a dollar. Those not named cost 1, Finish 0; what calls no tool is ranked like the "
-        "dearest call (ours).",
+        "a second, a dollar. Those not named cost 1, Finish 0; what calls no tool is ranked like "
+        "the dearest call (ours).",
     )
     lenient_lookup: bool = Field(
         False, description="Running out of Lookup results is no failure (ours: it is one)."
