@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from thoughtgraph.building import build, runnable
     from thoughtgraph.limiter import Rates
     from thoughtgraph.model import ChatPort, Draw
+    from thoughtgraph.policy import Policy
     from thoughtgraph.retry import Retry
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "Limits",
     "ModelError",
     "ModelUnavailable",
+    "Policy",
     "ProblemError",
     "Rates",
     "ReplayMiss",
@@ -54,6 +56,7 @@ __all__ = [
 _LATE = {
     "ChatPort": "model",
     "Draw": "model",
+    "Policy": "policy",
     "Rates": "limiter",
     "Retry": "retry",
     "build": "building",

@@ -14,9 +14,11 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Tools
 from thoughtgraph.cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.endpoints import port_for
+from thoughtgraph.guarded import GuardedGraph
 from thoughtgraph.limiter import Rates
 from thoughtgraph.model import ChatPort, Replay
 from thoughtgraph.parts import Oracle, Parts
+from thoughtgraph.policy import Policy
 from thoughtgraph.retry import Retry
 from thoughtgraph.scratch import SCRATCH
 from thoughtgraph.task import Task
@@ -42,6 +44,7 @@ def build(
     rates: Rates | None = None,
     retry: Retry | None = None,
     checkpointer: Checkpointer = None,
+    policy: Policy | None = None,
 ) -> Graph:
     """Builds the graph of a method.
 
@@ -63,7 +66,9 @@ def build(
             beside theirs (ours).
         retry: When failed requests are repeated; for 30 s when None.
         checkpointer: LangGraph's checkpointer, for runs that can be resumed. Leave it out on a
-        server.
+            server.
+        policy: What the clients of a server may choose. None: everything, for the caller's own
+            process; a graph that answers strangers needs one.
 
     Returns:
         The compiled graph. Run it with `await graph.ainvoke({"problem": …}, context={…})`; its
@@ -81,7 +86,7 @@ def build(
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     parts = Parts(
         method=method,
-        settings=module.SETTINGS,
+        settings=module.SETTINGS if policy is None else policy.restrict(module.SETTINGS),
         needs=module.needs,
         open_port=port,
         task=registry.task(task) if isinstance(task, str) else task,
@@ -89,10 +94,13 @@ def build(
         evaluator=None if evaluator_model is None else port(evaluator_model),
         oracle=oracle,
         tools=tools,
+        policy=policy,
     )
     graph: Graph = module.build(parts).compile(name=method, checkpointer=checkpointer)
     # What a run shares beside its state is shown to nobody.
     graph.stream_channels = [name for name in graph.stream_channels_list if name != SCRATCH]
+    if policy is not None:
+        graph = GuardedGraph.of(graph)
     return graph.with_config(recursion_limit=SUPERSTEPS)
 
 

@@ -7,6 +7,7 @@ is.
 """
 
 from collections.abc import Iterable, Mapping
+from reprlib import Repr
 from typing import Any, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError, create_model
@@ -18,6 +19,10 @@ from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, STRICT, UNPUBLISHED, Se
 
 S = TypeVar("S", bound=Settings)
 
+_short = Repr()
+_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
+"""How a refused value is shown: it may be as large and as deep as a request can be."""
+
 
 def specialise(
     base: type[S], published: Mapping[str, Any] | None, *, closed: Iterable[str]
@@ -28,7 +33,7 @@ def specialise(
         base: The method's settings.
         published: The task's published values, which become the defaults; None when the run chooses
             the task.
-        closed: Names of settings that are closed over and therefore dropped, of `CHOICES`.
+        closed: Names of settings that are closed over and therefore dropped.
 
     Returns:
         A model like `base` with those defaults and without those fields.
@@ -137,5 +142,5 @@ def explain(error: ValidationError) -> str:
     """Returns pydantic's first complaint as one line."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"]) or "settings"
-    complaint = f"setting {name!r}: {first['msg'].lower()}, not {first['input']!r}"
+    complaint = f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"
     return f"{complaint}; `thoughtgraph methods ID` tells what a method takes"

@@ -9,6 +9,7 @@
 """
 
 import os
+from dataclasses import asdict
 from functools import partial
 from os.path import expanduser
 from pathlib import Path
@@ -26,7 +27,7 @@ from thoughtgraph.keys import key_for
 from thoughtgraph.limiter import Rates, shared_limiter
 from thoughtgraph.model import ChatPort, Replay
 from thoughtgraph.providers import provided, qualified
-from thoughtgraph.retry import Retry
+from thoughtgraph.retry import Retry, ServedRetry
 
 DEFAULT_OPENAI = "gpt-4o-mini"
 """The OpenAI model used when only a key is set (ours: cheap, and supports n)."""
@@ -60,6 +61,7 @@ def port_for(
     rates: Rates | None = None,
     retry: Retry | None = None,
     progress: weights.Progress | None = None,
+    served_as: str = "",
 ) -> ChatPort:
     """Returns the port to a model.
 
@@ -71,6 +73,8 @@ def port_for(
             cap of its own.
         retry: When failed requests are repeated; for 30 s when None.
         progress: Told about weights that are assembled or downloaded.
+        served_as: The name by which a server's clients know the model. Errors then say no more than
+            this and the kind of failure; the rest is logged.
 
     Raises:
         InputError: The specifier has no known form, its provider's package or key is missing, or it
@@ -84,14 +88,19 @@ def port_for(
             f"a model is no {type(model).__name__}; give a LangChain chat model or a specifier: "
             f"{FORMS}"
         )
+    if served_as:
+        retry = ServedRetry(**asdict(retry or Retry()), name=served_as)
     port = partial(ChatPort, cache=cache, replay=replay, retry=retry)
     specifier = "" if isinstance(model, BaseChatModel) else model or default_specifier()
     kind, _, rest = specifier.partition(":")
     if kind == "local":
-        return _local(rest, port, progress)
-    chat = model if isinstance(model, BaseChatModel) else _remote(specifier, kind, rest)
-    limiter = None if rates is None else shared_limiter(endpoint_of(chat), rates)
-    return port(chat, limiter=limiter)
+        made = _local(rest, port, progress)
+    else:
+        chat = model if isinstance(model, BaseChatModel) else _remote(specifier, kind, rest)
+        limiter = None if rates is None else shared_limiter(endpoint_of(chat), rates)
+        made = port(chat, limiter=limiter)
+    made.name = served_as or made.name
+    return made
 
 
 def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | None) -> ChatPort:

@@ -8,6 +8,9 @@ goes on.
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST_NAME = 80
+"""Letters of an unknown name that are compared and shown (ours)."""
+
 
 class ThoughtgraphError(Exception):
     """The root of this library's errors."""
@@ -28,6 +31,7 @@ class UnknownName(InputError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
+        name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
         close = get_close_matches(name, names, n=1)
         hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(names)}"
         super().__init__(f"unknown {kind} {name!r}; {hint}")
@@ -65,11 +69,13 @@ class ModelError(ThoughtgraphError, RuntimeError):
     Args:
         message: One line that names the model and the remedy.
         status: The HTTP status the endpoint answered with last; None when it gave none.
+        kind: What kind of failure it was, in no word of the endpoint's.
     """
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, kind: str = "failure") -> None:
         super().__init__(message)
         self.status = status
+        self.kind = kind
 
 
 class ModelUnavailable(ModelError):

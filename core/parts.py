@@ -13,6 +13,7 @@ from thoughtgraph.acting import Acts, Tools
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import CapabilityError, InputError, SettingError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
+from thoughtgraph.policy import CLOSED, PRICES, Policy
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Checks, Shows, Task, lacking
@@ -22,8 +23,8 @@ T = TypeVar("T")
 Oracle = Callable[[str], Awaitable[bool]]
 """Says whether an answer is right. A result that used one is labelled oracle."""
 Needs = Callable[[Mapping[str, Any]], Sequence[type]]
-OpenPort = Callable[[str], ChatPort]
-"""Makes the port of a model specifier."""
+OpenPort = Callable[..., ChatPort]
+"""Makes the port of a model specifier; `served_as` names it for clients of a server."""
 
 JUDGES = frozenset(
     {
@@ -56,6 +57,8 @@ class Parts:
         oracle: Says whether an answer is right; None runs without gold feedback. True stands for
             the task's own exact check.
         tools: All tools of the task, or the user's own that are added to the task's.
+        policy: What the clients of a server may choose, and `settings` is restricted to; None in
+            the user's own process, where all is free.
     """
 
     method: str
@@ -67,6 +70,7 @@ class Parts:
     evaluator: ChatPort | None = None
     oracle: Oracle | bool = False
     tools: Tools | Sequence[Any] = ()
+    policy: Policy | None = None
     _ports: dict[str, ChatPort] = field(default_factory=dict)
     _able: dict[type, Task] = field(default_factory=dict)
 
@@ -83,7 +87,9 @@ class Parts:
         closed = [name for name in ("task", "model") if getattr(self, name) is not None]
         if self.evaluator is not None or self.model is not None:
             closed.append("evaluator_model")
-        published = None if self.task is None else self.task.published(self.method)
+        if self.policy is not None:
+            closed += [PRICES, *CLOSED]
+        published = None if self.task is None else self._values(self.task)
         return specialise(self.settings, published, closed=closed)
 
     def choose(self, given: Any) -> dict[str, Any]:
@@ -91,7 +97,7 @@ class Parts:
         named = given.model_dump() if isinstance(given, BaseModel) else given or {}
         default = self.settings.model_fields["task"].default
         task = self.task or registry.task(named.get("task") or default)
-        chosen = effective(self.settings, task.published(self.method), given)
+        chosen = effective(self.settings, self._values(task), given)
         self._admit(task, chosen)
         _enough_examples(task, chosen)
         return {**chosen, "task": task.id}
@@ -173,17 +179,40 @@ class Parts:
         if isinstance(self.tools, Tools):
             return self.tools
         if scratch.tools is None:
-            scratch.tools = self.task_for(settings, Acts).tools(problem, settings, self.tools)
+            options = settings if self.policy is None else self.policy.sourced(settings)
+            scratch.tools = self.task_for(settings, Acts).tools(problem, options, self.tools)
         return cast("Tools", scratch.tools)
+
+    def admit_settings(self, found: object) -> None:
+        """Refuses settings in the state that the policy, where there is one, does not allow.
+
+        Args:
+            found: What the state holds.
+
+        Raises:
+            SettingError: A client could not have chosen them.
+        """
+        if self.policy is not None:
+            self.policy.admit(self.settings, found)
 
     async def _open(self, specifier: str) -> ChatPort:
         if specifier not in self._ports:
             # Loading weights takes seconds and must not hold the event loop.
-            self._ports[specifier] = await asyncio.to_thread(self.open_port, specifier)
+            self._ports[specifier] = await asyncio.to_thread(self._opened, specifier)
         return self._ports[specifier]
 
+    def _opened(self, name: str) -> ChatPort:
+        if self.policy is None:
+            return self.open_port(name)
+        return self.policy.opened(name, self.open_port)
+
+    def _values(self, task: Task) -> Mapping[str, Any]:
+        """Returns what is published for the method's settings on a task."""
+        published = task.published(self.method)
+        return published if self.policy is None else self.policy.lowered(published)
+
     def _published(self, task: Task) -> dict[str, Any]:
-        return effective(self.settings, task.published(self.method), None)
+        return effective(self.settings, self._values(task), None)
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
         admit(self.method, task, self.needs, settings, oracle=self.oracle)

@@ -1,6 +1,7 @@
 """Bounded retries: which failures of an endpoint are worth another attempt, and when to give up."""
 
 import asyncio
+import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 from thoughtgraph.errors import ModelError
 
 T = TypeVar("T")
+logger = logging.getLogger("thoughtgraph")
 
 TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 CLIENTS = frozenset(
@@ -90,12 +92,40 @@ class Retry:
             f"{endpoint}: {_problem(fault.error)} after {tries} in {seconds:.1f} s; "
             f"{_remedy(fault.error)}{_detail(fault.error, hide)}",
             status=status_of(fault.error),
+            kind=_problem(fault.error),
         )
 
     def _backoff(self, attempt: int) -> float:
         longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
         # A pause, not a search choice: it never reaches a result, so it needs no seed.
         return random.uniform(longest / 2, longest)
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRetry(Retry):
+    """Repeats requests; what went wrong in the end is logged, and the client learns its kind.
+
+    Args:
+        name: The name by which the client knows the model.
+    """
+
+    name: str = ""
+
+    async def run(
+        self,
+        call: Callable[[], Awaitable[T]],
+        *,
+        endpoint: str,
+        retried: Callable[[], None],
+        hide: Sequence[str] = (),
+    ) -> T:
+        """Awaits `call()`, again after passing faults; see `Retry.run`."""
+        try:
+            return await Retry.run(self, call, endpoint=endpoint, retried=retried, hide=hide)
+        except ModelError as error:
+            logger.error("model %r: %s", self.name, error)
+            line = f"model {self.name!r} failed: {error.kind}"
+            raise ModelError(line, status=error.status, kind=error.kind) from None
 
 
 class _Fault(AbstractContextManager["_Fault"]):

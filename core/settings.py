@@ -77,7 +77,12 @@ class Settings(BaseModel):
     evaluator_model: str = Field(
         "", description="Model specifier of the judging roles. Empty: the same as `model`."
     )
-    seed: int = Field(0, ge=0, description="Seed of every random choice of the search (ours: 0).")
+    seed: int = Field(
+        0,
+        ge=0,
+        le=2**63 - 1,
+        description="Seed of every random choice of the search (ours: 0).",
+    )
     temperature: float | None = Field(
         0.7, ge=0, le=2, description="Sampling temperature (ToT section 4: 0.7; writing 1.0)."
     )

@@ -1,12 +1,16 @@
 """Every method under a module-level name, for `langgraph.json` and the servers that read it.
 
-A run's context names its task and its model. Loading this file builds the graphs and imports the
-tasks, so that a first run finds them ready; it loads no model, opens no socket and needs no key.
+A run's context names its task, and of what the operator offers its model and its pages: the graphs
+obey the policy that the variables `THOUGHTGRAPH_SERVED_…` say (README, Serving). Loading this file
+builds the graphs and imports the tasks, so that a first run finds them ready; it loads no model,
+opens no socket and needs no key.
 """
 
 from thoughtgraph import build, registry
+from thoughtgraph.policy import Policy
 
 for _id in registry.TASKS:
     registry.task(_id)
 
-globals().update({_id: build(_id) for _id in registry.METHODS})
+_policy = Policy.from_environment()
+globals().update({_id: build(_id, policy=_policy) for _id in registry.METHODS})

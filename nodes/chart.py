@@ -1,15 +1,48 @@
 """The empty graph every method starts from: state, input, output, and the settings as context."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from functools import wraps
 from typing import Any
 
 from langgraph.graph import StateGraph
 
+from thoughtgraph.nodes.running import running
 from thoughtgraph.parts import Parts
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 
-Chart = StateGraph[Any, Any, Any, Any]
+ENTRY = "start"
+"""Name of the node that writes the settings of a run; all others are given them."""
+
+
+class Chart(StateGraph[Any, Any, Any, Any]):
+    """A graph without nodes.
+
+    Args:
+        parts: The graph's objects; what they leave open becomes the context.
+        state: The method's state, `SearchState` or a subclass.
+        given: The method's input, `SearchInput` or a subclass.
+    """
+
+    def __init__(self, parts: Parts, state: type, given: type) -> None:
+        self._parts = parts
+        context = parts.context()
+        super().__init__(
+            state, input_schema=given, output_schema=SearchOutput, context_schema=context
+        )
+        # In no schema: no node is given it, so that no stream and no trace shows it.
+        self.channels[SCRATCH] = ScratchChannel(key=SCRATCH)
+
+    def add_node(self, node: Any, action: Any = None, **more: Any) -> Any:
+        """Adds a node; where there is a policy, its settings are checked before each run of it.
+
+        Raises:
+            SettingError: When it runs: the state holds settings that the policy does not allow.
+        """
+        guarded = node != ENTRY and self._parts.policy is not None
+        return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
+
+
 Node = Callable[..., Awaitable[dict[str, Any]]]
 """A step of a graph: from the state, or from the job it was sent, to a state update.
 
@@ -18,16 +51,18 @@ LangGraph types a node by the name of its parameter, which `Callable` can only l
 
 
 def chart(parts: Parts, *, state: type = SearchState, given: type = SearchInput) -> Chart:
-    """Returns a graph without nodes.
+    """Returns a graph without nodes; see `Chart`."""
+    return Chart(parts, state, given)
 
-    Args:
-        parts: The graph's objects; what they leave open becomes the context.
-        state: The method's state, `SearchState` or a subclass.
-        given: The method's input, `SearchInput` or a subclass.
-    """
-    graph: Chart = StateGraph(
-        state, input_schema=given, output_schema=SearchOutput, context_schema=parts.context()
-    )
-    # In no schema: no node is given it, so that no stream and no trace shows it.
-    graph.channels[SCRATCH] = ScratchChannel(key=SCRATCH)
-    return graph
+
+def _guarded(parts: Parts, node: Node) -> Node:
+    @wraps(node)
+    async def run(given: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
+        # A node reads them from what it is given, or, if it was sent ids only, from the channels.
+        found = running("settings")
+        parts.admit_settings(found)
+        if given.get("settings", found) != found:
+            parts.admit_settings(given["settings"])
+        return await node(given, *rest, **more)
+
+    return run

@@ -9,16 +9,13 @@ LangGraph's own tool node reads them in the same way.
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast
 
-from langchain_core.runnables.config import var_child_runnable_config
-
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.running import reader, running
 from thoughtgraph.scratch import SCRATCH, Scratch
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
 
-READ = "__pregel_read"
-"""LangGraph's key for the function that reads channels; `tests/test_jobs.py` fails if it goes."""
 NEEDED = ["problem", "settings", "run", "usage", "tree"]
 
 
@@ -41,22 +38,13 @@ def running_state() -> SearchState:
     Raises:
         RuntimeError: No graph is running.
     """
-    read = _reader()
-    if read is None:
-        raise RuntimeError("a fanned-out task runs inside its graph only")
-    return cast("SearchState", read(NEEDED, False))
+    return cast("SearchState", running(NEEDED))
 
 
 def running_scratch() -> Scratch:
     """Returns what the running graph shares beside its state; a new one where none is running."""
-    read = _reader()
+    read = reader()
     return Scratch() if read is None else cast("Scratch", read(SCRATCH, False))
-
-
-def _reader() -> Callable[..., Any] | None:
-    config = var_child_runnable_config.get() or {}
-    read: Callable[..., Any] | None = config.get("configurable", {}).get(READ)
-    return read
 
 
 def job_of(state: SearchState, order: Order) -> Job:
@@ -74,4 +62,6 @@ def job_of(state: SearchState, order: Order) -> Job:
         job["paths"] = [path_to(tree, key) for key in thoughts]
     if order.get("experiences"):
         job["lessons"] = [path_to(tree, key) for key in order["experiences"]]
-    return cast("Job", {**job, **order})
+    # What else is sent, such as settings, counts for nothing: the state alone has them.
+    own = {name: value for name, value in order.items() if name in Order.__annotations__}
+    return cast("Job", {**job, **own})

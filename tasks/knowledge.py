@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from thoughtgraph.acting import Hints, Label, Move, Tools
+from thoughtgraph.errors import InputError
 from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks import judgements
@@ -83,8 +84,12 @@ class Knowledge(ZeroShot):
             worked(lambda _: (), options, setting)  # refuses a file that cannot be read
         named: str = options["corpus"]
         own = None if named else self.pages(problem)
+        usual = options.get("corpus_else", "wikipedia")
+        if own is None and not (named or usual):
+            raise InputError("there are no pages to search here; choose a task without tools")
         return toolbox(
-            (named or "wikipedia") if own is None else own,
+            (named or usual) if own is None else own,
+            name=options.get("corpus_name", ""),
             style=options["observations"],
             costs=read_costs(options["tool_costs"]),
             contact=options["contact"],

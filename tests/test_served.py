@@ -13,6 +13,7 @@ from forms import assert_complete, assert_tasks_listed
 from thoughtgraph import registry
 from thoughtgraph.context import effective
 from thoughtgraph.graphs import served
+from thoughtgraph.policy import Policy
 
 ROOT = Path(__file__).parents[1]
 METHODS = sorted(registry.METHODS)
@@ -60,7 +61,7 @@ def test_task_is_chosen_from_a_list(method: str) -> None:
 def test_untouched_form_means_the_published_values(method: str, task: str) -> None:
     """A form may send every field with its default: that must not hide what the paper used."""
     form = {name: f["default"] for name, f in settings_schema(method).items() if "default" in f}
-    settings = registry.method_module(method).SETTINGS
+    settings = Policy().restrict(registry.method_module(method).SETTINGS)
     published = registry.task(task).published(method)
     chosen = effective(settings, published, graph(method).context_schema(**{**form, "task": task}))
     assert chosen == effective(settings, published, {"task": task})

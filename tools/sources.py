@@ -1,29 +1,36 @@
 """The tools of a run, by the name of where their pages come from."""
 
+import logging
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cache, partial
+from functools import lru_cache, partial
 from importlib import import_module
 from os import environ
 from os.path import expanduser
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tools.bounded import DEADLINE
-from thoughtgraph.tools.pages import Backend, Checkable, PagesError
+from thoughtgraph.tools.pages import Backend, Checkable, Page, PagesError, Similar
 from thoughtgraph.tools.prices import Cost, Priced
 from thoughtgraph.tools.search_tools import Style, finish_tool, search_tools
 from thoughtgraph.tools.toolbox import Toolbox, ToolSet
 from thoughtgraph.tools.wikipedia_cache import Recording
 from thoughtgraph.weights import cache_folder
 
+logger = logging.getLogger("thoughtgraph")
+
 COSTS: Mapping[str, Cost] = {"Finish": 0.0}
 """What a call costs unless the caller says otherwise; a tool not listed costs 1 (SPEC.md 6.2)."""
 COMMUNITY = "community"
+MOST_WIKIS = 64
+"""Sources that are kept open (ours); one more for every deadline that a run names."""
 MARGIN = 0.9
 """Share of a tool's deadline that its backend gets (ours): it can say better what was wrong."""
 
@@ -31,6 +38,7 @@ MARGIN = 0.9
 def toolbox(
     source: str | Backend = "wikipedia",
     *,
+    name: str = "",
     style: Style = "clean",
     costs: Mapping[str, Cost] | None = None,
     contact: str = "",
@@ -47,6 +55,8 @@ def toolbox(
             pages (see `thoughtgraph.tools.corpus`), or a backend of the caller's own. With
             `community` or `community:de`, Search is LangChain community's Wikipedia tool, and there
             is no Lookup.
+        name: What a server's clients know the source by. Errors then say this and the kind of
+            failure; the rest is logged.
         style: How observations read: `clean`, or `react` for the paper's code.
         costs: What tools cost, by name; the others cost 1, Finish 0.
         contact: An address at which a wiki's operator can reach whoever runs this; sent to live
@@ -63,12 +73,14 @@ def toolbox(
         UnknownName: A price is given for a tool that there is not.
     """
     if isinstance(source, str):
-        backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
+        with _Named(name):
+            backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
     else:
         backend = source
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
         own = _community_tools(backend)
     else:
+        backend = NamedBackend(backend, name) if name else backend
         tools = search_tools(backend, style=style, lenient_lookup=lenient_lookup)
         own = [Priced(tool) for tool in tools]
     own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
@@ -116,7 +128,7 @@ def open_backend(
     return _corpus(file.resolve(), cache_folder() / "corpora", found.st_mtime_ns, found.st_size)
 
 
-@cache
+@lru_cache(maxsize=MOST_WIKIS)
 def _live(
     address: str,
     contact: str,
@@ -131,7 +143,7 @@ def _live(
     return made
 
 
-@cache
+@lru_cache(maxsize=MOST_WIKIS)
 def _corpus(file: Path, folder: Path, modified: int, size: int) -> Backend:
     module: Any = import_module("thoughtgraph.tools.corpus")
     made: Backend = module.Corpus.open(file, folder)
@@ -167,6 +179,53 @@ def _language(code: str) -> str:
     if not re.fullmatch(r"[a-z][a-z0-9-]{1,30}", code):
         raise InputError(f"{code!r} is no language of Wikipedia; give a code such as 'de'")
     return code
+
+
+class NamedBackend:
+    """A source of pages that says no more of its troubles than their kind.
+
+    Args:
+        backend: The source.
+        name: What it is called.
+    """
+
+    def __init__(self, backend: Backend, name: str) -> None:
+        self._backend = backend
+        self._name = name
+
+    async def find(self, entity: str) -> Page | Similar:
+        """Returns a page, or what is similar to it; see `Backend.find`."""
+        with _Named(self._name):
+            return await self._backend.find(entity)
+
+    async def check(self) -> None:
+        """Asks whether the pages can be had; see `Checkable.check`."""
+        if isinstance(self._backend, Checkable):
+            with _Named(self._name):
+                await self._backend.check()
+
+
+class _Named(AbstractContextManager[None]):
+    """Names the source in the place of what went wrong with it, which is logged."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._name or not isinstance(error, PagesError | InputError):
+            return
+        logger.error("pages %r: %s", self._name, error)
+        if isinstance(error, PagesError):
+            what = f"{self._name!r} failed: {type(error).__name__}"
+            raise type(error)(what) from None
+        raise InputError(
+            f"the pages {self._name!r} cannot be used; the server's log says why"
+        ) from None
 
 
 def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Priced]:

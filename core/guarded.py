@@ -1,0 +1,69 @@
+"""A graph whose callers write its input, and nothing else of its state."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command, StateUpdate
+
+from thoughtgraph.errors import InputError
+
+_REMEDY = "start a run with the input you want, or continue one without any"
+
+
+class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph for clients who are not trusted with its state.
+
+    A server lets its clients edit threads: by state updates, forks, and commands of a run. Here
+    such edits reach the keys of the input schema alone. What a search has spent, which settings it
+    runs with and where it stands is written by its own nodes.
+    """
+
+    @classmethod
+    def of(cls, graph: CompiledStateGraph[Any, Any, Any, Any]) -> "GuardedGraph":
+        """Returns a compiled graph as a guarded one."""
+        return cls(**{name: each for name, each in vars(graph).items() if name != "__orig_class__"})
+
+    def stream(self, input: Any, *args: Any, **more: Any) -> Any:
+        """Runs the graph; see LangGraph."""
+        return super().stream(self._admitted(input), *args, **more)
+
+    def astream(self, input: Any, *args: Any, **more: Any) -> Any:
+        """Runs the graph; see LangGraph. Every other way of running it comes here."""
+        return super().astream(self._admitted(input), *args, **more)
+
+    def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
+        """Edits a thread; see LangGraph."""
+        self._admit_updates(supersteps)
+        return super().bulk_update_state(config, supersteps)
+
+    async def abulk_update_state(self, config: Any, supersteps: Any) -> Any:
+        """Edits a thread; see LangGraph."""
+        self._admit_updates(supersteps)
+        return await super().abulk_update_state(config, supersteps)
+
+    def _admitted(self, given: Any) -> Any:
+        """Returns what a run is given; a command may only resume it.
+
+        Raises:
+            InputError: A command would write to the state, or send work to a node.
+        """
+        if isinstance(given, Command) and (given.update is not None or given.goto):
+            raise InputError(f"a command cannot change the state of a search; {_REMEDY}")
+        return given
+
+    def _admit_updates(self, supersteps: Iterable[Sequence[StateUpdate]]) -> None:
+        """Refuses an edit of what is no input.
+
+        Raises:
+            InputError: It would write to another key.
+        """
+        keys = self.builder.schemas[self.builder.input_schema]
+        for update in (each for updates in supersteps for each in updates):
+            values = update.values
+            if values is not None and not isinstance(values, Mapping):
+                raise InputError(f"an update is an object of input keys; {_REMEDY}")
+            for name in values or {}:
+                if name not in keys:
+                    own, known = str(name)[:60], " and ".join(keys)
+                    raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
