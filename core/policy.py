@@ -42,7 +42,10 @@ NO_PAGES = "none"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIFTED = re.compile(r" None: [^.]*\.")
 """What a description says of a limit that is lifted."""
-_PREFIX = "THOUGHTGRAPH_SERVED_"
+MODELS_VARIABLE = "THOUGHTGRAPH_SERVED_MODELS"
+CORPORA_VARIABLE = "THOUGHTGRAPH_SERVED_CORPORA"
+LIMITS_VARIABLE = "THOUGHTGRAPH_SERVED_LIMITS"
+PRICES_VARIABLE = "THOUGHTGRAPH_SERVED_PRICES"
 
 logger = logging.getLogger("thoughtgraph")
 
@@ -92,13 +95,16 @@ class Policy:
         Raises:
             InputError: One of them cannot be read.
         """
-        models, corpora = _entries("MODELS"), _entries("CORPORA")
+        models, corpora = _entries(MODELS_VARIABLE), _entries(CORPORA_VARIABLE)
         chosen: dict[str, Any] = {"models": models} if models else {}
         if corpora:
             chosen["corpora"] = {} if corpora == {NO_PAGES: ""} else corpora
-        ceilings = {_limit(name): _ceiling(name, text) for name, text in _entries("LIMITS").items()}
-        prices = {name: _price(name, text) for name, text in _entries("PRICES").items()}
-        return cls(**chosen, ceilings=ceilings, prices=prices)
+        limits, prices = _entries(LIMITS_VARIABLE), _entries(PRICES_VARIABLE)
+        return cls(
+            **chosen,
+            ceilings={_limit(name): _ceiling(name, text) for name, text in limits.items()},
+            prices={name: _price(name, text) for name, text in prices.items()},
+        )
 
     def restrict(self, base: type[S]) -> type[S]:
         """Returns a method's settings with nothing in them that a client must not choose.
@@ -240,13 +246,13 @@ def _any_text(annotation: Any) -> bool:
     return annotation not in (int, float, bool, type(None))
 
 
-def _entries(name: str) -> dict[str, str]:
+def _entries(variable: str) -> dict[str, str]:
     """Returns the entries `NAME=VALUE` of a variable, in order."""
     entries: dict[str, str] = {}
-    for entry in os.environ.get(_PREFIX + name, "").split(","):
+    for entry in os.environ.get(variable, "").split(","):
         key, _, value = (part.strip() for part in entry.partition("="))
         if entry.strip() and (not key or key in entries or not (value or key == NO_PAGES)):
-            raise InputError(f"{_PREFIX}{name}: {entry.strip()!r} is no NAME=VALUE, or one twice")
+            raise InputError(f"{variable}: {entry.strip()!r} is no NAME=VALUE, or one twice")
         if key:
             entries[key] = value
     return entries
@@ -259,14 +265,14 @@ def _limit(name: str) -> str:
 def _ceiling(name: str, text: str) -> float | None:
     if text == "none":
         return None
-    number = _number("LIMITS", name, text)
+    number = _number(LIMITS_VARIABLE, name, text)
     whole = number.is_integer() and name not in ("dollars", "seconds")
     return int(number) if whole else number
 
 
 def _price(name: str, text: str) -> tuple[float, float]:
     prompt, _, completion = text.partition("/")
-    return _number("PRICES", name, prompt), _number("PRICES", name, completion)
+    return _number(PRICES_VARIABLE, name, prompt), _number(PRICES_VARIABLE, name, completion)
 
 
 def _number(variable: str, name: str, text: str) -> float:
@@ -275,5 +281,5 @@ def _number(variable: str, name: str, text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise InputError(f"{_PREFIX}{variable}: {name}={text} is no number of at least 0")
+        raise InputError(f"{variable}: {name}={text} is no number of at least 0")
     return number

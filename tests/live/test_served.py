@@ -42,12 +42,8 @@ READY = 60.0
 
 class Server(NamedTuple):
     url: str
-    model: str
     log: Path
-
-    @property
-    def context(self) -> dict[str, Any]:
-        return {"task": "game24", "model": self.model}
+    context: dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +61,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     env["LANGSMITH_TRACING"] = "false"
     env["LANGGRAPH_DEFAULT_RECURSION_LIMIT"] = "10"  # the server's own limit must end no search
     with FakeServer(add_up) as model, log.open("wb") as output:
+        broken = model.specifier.replace("/v1", "/v2")
+        offered = f"fake={model.specifier},broken={broken},keyless=openai:gpt-4o-mini"
+        env["THOUGHTGRAPH_SERVED_MODELS"] = offered
         process = subprocess.Popen(command, cwd=folder, env=env, stdout=output, stderr=output)
         try:
             _wait_until_ready(process, url, log)
-            yield Server(url, model.specifier, log)
+            yield Server(url, log, {"task": "game24"})
         finally:
             process.terminate()
             process.wait(timeout=30)
@@ -170,8 +169,8 @@ async def test_a_conversation_gets_the_answer_appended(client: Client, server: S
         ({"breadth": 0}, PUZZLE, "greater than or equal to 1"),
         ({"generate": "guess"}, PUZZLE, "'propose' or 'sample'"),
         ({"evaluate": "vote"}, PUZZLE, "the task lacks Votes"),
-        ({"model": "gpt"}, PUZZLE, "unknown model 'gpt'"),
-        ({"model": "openai:gpt-4o-mini"}, PUZZLE, "set OPENAI_API_KEY"),
+        ({"model": "gpt"}, PUZZLE, "should be 'fake', 'broken' or 'keyless', not 'gpt'"),
+        ({"model": "keyless"}, PUZZLE, "model 'keyless' cannot be used"),
         ({}, "2 4 7", "is no Game-of-24 puzzle; write four"),
         ({}, "", "no problem given"),
     ],
@@ -188,10 +187,11 @@ async def test_unusable_input_gives_its_reason(
 
 
 async def test_an_endpoint_that_refuses_ends_the_run(client: Client, server: Server) -> None:
-    elsewhere = {**server.context, "model": server.model.replace("/v1", "/v2")}
+    elsewhere = {**server.context, "model": "broken"}
     states = named(await stream(client, server, "values", context=elsewhere), "values")
     assert states[-1]["stop_reason"] == "error"
-    assert "the address ends in /v1" in states[-1]["error"]
+    assert states[-1]["error"] == "model 'broken' failed: HTTP 404"
+    assert "the address ends in /v1" in server.log.read_text()
     assert list(states[-1]["tree"]) == ["0"]
 
 

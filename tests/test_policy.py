@@ -1,0 +1,269 @@
+"""What the clients of a server may choose; nothing else reaches a model, a file or a limit."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_server import FakeServer, Fault
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command, Send
+from players import add_up
+
+import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.context import effective
+from thoughtgraph.policy import CLOSED, Policy
+from thoughtgraph.retry import Retry
+from thoughtgraph.settings import Settings
+
+METHODS = sorted(registry.METHODS)
+PUZZLE = "2 4 7 11"
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+ONCE = Retry(give_up_after=0)
+
+
+def fields(method: str) -> dict[str, Any]:
+    return registry.method_module(method).SETTINGS.model_fields
+
+
+def served(method: str, server: FakeServer, **more: Any) -> Any:
+    policy = Policy(models={"small": server.specifier, "big": server.specifier}, **more)
+    return tg.build(method, task="game24", policy=policy, checkpointer=InMemorySaver(), retry=ONCE)
+
+
+HOSTILE: dict[str, list[Any]] = {
+    "model": ["http://127.0.0.1:9/v1#m", "local", "openai:gpt-4o", "local:/etc/passwd", "SMALL"],
+    "evaluator_model": ["http://127.0.0.1:9/v1#m", "local"],
+    "corpus": ["/etc/passwd", "http://127.0.0.1:9/api.php", "community", "../x", "wikipedia:de"],
+    "examples": ["/proc/self/environ", "~/.ssh/id_rsa", "file:///etc/passwd", "OWN"],
+    "recording": ["record", "fresh", "replay"],
+    "contact": ["me (x)", "a@b.example"],
+    "share_evaluations": [True],
+    "prices": [{"small": [0, 0]}],
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_refused_choice_is_one_line_that_names_the_allowed_ones(method: str) -> None:
+    policy = Policy(models={"small": "local", "big": "local"}, corpora={"handbook": "/srv/x"})
+    settings = policy.restrict(registry.method_module(method).SETTINGS)
+    for name in fields(method):
+        kind = "examples" if name.endswith("examples") else name
+        for value in HOSTILE.get(kind, []):
+            with pytest.raises(tg.SettingError) as caught:
+                effective(settings, {}, {name: value})
+            line = str(caught.value)
+            assert name in line and "\n" not in line
+            allowed = {"model": "big", "corpus": "handbook", "examples": "own"}.get(kind, "")
+            assert allowed in line
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clients_lower_limits_and_never_lift_them(method: str) -> None:
+    base = registry.method_module(method).SETTINGS
+    settings = Policy(ceilings={"limit_tokens": 10, "limit_dollars": None}).restrict(base)
+    for name in (name for name in fields(method) if name.startswith("limit_")):
+        usual = fields(method)[name].default
+        most = {"limit_tokens": 10, "limit_dollars": None}.get(name, usual)
+        assert effective(settings, {}, {name: None})[name] == most
+        assert effective(settings, {}, {name: 1})[name] == 1
+        if most is not None:
+            assert effective(settings, {}, None)[name] == most
+            for value in (most + 1, 10**18, float("inf"), -1, "many", [[[]]], {"__overwrite__": 9}):
+                with pytest.raises(tg.SettingError, match=name):
+                    effective(settings, {}, {name: value})
+
+
+def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
+    policy = Policy(models={"small": "local", "big": "http://h/v1#q"}, corpora={"handbook": "/x"})
+    form = tg.build("fgdip", policy=policy).get_context_jsonschema()["properties"]
+    assert form["model"]["enum"] == ["small", "big"]
+    assert form["model"]["default"] == "small"
+    assert form["evaluator_model"]["enum"] == ["", "small", "big"]
+    assert {"", "handbook"} == set(form["corpus"]["anyOf"][0]["enum"])
+    assert not {"prices", *CLOSED} & set(form)
+    assert form["limit_requests"]["anyOf"][0]["maximum"] == form["limit_requests"]["default"]
+    assert "/x" not in str(form) and "http" not in str(form["model"])
+
+
+@pytest.mark.parametrize("annotation", [str, str | None, list[str], dict[str, int], Any, Path])
+def test_a_new_setting_of_any_text_is_refused_until_a_policy_knows_it(annotation: Any) -> None:
+    class More(Settings):
+        file: annotation = ""
+
+    with pytest.raises(TypeError, match="'file' takes any text"):
+        Policy().restrict(More)
+
+
+VARIABLES = {
+    "MODELS": "small=openai:gpt-4o-mini, big=http://vllm:8000/v1#q=4",
+    "CORPORA": "handbook=/srv/handbook.jsonl,de=wikipedia:de",
+    "LIMITS": "requests=5,dollars=0.5,seconds=none,max_completion_tokens=200",
+    "PRICES": "small=0.15/0.6",
+}
+
+
+def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in VARIABLES.items():
+        monkeypatch.setenv(f"THOUGHTGRAPH_SERVED_{name}", text)
+    policy = Policy.from_environment()
+    assert policy.models == {"small": "openai:gpt-4o-mini", "big": "http://vllm:8000/v1#q=4"}
+    assert policy.corpora == {"handbook": "/srv/handbook.jsonl", "de": "wikipedia:de"}
+    assert policy.prices == {"small": (0.15, 0.6)}
+    chosen = policy.restrict(registry.method_module("io").SETTINGS)()
+    assert (chosen.model, chosen.limit_requests, chosen.limit_dollars) == ("small", 5, 0.5)
+    assert chosen.max_completion_tokens == 200
+    monkeypatch.setenv("THOUGHTGRAPH_SERVED_CORPORA", "none")
+    assert Policy.from_environment().corpora == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("MODELS", "gpt-4o"),
+        ("MODELS", "a=local,a=local"),
+        ("MODELS", "a b=local"),
+        ("MODELS", "="),
+        ("CORPORA", "/etc/passwd"),
+        ("LIMITS", "request=5"),
+        ("LIMITS", "requests=many"),
+        ("LIMITS", "requests=nan"),
+        ("PRICES", "default=1"),
+        ("PRICES", "other=1/2"),
+    ],
+)
+def test_a_variable_that_cannot_be_read_gets_one_line(
+    monkeypatch: pytest.MonkeyPatch, name: str, text: str
+) -> None:
+    monkeypatch.setenv(f"THOUGHTGRAPH_SERVED_{name}", text)
+    with pytest.raises(tg.InputError) as caught:
+        Policy.from_environment()
+    assert "\n" not in str(caught.value)
+
+
+async def test_a_published_value_above_the_ceiling_is_lowered() -> None:
+    with FakeServer(add_up) as server:
+        graph = served("tot_bfs", server, ceilings={"max_completion_tokens": 7})
+        out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
+    assert out["stop_reason"] == "solved"
+    assert {seen.body["max_completion_tokens"] for seen in server.seen} == {7}
+
+
+SAID = "internal host db-7 said: sk-secret-123456"
+
+
+async def test_an_endpoint_is_quoted_to_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
+    with FakeServer(
+        fault=lambda seen: Fault(403, body=json.dumps({"error": {"message": SAID}}))
+    ) as server:
+        out = await served("io", server).ainvoke({"problem": PUZZLE}, THREAD)
+        assert out["error"] == "model 'small' failed: HTTP 403"
+        assert out["settings"]["model"] == "small"
+        assert server.url not in str(out) and "db-7" not in str(out)
+        assert server.url in caplog.text and "db-7" in caplog.text
+
+
+async def test_a_model_that_cannot_be_had_is_explained_to_the_log_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    policy = Policy(models={"small": "local:/srv/secret/weights.gguf"})
+    graph = tg.build("io", policy=policy)
+    with caplog.at_level(logging.ERROR), pytest.raises(tg.ModelUnavailable) as caught:
+        await graph.ainvoke({"problem": "2 4 7 11"}, context={"task": "game24"})
+    assert str(caught.value) == "model 'small' cannot be used; the server's log says why"
+    assert "/srv/secret/weights.gguf" in caplog.text
+
+
+async def test_pages_that_cannot_be_had_are_explained_to_the_log_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sources = {"handbook": "/srv/secret/pages.jsonl", "wiki": "http://127.0.0.1:9/api.php"}
+    with FakeServer() as server:
+        policy = Policy(models={"small": server.specifier}, corpora=sources)
+        graph = tg.build("react", task="hotpotqa", policy=policy)
+        for name, source in sources.items():
+            with pytest.raises((tg.InputError, tg.ToolsUnavailable)) as caught:
+                context = {"corpus": name, "tool_deadline": 0.5}
+                await graph.ainvoke({"problem": "Who?"}, context=context)
+            assert f"'{name}'" in str(caught.value)
+            assert source not in str(caught.value) and source in caplog.text
+
+
+EDITS = [
+    {"settings": {"model": "http://127.0.0.1:9/v1#m"}},
+    {"usage": {"__overwrite__": {"requests": -(10**9)}}},
+    {"tree": {"0": {"id": "0", "parent": "0"}}},
+    {"run": "another", "problem": PUZZLE},
+    {"scratch": {}},
+]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=[next(iter(edit)) for edit in EDITS])
+async def test_a_client_writes_the_input_and_nothing_else(edit: dict[str, Any]) -> None:
+    with FakeServer(add_up) as server:
+        graph = served("tot_bfs", server)
+        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
+        before = (await graph.aget_state(THREAD)).values
+        asked = len(server.seen)
+        for as_node in (None, "start", "register", "select", "__start__"):
+            with pytest.raises(tg.InputError):
+                await graph.aupdate_state(THREAD, edit, as_node=as_node)
+        commands = [
+            Command(update=edit),
+            Command(update=list(edit.items())),
+            Command(goto="answer"),
+            Command(goto=Send("generate", {"thought": "0", "expansion": 0, **edit})),
+        ]
+        for command in commands:
+            with pytest.raises(tg.InputError):
+                await graph.ainvoke(command, THREAD)
+        assert (await graph.aget_state(THREAD)).values == before
+        assert len(server.seen) == asked
+        await graph.aupdate_state(THREAD, {"problem": PUZZLE})
+        out = await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD)
+        assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": "http://127.0.0.1:9/v1#m"},
+        {"model": "gone"},
+        {"limit_requests": None},
+        {"limit_requests": 10**6},
+        {"examples": "/etc/passwd"},
+        {"more": 1},
+        {1: 1},
+    ],
+)
+async def test_settings_that_other_programs_wrote_are_not_used(change: Any) -> None:
+    """A thread may be older than the policy, or shared with a graph that is not ours."""
+    with FakeServer(add_up) as server:
+        saver = InMemorySaver()
+        free = tg.build("tot_bfs", task="game24", model=server.specifier, checkpointer=saver)
+        graph = tg.build(
+            "tot_bfs",
+            task="game24",
+            policy=Policy(models={"small": server.specifier}),
+            checkpointer=saver,
+        )
+        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
+        settings = (await graph.aget_state(THREAD)).values["settings"]
+        changed = {**settings, **change}
+        await free.aupdate_state(THREAD, {"settings": changed}, as_node="register")
+        asked = len(server.seen)
+        with pytest.raises(tg.SettingError, match="thread"):
+            await graph.ainvoke(None, THREAD)
+        assert len(server.seen) == asked
+        out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
+        assert out["stop_reason"] == "solved", "a new problem writes new settings"
+
+
+def test_in_ones_own_process_all_stays_free(tmp_path: Path) -> None:
+    base = registry.method_module("react").SETTINGS
+    given = {"model": "http://h/v1#m", "corpus": str(tmp_path), "examples": "x.txt"}
+    given |= {"limit_requests": None, "prices": {"m": [1, 2]}, "recording": "record"}
+    chosen = effective(base, {}, given)
+    assert {name: chosen[name] for name in given} == given
