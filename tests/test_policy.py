@@ -10,6 +10,7 @@ from fake_server import FakeServer, Fault
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Send
 from players import add_up
+from pydantic import create_model
 
 import thoughtgraph as tg
 from thoughtgraph import registry
@@ -78,7 +79,8 @@ def test_clients_lower_limits_and_never_lift_them(method: str) -> None:
 
 def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
     policy = Policy(models={"small": "local", "big": "http://h/v1#q"}, corpora={"handbook": "/x"})
-    form = tg.build("fgdip", policy=policy).get_context_jsonschema()["properties"]
+    schema: Any = tg.build("fgdip", policy=policy).get_context_jsonschema()
+    form = schema["properties"]
     assert form["model"]["enum"] == ["small", "big"]
     assert form["model"]["default"] == "small"
     assert form["evaluator_model"]["enum"] == ["", "small", "big"]
@@ -90,11 +92,9 @@ def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
 
 @pytest.mark.parametrize("annotation", [str, str | None, list[str], dict[str, int], Any, Path])
 def test_a_new_setting_of_any_text_is_refused_until_a_policy_knows_it(annotation: Any) -> None:
-    class More(Settings):
-        file: annotation = ""
-
+    more = create_model("More", __base__=Settings, file=(annotation, ""))
     with pytest.raises(TypeError, match="'file' takes any text"):
-        Policy().restrict(More)
+        Policy().restrict(more)
 
 
 VARIABLES = {
