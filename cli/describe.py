@@ -7,9 +7,9 @@ import annotated_types
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
+from thoughtgraph.admission import admit, lacks
 from thoughtgraph.cli.listing import show
 from thoughtgraph.context import effective
-from thoughtgraph.parts import admit, lacks
 from thoughtgraph.settings import CHOICES, Settings
 
 FITS = ("", "with --oracle", "in Python, with oracle=a function")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from thoughtgraph import registry
-from thoughtgraph.cli import results, text
+from thoughtgraph import registry, results
+from thoughtgraph.cli import text
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.errors import InputError
 from thoughtgraph.task import Pictures

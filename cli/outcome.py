@@ -10,8 +10,8 @@ from rich.text import Text
 from thoughtgraph import registry
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
-from thoughtgraph.cli.results import INTERRUPTED
 from thoughtgraph.nodes.act import REJECTED
+from thoughtgraph.results import INTERRUPTED
 from thoughtgraph.settings import limits_of
 from thoughtgraph.task import Checks
 from thoughtgraph.tree import Thought

@@ -8,16 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph import registry
+from thoughtgraph.admission import admit, default_method
 from thoughtgraph.cli import demo
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.parts import admit, lacks
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
-from thoughtgraph.task import Task
 
 DEFAULT_TASK = "question"
-DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
-"""Of these the first that the task can be searched by, unless its entry names another (ours)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ def planned(wish: Wish) -> Plan:
     if demonstrated:
         method = method or demo.METHOD
         given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
-    method = method or registry.TASKS[name].method or _default_method(task)
+    method = method or default_method(task)
     module = registry.method_module(method)
     settings = effective(module.SETTINGS, task.published(method), given)
     admit(method, task, module.needs, settings, oracle=wish.oracle)
@@ -89,15 +86,6 @@ def planned(wish: Wish) -> Plan:
         oracle=wish.oracle,
         gold=made.gold if made else None,
     )
-
-
-def _default_method(task: Task) -> str:
-    for method in DEFAULT_METHODS:
-        module = registry.method_module(method)
-        settings = effective(module.SETTINGS, task.published(method), None)
-        if not lacks(task, module.needs, settings, told=False):
-            return method
-    return DEFAULT_METHODS[0]
 
 
 def _problem(wish: Wish, task: str) -> str:

@@ -1,10 +1,12 @@
 """`thoughtgraph solve`: one problem, from the plan to the answer."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 
-from thoughtgraph.cli import results
+from thoughtgraph import results
 from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.introduction import introduce
 from thoughtgraph.cli.outcome import Outcome, resume_hint, show
@@ -15,6 +17,7 @@ from thoughtgraph.cli.screen import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.endpoints import default_specifier
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
+from thoughtgraph.tree import ROOT, root
 
 
 def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
@@ -58,7 +61,7 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
             runs.forget(run)
         raise
     _close(runs, run, ended)
-    result = results.result(plan, ended.state, finished=ended.finished, model=specifier)
+    result = results.stored(_out(plan, ended, specifier))
     written = _write(result, json_file, html_file)
     show(console, Outcome(plan, result, written, run))
     if error := ended.state.get("error"):
@@ -88,9 +91,31 @@ def _close(runs: Runs, run: str, ended: Ended) -> None:
         raise ModelError(ended.state.get("error") or "the model never answered")
 
 
-def _write(result: dict[str, object], json_file: str, html_file: str) -> list[str]:
+def _out(plan: Plan, ended: Ended, model: str) -> dict[str, Any]:
+    """Returns what the graph returned, or would have if it had not been stopped before its end.
+
+    Args:
+        plan: What was run.
+        ended: How it ended.
+        model: Specifier of the generating model, the default resolved.
+    """
+    state = ended.state
+    settings = state.get("settings") or plan.effective()
+    named = {"task": plan.task, "model": model, "evaluator_model": plan.evaluator_model}
+    return {
+        "method": plan.method,
+        "problem": plan.problem,
+        "oracle": plan.oracle,
+        **state,
+        "settings": {**settings, **named},
+        "tree": state.get("tree") or {ROOT: root()},
+        "stop_reason": state.get("stop_reason", "") if ended.finished else results.INTERRUPTED,
+    }
+
+
+def _write(result: Mapping[str, Any], json_file: str, html_file: str) -> list[str]:
     if json_file:
-        results.write_json(json_file, result)
+        results.write(json_file, results.as_json(result))
     if html_file:
-        results.write_html(html_file, result)
+        results.write(html_file, results.html(result))
     return [path for path in (json_file, html_file) if path]

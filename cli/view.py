@@ -3,7 +3,8 @@
 from os.path import expanduser
 from pathlib import Path
 
-from thoughtgraph.cli import results, stored
+from thoughtgraph import results
+from thoughtgraph.cli import stored
 from thoughtgraph.cli.viewer import page
 
 FOLDER_PAGE = "trees.html"

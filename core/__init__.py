@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from thoughtgraph.limiter import Rates
     from thoughtgraph.model import ChatPort, Draw
     from thoughtgraph.policy import Policy
+    from thoughtgraph.results import Result, html, save
     from thoughtgraph.retry import Retry
+    from thoughtgraph.solving import solve
 
 __all__ = [
     "BudgetSpent",
@@ -39,6 +41,7 @@ __all__ = [
     "ProblemError",
     "Rates",
     "ReplayMiss",
+    "Result",
     "Retry",
     "SettingError",
     "Thought",
@@ -49,8 +52,11 @@ __all__ = [
     "Usage",
     "build",
     "children_of",
+    "html",
     "path_to",
     "runnable",
+    "save",
+    "solve",
 ]
 
 _LATE = {
@@ -58,12 +64,21 @@ _LATE = {
     "Draw": "model",
     "Policy": "policy",
     "Rates": "limiter",
+    "Result": "results",
     "Retry": "retry",
     "build": "building",
+    "html": "results",
     "runnable": "building",
+    "save": "results",
+    "solve": "solving",
 }
 """Names whose modules need LangGraph or LangChain, which take seconds to import: imported at their
 first use, so that the command's help, lists and errors come at once."""
+
+
+def __dir__() -> list[str]:
+    """Lists the library's own names, those that are imported at their first use included."""
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,9 +1,10 @@
 """From a method's name and a few objects to a compiled graph."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableBinding
@@ -12,12 +13,15 @@ from langgraph.types import Checkpointer
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Tools
+from thoughtgraph.admission import Oracle
 from thoughtgraph.cache import AnswerCache, MemoryCache, SqliteCache
+from thoughtgraph.calling import SearchGraph
 from thoughtgraph.endpoints import port_for
+from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.guarded import GuardedGraph
 from thoughtgraph.limiter import Rates
 from thoughtgraph.model import ChatPort, Replay
-from thoughtgraph.parts import Oracle, Parts
+from thoughtgraph.parts import Parts
 from thoughtgraph.policy import Policy
 from thoughtgraph.retry import Retry
 from thoughtgraph.scratch import SCRATCH
@@ -45,6 +49,7 @@ def build(
     retry: Retry | None = None,
     checkpointer: Checkpointer = None,
     policy: Policy | None = None,
+    **settings: Never,
 ) -> Graph:
     """Builds the graph of a method.
 
@@ -69,6 +74,7 @@ def build(
             server.
         policy: What the clients of a server may choose. None: everything, for the caller's own
             process; a graph that answers strangers needs one.
+        settings: None: what a run can be told goes by `context` when it is run.
 
     Returns:
         The compiled graph. Run it with `await graph.ainvoke({"problem": …}, context={…})`; its
@@ -78,10 +84,11 @@ def build(
         UnknownName: There is no such method or task.
         CapabilityError: The task lacks what the method needs.
         InputError: The model specifier has no known form, the cache file cannot be used, or the
-            oracle is none or would never be asked.
+            oracle is none or would never be asked; or a setting of the method was given here.
         ModelUnavailable: The embedded model cannot be had here.
     """
     module = registry.method_module(method)
+    _refuse_settings(settings, module.SETTINGS.model_fields)
     answers = SqliteCache(cache) if isinstance(cache, str | Path) else cache or MemoryCache()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     parts = Parts(
@@ -96,12 +103,24 @@ def build(
         tools=tools,
         policy=policy,
     )
-    graph: Graph = module.build(parts).compile(name=method, checkpointer=checkpointer)
+    graph = SearchGraph(**vars(module.build(parts).compile(name=method, checkpointer=checkpointer)))
     # What a run shares beside its state is shown to nobody.
     graph.stream_channels = [name for name in graph.stream_channels_list if name != SCRATCH]
     if policy is not None:
         graph = GuardedGraph.of(graph)
     return graph.with_config(recursion_limit=SUPERSTEPS)
+
+
+def _refuse_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
+    for name in given:
+        if name in known:
+            raise InputError(
+                f"{name!r} is a setting, which each run is given: "
+                f"await graph.ainvoke({{'problem': …}}, context={{{name!r}: …}}), "
+                f"or thoughtgraph.solve(…, {name}=…)"
+            )
+        arguments = [arg for arg in signature(build).parameters if arg != "settings"]
+        raise UnknownName("argument of build", name, arguments)
 
 
 def runnable(graph: Graph) -> RunnableBinding[Any, Any]:

@@ -6,12 +6,13 @@ from typing import Any
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 
+from thoughtgraph.calling import SearchGraph
 from thoughtgraph.errors import InputError
 
 _REMEDY = "start a run with the input you want, or continue one without any"
 
 
-class GuardedGraph(CompiledStateGraph[Any, Any, Any, Any]):
+class GuardedGraph(SearchGraph):
     """A compiled graph for clients who are not trusted with its state.
 
     A server lets its clients edit threads: by state updates, forks, and commands of a run. Here

@@ -1,28 +1,25 @@
 """The objects a graph is built around: task, models, oracle. Plain values come by settings."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import iscoroutinefunction, signature
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Tools
+from thoughtgraph.admission import Needs, Oracle, admit, check_examples
 from thoughtgraph.context import effective, specialise
-from thoughtgraph.errors import CapabilityError, InputError, SettingError, ToolsUnavailable
+from thoughtgraph.errors import CapabilityError, InputError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.policy import CLOSED, PRICES, Policy
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
-from thoughtgraph.task import Checks, Shows, Task, lacking
+from thoughtgraph.task import Task, lacking
 
 T = TypeVar("T")
 
-Oracle = Callable[[str], Awaitable[bool]]
-"""Says whether an answer is right. A result that used one is labelled oracle."""
-Needs = Callable[[Mapping[str, Any]], Sequence[type]]
 OpenPort = Callable[..., ChatPort]
 """Makes the port of a model specifier; `served_as` names it for clients of a server."""
 
@@ -99,7 +96,7 @@ class Parts:
         task = self.task or registry.task(named.get("task") or default)
         chosen = effective(self.settings, self._values(task), given)
         self._admit(task, chosen)
-        _enough_examples(task, chosen)
+        check_examples(task, chosen)
         return {**chosen, "task": task.id}
 
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
@@ -216,88 +213,3 @@ class Parts:
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
         admit(self.method, task, self.needs, settings, oracle=self.oracle)
-
-
-def admit(
-    method: str,
-    task: Task,
-    needs: Needs,
-    settings: Mapping[str, Any],
-    *,
-    oracle: Oracle | bool = False,
-) -> None:
-    """Checks that a task can do what a method needs.
-
-    Args:
-        method: Id of the method.
-        task: The task.
-        needs: From effective settings to the capability protocols.
-        settings: The effective settings.
-        oracle: What tells the method whether an answer is right; True: the task's exact check.
-
-    Raises:
-        CapabilityError: It cannot; the message says whether it could if the method were told.
-        InputError: The method asks no oracle, or what is given is none.
-    """
-    exact = oracle is True and registry.method(method).told
-    missing = lacks(task, needs, settings, told=bool(oracle), exact=exact)
-    if not missing:
-        if oracle:
-            _admit_oracle(method, oracle)
-        return
-    if oracle or lacks(task, needs, settings, told=True):
-        raise CapabilityError(method, task.id, missing)
-    own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
-    remedy = f"else tell it whether an answer is right: {own}oracle=an async (answer) -> bool"
-    raise CapabilityError(method, task.id, missing, remedy)
-
-
-def lacks(
-    task: Task, needs: Needs, settings: Mapping[str, Any], *, told: bool, exact: bool = False
-) -> list[str]:
-    """Returns what a task lacks for a method.
-
-    Args:
-        task: The task.
-        needs: From effective settings to the capability protocols.
-        settings: The effective settings.
-        told: Whether the method is told if an answer is right.
-        exact: Whether the task's exact check is to tell it.
-    """
-    return lacking(task, [*needs({**settings, "oracle": told}), *([Checks] if exact else [])])
-
-
-def _admit_oracle(method: str, oracle: object) -> None:
-    """Refuses what would be ignored, or would fail when a search that was paid for first asks."""
-    if not registry.method(method).told:
-        told = ", ".join(name for name, entry in registry.METHODS.items() if entry.told)
-        raise InputError(
-            f"method {method!r} never asks whether an answer is right; leave the oracle out, or "
-            f"choose one of {told}"
-        )
-    if oracle is not True and not _asks_async(oracle):
-        raise InputError(
-            f"{oracle!r} is no oracle; give an async function of one argument, the answer, that "
-            "returns True or False"
-        )
-
-
-def _asks_async(oracle: Any) -> bool:
-    """Returns whether something can be awaited once it is called with one argument."""
-    try:
-        signature(oracle).bind("")
-    except (TypeError, ValueError):
-        return False
-    return iscoroutinefunction(oracle) or iscoroutinefunction(type(oracle).__call__)
-
-
-def _enough_examples(task: Task, settings: Mapping[str, Any]) -> None:
-    """Refuses to show more worked examples than a task has: a result would be of fewer shots."""
-    if settings.get("examples") not in ("", "own") or not isinstance(task, Shows):
-        return
-    wanted = settings.get("shots", 0)
-    if (own := len(task.demonstrations(wanted))) < wanted:
-        raise SettingError(
-            f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most, or "
-            "examples to a text file of yours"
-        )

@@ -1,6 +1,6 @@
 """Which methods and tasks there are, by id; each is imported only when it is asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -233,6 +233,19 @@ TASKS = {
         ),
     )
 }
+
+
+Viewer = Callable[[Sequence[Mapping[str, Any]]], str]
+VIEWER = "thoughtgraph.cli.viewer:page"
+"""`module:callable`; of stored results it makes one page of their search trees."""
+
+
+def viewer() -> Viewer:
+    """Imports the viewer, which stands in a layer above: only who asks for a page loads it."""
+    module, _, make = VIEWER.partition(":")
+    return cast(
+        "Callable[[Sequence[Mapping[str, Any]]], str]", getattr(import_module(module), make)
+    )
 
 
 def method(name: str) -> MethodEntry:

@@ -77,6 +77,8 @@ class SearchInput(TypedDict, total=False):
 class SearchState(SearchInput, total=False):
     """Everything a running search knows. Gold answers are never in it."""
 
+    method: str
+    """Id of the method."""
     tree: Annotated[Tree, DeltaChannel(merge_thoughts, dict, snapshot_frequency=SNAPSHOT)]
     """The search tree; `DeltaChannel` keeps checkpoints linear in the tree."""
     frontier: list[str]
@@ -248,8 +250,12 @@ class FeedbackState(SearchState, total=False):
 
 
 class SearchOutput(TypedDict, total=False):
-    """What a caller gets back."""
+    """What a caller gets back: all that `thoughtgraph.results` needs to keep and show it."""
 
+    method: str
+    """Id of the method."""
+    problem: str
+    """The problem in canonical form."""
     answer: str | None
     """The best answer found, in the task's canonical form, or None."""
     candidates: list[str | None]

@@ -44,6 +44,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         if tools:
             planted["tools"] = tools
         return {
+            "method": parts.method,
             "problem": problem,
             "settings": settings,
             "run": run,

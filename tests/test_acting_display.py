@@ -16,9 +16,10 @@ import thoughtgraph as tg
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.live import LiveScreen
-from thoughtgraph.cli.viewer.payload import payload, without_pages
+from thoughtgraph.cli.viewer.payload import payload
 from thoughtgraph.cli.watch import STREAM, Watch
 from thoughtgraph.model import ChatPort
+from thoughtgraph.results import without_pages
 from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tree import Thought
 

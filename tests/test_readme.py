@@ -2,11 +2,11 @@
 
 The convention for README.md, ARCHITECTURE.md, CONTRIBUTING.md and the pages of docs/:
 
-* ```` ```python ```` blocks run from top to bottom, in one namespace a document; `await` may stand
-  at the top level, as in a notebook. Each of their models is an endpoint on the loopback interface
-  that plays Game of 24 by addition (`players.py`), under whatever name the text gives it:
-  `openai:…`, or none. A comment `# → text` at the end of a line that is an expression states what
-  the expression prints as, and is checked.
+* ```` ```python ```` blocks run from top to bottom, in one namespace a document. README's are a
+  plain script; elsewhere `await` may stand at the top level, as in a notebook. Each of their models
+  is an endpoint on the loopback interface that plays Game of 24 by addition (`players.py`), under
+  whatever name the text gives it: `openai:…`, or none. A comment `# → text` at the end of a line
+  that is an expression states what the expression prints as, and is checked.
 * ```` ```python no-run ```` blocks are only compiled.
 * ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` names a command and options there
   are, methods and tasks of the registry; every `--group` and extra is in pyproject.toml.
@@ -14,6 +14,7 @@ The convention for README.md, ARCHITECTURE.md, CONTRIBUTING.md and the pages of 
 """
 
 import ast
+import asyncio
 import inspect
 import itertools
 import re
@@ -37,6 +38,8 @@ DOCUMENTS = [ROOT / name for name in NAMES if (ROOT / name).exists()]
 DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
 SHELLS = ("sh", "bash", "console", "shell")
 NO_RUN = "no-run"
+SCRIPT = "README.md"
+"""The document whose blocks run as they stand, in a thread without an event loop."""
 
 _FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```\s*$", re.M | re.S)
 _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
@@ -64,7 +67,7 @@ def compiled(block: Block) -> Iterator[tuple[Any, str | None]]:
     """The statements of a block; the code of an expression comes with what it should print as."""
     tree = ast.parse("\n" * (block.line - 1) + block.text, str(block.document))
     lines = block.text.splitlines()
-    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    flags = 0 if block.document.name == SCRIPT else ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     for statement in tree.body:
         stated = _STATES.search(lines[(statement.end_lineno or 0) - block.line])
         name = str(block.document)
@@ -78,7 +81,10 @@ def compiled(block: Block) -> Iterator[tuple[Any, str | None]]:
 
 async def execute(block: Block, namespace: dict[str, Any]) -> None:
     for code, stated in compiled(block):
-        result = eval(code, namespace)
+        if block.document.name == SCRIPT:
+            result = await asyncio.to_thread(eval, code, namespace)
+        else:
+            result = eval(code, namespace)
         if inspect.iscoroutine(result):
             result = await result
         if stated is not None:

@@ -8,6 +8,7 @@ from thoughtgraph import registry
 from thoughtgraph.cli.text import headline
 from thoughtgraph.cli.viewer.prompts import Rendered, Renderer, Result
 from thoughtgraph.cli.viewer.texts import Texts
+from thoughtgraph.results import without_pages
 from thoughtgraph.tree import Thought, Tree
 
 COPIED = (
@@ -39,15 +40,6 @@ def payload(results: Sequence[Result]) -> dict[str, Any]:
     """
     texts = Texts()
     return {"runs": [_run(result, texts) for result in results], "texts": texts.packed()}
-
-
-def without_pages(thought: Thought) -> Thought:
-    """Returns a thought whose tools' state names its page but does not hold the page's text."""
-    state = thought.get("tool_state") or {}
-    if not isinstance(page := state.get("page"), dict):
-        return thought
-    named = {name: page[name] for name in ("title", "url") if page.get(name)}
-    return {**thought, "tool_state": {**state, "page": named}}
 
 
 def _run(result: Result, texts: Texts) -> dict[str, Any]:

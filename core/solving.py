@@ -1,0 +1,68 @@
+"""One problem from synchronous code: build, run, wait."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from anyio.from_thread import start_blocking_portal
+
+from thoughtgraph import registry
+from thoughtgraph.acting import Tools
+from thoughtgraph.admission import Oracle, default_method
+from thoughtgraph.building import Graph, Model, build
+from thoughtgraph.results import Result
+from thoughtgraph.task import Task
+
+DEFAULT_TASK = "question"
+
+
+def solve(
+    problem: str,
+    *,
+    method: str | None = None,
+    task: str | Task | None = None,
+    model: Model | None = None,
+    evaluator_model: Model | None = None,
+    oracle: Oracle | bool = False,
+    tools: Tools | Sequence[Any] = (),
+    **settings: Any,
+) -> Result:
+    """Searches for the answer to one problem and waits for it.
+
+    It works in a script, in a notebook and beside a running event loop, which it holds up: the
+    search has a loop of its own in another thread. From async code, await the graph of
+    `thoughtgraph.build` instead.
+
+    Args:
+        problem: The problem in the task's format.
+        method: The method's id; None: the one that `thoughtgraph solve` takes for the task.
+        task: A task or its id; None: any question (`question`).
+        model: A chat model, a port or a model specifier; None: as `thoughtgraph solve` chooses.
+        evaluator_model: The model of the judging roles; None: the same as `model`.
+        oracle: As of `thoughtgraph.build`.
+        tools: As of `thoughtgraph.build`.
+        settings: The method's settings, limits included; `thoughtgraph methods ID` lists them.
+
+    Returns:
+        What the graph returned. `thoughtgraph.save` and `thoughtgraph.html` take it; a notebook
+        shows its tree.
+
+    Raises:
+        ThoughtgraphError: Something that was given cannot be used, as `thoughtgraph.build` says;
+            nothing has been spent.
+    """
+    known = registry.task(task or DEFAULT_TASK) if task is None or isinstance(task, str) else task
+    graph = build(
+        method or default_method(known),
+        task=known,
+        model="" if model is None else model,
+        evaluator_model=evaluator_model,
+        oracle=oracle,
+        tools=tools,
+    )
+    with start_blocking_portal() as portal:
+        result: Result = portal.call(_search, graph, problem, settings)
+    return result
+
+
+async def _search(graph: Graph, problem: str, settings: dict[str, Any]) -> Result:
+    return Result(await graph.ainvoke({"problem": problem}, context=settings))

@@ -1,0 +1,213 @@
+"""What a user of the library meets first: one call, a result to keep and show, clear refusals."""
+
+import asyncio
+import html as markup
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_server import FakeServer
+from langgraph.graph import END, START, StateGraph
+from players import add_up
+from typing_extensions import TypedDict
+
+import thoughtgraph as tg
+from thoughtgraph.cli.app import main
+
+GAME: dict[str, Any] = {"task": "game24", "method": "tot_bfs", "breadth": 1}
+PUZZLE = {"problem": "3 5 7 9"}
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    with FakeServer(add_up) as server:
+        yield server.specifier
+
+
+def test_the_listing_of_the_module_is_its_api() -> None:
+    assert dir(tg) == sorted(tg.__all__)
+    for name in dir(tg):
+        assert getattr(tg, name) is not None
+
+
+def test_a_script_solves_with_one_call(model: str) -> None:
+    out = tg.solve("3 5 7 9", model=model, **GAME)
+    assert (out["answer"], out["stop_reason"]) == ("3 + 5 + 7 + 9", "solved")
+    assert out["settings"]["breadth"] == 1
+    assert "keys: " in repr(out) and len(repr(out)) < 400
+
+
+async def test_a_running_loop_is_no_hindrance(model: str) -> None:
+    out = tg.solve("3 5 7 9", model=model, **GAME)
+    again = await asyncio.to_thread(tg.solve, "3 5 7 9", model=model, **GAME)
+    assert out["answer"] == again["answer"] == "3 + 5 + 7 + 9"
+
+
+def test_the_method_is_chosen_as_the_command_chooses_it(model: str) -> None:
+    assert tg.solve("3 5 7 9", task="game24", model=model, breadth=1)["method"] == "tot_bfs"
+    with pytest.raises(tg.UnknownName, match="did you mean 'game24'"):
+        tg.solve("3 5 7 9", task="game25", model=model)
+
+
+def test_a_misspelt_setting_is_refused_before_anything_is_asked(model: str) -> None:
+    with pytest.raises(tg.UnknownName, match=r"'bredth'.*did you mean 'breadth'"):
+        tg.solve("3 5 7 9", task="game24", model=model, bredth=1)
+
+
+SLOW = """
+import thoughtgraph as tg
+from scripted import ScriptedChat
+def asked(call):
+    print("asked", flush=True)
+    return 60
+tg.solve("3 5 7 9", task="game24", model=ScriptedChat(reply=lambda _: "no", delay=asked))
+"""
+
+
+def test_ctrl_c_ends_a_call_at_once() -> None:
+    script = subprocess.Popen(
+        [sys.executable, "-c", SLOW],
+        cwd=Path(__file__).parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert script.stdout is not None
+    assert script.stdout.readline() == "asked\n"
+    script.send_signal(signal.SIGINT)
+    _, err = script.communicate(timeout=30)
+    assert "KeyboardInterrupt" in err
+
+
+async def test_what_python_keeps_is_what_the_command_writes_and_views(
+    model: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    graph = tg.build("tot_bfs", task="game24", model=model)
+    tg.save(await graph.ainvoke(PUZZLE, context={"breadth": 1}), "python.json")
+
+    def command(*words: str) -> None:
+        monkeypatch.setattr(sys, "argv", ["thoughtgraph", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert not ended.value.code, capfd.readouterr().err
+
+    options = ["--task", "game24", "--model", model, "--set", "breadth=1", "--json", "command.json"]
+    await asyncio.to_thread(command, "solve", "3 5 7 9", *options)
+    ours, theirs = (json.loads(Path(f"{name}.json").read_text()) for name in ("python", "command"))
+    assert list(ours) == list(theirs)
+    assert ours["tree"].keys() == theirs["tree"].keys()
+    for name in ("method", "task", "problem", "answer", "stop_reason"):
+        assert ours[name] == theirs[name]
+    command("view", "python.json")
+    tg.save(ours, "again.json")
+    tg.save(ours, "page.html")
+    assert json.loads(Path("again.json").read_text()) == ours
+    assert Path("page.html").read_text() == Path("python.html").read_text()
+
+
+def test_a_notebook_shows_the_page_of_the_tree(model: str) -> None:
+    out = tg.solve("3 5 7 9", model=model, **GAME)
+    page = tg.html(dict(out))
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    shown = page._repr_html_()
+    assert shown == out._repr_html_()
+    inside = shown.partition('srcdoc="')[2].partition('"')[0]
+    assert markup.unescape(inside) == page
+
+
+def test_what_is_no_result_is_not_kept(tmp_path: Path) -> None:
+    for nothing in ({"answer": "7"}, {}, [1]):
+        with pytest.raises(tg.InputError, match="no result"):
+            tg.save(nothing, tmp_path / "x.json")  # type: ignore[arg-type]
+    with pytest.raises(tg.InputError, match="no folder"):
+        tg.save({}, tmp_path / "none" / "x.json")
+    assert not list(tmp_path.iterdir())
+
+
+MISPLACED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "input": ({**PUZZLE, "breadth": 3}, {}, "'breadth' is a setting.*the input.*context="),
+    "configurable": (
+        PUZZLE,
+        {"config": {"configurable": {"breadth": 3}}},
+        "'breadth' is a setting.*configurable.*context=",
+    ),
+    "config": (PUZZLE, {"config": {"breadth": 3}}, "'breadth' is a setting.*context="),
+    "call": (PUZZLE, {"breadth": 3}, "'breadth' is a setting.*arguments.*context="),
+    "model": (PUZZLE, {"config": {"configurable": {"model": "x"}}}, "'model' is a setting"),
+    "unknown": ({"problm": "3 5 7 9"}, {}, "unknown input 'problm'; did you mean 'problem'"),
+    "text": ("3 5 7 9", {}, "the input is a dictionary"),  # type: ignore[dict-item]
+}
+
+
+@pytest.mark.parametrize("place", MISPLACED)
+async def test_a_setting_in_the_wrong_place_is_refused(place: str, model: str) -> None:
+    given, options, why = MISPLACED[place]
+    graph = tg.build("tot_bfs", task="game24", model=model)
+    with pytest.raises(tg.InputError, match=why):
+        await graph.ainvoke(given, **options)
+    if "config" in options:
+        with pytest.raises(tg.InputError, match=why):
+            async for _ in graph.with_config(options["config"]).astream(given):
+                pass
+
+
+async def test_a_server_may_repeat_the_context_in_the_configuration(model: str) -> None:
+    graph = tg.build("tot_bfs", task="game24", model=model)
+    config = {"configurable": {"breadth": 1, "thread_id": "a", "user": "b"}}
+    out = await graph.ainvoke(PUZZLE, config, context={"breadth": 1})  # type: ignore[arg-type]
+    assert out["settings"]["breadth"] == 1
+
+
+class Outer(TypedDict, total=False):
+    problem: str
+    model: str
+    answer: str
+
+
+@pytest.mark.parametrize("way", ["node", "await", "solve"])
+async def test_a_graph_as_a_node_takes_what_it_needs_of_a_larger_state(
+    way: str, model: str
+) -> None:
+    inner = tg.build("tot_bfs", task="game24", model=model)
+
+    async def call(state: Outer) -> Outer:
+        out = await inner.ainvoke(state, context={"breadth": 1})  # type: ignore[arg-type]
+        return {"answer": out["answer"]}
+
+    def solve(state: Outer) -> Outer:
+        return {"answer": tg.solve(state["problem"], model=model, **GAME)["answer"]}
+
+    graph = StateGraph(Outer)
+    graph.add_node("search", {"node": inner, "await": call, "solve": solve}[way])  # type: ignore[call-overload]
+    graph.add_edge(START, "search")
+    graph.add_edge("search", END)
+    out = await graph.compile().ainvoke({"problem": "3 5 7 9", "model": "mine"})
+    assert out == {"problem": "3 5 7 9", "model": "mine", "answer": "3 + 5 + 7 + 9"}
+
+
+def test_a_synchronous_call_of_a_graph_is_answered_with_the_remedy(model: str) -> None:
+    graph = tg.build("tot_bfs", task="game24", model=model)
+    for call in (graph.invoke, tg.runnable(graph).invoke):
+        with pytest.raises(tg.InputError, match=r"await graph.ainvoke\(…\).*solve\(…\)"):
+            call(PUZZLE)
+    with pytest.raises(tg.InputError, match="async"):
+        list(graph.stream(PUZZLE))
+
+
+def test_a_setting_given_to_build_is_answered_with_its_place(model: str) -> None:
+    with pytest.raises(tg.InputError, match=r"'breadth' is a setting.*context=\{'breadth'"):
+        tg.build("tot_bfs", task="game24", model=model, breadth=3)  # type: ignore[arg-type]
+    with pytest.raises(tg.UnknownName, match="did you mean 'checkpointer'"):
+        tg.build("tot_bfs", checkpoint=None)  # type: ignore[arg-type]
+    with pytest.raises(tg.InputError, match="no function"):
+        tg.build("tot_bfs", model=lambda prompt: "24")  # type: ignore[arg-type]
