@@ -291,7 +291,7 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["solve", *PUZZLE, "--set", 'prices={"m": [-1, 2]}', *MODEL], ["prices.m.0", "equal to 0"]),
     (["solve", *PUZZLE, "--set", "concurrency=0", *MODEL], ["setting 'concurrency'"]),
     (["solve", *PUZZLE, "--set", "generate=sample", *MODEL], ["tot_bfs", "game24", "Samples"]),
-    (["solve", *PUZZLE, "--model", "gpt-4"], ["'gpt-4'", "openai:NAME"]),
+    (["solve", *PUZZLE, "--model", "gpt-4"], ["'gpt-4'", "openai:gpt-4"]),
     (["solve", *PUZZLE, "--model", "http://127.0.0.1:x/v1#m"], ["'http://127.0.0.1:x/v1'", "'x'"]),
     (["solve", *PUZZLE, "--model", "http://#m"], ["'http://'", "no host"]),
     (["solve", *PUZZLE, "--evaluator-model", "http://#m", *MODEL], ["'http://'", "no host"]),
