@@ -45,7 +45,7 @@ def load(path: Path) -> list[Puzzle]:
             Puzzle(Crosswords().read(json.dumps(clues)), rows("".join(letters)))
             for clues, letters in pairs
         ]
-    except (OSError, TypeError, ValueError) as error:
+    except (OSError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"cannot read crosswords from {str(path)!r} ({error}); it must be a JSON list of "
             "[ten clues, 25 letters]"

@@ -57,7 +57,7 @@ def load(task: str, path: str | Path, *, paragraphs: bool = False) -> list[Recor
         raise InputError(
             f"cannot read {str(path)!r} ({error.strerror}); name a file for {task!r}"
         ) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         # InputError is a ValueError: a problem the task refuses is reported with its place.
         raise InputError(
             f"entry {len(records) + 1} of {str(path)!r} is no {task} problem: {_why(error)}; "

@@ -33,7 +33,7 @@ Plan = tuple[str, ...]
 Mutation = Callable[[Plan, Style, Random], Plan | None]
 
 _VARIABLE = re.compile(r"\b(?:obj|num|color|category|size|material|relation)\d+\b")
-_FILTERS = re.compile(r"(\w+) = (?:filter_\w+|exclude_object)\(.*?(\w+)\)$")
+_FILTERS = re.compile(r"(\w+) = (?:filter_\w+|exclude_object)\((?:.*\W)?(\w+)\)$")
 
 
 class Rates(NamedTuple):

@@ -169,7 +169,7 @@ def read(file: Path) -> dict[str, Any]:
     """
     try:
         result = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {str(file)!r} ({error}); name what --json wrote") from error
     if not isinstance(result, dict) or not result.keys() >= NEEDED:
         raise InputError(f"{str(file)!r} holds no result; name a file that solve --json wrote")

@@ -131,5 +131,5 @@ def _json(file: Path) -> Any:
     try:
         packed = file.read_bytes()
         return json.loads(gzip.decompress(packed) if file.suffix == ".gz" else packed)
-    except (OSError, EOFError, ValueError) as error:
+    except (OSError, EOFError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {str(file)!r}: {error}") from error

@@ -220,9 +220,10 @@ def demonstrations(task: Steps, settings: Mapping[str, Any]) -> str:
 
 def bare(text: str) -> str:
     """Returns a step without the labels (`Step 3:`) that a model repeats."""
-    while label := _LABEL.match(text):
-        text = text[label.end() :]
-    return text.strip()
+    begin = 0
+    while label := _LABEL.match(text, begin):
+        begin = label.end()
+    return text[begin:].strip()
 
 
 def _written(state: SearchState) -> tuple[Tree, list[str]]:

@@ -29,7 +29,7 @@ _LINE = re.compile(r"([hv][1-5])\. ([A-Za-z]{5}) \((certain|high|medium|low)\)")
 _LENIENT = re.compile(
     r"\W*([hv][1-5])\b[^A-Za-z\n]*([A-Za-z]{5})\b[^A-Za-z\n]*(certain|high|medium|low)\b", re.I
 )
-_CLUE = re.compile(r"([hv][1-5])[.:)]\s*(.*\S)", re.I)
+_CLUE = re.compile(r"([hv][1-5])[.:)]\s*+(\S.*)", re.I)
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "io": {"n_generate": 10, "temperature": 0.7},
@@ -101,11 +101,10 @@ class Crosswords:
         Words that stand on the board are no proposals (ours; the official code places them again).
         """
         exactly = options.get("repo_compat", False)
-        pattern = _LINE if exactly else _LENIENT
         standing = set() if exactly else board_of(path).placed()
         scores: dict[str, dict[str, Any]] = {}
         for line in (line for text in samples for line in text.split("\n")):
-            if not (found := pattern.match(line)):
+            if not (found := (_LINE if exactly else _LENIENT).match(line)):
                 continue
             label, word, confidence = (part.lower() for part in found.groups())
             if (text := f"{label}. {word}") in standing:
@@ -159,7 +158,7 @@ def _placed(words: tuple[str, ...]) -> Board:
 def _listed(text: str) -> list[str] | None:
     try:
         clues = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(clues, list) or not all(isinstance(clue, str) for clue in clues):
         return None

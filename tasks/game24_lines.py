@@ -11,9 +11,11 @@ LONGEST_LINE = 400
 """Characters of a line that can be a thought (ours)."""
 
 EQUATION = re.compile(
-    r"(-?[\d./]+)\s*([-+*/\u00d7÷])\s*(-?[\d./]+)\s*=\s*(-?[\d./]+)\s*\(left:\s*([-\d./ ]+?)\s*\)",
+    r"(?>(-[\d./]+|(?<![\d./])[\d./]+)\s*+([-+*/\u00d7÷]))\s*+(-?[\d./]++)\s*+="
+    r"\s*+(-?[\d./]++)\s*+\(left:(?!\))\s*+((?:[-\d./]++ *+)*+)\s*+\)",
     re.I,
 )
+"""Each number is looked at from its beginning only: the effort grows no faster than the line."""
 ANSWER = re.compile(r"answer:\s*([^=\n]+)", re.I)
 _BARE = re.compile(r"[\d\s().]+[-+*/][-+*/\d\s().]*(?:=[\s\d.]*)?")
 _SIGNS = str.maketrans({"\u00d7": "*", "÷": "/", "\u2212": "-", "x": "*", "[": "(", "]": ")"})

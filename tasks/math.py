@@ -11,7 +11,7 @@ _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
 _INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(([^$]{1,500}?)\\\)")
 _DISPLAY = re.compile(r"[\s*_:.]{0,20}(?:\$\$([^$]{1,500})\$\$|\\\[([^$]{1,500}?)\\\])")
-_AND = re.compile(r"\s*(?:[,;]|,?\s+(?:and|or)\s)\s*")
+_AND = re.compile(r"\s*+(?:[,;]|(?:,\s++|(?<=\s))(?:and|or)\s)\s*+")
 
 
 def math() -> Stepwise:

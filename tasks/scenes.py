@@ -111,7 +111,7 @@ class Scenes:
             raise self._refusal('its "scene" is no object')
         question = " ".join(question.split())
         kind = given.get("type") or looks_like(question)
-        if kind not in TOOLS:
+        if not isinstance(kind, str) or kind not in TOOLS:
             raise self._refusal(f"{kind!r} is none of the types {', '.join(TOOLS)}")
         kept = Scene.from_json(scene, self._style).to_json()
         return json.dumps({"question": question, "type": kind, "scene": kept}, ensure_ascii=False)

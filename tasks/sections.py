@@ -68,5 +68,6 @@ def choice(text: str, choices: int) -> int | None:
 
 def _header(name: str) -> re.Pattern[str]:
     """Matches a section's header at the start of a line, with the decoration models put there."""
-    mark = r"[ \t]*[#*_>]{0,6}[ \t]*"
-    return re.compile(rf"^{mark}{name}[ \t]*[*_]{{0,3}}:{mark}|^{mark}{name}[*_ \t]*$", re.I | re.M)
+    mark = r"[ \t]*+[#*_>]{0,6}+[ \t]*+"
+    header = rf"^{mark}{name}(?:[ \t]*+[*_]{{0,3}}:{mark}|[*_ \t]*+$)"
+    return re.compile(header, re.I | re.M)

@@ -36,7 +36,7 @@ FUZZY_FROM = {4: 1, 8: 2}
 """Letters a word must have for one, and for two, mistakes to be forgiven (ours)."""
 UNFINISHED = "unfinished-"
 
-_AMBIGUOUS = re.compile(r"\b(?:may|can|could) (?:also )?refer to\b.*:")
+_AMBIGUOUS = re.compile(r"(?m)^(?>.*?\b(?:may|can|could) (?:also )?refer to\b).*:")
 _NAME, _TEXT = "thoughtgraph_name", "thoughtgraph_text"
 
 

@@ -12,7 +12,6 @@ from thoughtgraph.errors import ThoughtgraphError
 MOST_SIMILAR = 5
 """Titles that a miss suggests (ReAct's code)."""
 
-_HEADING = re.compile(r"\s*(={1,6})\s*\S.*?\1\s*")
 _INVISIBLE = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]+"
 )
@@ -121,12 +120,17 @@ def page_of_text(text: str, title: str, *, url: str = "", redirected_from: str =
     paragraphs: list[tuple[str, ...]] = []
     lead = None
     for line in text.split("\n"):
-        if _HEADING.fullmatch(line):
+        if _is_heading(line.strip()):
             lead = len(paragraphs) if lead is None else lead
         elif sentences := split_sentences(line):
             paragraphs.append(sentences)
     lead = len(paragraphs) if lead is None else lead
     return Page(title, tuple(paragraphs), lead, url, redirected_from)
+
+
+def _is_heading(line: str) -> bool:
+    """Says whether a line is a title between equals signs, such as `== History ==`."""
+    return len(line) > 2 and line[0] == line[-1] == "=" and bool(line[1:-1].strip())
 
 
 def split_sentences(text: str) -> tuple[str, ...]:

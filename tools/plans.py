@@ -61,12 +61,12 @@ _FOLDED = str.maketrans(
 _LINES = re.compile(r"\r\n|\r|\n")
 _STEP_MARK = re.compile(r"(?i)(?<!^)\bstep ?\d{1,4} ?[:.)]")
 _PREFIX = re.compile(
-    r"(?i)[ `]*(?:[-*+] +)?[ `]*(?:step ?\d{1,4} ?[:.)]|\d{1,4} ?[.):](?!\d))?[ `]*"
+    r"(?i)[ `]*+(?:[-*+] ++)?+[ `]*+(?:step ?\d{1,4} ?[:.)]|\d{1,4} ?[.):](?!\d))?+[ `]*+"
 )
-_STEP_LIKE = re.compile(r"(?i)[ `]*(?:[-*+] +)?[ `]*(?:step ?\d|[a-z_][a-z_0-9]* ?=(?!=))")
+_STEP_LIKE = re.compile(r"(?i)[ `]*+(?:[-*+] ++)?+[ `]*+(?:step ?\d|[a-z_][a-z_0-9]*+ ?=(?!=))")
 _TARGET = re.compile(r"[a-z][a-z_]{0,15}\d{0,3}")
 _ESCAPE = re.compile(r"\\(?![\\'\"abfnrtvxuUN0])")
-_GLUED = re.compile(r"\b\d[\w.]*?(?:and|else|for|if|in|is|or|not)\b")
+_GLUED = re.compile(r"(?<![\w.])(?>[\w.]*?\b\d)[\w.]*?(?:and|else|for|if|in|is|or|not)\b")
 
 
 def steps_of(text: str, limit: int | None = None) -> list[str]:

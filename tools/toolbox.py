@@ -24,7 +24,7 @@ UNPRICED = 1.0
 """What a call costs whose cost function gives no price (ours): as much as a tool without one."""
 
 _FAILED: Mapping[str, Any] = {"failed": True}
-_ANY = re.compile(r"(?<!\w)(?P<name>[A-Za-z][\w-]*)(?=\[)")
+_ANY = re.compile(r"(?<![\w-])(?>[\w-]*?(?<!\w)(?=[A-Za-z]))(?P<name>[\w-]++)(?=\[)")
 
 
 @dataclass(frozen=True, slots=True)
