@@ -222,7 +222,10 @@ async def test_a_client_writes_the_input_and_nothing_else(edit: dict[str, Any]) 
         assert (await graph.aget_state(THREAD)).values == before
         assert len(server.seen) == asked
         await graph.aupdate_state(THREAD, {"problem": PUZZLE})
-        out = await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD)
+        with pytest.raises(tg.InputError):
+            await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD)
+        assert (await graph.aget_state(THREAD)).values["settings"] == before["settings"]
+        out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
         assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
 
 
