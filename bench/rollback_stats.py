@@ -32,7 +32,7 @@ NEEDED = frozenset(("method", "task", "problem", "usage", "tree"))
 METHODS = (STRUCTURED, "chain", "level_tot")
 """The methods whose interactions are told."""
 MOST_OUT = 2
-"""A path is Out Rollback when rollbacks leave more of its thoughts than this (section 4.3)."""
+"""A path is Out Rollback when rollbacks leave more of its thoughts than this (section 5.1)."""
 
 
 class Kinds(NamedTuple):
@@ -96,7 +96,7 @@ def summary(results: Iterable[Mapping[str, Any]], right: Right | None = None) ->
     """Returns the data of Figure 3 over several results.
 
     Args:
-        results: Stored results; an interaction is a sample (SPEC.md 1.3).
+        results: Stored results; an interaction is a sample (section 5).
         right: Whether an answer is right; None: nothing is said about solving rates.
     """
     interactions: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""Chain Reasoning: one step after the other, never back (baseline of Thought Rollback, section 4).
+"""Chain Reasoning: one step after the other, never back (baseline of Thought Rollback, section 5).
 
     z_i ~ p(z | q, z_1, ..., z_i-1)                                   generate
     z_i becomes a thought; the first with a solution is the last      register

@@ -71,18 +71,18 @@ class FgdipSettings(ActingSettings):
     )
     extractor: bool = Field(
         True,
-        description="Begin at the problem's entities. Off: the first layer is generated (Appendix "
-        "C: without extractor).",
+        description="Begin at the problem's entities. Off: the first layer is generated (appendix "
+        "C.1: without extractor).",
     )
     step_evaluator: bool = Field(
         True,
-        description="Label the steps. Off: all are visited, in order (Appendix C: without step "
-        "evaluator).",
+        description="Label the steps. Off: all are visited, in order (appendix C.2: without "
+        "step evaluator).",
     )
     answer_evaluator: bool = Field(
         True,
-        description="Check answers. Off: the first one is returned (Appendix C: without answer "
-        "evaluator, hence without error analysis).",
+        description="Check answers. Off: the first one is returned (appendix C.3: without "
+        "answer evaluator, hence without error analysis).",
     )
     extract_examples: str = judge_examples("the extractor", own=6)
     label_examples: str = judge_examples("the step evaluator", own=6)
@@ -96,7 +96,7 @@ class FgdipSettings(ActingSettings):
     layer_scope: Literal["siblings", "global"] = Field(
         "siblings",
         description="Which steps are fed back: the children of the same thought, or all of the "
-        "same depth (section 3.2 leaves it open; ours: siblings).",
+        "same depth (section 3.2.2 leaves it open; ours: siblings).",
     )
     exact_check: bool = Field(
         False,
@@ -104,7 +104,7 @@ class FgdipSettings(ActingSettings):
         "result is then labelled oracle.",
     )
     temperature: float | None = Field(
-        0.7, ge=0, le=2, description="Sampling temperature (section 4: 0.7)."
+        0.7, ge=0, le=2, description="Sampling temperature (appendix A.1: 0.7)."
     )
     limit_requests: int | None = Field(
         150,

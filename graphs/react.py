@@ -33,7 +33,11 @@ class ReactSettings(ActingSettings):
 
     max_steps: int = Field(7, ge=1, le=1000, description="Steps of a trajectory (its code: 7).")
     temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Sampling temperature (its code: 0)."
+        0.7,
+        ge=0,
+        le=2,
+        description="Sampling temperature (FGDIP appendix A.1, whose baseline it is: 0.7; its own "
+        "code: 0).",
     )
 
 

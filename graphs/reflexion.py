@@ -38,7 +38,11 @@ class ReflexionSettings(ActingSettings):
     )
     max_steps: int = Field(6, ge=1, le=1000, description="Steps of a trial (its code: 6).")
     temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Sampling temperature (its code: 0)."
+        0.7,
+        ge=0,
+        le=2,
+        description="Sampling temperature (FGDIP appendix A.1, whose baseline it is: 0.7; its own "
+        "code: 0).",
     )
 
 

@@ -52,7 +52,7 @@ class RollbackSettings(ReasoningSettings):
 
     parallel: bool = Field(
         True,
-        description="Grow all open paths at once (section 3.3, third trick), or one request at a "
+        description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
         "time, as published numbers were made. Both find the same thoughts if they end "
         "`exhausted`, neither `solutions` nor `incoming` was reached, experiences are "
         "`from_edges` and `drop_paths` is off. Solutions are put into the order of one at a time.",
@@ -90,11 +90,11 @@ class RollbackSettings(ReasoningSettings):
     )
     growth_order: Literal["experience", "dfs"] = Field(
         "experience",
-        description="Which open path grows first: that made with most experiences (section 3.3), "
+        description="Which open path grows first: that made with most experiences (appendix B.4), "
         "or depth first (official code). With `parallel` all grow; this orders their solutions.",
     )
     experiences: bool = Field(
-        True, description="Show mistakes and their analysis to later steps (section 3.2: on)."
+        True, description="Show mistakes and their analysis to later steps (section 4.3: on)."
     )
     experience_scope: Scope = Field(
         "from_edges",

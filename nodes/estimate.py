@@ -17,7 +17,7 @@ from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Thought, cut, path_to
 
 LOWEST = 1.0
-"""The value of a trajectory whose score cannot be read (SPEC.md 6.6)."""
+"""The value of a trajectory whose score cannot be read (ours)."""
 
 
 def estimate(parts: Parts) -> Node:

@@ -42,7 +42,7 @@ def found(state: RollbackState) -> Found:
 def priority(state: RollbackState, key: str, age: Callable[[str], int]) -> tuple[int, list[int]]:
     """Returns a path's place in the order of growth, the least first.
 
-    Paths made with more experiences come first (002 section 3.3) unless `growth_order` is `dfs`,
+    Paths made with more experiences come first (appendix B.4) unless `growth_order` is `dfs`,
     ties depth first, children by age.
 
     Args:

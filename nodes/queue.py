@@ -63,7 +63,7 @@ TOO_DEEP: Thought = {"status": "pruned", "note": "too deep to be continued"}
 
 
 def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
-    """Orders open thoughts: least f, then the deepest, then the oldest (SPEC.md 6.3)."""
+    """Orders open thoughts: least f, then the deepest, then the oldest (ties: ours)."""
     return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])
 
 

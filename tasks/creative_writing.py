@@ -88,8 +88,8 @@ class CreativeWriting:
         return {"text": headed(text, "Passage") if path else text}
 
     def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
-        """Returns the prompt that compares plans or passages."""
-        return ballot(fill("creative_writing/instruction", input=problem), paths)
+        """Returns the prompt that compares plans or passages, which are told the task itself."""
+        return ballot(fill("creative_writing/io", input=problem), paths)
 
     def voted(self, text: str, choices: int) -> int | None:
         """Reads the 0-based choice; None if there is no valid one."""

@@ -1,4 +1,4 @@
-"""Game of 24 as structured reasoning steps (Thought Rollback, section 4; SPEC.md 5.6).
+"""Game of 24 as structured reasoning steps (Thought Rollback, section 5; their form: ours).
 
 A step names two numbers of the current set, an operation and its result. Exactly three steps make a
 path; its answer is the expression they compose, whose numbers are tracked exactly.

@@ -1,4 +1,4 @@
-"""What evaluators, extractors and the like write, read out of their completions (SPEC.md 6.6, 7.2).
+"""What evaluators, extractors and the like write, read out of their completions (iToT and FGDIP).
 
 Where nothing can be read the answer is None, and the method falls back as its paper says.
 """

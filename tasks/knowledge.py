@@ -59,13 +59,17 @@ class Knowledge(ZeroShot):
         self._wording = wording
 
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt, after worked examples where the settings ask for them."""
+        """Returns the plain prompt; where the settings ask for worked examples, after those.
+
+        One line before them says what an answer is (ours: the papers' prompts show examples alone).
+        """
         # Without a word from the user, questions about pages are asked as they are.
         default = OWN if options.get("shots") else NONE
         if not (before := worked(partial(self._own, style), options, default=default)):
             return super().ask(problem, style, options)
-        first = "Answer:" if style == "io" else "Thought:"
-        asked = [*before, f"{self._question(problem)}\n{first}"]
+        wording, first = self._wording, "Answer:" if style == "io" else "Thought:"
+        form = fill(f"few_shot/{style}", label=wording.label.lower(), finish=wording.finish)
+        asked = [form, *before, f"{self._question(problem)}\n{first}"]
         return Prompt(BREAK.join(asked), stop=(f"\n{self._wording.label}:",))
 
     def demonstrations(self, count: int) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Questions answered step by step, the solution after a marker (Thought Rollback, section 4)."""
+"""Questions answered step by step, the solution after a marker (Thought Rollback, section 5)."""
 
 import re
 from collections.abc import Mapping, Sequence

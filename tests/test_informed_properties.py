@@ -203,7 +203,7 @@ def check_records(before: Any, after: Any, amount: float, times: dict[str, int])
 
 
 def raised_by_hand(state: Any, amount: float) -> dict[str, int]:
-    """How often each ancestor is raised: SPEC.md 6.4, read afresh."""
+    """How often each ancestor is raised: Algorithm 3, read afresh."""
     tree, times = state["tree"], dict[str, int]()
 
     def g(key: str) -> float:

@@ -171,8 +171,15 @@ def test_examples_are_own_none_or_a_file(name, tmp_path):
         task.tools("So?", {**OPTIONS, "examples": str(tmp_path / "none.md")}, ())
 
 
-@pytest.mark.parametrize(("name", "own"), [("hotpotqa", 6), ("strategyqa", 6), ("fever", 3)])
-def test_shots_choose_how_many_of_the_own_examples_are_shown(name, own):
+@pytest.mark.parametrize(
+    ("name", "own", "form"),
+    [
+        ("hotpotqa", 6, "a name, a date, a number, yes or no, or a few words."),
+        ("strategyqa", 6, "yes or no."),
+        ("fever", 3, "SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says"),
+    ],
+)
+def test_shots_choose_how_many_of_the_own_examples_are_shown(name, own, form):
     task = _task(name)
     for style in ("io", "cot"):
         for options, count in (
@@ -182,6 +189,9 @@ def test_shots_choose_how_many_of_the_own_examples_are_shown(name, own):
             ({"examples": "none", "shots": 2}, 0),
         ):
             assert task.ask("So?", style, options).user.count("\nAnswer: ") == count
+            first = task.ask("So?", style, options).user.partition("\n\n")[0]
+            told = f"the answer alone: {form}" in first
+            assert told == (count > 0), "one line says what an answer is"
     react, itot = (task.move("So?", [], style, {}, Hints()) for style in ("react", "itot"))
     assert (react.user.count(": Finish["), itot.user.count(": Finish[")) == (own, 2)
 

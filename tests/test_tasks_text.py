@@ -296,6 +296,10 @@ async def test_the_second_step_continues_the_first_in_the_models_own_words():
     assert generated[1].prompt.startswith(generated[0].prompt)
     assert generated[1].prompt.endswith(f"{plan}\nPassage:\n")
     votes = [call.prompt for call in model.seen if call.role == "vote"]
+    task = registry.task("creative_writing")
+    asked = task.ask(task.read(SENTENCES), "io", {}).user
+    assert "in this order" in asked
+    assert all(f"Instruction: {asked}\n" in vote for vote in votes), "a vote is told the task"
     assert "Choice 2:\nPlan:\nIt rains, then it stops.\nPassage:\nIt rained." in votes[1]
     assert out["answer"] == passage
     assert out["settings"]["temperature"] == 1.0

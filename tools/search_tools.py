@@ -107,7 +107,7 @@ def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean", lenient: boo
         cursor: Where the reader stands.
         style: See the module.
         lenient: Whether running out of results, after there was one, is no failure
-            (SPEC.md 6.4 says that it is one).
+            (it is one as iToT, section 4, counts them).
     """
     keyword = one_line(keyword)
     if not keyword:

@@ -27,7 +27,7 @@ from thoughtgraph.weights import cache_folder
 logger = logging.getLogger("thoughtgraph")
 
 COSTS: Mapping[str, Cost] = {"Finish": 0.0}
-"""What a call costs unless the caller says otherwise; a tool not listed costs 1 (SPEC.md 6.2)."""
+"""What a call costs unless the caller says otherwise; a tool not listed costs 1 (ours)."""
 COMMUNITY = "community"
 MOST_WIKIS = 64
 """Sources that are kept open (ours); one more for every deadline that a run names."""

@@ -34,7 +34,7 @@ class ToolResult:
     Args:
         observation: What the model is told: one line of text, which is data and never parsed.
         state: The tools' state after the call, for the thought's `tool_state`: plain JSON values.
-        failed: Whether the tool could not do what it was asked (SPEC.md 6.4).
+        failed: Whether the tool could not do what it was asked (iToT section 4).
         cost: What the call cost (the papers' V_T).
         answer: The final answer; only `Finish`, and what else returns directly, gives one.
         invalid: Whether no tool was called: there is none of that name, or the text between the
