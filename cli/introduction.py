@@ -1,4 +1,4 @@
-"""The first lines of `solve` for a problem that has a picture: the question and where to see it."""
+"""The first lines of `solve`: a question and its picture, if it has one, and what is unknown."""
 
 from pathlib import Path
 
@@ -6,8 +6,10 @@ from rich.console import Console
 
 from thoughtgraph import registry, results
 from thoughtgraph.cli import text
+from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.errors import InputError
+from thoughtgraph.prices import Prices, remedy, unknown
 from thoughtgraph.task import Pictures
 
 
@@ -37,3 +39,11 @@ def introduce(console: Console, plan: Plan, folder: Path, run: str) -> None:
         ) from error
     console.print(f"question: {text.line(text.headline(plan.problem))}", markup=False)
     console.print(f"picture:  {file}", markup=False)
+
+
+def uncounted(prices: Prices) -> list[Event]:
+    """Returns the news that the limit on dollars is off, where the price of a model is unknown."""
+    if not (names := unknown(prices)):
+        return []
+    why = f"no price of {', '.join(names)} is known; give it with {remedy(names[0])}"
+    return [Event("dollars", f"neither counted nor limited, as {why}")]

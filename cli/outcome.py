@@ -11,6 +11,7 @@ from thoughtgraph import registry
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.nodes.act import REJECTED
+from thoughtgraph.prices import dollars
 from thoughtgraph.results import INTERRUPTED
 from thoughtgraph.settings import limits_of
 from thoughtgraph.task import Checks
@@ -105,7 +106,7 @@ def _search(outcome: Outcome) -> Iterator[Fact]:
     if tried := steps.tries(result["tree"]):
         yield Fact("tried", tried)
     yield Fact("stopped", _reason(result), "red" if result["stop_reason"] == "error" else "")
-    yield Fact("cost", cost(result["usage"]))
+    yield Fact("cost", cost(result))
     if malformed := result["usage"].get("parse_errors"):
         by_role = ", ".join(f"{number} in {role}" for role, number in malformed.items())
         yield Fact("misread", f"model outputs that could not be read: {by_role}")
@@ -129,8 +130,9 @@ def verdict(task: str, right: bool | None) -> str:
     return f"{'yes' if right else 'no'}, by the exact check of {task}"
 
 
-def cost(usage: Usage) -> str:
+def cost(result: Mapping[str, Any]) -> str:
     """Returns what a search spent, in words."""
+    usage: Usage = result["usage"]
     tokens = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
     parts = [
         text.count(usage.get("requests", 0), "request"),
@@ -143,8 +145,7 @@ def cost(usage: Usage) -> str:
     if paid := usage.get("tool_cost", 0.0):
         path = text.value(usage.get("tool_cost_path", 0.0))
         parts.append(f"tool cost {text.value(paid)} paid, {path} on the path")
-    if usage.get("dollars"):
-        parts.append(f"${usage['dollars']:.4f}")
+    parts.append(dollars(usage.get("dollars"), result.get("prices", {})))
     if usage.get("cached"):
         parts.append(f"{text.count(usage['cached'], 'answer')} reused")
     return ", ".join(parts)

@@ -22,8 +22,8 @@ _TABLE = (
     "finished INTEGER NOT NULL DEFAULT 0)"
 )
 _LISTED = 5
-FORMAT = 3
-"""Version of what a stopped run leaves. Since 3 checkpoints are packed in another way."""
+FORMAT = 4
+"""Version of what a stopped run leaves. Since 4 its state says what its models cost."""
 
 
 class Runs:

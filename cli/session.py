@@ -1,6 +1,7 @@
 """One search, from its start or from where it was stopped, shown while it runs."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,7 @@ class Session:
         model: The generating model.
         evaluator: The judging model; None: the same.
         runs: Where checkpoints are kept.
+        news: What is told before the search begins.
     """
 
     run: str
@@ -50,6 +52,7 @@ class Session:
     model: ChatPort
     evaluator: ChatPort | None
     runs: Runs
+    news: Sequence[Event] = ()
 
     async def search(self, screen: Screen) -> Ended:
         """Searches until the end or until the task is cancelled, which Ctrl-C does.
@@ -70,6 +73,7 @@ class Session:
             await rewind(graph, saver, config)
             watch = Watch((await graph.aget_state(config)).values)
             screen.open(watch)
+            screen.tell(self.news)
             frames = asyncio.create_task(_draw(screen))
             try:
                 finished = await self._stopping(graph, config, watch, screen)

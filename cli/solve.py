@@ -8,7 +8,7 @@ from rich.console import Console
 
 from thoughtgraph import results
 from thoughtgraph.cli.guard import NO_ANSWER, complain
-from thoughtgraph.cli.introduction import introduce
+from thoughtgraph.cli.introduction import introduce, uncounted
 from thoughtgraph.cli.outcome import Outcome, resume_hint, show
 from thoughtgraph.cli.plan import Plan, Wish, planned, unexpected
 from thoughtgraph.cli.ports import open_port
@@ -17,6 +17,7 @@ from thoughtgraph.cli.screen import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.endpoints import default_specifier
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
+from thoughtgraph.prices import check_limit, prices_of
 from thoughtgraph.tree import ROOT, root
 
 
@@ -45,11 +46,16 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     model = open_port(specifier, console)
     judge = wish.evaluator_model or plan.evaluator_model
     evaluator = open_port(judge, console) if judge else None
+    prices = prices_of(
+        [port for port in (model, evaluator) if port], plan.settings.get("prices", {})
+    )
+    if plan.settings.get("limit_dollars") is not None:
+        check_limit(prices)
     run = runs.add(plan) if wish.resume is None else wish.resume
     introduce(console, plan, runs.path.parent / "pictures", run)
     title = f"run {run}: {plan.method} on {plan.task} with {specifier}"
     screen = screen_for(console, title)
-    session = Session(run, plan, model, evaluator, runs)
+    session = Session(run, plan, model, evaluator, runs, uncounted(prices))
     try:
         ended = asyncio.run(session.search(screen))
     except KeyboardInterrupt:

@@ -34,6 +34,7 @@ class Result(TypedDict):
     stop_reason: NotRequired[str]
     error: NotRequired[str]
     usage: NotRequired[Usage]
+    prices: NotRequired[dict[str, list[float] | None]]
     versions: NotRequired[dict[str, str]]
 
 

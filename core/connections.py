@@ -42,6 +42,11 @@ def endpoint_of(model: BaseChatModel) -> str:
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
 
 
+def provider_of(model: BaseChatModel) -> str:
+    """Returns who serves a model, in LangChain's words, such as `anthropic`; empty if unknown."""
+    return str(model._get_ls_params().get("ls_provider", ""))
+
+
 def secrets_of(model: BaseChatModel) -> list[str]:
     """Returns the keys a model holds, so that no message shows them."""
     values = (getattr(model, name, None) for name in type(model).model_fields)

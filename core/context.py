@@ -138,6 +138,13 @@ def effective(
         raise SettingError(explain(error)) from None
 
 
+def is_given(given: BaseModel | Mapping[str, Any] | None, name: str) -> bool:
+    """Returns whether the caller gave a setting a value."""
+    if isinstance(given, BaseModel):
+        return name in given.model_fields_set and getattr(given, name) is not None
+    return (given or {}).get(name) is not None
+
+
 def explain(error: ValidationError) -> str:
     """Returns pydantic's first complaint as one line."""
     first = error.errors()[0]

@@ -26,6 +26,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.keys import key_for
 from thoughtgraph.limiter import Rates, shared_limiter
 from thoughtgraph.model import ChatPort, Replay
+from thoughtgraph.prices import FREE
 from thoughtgraph.providers import provided, qualified
 from thoughtgraph.retry import Retry, ServedRetry
 
@@ -120,6 +121,7 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.
         choices=server.samples,
+        price=FREE,
     )
 
 

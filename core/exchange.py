@@ -1,13 +1,15 @@
 """One question to a chat model, and what is read out of the answer."""
 
+import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
 from thoughtgraph.cache import Answer
+from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.retry import BadAnswer
 
 LETTERS_A_TOKEN = 4
@@ -113,6 +115,23 @@ def joined(answers: Sequence[Answer]) -> Answer:
         "prompt_tokens": sum(answer["prompt_tokens"] for answer in answers),
         "completion_tokens": sum(answer["completion_tokens"] for answer in answers),
     }
+
+
+async def gathered(
+    calls: Iterable[Awaitable[Answer]],
+) -> tuple[list[Answer], ModelError | BudgetSpent | None]:
+    """Returns the answers that came and the error that kept others away; waits for all of them."""
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    answers: list[Answer] = []
+    error: ModelError | BudgetSpent | None = None
+    for result in results:
+        if isinstance(result, ModelError) or (error is None and isinstance(result, BudgetSpent)):
+            error = result
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            answers.append(result)
+    return answers, error
 
 
 def _spoken(message: BaseMessage) -> list[Any]:

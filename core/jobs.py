@@ -5,6 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from thoughtgraph.acting import Hints
+from thoughtgraph.prices import Prices
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage
 
@@ -56,6 +57,7 @@ class Job(Order, total=False):
     problem: str
     settings: dict[str, Any]
     run: str
+    prices: Prices
     usage: Usage
     """What was spent when the task was sent."""
     path: list[Thought]

@@ -17,7 +17,8 @@ class Meter:
     Args:
         limits: What the whole search may spend.
         usage: What the search had spent when the node started.
-        prices: US dollars a million prompt tokens and a million completion tokens, by model name.
+        prices: US dollars a million prompt tokens and a million completion tokens, by model name;
+            None for a model whose price nobody knows, which is not counted.
         step: Number of the running superstep; nodes that run side by side share it.
         siblings: What those nodes have spent in this superstep, shared and changed by their meters,
             so that a limit holds for all of them together.
@@ -30,7 +31,7 @@ class Meter:
         limits: Limits,
         usage: Usage,
         *,
-        prices: Mapping[str, Sequence[float]] | None = None,
+        prices: Mapping[str, Sequence[float] | None] | None = None,
         step: int = 0,
         siblings: dict[str, float] | None = None,
         needed: bool = True,
@@ -95,8 +96,8 @@ class Meter:
             numbers: Counters of `RoleUsage`.
         """
         cost: dict[str, Any] = {**numbers, "roles": {role: numbers}}
-        if model in self._prices and not numbers.get("cached"):
-            prompt, completion = self._prices[model]
+        if (price := self._prices.get(model)) and not numbers.get("cached"):
+            prompt, completion = price
             cost["dollars"] = (
                 numbers.get("prompt_tokens", 0) * prompt
                 + numbers.get("completion_tokens", 0) * completion

@@ -5,7 +5,7 @@ caller's `Meter`; what it may cost is checked there before it is sent.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -19,13 +19,15 @@ from thoughtgraph.connections import (
     endpoint_of,
     model_name,
     placed,
+    provider_of,
     secrets_of,
     understood,
 )
-from thoughtgraph.errors import BudgetSpent, InputError, ModelError, ReplayMiss
-from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, joined, read
+from thoughtgraph.errors import InputError, ModelError, ReplayMiss
+from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, gathered, joined, read
 from thoughtgraph.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.meter import Meter
+from thoughtgraph.prices import Price, listed
 from thoughtgraph.retry import Retry
 from thoughtgraph.usage import Limits, Usage
 
@@ -59,6 +61,8 @@ class ChatPort:
         retry: When failed requests are repeated.
         timeout: Seconds after which one attempt counts as failed (ours: 300).
         choices: Most samples one request may ask for, where the model knows n.
+        price: What it costs, in US dollars a million prompt and completion tokens; by the public
+            table of its provider's prices when None.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class ChatPort:
         retry: Retry | None = None,
         timeout: float = 300.0,
         choices: int = MOST_CHOICES,
+        price: Price | None = None,
     ) -> None:
         self.model = model
         self.name = name or model_name(model)
@@ -82,6 +87,7 @@ class ChatPort:
         self._limiter = limiter or shared_limiter(self.endpoint, rates_from_environment())
         self._retry = retry or Retry()
         self._timeout = timeout
+        self._price = price
         self._connections = Connections(model)
         self._secrets = secrets_of(model)
         self._fields = frozenset(type(model).model_fields)
@@ -95,6 +101,16 @@ class ChatPort:
             }
         )
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
+
+    def price(self) -> Price | None:
+        """Returns what the model costs; None where nobody knows.
+
+        The first look-up of a process takes half a second.
+        """
+        if self._price is not None:
+            return self._price
+        # By the model's own name and address: a server's clients know it by another.
+        return listed(model_name(self.model), endpoint_of(self.model), provider_of(self.model))
 
     async def sample(
         self,
@@ -224,7 +240,7 @@ class ChatPort:
     ) -> tuple[list[Answer], Exception | None]:
         """Asks once for every sample that is missing; returns what came, and why not all did."""
         size = min(self._most, request.n - have)
-        more, error = await _gathered(
+        more, error = await gathered(
             self._send(request, at, min(size, request.n - at), meter)
             for at in range(have, request.n, size)
         )
@@ -274,23 +290,6 @@ class ChatPort:
             retried=lambda: meter.add({"retries": 1}),
             hide=self._secrets,
         )
-
-
-async def _gathered(
-    calls: Iterable[Awaitable[Answer]],
-) -> tuple[list[Answer], ModelError | BudgetSpent | None]:
-    """Returns the answers that came and the error that kept others away; waits for all of them."""
-    results = await asyncio.gather(*calls, return_exceptions=True)
-    answers: list[Answer] = []
-    error: ModelError | BudgetSpent | None = None
-    for result in results:
-        if isinstance(result, ModelError) or (error is None and isinstance(result, BudgetSpent)):
-            error = result
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            answers.append(result)
-    return answers, error
 
 
 def _callbacks() -> BaseCallbackManager | list[Any] | None:

@@ -14,6 +14,7 @@ from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import CapabilityError, InputError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.policy import CLOSED, PRICES, Policy
+from thoughtgraph.prices import Prices, prices_of
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Task, lacking
@@ -125,15 +126,19 @@ class Parts:
                 return await self._open(specifier)
         return self.model or await self._open(settings.get("model", ""))
 
-    async def open_models(self, settings: dict[str, Any]) -> None:
+    async def open_models(self, settings: dict[str, Any]) -> Prices:
         """Opens the models that a run's settings name, before anything is spent.
+
+        Returns:
+            What they cost.
 
         Raises:
             InputError: A specifier has no known form.
             ModelUnavailable: The embedded model cannot be had here.
         """
-        await self.port_for(settings, "generate")
-        await self.port_for(settings, "value")
+        ports = [await self.port_for(settings, role) for role in ("generate", "value")]
+        # The table of prices takes half a second to import.
+        return await asyncio.to_thread(prices_of, ports, settings["prices"])
 
     async def open_tools(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> str:
         """Opens the tools of a run, if its task has any, before anything is spent.
@@ -179,6 +184,10 @@ class Parts:
             options = settings if self.policy is None else self.policy.sourced(settings)
             scratch.tools = self.task_for(settings, Acts).tools(problem, options, self.tools)
         return cast("Tools", scratch.tools)
+
+    def caps(self, name: str) -> bool:
+        """Returns whether the operator of a server said how high a setting may be."""
+        return self.policy is not None and self.policy.ceilings.get(name) is not None
 
     def admit_settings(self, found: object) -> None:
         """Refuses settings in the state that the policy, where there is one, does not allow.

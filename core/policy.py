@@ -208,7 +208,8 @@ class Policy:
         return annotation, Field(default_factory=lambda: prices, description=field.description)
 
     def _capped(self, name: str, field: FieldInfo) -> Any:
-        usual = LONGEST_COMPLETION if name == CAPPED else field.default
+        own = field.get_default(call_default_factory=True)
+        usual = LONGEST_COMPLETION if name == CAPPED else own
         most = self.ceilings.get(name, usual)
         if most is None:
             return None
@@ -216,7 +217,7 @@ class Policy:
         def ceiling(given: Any) -> Any:
             return most if given is None else given
 
-        default = most if field.default is None else min(field.default, most)
+        default = most if own is None else min(own, most)
         text = f"{_LIFTED.sub('', field.description or '')} At most {most} here."
         (least,) = (each.ge for each in field.metadata if isinstance(each, Ge))
         annotation: Any = field.annotation

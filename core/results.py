@@ -15,6 +15,7 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
+from thoughtgraph.prices import unknown
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, report
 
@@ -23,7 +24,7 @@ INTERRUPTED = "interrupted"
 PACKAGES = ("thoughtgraph", "langgraph", "langchain-core", "langchain-openai")
 NEEDED = ("method", "problem", "settings", "tree")
 """What a result cannot be stored without."""
-OPTIONAL = ("candidates", "ensembles", "error")
+OPTIONAL = ("candidates", "ensembles", "error", "prices")
 """What a stored result holds where there is some."""
 FRAME = (
     '<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0" '
@@ -77,7 +78,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         "answer": out.get("answer"),
         **{name: out[name] for name in OPTIONAL if out.get(name)},
         "stop_reason": out.get("stop_reason", ""),
-        "usage": report(out.get("usage") or Usage()),
+        "usage": report(out.get("usage") or Usage(), priced=not unknown(out.get("prices", {}))),
         # `oracle` is no setting, but what the result depends on: every result with feedback says
         # so.
         "settings": {**settings, "oracle": bool(out.get("oracle", settings.get("oracle")))},

@@ -22,6 +22,8 @@ UNPUBLISHED = ("seed", "share_evaluations", "prices")
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 """Nothing unknown, nothing changed later, no number that JSON cannot hold."""
 Price = Annotated[float, Field(ge=0)]
+MOST_DOLLARS = 10.0
+"""What a search may cost unless it is told (ours)."""
 
 # Settings of one meaning that methods of several kinds share.
 EXAMPLES = Field(
@@ -104,7 +106,11 @@ class Settings(BaseModel):
         5_000_000, ge=0, description="Most prompt and completion tokens together (ours)."
     )
     limit_dollars: float | None = Field(
-        10.0, ge=0, description="Most US dollars, by the table in `prices` (ours)."
+        # Computed: a form then sends none unless it is touched, so that one that is given is known.
+        default_factory=lambda: MOST_DOLLARS,
+        ge=0,
+        description="Most US dollars. Empty: 10, or no limit where the price of a model is unknown "
+        "(ours). One that is given is refused there.",
     )
     limit_seconds: float | None = Field(
         7_200.0, ge=0, description="Most seconds spent waiting for models and tools (ours)."
@@ -117,7 +123,8 @@ class Settings(BaseModel):
     prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict,
         description="US dollars a million prompt tokens and a million completion tokens, by model "
-        "name. Without an entry a model's calls count as free.",
+        'name, such as {"qwen2.5": [0.15, 0.6]}. Without an entry: the public price of openai:… '
+        "and other providers, none for the embedded model, unknown for servers of your own.",
     )
 
     def limits(self) -> Limits:

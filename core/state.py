@@ -13,6 +13,7 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from thoughtgraph.jobs import Draft
+from thoughtgraph.prices import Prices
 from thoughtgraph.tree import Rollback, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages
 
@@ -94,6 +95,9 @@ class SearchState(SearchInput, total=False):
     """Random name of this run: evaluations are shared within it; no choice depends on it."""
     settings: Annotated[dict[str, Any], DeltaChannel(latest, dict, snapshot_frequency=SNAPSHOT)]
     """The effective settings, copied from the context by the first node."""
+    prices: Prices
+    """US dollars a million prompt and a million completion tokens, by the name of each model of the
+    run, the generating one first; None where the price is unknown."""
     usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
     stop_reason: Annotated[str, first_set]
     error: Annotated[str, first_set]
@@ -275,6 +279,10 @@ class SearchOutput(TypedDict, total=False):
     """Whether the graph could ask if an answer is right, by an oracle or an exact check among its
     settings; such results stand apart from all others, even where the search ended before it
     asked."""
+    prices: Prices
+    """By which prices `usage["dollars"]` was counted: US dollars a million prompt and a million
+    completion tokens, by the name of each model of the run, the generating one first; None where
+    the price is unknown."""
     usage: Usage
     """What the search spent."""
     settings: dict[str, Any]

@@ -41,8 +41,9 @@ class Usage(TypedDict, total=False):
     """Answers taken from a cache or from the tree instead of the model."""
     retries: int
     """Failed attempts that were repeated."""
-    dollars: float
-    """By the price table of the settings; 0 where no price is given."""
+    dollars: float | None
+    """By the run's prices, without discounts. None in a result of models of which one has no known
+    price; the others' dollars are counted while it runs."""
     seconds: float
     """Wall time in which the search was waiting for models or tools; pauses are not counted."""
     levels: int
@@ -180,7 +181,7 @@ def spent(limits: Limits, usage: Usage) -> str | None:
     used = {
         "requests": usage.get("requests", 0),
         "tokens": usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0),
-        "dollars": usage.get("dollars", 0.0),
+        "dollars": usage.get("dollars") or 0.0,
         "seconds": usage.get("seconds", 0.0),
         "thoughts": usage.get("thoughts", 0),
         "rounds": usage.get("rounds", 0),
@@ -192,6 +193,12 @@ def spent(limits: Limits, usage: Usage) -> str | None:
     return None
 
 
-def report(usage: Usage) -> Usage:
-    """Returns a total without its bookkeeping, for the result."""
-    return cast("Usage", {key: value for key, value in usage.items() if key != "mark"})
+def report(usage: Usage, *, priced: bool = True) -> Usage:
+    """Returns a total without its bookkeeping, for the result.
+
+    Args:
+        usage: The total.
+        priced: Whether the price of every model is known, so that its dollars are all there are.
+    """
+    told = cast("Usage", {key: value for key, value in usage.items() if key != "mark"})
+    return told if priced else {**told, "dollars": None}

@@ -9,6 +9,7 @@ from langgraph.types import Overwrite
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
+from thoughtgraph.prices import unknown
 from thoughtgraph.state import REPLY, SearchState, StopReason
 from thoughtgraph.task import Outputs, Task
 from thoughtgraph.tree import ROOT, Tree, path_to, shortened
@@ -49,12 +50,14 @@ def answer(
         found = None if at is None else ranked[at]
         cost = Usage() if at is None else _path_cost(state, order[at])
         chosen: Tree = {} if at is None else {order[at]: {"chosen": True}}
+        prices = {**state["prices"], **await parts.open_models(state["settings"])}
         return {
             "answer": found,
             "candidates": candidates,
             "tree": chosen,
             "stop_reason": _reason(state, found),
-            "usage": Overwrite(report(add_usage(state["usage"], cost))),
+            "prices": prices,
+            "usage": Overwrite(report(add_usage(state["usage"], cost), priced=not unknown(prices))),
             **_reply(state, found),
         }
 

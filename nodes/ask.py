@@ -11,6 +11,7 @@ from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
 from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.parts import JUDGES, Parts
+from thoughtgraph.prices import prices_of
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
@@ -50,10 +51,11 @@ class Asker:
         self._needed = not given.get("ahead")
         settings = given["settings"]
         step = _superstep()
+        self._prices = dict(given["prices"])
         self.meter = Meter(
             limits_of(settings),
             given.get("usage", Usage()),
-            prices=settings["prices"],
+            prices=self._prices,
             step=step,
             siblings=running_scratch().beside(step),
             needed=self._needed,
@@ -77,6 +79,8 @@ class Asker:
             temperature = settings.get("evaluator_temperature", temperature)
         try:
             port: ChatPort = await self._parts.port_for(settings, role)
+            if port.name not in self._prices:  # the run is resumed with another model
+                self._prices |= prices_of([port], settings["prices"])
             return await port.sample(
                 prompt.messages(),
                 n=n,

@@ -16,7 +16,7 @@ from thoughtgraph.scratch import SCRATCH, Scratch
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
 
-NEEDED = ["problem", "settings", "run", "usage", "tree"]
+NEEDED = ["problem", "settings", "run", "prices", "usage", "tree"]
 
 
 def fanned_out(node: Callable[[Job], Awaitable[dict[str, Any]]]) -> Node:

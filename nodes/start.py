@@ -7,10 +7,12 @@ from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from thoughtgraph.context import is_given
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.parts import Parts
+from thoughtgraph.prices import check_limit, unknown
 from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.task import Task
 from thoughtgraph.tree import ROOT, Thought, root
@@ -38,7 +40,12 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         settings = parts.choose(runtime.context)
         problem = parts.task_for(settings, Task).read(_problem(state))
         run = secrets.token_hex(8)
-        await parts.open_models(settings)
+        prices = await parts.open_models(settings)
+        if unknown(prices):
+            if is_given(runtime.context, "limit_dollars") or parts.caps("limit_dollars"):
+                check_limit(prices)
+            if parts.policy is None:  # one that there is knows the settings by what it writes
+                settings["limit_dollars"] = None
         tools = await parts.open_tools(settings, problem, running_scratch())
         planted: Thought = {**root(), **(origin or {})}
         if tools:
@@ -48,6 +55,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
             "problem": problem,
             "settings": settings,
             "run": run,
+            "prices": prices,
             "tree": Overwrite({ROOT: planted}),
             "frontier": [ROOT],
             "generation": [],

@@ -14,7 +14,7 @@ def assert_complete(fields: Mapping[str, Any]) -> None:
         shown = (
             "default" in field or "Empty: as published for the task, else" in field["description"]
         )
-        assert shown or name == "prices", name
+        assert shown or name in ("prices", "limit_dollars"), name
         for form in field.get("anyOf", [field]):
             if form.get("type") in ("integer", "number"):
                 assert {"minimum", "exclusiveMinimum"} & set(form), f"{name} has no lower bound"

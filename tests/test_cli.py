@@ -77,6 +77,7 @@ def test_solve_writes_the_result_and_exits_with_0(server: FakeServer, tmp_path: 
         "problem",
         "answer",
         "candidates",
+        "prices",
         "stop_reason",
         "usage",
         "settings",
@@ -103,8 +104,11 @@ def test_plain_output_has_one_event_a_line_that_can_be_searched(
     _, out, _ = call(monkeypatch, capfd, "solve", *SMALL, "--model", server.specifier)
     lines = out.splitlines()
     assert re.fullmatch(r"run game24-\w{4}: tot_bfs on game24 with http://\S+", lines[0])
-    assert lines[1] == "propose   from 0: 4 9 10 13"
-    assert lines[2] == "thought   1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
+    assert lines[1].startswith(
+        "dollars   neither counted nor limited, as no price of fake is known"
+    )
+    assert lines[2] == "propose   from 0: 4 9 10 13"
+    assert lines[3] == "thought   1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
     assert any(re.fullmatch(r"value     \d+: 20 \(sure\)", line) for line in lines)
     assert any(re.fullmatch(r"select    keep [\d, ]+; prune [\d, ]+", line) for line in lines)
     assert not any("\x1b" in line for line in lines)

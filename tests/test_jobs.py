@@ -55,6 +55,7 @@ def test_a_vote_gets_all_its_candidates() -> None:
         "problem": "p",
         "settings": {},
         "run": "r",
+        "prices": {},
         "usage": {},
         "tree": {
             "0": {"id": "0", "parent": None, "depth": 0, "text": ""},

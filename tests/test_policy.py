@@ -66,7 +66,7 @@ def test_clients_lower_limits_and_never_lift_them(method: str) -> None:
     base = registry.method_module(method).SETTINGS
     settings = Policy(ceilings={"limit_tokens": 10, "limit_dollars": None}).restrict(base)
     for name in (name for name in fields(method) if name.startswith("limit_")):
-        usual = fields(method)[name].default
+        usual = fields(method)[name].get_default(call_default_factory=True)
         most = {"limit_tokens": 10, "limit_dollars": None}.get(name, usual)
         assert effective(settings, {}, {name: None})[name] == most
         assert effective(settings, {}, {name: 1})[name] == 1

@@ -1,0 +1,153 @@
+"""What a run costs: whose prices count, what an unknown price means for a limit on dollars."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from fake_server import FakeServer
+from langchain_openai import ChatOpenAI
+from players import play
+from scripted import ScriptedChat
+from stepping import Stepping
+
+import thoughtgraph as tg
+from thoughtgraph.endpoints import port_for
+from thoughtgraph.prices import FREE, check_limit, dollars, listed, prices_of
+
+OPENAI = "https://api.openai.com/v1"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(play) as fake:
+        yield fake
+
+
+class Hosted(ScriptedChat):
+    """A scripted model that says who serves it."""
+
+    served_by: str
+    model: str
+
+    def _get_ls_params(self, stop: Any = None, **kwargs: Any) -> Any:
+        return {"ls_provider": self.served_by, "ls_model_type": "chat"}
+
+
+def ended(call: Any) -> str:
+    return "Evaluation Score: 1. The final solution is 3"
+
+
+async def chain(model: Any, **more: Any) -> dict[str, Any]:
+    graph = tg.build("chain", task=Stepping(), model=model, evaluator_model=more.pop("judge", None))
+    return await graph.ainvoke({"problem": "x"}, context=more)
+
+
+def test_the_table_is_asked_by_address_else_by_provider() -> None:
+    prompt, completion = listed("gpt-4o-mini", OPENAI) or FREE
+    assert 0 < prompt < completion
+    assert listed("claude-sonnet-4-5", "", "anthropic")
+    assert listed("gemini-2.5-flash", "", "google_genai")
+    assert listed("no-such-model", OPENAI) is None
+    assert listed("gpt-4o-mini", "", "ollama") is None
+
+
+@pytest.mark.parametrize("address", ["http://localhost:8000/v1", "https://models.example.org/v1"])
+def test_a_server_may_call_any_model_gpt(address: str) -> None:
+    assert listed("gpt-4o-mini", address, "openai") is None
+
+
+def test_a_request_that_costs_more_than_its_tokens_has_no_price() -> None:
+    assert listed("sonar", "https://api.perplexity.ai") is None
+
+
+def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-real-key")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    assert port_for(ChatOpenAI(model="gpt-4o-mini")).price() == listed("gpt-4o-mini", OPENAI)
+    elsewhere = ChatOpenAI(model="gpt-4o-mini", base_url="http://127.0.0.1:9/v1")
+    assert port_for(elsewhere).price() is None
+
+
+async def test_models_of_other_providers_are_priced_by_their_name() -> None:
+    model = Hosted(reply=ended, served_by="anthropic", model="claude-sonnet-4-5")
+    out = await chain(model, limit_dollars=5.0)
+    (name, price), *rest = out["prices"].items()
+    assert (name, rest) == ("claude-sonnet-4-5", [])
+    assert out["usage"]["dollars"] == pytest.approx(of(out, price))
+    assert out["settings"]["limit_dollars"] == 5.0
+
+
+def of(out: Mapping[str, Any], price: Any) -> float:
+    usage = out["usage"]
+    tokens = usage["prompt_tokens"], usage["completion_tokens"]
+    return float(tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
+
+
+async def test_the_callers_prices_count_before_the_table() -> None:
+    model = Hosted(reply=ended, served_by="anthropic", model="claude-sonnet-4-5")
+    out = await chain(model, prices={"claude-sonnet-4-5": (1000.0, 0.0)})
+    assert out["prices"] == {"claude-sonnet-4-5": [1000.0, 0.0]}
+    assert out["usage"]["dollars"] == pytest.approx(out["usage"]["prompt_tokens"] / 1e3)
+
+
+async def test_without_a_price_the_default_limit_is_off_and_no_dollars_are_claimed() -> None:
+    out = await chain(ScriptedChat(reply=ended))
+    assert out["prices"] == {"scripted": None}
+    assert (out["usage"]["dollars"], out["settings"]["limit_dollars"]) == (None, None)
+    assert "no price of scripted" in dollars(None, out["prices"])
+
+
+async def test_without_a_price_a_limit_that_is_given_is_refused_before_anything_is_spent() -> None:
+    model = ScriptedChat(reply=ended)
+    with pytest.raises(tg.SettingError, match="price of 'scripted'") as refused:
+        await chain(model, limit_dollars=10.0)
+    assert "\n" not in str(refused.value) and '{"scripted": [0.15, 0.6]}' in str(refused.value)
+    assert not model.seen
+    assert (await chain(model, limit_dollars=None))["usage"]["requests"]
+
+
+async def test_the_judges_price_is_its_own() -> None:
+    model = ScriptedChat(reply=ended)
+    judge = Hosted(reply=ended, served_by="x", model="judge")
+    graph = tg.build("level_tot", task=Stepping(), model=model, evaluator_model=judge)
+    prices = {"scripted": (1.0, 1.0), "judge": (100.0, 100.0)}
+    out = await graph.ainvoke({"problem": "x"}, context={"prices": prices})
+    roles = out["usage"]["roles"]
+    tokens = {
+        role: roles[role]["prompt_tokens"] + roles[role]["completion_tokens"] for role in roles
+    }
+    assert out["usage"]["dollars"] == pytest.approx(
+        (tokens["generate"] + 100 * tokens["score"]) / 1e6
+    )
+    with pytest.raises(tg.SettingError, match="'judge'"):
+        context = {"prices": {"scripted": (1.0, 1.0)}, "limit_dollars": 1.0}
+        await graph.ainvoke({"problem": "x"}, context=context)
+
+
+def test_one_name_for_two_prices_is_no_known_price() -> None:
+    class Named:
+        name = "m"
+
+        def __init__(self, price: Any) -> None:
+            self._price = price
+
+        def price(self) -> Any:
+            return self._price
+
+    assert prices_of([Named((1.0, 2.0)), Named(None)], {}) == {"m": None}
+    assert prices_of([Named((1.0, 2.0)), Named((1.0, 2.0))], {}) == {"m": [1.0, 2.0]}
+    assert prices_of([Named((1.0, 2.0)), Named(None)], {"m": (3.0, 4.0)}) == {"m": [3.0, 4.0]}
+
+
+async def test_a_limit_on_dollars_ends_a_search(server: FakeServer) -> None:
+    graph = tg.build("tot_bfs", task="game24", model=server.specifier)
+    context = {"prices": {"fake": (1.0, 1.0)}, "limit_dollars": 0.0005}
+    out = await graph.ainvoke({"problem": "4 9 10 13"}, context=context)
+    assert out["stop_reason"] == "budget"
+    assert out["usage"]["dollars"] >= 0.0005
+
+
+def test_the_words_of_dollars() -> None:
+    assert dollars(0.0, {"local": [0.0, 0.0]}) == "$0"
+    assert dollars(0.00031, {"m": [1.0, 1.0]}) == "$0.0003"
+    check_limit({"local": [0.0, 0.0]})
