@@ -53,9 +53,10 @@ class RollbackSettings(ReasoningSettings):
     parallel: bool = Field(
         True,
         description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
-        "time, as published numbers were made. Both find the same thoughts if they end "
-        "`exhausted`, neither `solutions` nor `incoming` was reached, experiences are "
-        "`from_edges` and `drop_paths` is off. Solutions are put into the order of one at a time.",
+        "time, so that every step is shown all there is to learn. Both find the same thoughts if "
+        "they end `exhausted`, neither `solutions` nor `incoming` was reached, `drop_paths` is off "
+        "and experiences are `from_edges` or rollbacks leave finished paths alone. Solutions are "
+        "put into the order of one at a time.",
     )
     solutions: int = Field(
         8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
@@ -97,9 +98,10 @@ class RollbackSettings(ReasoningSettings):
         True, description="Show mistakes and their analysis to later steps (section 4.3: on)."
     )
     experience_scope: Scope = Field(
-        "from_edges",
-        description="Experiences of the rollbacks that led to the path's thoughts (official "
-        "code), or of all rollbacks to its thoughts (the paper's definition).",
+        "incoming",
+        description="Which mistakes a step is shown: incoming, of all rollbacks to a thought of "
+        "its path so far (section 4.3, appendix D), or from_edges, of those alone that led to the "
+        "path's thoughts (official code).",
     )
     stop_settled: bool = Field(
         False,

@@ -1,4 +1,4 @@
-"""The rollback controller's eyes: a path is analysed, and the bad steps are named (SPEC.md 5.4)."""
+"""The rollback controller's eyes: a path is analysed, and the bad steps are named (section 4.2)."""
 
 import re
 from collections.abc import Mapping

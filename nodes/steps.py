@@ -21,7 +21,7 @@ from thoughtgraph.tree import Path, Thought, Tree, bounded, cut, grow, texts
 from thoughtgraph.usage import remaining_thoughts
 
 NOTHING = "(no output)"
-"""The thought that stands for an empty completion, asked for twice (SPEC.md 5.5)."""
+"""The thought that stands for an empty completion, asked for twice (ours)."""
 SURPLUS = "ended after the last solution that was wanted"
 TOO_LONG = "the longest path ends here"
 
@@ -29,7 +29,7 @@ _LABEL = re.compile(r"[\s#*_>-]{0,10}step[ \t]{0,4}\d{1,4}[*_]{0,3}[.:)][*_]{0,3
 
 
 def next_step(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
-    """Asks for the next step after a path, warned by the job's lessons (SPEC.md 5.5).
+    """Asks for the next step after a path, warned by the job's lessons (appendix B.3).
 
     Args:
         parts: The graph's objects.

@@ -3,13 +3,14 @@
 Reasoning paths follow parents alone, so rollback edges never make them cyclic.
 """
 
+from collections.abc import Collection
 from typing import Any, Literal, cast
 
 from thoughtgraph.tree import ROOT, Tree, path_to
 
-Scope = Literal["from_edges", "incoming"]
-"""Which experiences a path has: of the rollbacks that led to its thoughts' creation (official
-code), or of all rollbacks to its thoughts when it was last continued (the paper's set)."""
+Scope = Literal["incoming", "from_edges"]
+"""Which experiences a path is continued with: of all rollbacks to its thoughts so far (section 4.3,
+appendix D), or of those alone that led to its thoughts' creation (official code)."""
 
 
 def line_of(tree: Tree, key: str) -> list[str]:
@@ -23,7 +24,7 @@ def alpha(tree: Tree, key: str) -> int:
 
 
 def analysable(state: Any, key: str) -> bool:
-    """Returns whether few enough rollbacks have left a path for it to be analysed (SPEC.md 5.3)."""
+    """Returns whether few enough rollbacks have left a path for it to be analysed."""
     return alpha(state["tree"], key) <= int(state["settings"]["path_rollbacks"])
 
 
@@ -41,7 +42,9 @@ def incoming(tree: Tree, key: str) -> list[str]:
     ]
 
 
-def experiences(tree: Tree, key: str, source: str | None, scope: Scope) -> list[str]:
+def experiences(
+    tree: Tree, key: str, source: str | None, scope: Scope, unseen: Collection[str] = ()
+) -> list[str]:
     """Returns the sources of the experiences that the next step after a thought is shown.
 
     Args:
@@ -49,20 +52,27 @@ def experiences(tree: Tree, key: str, source: str | None, scope: Scope) -> list[
         key: Id of the thought to continue.
         source: The rollback that asks for the continuation, by its source; None: none does.
         scope: Which experiences count.
+        unseen: Rollbacks, by their sources, that are decided on only after this continuation.
 
     Returns:
         Ids in the order of the rollbacks' destinations on the path.
     """
     if scope == "incoming":
-        return [back for at in line_of(tree, key) for back in incoming(tree, at)]
+        known = (back for at in line_of(tree, key) for back in incoming(tree, at))
+        return [back for back in known if back not in unseen]
     # A thought was shown those of its whole path: a pending rollback's destination comes last.
     return [*tree[key].get("experiences", []), *([] if source is None else [source])]
 
 
 def shown(state: Any, key: str, source: str | None) -> list[str]:
-    """Returns the experiences the next step after a thought is shown under a run's settings."""
-    settings = state["settings"]
+    """Returns the experiences the next step after a thought is shown under a run's settings.
+
+    Rollbacks of one round are as if decided one by one: none shows those after it, so that two
+    tries at one thought are not asked for by the same prompt.
+    """
+    settings, pending = state["settings"], state["pending"]
     if not settings.get("experiences", False):
         return []
     scope = cast("Scope", settings["experience_scope"])
-    return experiences(state["tree"], key, source, scope)
+    after = pending[pending.index(source) + 1 :] if source in pending else ()
+    return experiences(state["tree"], key, source, scope, after)

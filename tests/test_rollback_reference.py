@@ -82,7 +82,7 @@ class Node:
 
 
 def loop(oracle: Oracle, settings: dict[str, Any]) -> tuple[list[Node], str]:
-    """The main loop of the design (SPEC.md 5.3); returns the thoughts and why it stopped."""
+    """The main loop of the design; returns the thoughts and why it stopped."""
     nodes = [Node(0)]
     live, sources, asked = {nodes[0]}, list[Node](), 0
     pending: Node | None = None
