@@ -182,7 +182,7 @@ async def test_rollbacks_of_one_round_are_shown_as_if_decided_one_by_one() -> No
     for seed in range(12):
         reply = single(walker(seed, ends=0.2, bad=0.7))
         settings = {"steps": 4, "incoming": 5, "protocol": "single_call"}
-        out, calls = await run("rollback", reply, **settings)
+        out, _ = await run("rollback", reply, **settings)
         tries = [thought for thought in out["tree"].values() if "caused_by" in thought]
         shown = {(t["parent"], tuple(t["experiences"])) for t in tries}
         assert len(shown) == len(tries)
