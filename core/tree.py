@@ -110,7 +110,8 @@ class Thought(TypedDict, total=False):
     visit: int
     """When a depth-first search recorded this thought, counted from 1; absent: never visited."""
     answer: str | None
-    """The answer this thought gives, when it gives one."""
+    """Of an output: the answer that is read from the path to it, None when none can be. A method
+    whose outputs are read at the end writes it then."""
     chosen: bool
     """Whether the result's answer is this thought's; several may give the same."""
     note: str

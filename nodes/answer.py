@@ -26,7 +26,8 @@ def answer(
 ) -> Node:
     """Makes the node that ends a search.
 
-    A search that a limit or an error cut short answers with the best complete output it has.
+    A search that a limit or an error cut short answers with the best complete output it has. Every
+    output carries its answer in the tree afterwards.
 
     Args:
         parts: The graph's objects.
@@ -49,12 +50,15 @@ def answer(
         at = next((at for at, text in enumerate(ranked) if text is not None), None)
         found = None if at is None else ranked[at]
         cost = Usage() if at is None else _path_cost(state, order[at])
-        chosen: Tree = {} if at is None else {order[at]: {"chosen": True}}
+        ends = [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
+        tree = _answered(parts, state, [*keys, *order, *ends])
+        if at is not None:
+            tree[order[at]] = {**tree[order[at]], "chosen": True}
         prices = {**state["prices"], **await parts.open_models(state["settings"])}
         return {
             "answer": found,
             "candidates": candidates,
-            "tree": chosen,
+            "tree": tree,
             "stop_reason": _reason(state, found),
             "prices": prices,
             "usage": Overwrite(report(add_usage(state["usage"], cost), priced=not unknown(prices))),
@@ -78,6 +82,11 @@ def _output(parts: Parts, state: SearchState, key: str) -> str | None:
         return None
     text = task.output(state["problem"], path_to(state["tree"], key))
     return None if text is None else shortened(text)
+
+
+def _answered(parts: Parts, state: SearchState, keys: Sequence[str]) -> Tree:
+    """Returns the changes by which outputs carry the answer that can be read from them, or None."""
+    return {key: {"answer": _output(parts, state, key)} for key in keys}
 
 
 def complete(parts: Parts, state: SearchState) -> list[str]:
