@@ -15,6 +15,7 @@ from thoughtgraph.cli.doing import QUIET
 from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.layout import Row, rows
 from thoughtgraph.cli.watch import Watch
+from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Thought
 
 FRAME = 0.1
@@ -59,7 +60,7 @@ class LiveScreen:
         self._title = title
         self._clock = clock
         self._told: deque[Event] = deque(maxlen=TOLD)
-        self._watch = Watch()
+        self._watch = Watch(SearchState)
         self._begin = clock()
         self._live = Live(
             console=console, auto_refresh=False, get_renderable=lambda: self, transient=False

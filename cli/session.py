@@ -71,7 +71,7 @@ class Session:
             )
             config: RunnableConfig = {"configurable": {"thread_id": self.run}}
             await rewind(graph, saver, config)
-            watch = Watch((await graph.aget_state(config)).values)
+            watch = Watch(graph.builder.state_schema, (await graph.aget_state(config)).values)
             screen.open(watch)
             screen.tell(self.news)
             frames = asyncio.create_task(_draw(screen))

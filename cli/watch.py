@@ -1,7 +1,7 @@
 """What a reader can know of a running search: the graph's stream folded into one picture.
 
-Nothing here knows a method: every update is folded by the state's own rules, and what happens is
-read off the changes of the tree and off the names of the running nodes.
+Nothing here knows a method: every update is folded by the rules of the graph's own state, and what
+happens is read off the changes of the tree and off the names of the running nodes.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,9 +12,9 @@ from langgraph.types import Overwrite, StreamMode
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
 from thoughtgraph.cli.events import Event, Telling
-from thoughtgraph.state import Restack, first_set, restack
-from thoughtgraph.tree import Thought, Tree, merge_thoughts
-from thoughtgraph.usage import Usage, add_usage
+from thoughtgraph.state import folds
+from thoughtgraph.tree import Thought, Tree
+from thoughtgraph.usage import Usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates")
 """The stream modes that a `Watch` folds."""
@@ -32,10 +32,12 @@ class Watch:
     """The picture of one search.
 
     Args:
-        state: The state of an interrupted search that goes on; empty for a new one.
+        schema: The state of the search's graph, whose annotations say how writes are folded.
+        state: The values of an interrupted search that goes on; empty for a new one.
     """
 
-    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, schema: type, state: Mapping[str, Any] | None = None) -> None:
+        self._folds = folds(schema)
         self.state: dict[str, Any] = dict(state or {})
         self.running: dict[str, Running] = {}
         self.started = 0
@@ -142,7 +144,7 @@ class Watch:
                 continue
             before, retries = self.tree, self.usage.get("retries", 0)
             for channel, value in update.items():
-                self.state[channel] = _folded(channel, self.state.get(channel), value)
+                self.state[channel] = self._folded(channel, value)
             if node in BACK:
                 self._went_back = True
                 yield from self.telling.back(node, before, update, self._top())
@@ -159,26 +161,18 @@ class Watch:
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")
 
+    def _folded(self, channel: str, new: Any) -> Any:
+        """Returns a channel's value after a write."""
+        if isinstance(new, Overwrite):
+            return new.value
+        fold = self._folds.get(channel)
+        return new if fold is None else fold(self.state.get(channel), new)
+
     def _top(self) -> str | None:
         """Returns where a search stands, if it keeps a stack or names its next thoughts."""
         frames = self._listed("stack")
         keys = [str(frames[-1].get("thought"))] if frames else self._listed("frontier")
         return keys[0] if keys else None
-
-
-def _folded(channel: str, old: Any, new: Any) -> Any:
-    """Returns a channel's value after a write, by the rules of `SearchState`."""
-    if isinstance(new, Overwrite):
-        return new.value
-    if channel == "tree":
-        return merge_thoughts(old or {}, [new])
-    if channel == "usage":
-        return add_usage(old or Usage(), new)
-    if channel == "stack" and isinstance(new, Mapping):
-        return restack(old or [], [cast("Restack", new)])
-    if channel in ("stop_reason", "error"):
-        return first_set(old or "", new)
-    return new
 
 
 def _thoughts(number: int) -> str:

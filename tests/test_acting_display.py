@@ -45,7 +45,7 @@ def explorer() -> ScriptedChat:
 
 async def followed(method: str = "itot_d_star_lite", **context: Any) -> tuple[Watch, list[str]]:
     graph = tg.build(method, task="hotpotqa", model=explorer(), tools=toolbox(ScriptedPages(PAGES)))
-    watch, told = Watch(), []
+    watch, told = Watch(graph.builder.state_schema), []
     async for mode, data in graph.astream(
         {"problem": "Where is Milan?"},
         context={"n_generate": 2, "rounds": 6, **context},
@@ -84,7 +84,7 @@ async def test_what_became_of_answers_and_of_unreadable_actions_is_told():
 
     tools = toolbox(ScriptedPages(PAGES))
     graph = tg.build("fgdip", task="hotpotqa", model=ScriptedChat(reply=reply), tools=tools)
-    watch, told = Watch(), []
+    watch, told = Watch(graph.builder.state_schema), []
     given, context = {"problem": "Where is Milan?"}, {"n_generate": 2}
     async for mode, data in graph.astream(given, context=context, stream_mode=list(STREAM)):
         told += [str(event) for event in watch.apply(mode, data)]
