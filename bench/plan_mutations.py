@@ -177,8 +177,8 @@ def main() -> None:
         free = [replace(each, question=f"please tell: {each.question}") for each in questions]
         tables = [
             rates(questions, Rules(profile="paper")),
-            rates(questions, Rules()),
-            rates(free, Rules()),
+            rates(questions, Rules(profile="grounded")),
+            rates(free, Rules(profile="grounded")),
         ]
         print(f"{style}: {len(questions)} questions; rejected, wrong, right of the faulty plans")
         print(f"{'fault':14}{'n':>6}  {'paper':24}{'grounded':24}grounded, words only")

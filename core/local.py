@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ SLOTS = 8
 More at once are decoded faster each, and a request too many would only wait inside the server."""
 CONTEXT = 16_384
 """Tokens the slots share (ours): two prompts of 2,500 with five samples of 1,000 each fit."""
+REMEDY = 'needs the extra `local`: `uv sync --extra local` or `pip install "thoughtgraph[local]"`'
+"""What whoever lacks llama.cpp is told."""
 SPINS = "1000"
 """How long a decoding thread waits for the others before it sleeps, in turns of a loop (ours). The
 runtime's own 300,000 are for threads that own their processors: beside one busy program they made
@@ -90,6 +93,11 @@ def running() -> bool:
     return _serve.cache_info().currsize > 0
 
 
+def installed() -> bool:
+    """Returns whether llama.cpp, which runs the weights, is there."""
+    return find_spec("xllamacpp") is not None
+
+
 def _native() -> Any:
     # Read once, when the library is loaded, and nowhere else to be set.
     os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
@@ -97,8 +105,7 @@ def _native() -> Any:
         return import_module("xllamacpp")
     except ImportError as error:
         raise ModelUnavailable(
-            "the embedded model needs the extra `local`: `uv sync --extra local` or "
-            '`pip install "thoughtgraph[local]"`; or choose another model with --model'
+            f"the embedded model {REMEDY}; or choose another model with --model"
         ) from error
 
 

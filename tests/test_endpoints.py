@@ -15,10 +15,12 @@ from langchain_core.messages import HumanMessage
 from pydantic import SecretStr
 from scripted import ScriptedChat
 
+from thoughtgraph.cli.models import models
 from thoughtgraph.endpoints import default_specifier, port_for
 from thoughtgraph.errors import InputError, ModelError, ThoughtgraphError
 from thoughtgraph.limiter import Rates
 from thoughtgraph.model import ChatPort
+from thoughtgraph.weights import KNOWN
 
 ASK = [HumanMessage("hello")]
 SECRET = "sk-meant-for-openai-only"
@@ -269,3 +271,22 @@ def test_a_port_or_model_is_taken_as_it_is() -> None:
     port = ChatPort(ScriptedChat(reply=lambda call: "x"))
     assert port_for(port) is port
     assert port_for(port.model).model is port.model
+
+
+async def test_two_ports_of_one_loop_and_one_port_of_two_loops_are_served() -> None:
+    with FakeServer() as server:
+        port, other = port_for(server.specifier), port_for(server.specifier)
+        await asyncio.gather(*(each.sample(ASK) for each in (port, other, port)))
+        await asyncio.to_thread(lambda: asyncio.run(port.sample(ASK)))
+        await port.sample(ASK)
+    assert len(server.seen) >= 4
+
+
+def test_weights_are_not_called_ready_where_nothing_can_run_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    models()
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.count("not usable yet: needs the extra `local`") == len(KNOWN)
+    assert "ready" not in told

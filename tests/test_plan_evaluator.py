@@ -80,10 +80,10 @@ CLEVR_SCENE = {
 def judged(
     plan: list[str], rules: Rules | None = None, question: str = QUESTION, scene: Scene = ROOM
 ) -> Judged:
-    return judge(question, scene, None, plan, rules or Rules())
+    return judge(question, scene, None, plan, rules or Rules(profile="grounded"))
 
 
-@pytest.mark.parametrize("rules", [PAPER, Rules()], ids=["paper", "grounded"])
+@pytest.mark.parametrize("rules", [PAPER, Rules(profile="grounded")], ids=["paper", "grounded"])
 def test_the_papers_printed_examples(rules: Rules) -> None:
     analogy = judged(
         [
@@ -123,7 +123,7 @@ def test_the_papers_printed_examples(rules: Rules) -> None:
     assert analogy.values[-1] == "Chair"
 
 
-@pytest.mark.parametrize("rules", [PAPER, Rules()], ids=["paper", "grounded"])
+@pytest.mark.parametrize("rules", [PAPER, Rules(profile="grounded")], ids=["paper", "grounded"])
 def test_a_plan_is_judged_alike_in_chunks_of_any_size(rules: Rules) -> None:
     whole = judged(PLAN, rules)
     assert (whole.accepted, whole.answer, whole.code) == (True, "6", "")
@@ -140,7 +140,7 @@ def test_a_plan_is_judged_alike_in_chunks_of_any_size(rules: Rules) -> None:
 
 
 def test_a_chunk_is_rejected_whole_and_leaves_the_state_alone() -> None:
-    before = judge(QUESTION, ROOM, None, PLAN[:1], Rules()).state
+    before = judge(QUESTION, ROOM, None, PLAN[:1], Rules(profile="grounded")).state
     bad = judge(QUESTION, ROOM, before, [PLAN[1], 'obj3 = filter_object("cart",obj2)'], PAPER)
     assert not bad.accepted
     assert (bad.state, bad.answer, bad.code) == (before, None, "E_EMPTY")
@@ -149,7 +149,7 @@ def test_a_chunk_is_rejected_whole_and_leaves_the_state_alone() -> None:
 
 
 def test_lines_after_the_answer_are_dropped() -> None:
-    longer = judged([*PLAN, "this is no step"], Rules())
+    longer = judged([*PLAN, "this is no step"], Rules(profile="grounded"))
     assert longer.accepted
     assert len(longer.lines) == 3
 
@@ -264,7 +264,7 @@ def test_a_relation_is_that_of_the_description_after_it() -> None:
         'obj5 = filter_part(["large"],obj4)',
         "ans = query_shape(obj5)",
     ]
-    rules = Rules(ambiguous="first")
+    rules = Rules(profile="grounded", ambiguous="first")
     assert judged(plan, rules, question, SOLIDS).answer == "cube"
     for at, old, new in ((1, "right", "left"), (3, "left", "right"), (4, "obj4", "all_obj")):
         wrong = [*plan[:at], plan[at].replace(old, new), *plan[at + 1 :]]

@@ -167,5 +167,5 @@ def test_no_line_of_a_hundred_thousand_does_anything(many: list[str]) -> None:
 def test_completions_of_any_kind_are_judged(nested: Any, text: str, cut: int) -> None:
     plan = 'obj1 = filter_object("table",all_obj)\nans = count_object(obj1)\n'
     steps = steps_of(plan[:cut] + text + plan[cut:], 5)
-    judged = judge(QUESTION, ROOM, None, steps, Rules(nested=nested))
+    judged = judge(QUESTION, ROOM, None, steps, Rules(profile="grounded", nested=nested))
     assert judged.accepted == (judged.code == "")

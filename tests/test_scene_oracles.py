@@ -186,7 +186,13 @@ def test_grounded_accepts_every_gold_plan_that_runs(file: Path) -> None:
         plan = question.plan or ()
         runs = judge("", question.scene, None, plan, Rules(profile="paper", empty="lazy"))
         if runs.accepted:
-            judged = judge(question.question, question.scene, None, plan, Rules(empty="lazy"))
+            judged = judge(
+                question.question,
+                question.scene,
+                None,
+                plan,
+                Rules(profile="grounded", empty="lazy"),
+            )
             assert judged.accepted, (question.id, question.question, judged.reason)
             assert judged.answer == runs.answer
 

@@ -24,7 +24,7 @@ class Rules:
     """What an evaluator lets pass; plain values from settings.
 
     Attributes:
-        profile: "paper" only runs the steps; "grounded" (ours, default) also holds them to the
+        profile: "paper" (default) only runs the steps; "grounded" (ours) also holds them to the
             question.
         empty: "strict" (ours, default): a filter must leave an object. "lazy": it may leave none;
             CLEVR's questions that answer 0 or no need it.
@@ -33,7 +33,7 @@ class Rules:
         nested: A call inside a call is refused ("reject", default) or counts as steps ("flatten").
     """
 
-    profile: Literal["paper", "grounded"] = "grounded"
+    profile: Literal["paper", "grounded"] = "paper"
     empty: Literal["strict", "lazy"] = "strict"
     ambiguous: Literal["error", "first"] = "error"
     tools: Literal["extended", "paper"] = "extended"
