@@ -12,11 +12,12 @@ from langgraph.types import Overwrite, StreamMode
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
 from thoughtgraph.cli.events import Event, Telling
+from thoughtgraph.nodes.ask import RETRY
 from thoughtgraph.state import folds
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 
-STREAM: tuple[StreamMode, ...] = ("tasks", "updates")
+STREAM: tuple[StreamMode, ...] = ("tasks", "updates", "custom")
 """The stream modes that a `Watch` folds."""
 
 
@@ -42,6 +43,8 @@ class Watch:
         self.running: dict[str, Running] = {}
         self.started = 0
         """Tasks of the current superstep, those that are done included."""
+        self.trouble = ""
+        """Why requests are being repeated, in one line; empty once something was answered."""
         self._fresh = True
         self._depth = -1
         self._went_back = False
@@ -77,7 +80,10 @@ class Watch:
         Returns:
             What happened, in order.
         """
+        if mode == "custom":
+            return list(self._trouble(data))
         if mode == "updates":
+            self.trouble = ""
             return [event for node, given in data.items() for event in self._update(node, given)]
         if "input" in data:
             return list(self._begin(data))
@@ -89,6 +95,8 @@ class Watch:
         """Returns what is going on now, in words."""
         if not self.running:
             return ""
+        if self.trouble:
+            return f"trying again: {self.trouble}"
         tasks = list(self.running.values())
         node = tasks[0].node
         thoughts = [key for task in tasks for key in task.thoughts]
@@ -102,6 +110,14 @@ class Watch:
     def telling(self) -> Telling:
         """Tells what the tree says now."""
         return Telling(self.tree, self.state.get("problem", ""))
+
+    def _trouble(self, data: Any) -> Iterator[Event]:
+        """Tells why a request is repeated: once, until something is answered."""
+        if not isinstance(data, Mapping) or RETRY not in data:
+            return
+        if not self.trouble:
+            yield Event("retry", data[RETRY])
+        self.trouble = data[RETRY]
 
     def _begin(self, data: Mapping[str, Any]) -> Iterator[Event]:
         node, job = data["name"], data["input"]

@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from functools import cache
 from typing import Any
 
+from httpx2 import AsyncByteStream, Response
 from langchain_core.language_models import BaseChatModel
 from langchain_openai.chat_models.base import BaseChatOpenAI
 from openai import DefaultAsyncHttpxClient as AsyncClient
 from pydantic import SecretStr
+
+from thoughtgraph.retry import Oversized
 
 LENGTH = "max_tokens"
 """The longest completion, in OpenAI's words and most others'."""
@@ -78,6 +81,13 @@ def placed(
     return model, dict(parameters)
 
 
+LARGEST = 64 << 20
+"""Bytes of an answer that are read (ours): 128 samples of 100,000 tokens."""
+LARGEST_PACKED = 256 << 10
+"""Bytes that are read of one that is compressed although it was not to be (ours): each may become a
+thousand."""
+
+
 class Connections:
     """A chat model with connections of its own in every event loop.
 
@@ -129,7 +139,8 @@ class Pools:
         if (pool := self._open.get(loop)) is not None:
             return pool[0]
         _drop_closed(self._open)
-        client = AsyncClient()
+        plain = {"Accept-Encoding": "identity"}
+        client = AsyncClient(headers=plain, event_hooks={"response": [_bound]})
         self._open[loop] = client, (keeper := self._keep(loop, client))
         await anext(keeper)
         return client
@@ -149,6 +160,33 @@ class Pools:
 def shared_pools() -> Pools:
     """Returns the pools that all models of the process share, as they share the rates."""
     return Pools()
+
+
+async def _bound(response: Response) -> None:
+    """Bounds the body of an answer, which is read later."""
+    encoded = "content-encoding" in response.headers
+    assert isinstance(response.stream, AsyncByteStream), "an asynchronous client gets these"
+    response.stream = _Bounded(response.stream, LARGEST_PACKED if encoded else LARGEST)
+
+
+class _Bounded(AsyncByteStream):
+    """A body of which no more than so many bytes are read."""
+
+    def __init__(self, body: AsyncByteStream, most: int) -> None:
+        self._body = body
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for part in self._body:
+            read += len(part)
+            if read > self._most:
+                raise Oversized(f"the answer has more than {self._most >> 10} KiB")
+            yield part
+
+    async def aclose(self) -> None:
+        """Closes the body."""
+        await self._body.aclose()
 
 
 def _drop_closed(kept: dict[asyncio.AbstractEventLoop, Any]) -> None:

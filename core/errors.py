@@ -92,3 +92,7 @@ class ReplayMiss(ModelError):
 
 class BudgetSpent(ThoughtgraphError):
     """The next request would break a limit; nodes turn this into `stop_reason="budget"`."""
+
+
+class OutOfTime(BudgetSpent):
+    """The limit on seconds is reached; what was waited for is cancelled."""

@@ -2,20 +2,25 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 
 from thoughtgraph.cache import Answer
-from thoughtgraph.errors import BudgetSpent, ModelError
-from thoughtgraph.retry import BadAnswer
+from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
+from thoughtgraph.meter import Meter
+from thoughtgraph.retry import BadAnswer, Retry
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
 TOKENS_A_SAMPLE = 64
 """Guess at a completion's size before it is known (ours), for the token rate."""
+MOST_TOKENS = 10**9
+"""Tokens of one request that can be believed (ours)."""
+LONGEST = 1_000_000
+"""Letters of a completion that are read (ours): ten times the longest that can be asked for."""
 _LLAMA_CPP = re.compile(r"b\d+-")
 """How the fingerprint of a llama.cpp server begins: its build."""
 
@@ -117,6 +122,43 @@ def joined(answers: Sequence[Answer]) -> Answer:
     }
 
 
+async def attempted(
+    retry: Retry,
+    attempt: Callable[[], Awaitable[Answer]],
+    meter: Meter,
+    *,
+    endpoint: str,
+    hide: Sequence[str],
+) -> Answer:
+    """Makes one call, again after passing faults, for as long as the limit on seconds allows.
+
+    Args:
+        retry: When failed attempts are repeated.
+        attempt: Makes one attempt.
+        meter: Counts and tells repeated attempts, and knows the time that is left.
+        endpoint: Named in errors.
+        hide: Texts that no error may show.
+
+    Raises:
+        OutOfTime: The time was over while nothing was wrong with the endpoint.
+        ModelError: The endpoint refused or kept failing, until the time was over or longer.
+    """
+    failures: list[ModelError] = []
+
+    def retried(failure: ModelError) -> None:
+        failures.append(failure)
+        meter.retry(str(failure))
+
+    try:
+        return await meter.in_time(
+            retry.run(attempt, endpoint=endpoint, retried=retried, hide=hide)
+        )
+    except OutOfTime:
+        if failures:  # the limit never hides what kept the answer away
+            raise failures[-1] from None
+        raise
+
+
 async def gathered(
     calls: Iterable[Awaitable[Answer]],
 ) -> tuple[list[Answer], ModelError | BudgetSpent | None]:
@@ -143,8 +185,8 @@ def _spoken(message: BaseMessage) -> list[Any]:
 def _text(generation: Any) -> str:
     """Returns a completion as text, also where its content is a list of blocks."""
     if isinstance(generation, ChatGeneration) and not isinstance(generation.message.content, str):
-        return str(generation.message.text)
-    return str(generation.text)
+        return str(generation.message.text)[:LONGEST]
+    return str(generation.text)[:LONGEST]
 
 
 def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]:
@@ -161,5 +203,5 @@ def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]
 
 
 def _number(value: Any) -> int:
-    """Returns a count that a server reported, 0 when it is none."""
-    return int(value) if isinstance(value, int | float) and value > 0 else 0
+    """Returns a count that a server reported, 0 when it is none that can be believed."""
+    return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0

@@ -1,11 +1,14 @@
 """Watches what one node run asks and spends: within the limits, counted once."""
 
+import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
-from thoughtgraph.errors import BudgetSpent
+from thoughtgraph.errors import BudgetSpent, OutOfTime
 from thoughtgraph.usage import Limits, Usage, add_counts, spent
+
+T = TypeVar("T")
 
 SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
 """The counters that nodes of one superstep tell each other, because limits speak of them."""
@@ -23,6 +26,7 @@ class Meter:
         siblings: What those nodes have spent in this superstep, shared and changed by their meters,
             so that a limit holds for all of them together.
         needed: Whether a request that fails for good ends the search; else those beside it go on.
+        tell: Is told, in one line, why an attempt failed that is repeated.
         clock: Seconds since the epoch.
     """
 
@@ -35,6 +39,7 @@ class Meter:
         step: int = 0,
         siblings: dict[str, float] | None = None,
         needed: bool = True,
+        tell: Callable[[str], None] = lambda cause: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._limits = limits
@@ -42,10 +47,12 @@ class Meter:
         self._prices = prices or {}
         self._step = step
         self._needed = needed
+        self._tell = tell
         self._clock = clock
         self._begin = clock()
         self._siblings = {} if siblings is None else siblings
         self._waited = False
+        self._late = 0.0
         self._counts: dict[str, Any] = {}
         self.error = ""
         """Why a request of this node run failed for good, in one line; empty while none has."""
@@ -68,9 +75,9 @@ class Meter:
 
         Raises:
             BudgetSpent: A limit other than the reserved requests is reached, or a request beside it
-                failed for good.
+                failed for good. The limit on seconds is not asked for: `left` ends the waiting.
         """
-        self._refuse(spent({**self._limits, "requests": None}, self._now()))
+        self._refuse(spent({**self._limits, "requests": None, "seconds": None}, self._now()))
         self.wait()
 
     def release(self) -> None:
@@ -80,6 +87,38 @@ class Meter:
     def wait(self) -> None:
         """Notes that the node waits for a model or a tool: its time counts."""
         self._waited = True
+
+    def left(self) -> float | None:
+        """Returns how many seconds the node may still wait; None without a limit."""
+        limit = self._limits.get("seconds")
+        return None if limit is None else max(0.0, limit - self._now().get("seconds", 0.0))
+
+    async def in_time(self, work: Awaitable[T]) -> T:
+        """Awaits something for as long as the limit on seconds allows, then cancels it.
+
+        Raises:
+            OutOfTime: The time was over first.
+        """
+        bound = asyncio.timeout(self.left())
+        try:
+            async with bound:
+                return await work
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            # A timer and a clock may differ by less than anybody sees, and no router may take that
+            # for time that is left.
+            self._late = (self.left() or 0.0) + 0.001
+            raise OutOfTime("the limit on seconds is reached") from None
+
+    def retry(self, cause: str) -> None:
+        """Counts a failed attempt that is repeated, and tells whoever follows the search.
+
+        Args:
+            cause: Which endpoint failed and why, in one line.
+        """
+        self.add({"retries": 1})
+        self._tell(cause)
 
     def fail(self, error: str) -> None:
         """Notes a request that failed for good: if it is needed, those that still wait stay."""
@@ -123,7 +162,8 @@ class Meter:
         """Returns what this node run has spent, ready for the `usage` channel."""
         delta = cast("Usage", dict(self._counts))
         if self._waited:
-            delta["mark"] = {"step": self._step, "begin": self._begin, "until": self._clock()}
+            until = self._clock() + self._late
+            delta["mark"] = {"step": self._step, "begin": self._begin, "until": until}
         return delta
 
     def _now(self) -> Usage:

@@ -24,7 +24,7 @@ from thoughtgraph.connections import (
     understood,
 )
 from thoughtgraph.errors import InputError, ModelError, ReplayMiss
-from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, gathered, joined, read
+from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, attempted, gathered, joined, read
 from thoughtgraph.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.meter import Meter
 from thoughtgraph.prices import Price, listed
@@ -165,7 +165,7 @@ class ChatPort:
         here = asyncio.get_running_loop(), key
         while (flight := self._flights.get(here)) is not None:
             meter.wait()
-            await asyncio.wait([flight])
+            await meter.in_time(asyncio.wait([flight]))
             if not flight.cancelled():
                 answer = flight.result()
                 meter.count(request.role, self.name, cached=1)
@@ -284,12 +284,8 @@ class ChatPort:
                 )
                 return answer
 
-        return await self._retry.run(
-            attempt,
-            endpoint=f"{self.name} at {self.endpoint}",
-            retried=lambda: meter.add({"retries": 1}),
-            hide=self._secrets,
-        )
+        endpoint = f"{self.name} at {self.endpoint}"
+        return await attempted(self._retry, attempt, meter, endpoint=endpoint, hide=self._secrets)
 
 
 def _callbacks() -> BaseCallbackManager | list[Any] | None:

@@ -3,12 +3,14 @@
 import asyncio
 import logging
 import random
+import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from traceback import walk_tb
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -27,14 +29,18 @@ CLIENTS = frozenset(
 """Packages that talk to endpoints: their errors are about the connection."""
 READERS = frozenset({"json", "pydantic"}) | CLIENTS
 """Packages that read answers, besides LangChain's: what fails inside them was no good answer."""
-UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
-"""What reading an answer raises that has another form than expected."""
+UNREADABLE = (AttributeError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+"""What reading an answer raises that has another form than expected, or is nested without end."""
 LONGEST_DETAIL = 200
 """Letters of a server's own message that an error quotes (ours)."""
 
 
 class BadAnswer(ValueError):
     """The endpoint answered with something that is no answer."""
+
+
+class Oversized(BadAnswer):
+    """The endpoint answered with more than anybody reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +52,21 @@ class Retry:
         first_wait: Longest first wait, in seconds (ours: 0.1); each further one may double.
         longest_wait: Longest wait between attempts, in seconds (ours: 8), unless the endpoint's
             `Retry-After` asks for more.
+        unreachable_after: Seconds after which no further attempt is made where no connection can be
+            had at all (ours: 4): nobody waits for a server that was not started.
     """
 
     give_up_after: float = 30.0
     first_wait: float = 0.1
     longest_wait: float = 8.0
+    unreachable_after: float = 4.0
 
     async def run(
         self,
         call: Callable[[], Awaitable[T]],
         *,
         endpoint: str,
-        retried: Callable[[], None],
+        retried: Callable[[ModelError], None],
         hide: Sequence[str] = (),
     ) -> T:
         """Awaits `call()`, again after passing faults.
@@ -65,35 +74,31 @@ class Retry:
         Args:
             call: Makes one attempt.
             endpoint: Named in the error.
-            retried: Called before each further attempt.
+            retried: Called before each further attempt, with the failure of the last one.
             hide: Texts that no error may show, such as keys.
 
         Raises:
             ModelError: The endpoint refused, or kept failing until the time was up. Errors that are
                 not about an endpoint pass through unchanged.
         """
-        began = time.monotonic()
+        began = reached = time.monotonic()
         fault = _Fault()
         attempt = 0
         while True:
             attempt += 1
             with fault:
                 return await call()
+            now = time.monotonic()
+            failure = _failure(fault.error, endpoint, attempt, now - began, hide)
+            if not is_unreachable(fault.error):
+                reached = now
             pause = max(retry_after(fault.error), self._backoff(attempt))
-            late = time.monotonic() - began + pause > self.give_up_after
-            if late or not is_transient(fault.error):
-                break
-            retried()
+            until = min(began + self.give_up_after, reached + self.unreachable_after)
+            if now + pause > until or not is_transient(fault.error):
+                # Without a cause on purpose: an SDK's error holds the request and with it the key.
+                raise failure
+            retried(failure)
             await asyncio.sleep(pause)
-        # Without a cause on purpose: an SDK's error holds the request and with it the key.
-        tries = "1 attempt" if attempt == 1 else f"{attempt} attempts"
-        seconds = time.monotonic() - began
-        raise ModelError(
-            f"{endpoint}: {_problem(fault.error)} after {tries} in {seconds:.1f} s; "
-            f"{_remedy(fault.error)}{_detail(fault.error, hide)}",
-            status=status_of(fault.error),
-            kind=_problem(fault.error),
-        )
 
     def _backoff(self, attempt: int) -> float:
         longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
@@ -116,16 +121,25 @@ class ServedRetry(Retry):
         call: Callable[[], Awaitable[T]],
         *,
         endpoint: str,
-        retried: Callable[[], None],
+        retried: Callable[[ModelError], None],
         hide: Sequence[str] = (),
     ) -> T:
         """Awaits `call()`, again after passing faults; see `Retry.run`."""
         try:
-            return await Retry.run(self, call, endpoint=endpoint, retried=retried, hide=hide)
+            return await Retry.run(
+                self,
+                call,
+                endpoint=endpoint,
+                retried=lambda failure: retried(self._told(failure)),
+                hide=hide,
+            )
         except ModelError as error:
             logger.error("model %r: %s", self.name, error)
-            line = f"model {self.name!r} failed: {error.kind}"
-            raise ModelError(line, status=error.status, kind=error.kind) from None
+            raise self._told(error) from None
+
+    def _told(self, failure: ModelError) -> ModelError:
+        line = f"model {self.name!r} failed: {failure.kind}"
+        return ModelError(line, status=failure.status, kind=failure.kind)
 
 
 class _Fault(AbstractContextManager["_Fault"]):
@@ -142,7 +156,9 @@ class _Fault(AbstractContextManager["_Fault"]):
     ) -> bool:
         if error is None or not is_endpoint_failure(error):
             return False
-        self.error = error
+        # An SDK wraps what reading an answer raised as if the connection had failed.
+        bad = (cause for cause in _causes(error) if isinstance(cause, BadAnswer))
+        self.error = next(bad, error)
         return True
 
 
@@ -158,6 +174,15 @@ def status_of(error: BaseException) -> int | None:
             if isinstance(status, int) and 400 <= status < 600:
                 return int(status)
     return None
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Returns whether no connection could be had: nothing was asked, and nobody was there."""
+    return any(
+        isinstance(cause, ConnectionRefusedError | socket.gaierror)
+        or type(cause).__name__ == "ConnectError"
+        for cause in _causes(error)
+    )
 
 
 def is_endpoint_failure(error: BaseException) -> bool:
@@ -178,7 +203,7 @@ def is_transient(error: BaseException) -> bool:
         return status in TRANSIENT_STATUS or status >= 500
     # A body that was cut off or replaced by a proxy's page fails as a ValueError.
     return is_endpoint_failure(error) and not isinstance(
-        error, AttributeError | LookupError | TypeError
+        error, AttributeError | LookupError | RecursionError | TypeError | Oversized
     )
 
 
@@ -204,13 +229,11 @@ def _package(module: str) -> str:
 
 
 def _raised_by_reader(error: BaseException) -> bool:
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return False
-    package = _package(str(trace.tb_frame.f_globals.get("__name__", "")))
-    return package in READERS or package.startswith("langchain_")
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    # What is nested too deeply ends wherever the stack does, often in Python's own modules.
+    within = frames if isinstance(error, RecursionError) else frames[-1:]
+    packages = (_package(str(frame.f_globals.get("__name__", ""))) for frame in within)
+    return any(name in READERS or name.startswith("langchain_") for name in packages)
 
 
 _REMEDIES = {
@@ -224,12 +247,26 @@ _REMEDIES = {
 }
 
 
+def _failure(
+    error: BaseException, endpoint: str, attempt: int, seconds: float, hide: Sequence[str]
+) -> ModelError:
+    tries = "1 attempt" if attempt == 1 else f"{attempt} attempts"
+    return ModelError(
+        f"{endpoint}: {_problem(error)} after {tries} in {seconds:.1f} s; "
+        f"{_remedy(error)}{_detail(error, hide)}",
+        status=status_of(error),
+        kind=_problem(error),
+    )
+
+
 def _problem(error: BaseException) -> str:
     status = status_of(error)
     if status is not None:
         return f"HTTP {status}"
     if isinstance(error, TimeoutError):
         return "no answer"
+    if is_unreachable(error):
+        return "no connection"
     return "an unreadable answer" if isinstance(error, UNREADABLE) else type(error).__name__
 
 

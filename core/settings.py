@@ -113,7 +113,10 @@ class Settings(BaseModel):
         "(ours). One that is given is refused there.",
     )
     limit_seconds: float | None = Field(
-        7_200.0, ge=0, description="Most seconds spent waiting for models and tools (ours)."
+        7_200.0,
+        ge=0,
+        description="Most seconds spent waiting for models and tools; what is then in flight is "
+        "cancelled (ours).",
     )
     limit_thoughts: int | None = Field(20_000, ge=0, description="Most thoughts created (ours).")
     limit_depth: int | None = Field(

@@ -9,6 +9,7 @@ from typing import Any, cast
 from langgraph.types import Send
 
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, Tools
+from thoughtgraph.errors import OutOfTime
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
@@ -193,7 +194,8 @@ def call_tool(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to the thought's observation, its cost and whether it failed.
+        The node: from an `Order` to the thought's observation, its cost and whether it failed. A
+        call that the limit on seconds cuts off leaves the thought as it was.
     """
 
     async def node(job: Job) -> dict[str, Any]:
@@ -202,7 +204,11 @@ def call_tool(parts: Parts) -> Node:
         tools = toolbox(parts, job)
         assert tools is not None and action is not None, "only actions of tools are carried out"
         asker.meter.wait()
-        result = await tools.call(action["name"], action["argument"], state_after(before))
+        called = tools.call(action["name"], action["argument"], state_after(before))
+        try:
+            result = await asker.meter.in_time(called)
+        except OutOfTime:
+            return asker.update(stop_reason="budget")
         fields: Thought = {
             "observation": result.observation,
             "tool_state": dict(result.state),

@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.config import get_stream_writer
 
 from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.jobs import Job
 from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
 from thoughtgraph.nodes.jobs import running_scratch
+from thoughtgraph.nodes.running import reader
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.prices import prices_of
 from thoughtgraph.settings import limits_of
@@ -18,6 +20,8 @@ from thoughtgraph.task import Prompt
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, add_usage, remaining_requests, remaining_thoughts
 
+RETRY = "retry"
+"""Key of the one line that says, in LangGraph's `custom` stream, why a request is repeated."""
 SAMPLE_BREAK = "\n-----\n"
 
 
@@ -59,6 +63,7 @@ class Asker:
             step=step,
             siblings=running_scratch().beside(step),
             needed=self._needed,
+            tell=_tell,
         )
         self.error = ""
 
@@ -122,6 +127,12 @@ def spent_on(
 def joined(samples: Sequence[str]) -> str:
     """Returns several completions as one text for a reader."""
     return SAMPLE_BREAK.join(samples)
+
+
+def _tell(cause: str) -> None:
+    """Tells whoever follows LangGraph's `custom` stream why a request is repeated."""
+    if reader() is not None:
+        get_stream_writer()({RETRY: cause})
 
 
 def _superstep() -> int:

@@ -1,9 +1,11 @@
 """Every method keeps to the limit on thoughts, says so, and asks for nothing once it is reached."""
 
+import asyncio
+import time
 from typing import Any, NamedTuple
 
 import pytest
-from acting import Errand, Odds
+from acting import Errand, Odds, Walk
 from acting import walker as actor
 from climbing import Climbing
 from players import play
@@ -157,3 +159,50 @@ async def test_the_path_to_the_answer_is_counted() -> None:
     out, _, _ = await search("tot_bfs")
     assert out["stop_reason"] == "solved"
     assert out["usage"]["reasoning_steps"] == 4, "three equations and the answer"
+
+
+GRACE = 5.0
+"""Seconds that Ctrl-C waits for answers on their way: a limit on seconds waits no longer."""
+
+
+@pytest.mark.parametrize("answered", [0, 1, 6])
+@pytest.mark.parametrize("method", CASES)
+async def test_the_limit_on_seconds_cancels_what_is_in_flight(method: str, answered: int) -> None:
+    case = CASES[method]
+    model = ScriptedChat(reply=case.reply)
+    model.delay = lambda call: 0.0 if len(model.seen) <= answered else 600.0
+    graph = tg.build(method, task=case.task, model=model, oracle=case.oracle)
+    context = {**case.context, "limit_seconds": 0.5}
+    began = time.monotonic()
+    async with asyncio.timeout(60):
+        out = await graph.ainvoke({"problem": case.problem}, context=context)
+    if len(model.seen) <= answered:
+        assert out["stop_reason"] != "budget", "a limit that was not reached ends nothing"
+        return
+    assert (out["stop_reason"], out["error"]) == ("budget", "")
+    assert out["usage"]["requests"] == answered, "what was answered is kept"
+    assert 0.5 <= out["usage"]["seconds"] < 0.5 + GRACE
+    assert time.monotonic() - began < 30.0, "600 seconds would have been waited for"
+
+
+class Stuck(Walk):
+    """Tools of which every call takes for ever."""
+
+    async def call(self, name: str, argument: str, state: Any) -> Any:
+        await asyncio.sleep(600.0)
+
+
+@pytest.mark.parametrize(
+    "method", ["react", "reflexion", "itot_a_star", "itot_d_star_lite", "fgdip"]
+)
+async def test_the_limit_on_seconds_cancels_tools_as_well(method: str) -> None:
+    case = CASES[method]
+    model = ScriptedChat(reply=case.reply)
+    graph = tg.build(method, task=Errand(Stuck()), model=model, oracle=case.oracle)
+    async with asyncio.timeout(60):
+        out = await graph.ainvoke(
+            {"problem": case.problem}, context={**case.context, "limit_seconds": 0.5}
+        )
+    assert (out["stop_reason"], out["error"]) == ("budget", "")
+    assert 0.5 <= out["usage"]["seconds"] < 0.5 + GRACE
+    assert not out["usage"]["tool_calls"], "a call without an answer is none"

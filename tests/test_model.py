@@ -1,8 +1,10 @@
 """The port, against a real server with faults and against scripted models."""
 
 import asyncio
+import gzip
 import json
 import logging
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,7 @@ from pydantic import Field
 from scripted import Call, ScriptedChat
 
 from thoughtgraph.cache import SqliteCache
-from thoughtgraph.errors import BudgetSpent, ModelError, ReplayMiss
+from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime, ReplayMiss
 from thoughtgraph.limiter import Limiter, Rates
 from thoughtgraph.meter import Meter
 from thoughtgraph.model import ChatPort, Draw
@@ -449,15 +451,51 @@ async def test_the_largest_overshoot_is_what_is_in_flight(
     assert all(isinstance(result, list | BudgetSpent) for result in results)
 
 
-async def test_seconds_are_exceeded_by_calls_in_flight_only(server: FakeServer) -> None:
-    server.latency = 0.1
-    asked = port(server, limiter=Limiter(Rates(concurrency=2)))
-    results = await asyncio.gather(
-        *(asked.sample(ASK, draw=Draw("p", str(k)), meter=meter(seconds=0.15)) for k in range(10)),
-        return_exceptions=True,
+async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server: FakeServer) -> None:
+    server.fault = after(1, Fault(hang=True))
+    asked = port(server, limiter=Limiter(Rates(concurrency=5)))
+    watch = meter(seconds=2.0)
+
+    def ask(k: int) -> Any:
+        return asked.sample(ASK, draw=Draw("p", str(k)), meter=watch)
+
+    assert await ask(0), "what is answered in time is kept"
+    began = time.monotonic()
+    results = await asyncio.gather(*map(ask, range(1, 11)), return_exceptions=True)
+    assert all(isinstance(result, OutOfTime) for result in results), (
+        "those that wait for a turn too"
     )
-    assert sum(isinstance(result, list) for result in results) == len(server.seen)
-    assert 2 <= len(server.seen) <= 4, "two began in time, two more may have"
+    assert time.monotonic() - began < 7.0, "no longer than Ctrl-C waits"
+    assert len(server.seen) <= 6
+    usage = watch.usage()
+    assert usage["requests"] == 1
+    assert usage["mark"]["until"] - usage["mark"]["begin"] >= 2.0, "no time is left"
+    server.release()
+    assert await asked.sample(ASK, draw=Draw("p", "11")), "the endpoint's turns are free again"
+
+
+async def test_an_evaluation_that_another_run_asks_for_is_waited_for_in_time(
+    server: FakeServer,
+) -> None:
+    server.fault = lambda seen: Fault(hang=True)
+    asked = port(server)
+    other = asyncio.create_task(asked.sample(ASK, scope="shared"))
+    await asyncio.to_thread(server.wait_for_held)
+    with pytest.raises(OutOfTime):
+        await asked.sample(ASK, scope="shared", meter=meter(seconds=0.2))
+    server.release()
+    assert await other, "its asker has no limit and goes on"
+
+
+async def test_the_limit_on_seconds_does_not_hide_why_there_is_no_answer(
+    server: FakeServer,
+) -> None:
+    server.fault = lambda seen: Fault(503)
+    told: list[str] = []
+    watch = Meter(Limits(seconds=1.0), Usage(), tell=told.append)
+    with pytest.raises(ModelError, match=r"HTTP 503 after .* the server keeps failing"):
+        await port(server, retry=Retry()).sample(ASK, meter=watch)
+    assert told and "HTTP 503 after 1 attempt" in told[0], "it is told while it goes on"
 
 
 async def test_the_cap_counts_single_calls(server: FakeServer) -> None:
@@ -550,3 +588,75 @@ async def test_nothing_secret_is_logged(
     assert server.seen[0].headers["authorization"] == f"Bearer {key}"
     assert key not in caplog.text
     assert all(key.encode() not in path.read_bytes() for path in tmp_path.iterdir())
+
+
+async def test_a_server_that_is_not_there_is_told_at_once_and_given_up_soon() -> None:
+    assert Retry().unreachable_after <= 4.5 < Retry().give_up_after, "it fails in five seconds"
+    with FakeServer() as gone:
+        pass
+    told: list[str] = []
+    watch = Meter(Limits(), Usage(), tell=told.append)
+    asked = port(gone, retry=Retry(unreachable_after=0.5))
+    with pytest.raises(ModelError, match=r"no connection after .* is the server running"):
+        await asyncio.wait_for(asked.sample(ASK, meter=watch), 20)
+    assert "no connection after 1 attempt" in told[0] and gone.url in told[0]
+
+
+def _said(content: Any, **more: Any) -> str:
+    message = {"role": "assistant", "content": content}
+    return json.dumps({"choices": [{"message": message}], **more})
+
+
+DEEP = 100_000
+NESTED = "[" * 900 + "]" * 900
+NO_ANSWERS = {
+    "brackets": "[" * DEEP,
+    "closed brackets": "[" * DEEP + "]" * DEEP,
+    "braces": '{"a":' * DEEP + "1" + "}" * DEEP,
+    "brackets for a text": '{"choices":[{"message":{"role":"assistant","content":'
+    + NESTED
+    + "}}]}",
+    "brackets for calls": '{"choices":[{"message":{"role":"assistant","content":"x","tool_calls":'
+    + "[" * 300
+    + "]" * 300
+    + "}}]}",
+    "no UTF-8": b'{"choices":[{"message":{"role":"assistant","content":"\xff\xfe"}}]}',
+    "null": "null",
+    "a number": "5",
+    "a text": '"x"',
+    "a list": "[]",
+    "no choices": '{"choices":null}',
+    "a text of choices": '{"choices":"abc"}',
+    "no choice": '{"choices":[null]}',
+    "no message": '{"choices":[{"message":null}]}',
+    "a number for a text": _said(5),
+    "an object for a text": _said({"a": 1}),
+    "a text for usage": _said("x", usage="lots"),
+    "more than anybody reads": b"x" * ((64 << 20) + 1),
+    "more than anybody unpacks": gzip.compress(os.urandom(1 << 20), 0),
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWERS)
+async def test_no_body_is_worse_than_no_answer(server: FakeServer, name: str) -> None:
+    packed = {"Content-Encoding": "gzip"} if "unpacks" in name else {}
+    server.fault = lambda seen: Fault(body=NO_ANSWERS[name], headers=packed)
+    with pytest.raises(ModelError) as failed:
+        await port(server, retry=ONCE).sample(ASK)
+    said = str(failed.value)
+    assert "an unreadable answer" in said and said.isprintable() and len(said) < 600
+
+
+async def test_sizes_that_nobody_can_believe_are_counted_by_the_text(server: FakeServer) -> None:
+    for told in ("1e400", "9" * 4_000, "-5", "NaN", "true"):
+        usage = f'{{"prompt_tokens":{told},"completion_tokens":{told},"total_tokens":1}}'
+        body = _said("four words of text")[:-1] + f',"usage":{usage}}}'
+        server.fault = lambda seen, body=body: Fault(body=body)  # type: ignore[misc]
+        watch = Meter(Limits(dollars=1.0), Usage(), prices={"fake": (1.0, 1.0)})
+        assert await port(server, retry=ONCE).sample(ASK, meter=watch) == ["four words of text"]
+        assert 2 <= watch.usage()["prompt_tokens"] + watch.usage()["completion_tokens"] < 20
+
+
+async def test_of_an_endless_completion_the_beginning_is_read(server: FakeServer) -> None:
+    server.reply = lambda seen: "x" * 3_000_000
+    assert await port(server).sample(ASK) == ["x" * 1_000_000]

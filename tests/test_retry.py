@@ -42,7 +42,7 @@ async def run(
 ) -> tuple[str, int]:
     retries: list[int] = []
     text = await retry.run(
-        endpoint, endpoint="m at e", retried=lambda: retries.append(1), hide=hide
+        endpoint, endpoint="m at e", retried=lambda failure: retries.append(1), hide=hide
     )
     return text, len(retries)
 
@@ -63,7 +63,7 @@ async def test_a_body_that_was_cut_off_is_asked_for_again() -> None:
     async def call() -> object:
         return json.loads(bodies.pop(0))
 
-    assert await QUICK.run(call, endpoint="e", retried=lambda: None) == [3]
+    assert await QUICK.run(call, endpoint="e", retried=lambda failure: None) == [3]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -6,6 +7,7 @@ from scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.numbers import canonical, first_number, last_number, number
 from thoughtgraph.tasks.sections import choice, headed, split
 
@@ -337,3 +339,10 @@ async def test_tree_of_thoughts_asks_questions_without_examples(name):
     plain = task_of(name).ask(PROBLEMS[name], "cot", {}).user
     assert asked == [plain, f"{plain}\n\nThink.\n\nAnswer:\n"]
     assert out["settings"]["shots"] == 0
+
+
+@pytest.mark.parametrize("task", registry.TASKS)
+def test_a_problem_that_is_nested_without_end_is_refused_or_plain_text(task: str) -> None:
+    for text in ("[" * 60_000, '{"a":' * 19_000, "(" * 60_000, '["' * 40_000 + '"]' * 9):
+        with suppress(InputError):
+            assert isinstance(registry.task(task).read(text), str)
