@@ -125,14 +125,12 @@ class ServedRetry(Retry):
         hide: Sequence[str] = (),
     ) -> T:
         """Awaits `call()`, again after passing faults; see `Retry.run`."""
+
+        def tell(failure: ModelError) -> None:
+            retried(self._told(failure))
+
         try:
-            return await Retry.run(
-                self,
-                call,
-                endpoint=endpoint,
-                retried=lambda failure: retried(self._told(failure)),
-                hide=hide,
-            )
+            return await Retry.run(self, call, endpoint=endpoint, retried=tell, hide=hide)
         except ModelError as error:
             logger.error("model %r: %s", self.name, error)
             raise self._told(error) from None
