@@ -75,9 +75,9 @@ class Meter:
 
         Raises:
             BudgetSpent: A limit other than the reserved requests is reached, or a request beside it
-                failed for good. The limit on seconds is not asked for: `left` ends the waiting.
+                failed for good.
         """
-        self._refuse(spent({**self._limits, "requests": None, "seconds": None}, self._now()))
+        self._refuse(spent({**self._limits, "requests": None}, self._now()))
         self.wait()
 
     def release(self) -> None:
@@ -178,7 +178,8 @@ class Meter:
         if self._siblings.get("failed"):
             raise BudgetSpent("a request beside this one failed for good")
         if limit:
-            raise BudgetSpent(f"the limit on {limit} is reached")
+            kind = OutOfTime if limit == "seconds" else BudgetSpent
+            raise kind(f"the limit on {limit} is reached")
 
     def _share(self, name: str, amount: float) -> None:
         self._siblings[name] = self._siblings.get(name, 0) + amount
