@@ -1,18 +1,23 @@
-"""How often the default demonstration is right, and how long it takes.
+"""What the default demonstration shows, how often it is right, and how long it takes.
 
-    uv run --group qwen python -m thoughtgraph.bench.demonstration --seeds 20
+    uv run --group qwen python -m thoughtgraph.bench.demonstration --out demonstration.jsonl
 
 Runs `thoughtgraph solve` as a user would, once a seed, each in a process of its own, the loading of
-the model included, and prints one line a seed and a summary.
+the model included, and prints one line a seed and a summary. With `--out` each run is appended to a
+file, and runs that stand there already are not repeated.
 """
 
 import argparse
+import json
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from thoughtgraph.bench.metrics import wilson
@@ -20,6 +25,8 @@ from thoughtgraph.bench.metrics import wilson
 COMMAND = (sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve")
 LONGEST = 300.0
 """Seconds after which a run is given up."""
+SHOWN = ("accept", "reject", "backtrack")
+"""The events by which a run shows what a search is."""
 
 
 class Run(NamedTuple):
@@ -28,49 +35,91 @@ class Run(NamedTuple):
     seed: int
     right: bool
     calls: int
+    accepted: int
+    refused: int
+    backtracks: int
     seconds: float
 
+    @property
+    def shows_search(self) -> bool:
+        """Whether steps were accepted and refused, and the search went back."""
+        return min(self.accepted, self.refused, self.backtracks) > 0
 
-def run(seed: int, model: str) -> Run:
-    """Runs the demonstration once."""
-    began = time.monotonic()
-    options = ("--model", model, "--set", f"seed={seed}")
-    try:
-        done = subprocess.run(
-            [*COMMAND, *options], capture_output=True, text=True, timeout=LONGEST, check=False
+    def line(self) -> str:
+        """Returns the run as one line."""
+        return (
+            f"seed {self.seed}: {'right' if self.right else 'not right'}, {self.calls} calls, "
+            f"{self.accepted} accepted, {self.refused} refused, {self.backtracks} times back, "
+            f"{self.seconds:.0f} s"
         )
-        out = done.stdout
-    except subprocess.TimeoutExpired:
-        out = ""
-    calls = re.search(r"^tried: +(\d+) call", out, re.M)
-    right = re.search(r"^right: +yes", out, re.M) is not None
-    return Run(seed, right, int(calls[1]) if calls else 0, time.monotonic() - began)
+
+
+def run(seed: int | None, model: str) -> Run:
+    """Runs the demonstration once.
+
+    Args:
+        seed: The seed that is given; None: the command as it stands, counted as seed -1.
+        model: The model's specifier.
+    """
+    began = time.monotonic()
+    options = () if seed is None else ("--set", f"seed={seed}")
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
+        command = [*COMMAND, "--model", model, *options]
+        with suppress(subprocess.TimeoutExpired):  # what it told until then counts
+            subprocess.run(command, stdout=out, timeout=LONGEST, check=False)
+        seconds = time.monotonic() - began
+        out.seek(0)
+        told = out.read()
+    calls = len(re.findall(r"^propose ", told, re.M))
+    accepted, refused, back = (len(re.findall(rf"^{kind}\b", told, re.M)) for kind in SHOWN)
+    right = re.search(r"^right: +yes", told, re.M) is not None
+    return Run(-1 if seed is None else seed, right, calls, accepted, refused, back, seconds)
 
 
 def summary(runs: Sequence[Run]) -> str:
-    """Returns how many were right, with Wilson's interval, and median and longest time."""
-    right = sum(each.right for each in runs)
-    interval = wilson(right, len(runs))
+    """Returns how many were right and showed a search, with Wilson's intervals, and the times."""
     seconds = [each.seconds for each in runs]
+    counts = (sum(each.right for each in runs), sum(each.shows_search for each in runs))
+    right, shown = (
+        f"{count} of {len(runs)} {words} ({low:.0%} to {high:.0%})"
+        for count, words in zip(counts, ("right", "with accepted, refused and back"), strict=True)
+        for low, high in [wilson(count, len(runs))]
+    )
     return (
-        f"{right} of {len(runs)} right ({interval.low:.0%} to {interval.high:.0%}); seconds: "
-        f"median {statistics.median(seconds):.0f}, longest {max(seconds):.0f}"
+        f"{right}; {shown}; calls: median {statistics.median(each.calls for each in runs):.0f}; "
+        f"seconds: median {statistics.median(seconds):.0f}, longest {max(seconds):.0f}"
     )
 
 
-def main(seeds: Sequence[int], model: str) -> None:
-    """Measures and prints."""
-    runs: list[Run] = []
+def known(file: str) -> Iterator[Run]:
+    """Yields the runs that a file holds."""
+    if file and Path(file).is_file():
+        yield from (Run(**json.loads(line)) for line in Path(file).read_text().splitlines())
+
+
+def main(seeds: Sequence[int | None], model: str, file: str) -> None:
+    """Measures what is not measured yet, and prints."""
+    runs = list(known(file))
+    have = {each.seed for each in runs if each.seed >= 0}
     for seed in seeds:
+        if seed in have:
+            continue
         runs.append(each := run(seed, model))
-        verdict = "right" if each.right else "not right"
-        print(f"seed {seed}: {verdict}, {each.calls} calls, {each.seconds:.0f} s", flush=True)
+        print(each.line(), flush=True)
+        if file:
+            with Path(file).open("a") as out:
+                out.write(json.dumps(each._asdict()) + "\n")
     print(summary(runs))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--seeds", type=int, default=20, help="how many, from 0 on")
+    parser.add_argument(
+        "--again", type=int, default=0, help="instead: the command as it stands, so many times"
+    )
     parser.add_argument("--model", default="local")
+    parser.add_argument("--out", default="", help="where runs are kept, one JSON object a line")
     arguments = parser.parse_args()
-    main(range(arguments.seeds), arguments.model)
+    wanted: list[int | None] = [None] * arguments.again or [*range(arguments.seeds)]
+    main(wanted, arguments.model, arguments.out)

@@ -2,24 +2,27 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from thoughtgraph.cli import text
+from thoughtgraph.cli import progress, text
+from thoughtgraph.cli.cells import set_cell, shared_out, wrapped
 from thoughtgraph.cli.doing import QUIET
 from thoughtgraph.cli.events import Event
+from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.layout import Row, rows
 from thoughtgraph.cli.watch import Watch
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import ROOT, Thought
+from thoughtgraph.tree import ROOT, Thought, Tree
 
 FRAME = 0.1
 """Seconds between two drawings (ours); a tree that takes long to lay out is drawn less often."""
+PATIENCE = 1.0
+"""Seconds without news after which a bar says that the model is at work (ours)."""
 TOLD = 2
 """Lines for what happened last."""
 VALUE_WIDTH = 9
@@ -61,7 +64,7 @@ class LiveScreen:
         self._clock = clock
         self._told: deque[Event] = deque(maxlen=TOLD)
         self._watch = Watch(SearchState)
-        self._begin = clock()
+        self._begin = self._news = clock()
         self._live = Live(
             console=console, auto_refresh=False, get_renderable=lambda: self, transient=False
         )
@@ -69,11 +72,13 @@ class LiveScreen:
     def open(self, watch: Watch) -> None:
         """Starts drawing."""
         self._watch = watch
-        self._begin = self._clock() - watch.usage.get("seconds", 0.0)
+        self._news = self._clock()
+        self._begin = self._news - watch.usage.get("seconds", 0.0)
         self._live.start(refresh=True)
 
     def tell(self, events: Iterable[Event]) -> None:
         """Keeps what is worth a line for the next drawing."""
+        self._news = self._clock()
         self._told.extend(e for e in events if e.kind in STEP_KINDS or e.kind not in _SHOWN)
 
     def refresh(self) -> float:
@@ -95,40 +100,69 @@ class LiveScreen:
         foot = [self._event(event, width) for event in self._told]
         if doing := self._watch.doing():
             foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
+            waited = self._clock() - self._news
+            if self._watch.works or waited >= PATIENCE:
+                bar = progress.line(self._watch.works, waited, fancy=fancy)
+                foot.append(Text(set_cell(f"  {bar}", width), style="yellow"))
         foot.append(Text(set_cell(self._counters(), width), style="dim"))
         room = max(1, console.size.height - len(head) - len(foot) - 1)
-        shown = rows(self._watch.tree, self._watch.focus, room)
-        tree = [self._row(row, width, fancy) for row in shown]
+        tree = self._tree(room, width, fancy)
         yield Group(*[*head, *tree, *foot][: max(1, console.size.height - 1)])
 
     def _at_work(self) -> list[str]:
         return [key for task in self._watch.running.values() for key in task.thoughts]
 
-    def _row(self, row: Row, width: int, fancy: bool) -> Text:
-        guides = row.guides if fancy else row.guides.translate(_ASCII_GUIDES)
-        if len(guides) > width // 3:
-            guides = "~" + guides[-(width // 3 - 1) :]
-        drawn = Text(guides, style="dim", no_wrap=True)
+    def _tree(self, room: int, width: int, fancy: bool) -> list[Text]:
+        """Returns the lines of the tree; long labels take the lines that are left over."""
+        shown = rows(self._watch.tree, self._watch.focus, room)
+        named = labels(self._watch.tree, [row.key for row in shown if row.key is not None])
+        columns = [_column(row, self._watch.tree, width) for row in shown]
+        briefs = [named.get(row.key or ROOT, "") for row in shown]
+        words = [self._words(row, label, 400) for row, label in zip(shown, briefs, strict=True)]
+        wanted = [
+            len(wrapped(label, column.label)) if row.key else 1
+            for row, label, column in zip(shown, words, columns, strict=True)
+        ]
+        given = shared_out(wanted, room)
+        deeper = [*(len(row.guides) for row in shown[1:]), 0]
+        lines: list[Text] = []
+        for at, (row, column, most) in enumerate(zip(shown, columns, given, strict=True)):
+            # On one line, what the steps gave must stay in sight.
+            label = words[at] if most > 1 else self._words(row, briefs[at], STEPS_WIDTH)
+            parent = len(row.guides) < deeper[at]
+            lines += self._row(row, label, column, most, parent=parent, fancy=fancy)
+        return lines
+
+    def _row(
+        self, row: Row, label: str, column: "Column", most: int, *, parent: bool, fancy: bool
+    ) -> Iterator[Text]:
+        """Yields a thought's lines: its mark, its label and its value on the first."""
+        guides = column.guides if fancy else column.guides.translate(_ASCII_GUIDES)
         if row.key is None:
-            return Text.assemble(drawn, (set_cell(f"… {row.words}", width - len(guides)), "dim"))
+            room = column.label + column.number + 2
+            yield Text.assemble((guides, "dim"), (set_cell(f"… {row.words}", room), "dim"))
+            return
         thought = self._watch.tree[row.key]
         mark, style = self._mark(row.key, thought, fancy)
-        number = _numbers(thought)
-        column = max(VALUE_WIDTH, len(number) + 1)
-        room = max(1, width - len(guides) - 2 - column)
-        drawn.append(f"{mark} ", style)
-        drawn.append(set_cell(self._words(row), room), style)
-        drawn.append(number.rjust(column), style or "bold")
-        drawn.truncate(width)
-        return drawn
+        first, *more = wrapped(label, column.label, most)
+        number = _numbers(thought).rjust(column.number)
+        head = set_cell(first, column.label)
+        yield Text.assemble(
+            (guides, "dim"), (f"{mark} ", style), (head, style), (number, style or "bold")
+        )
+        below = column.guides.replace("├─", "│ ").replace("└─", "  ") + ("│ " if parent else "  ")
+        for line in more:
+            yield Text.assemble(
+                (below if fancy else below.translate(_ASCII_GUIDES), "dim"), (line, style)
+            )
 
-    def _words(self, row: Row) -> str:
+    def _words(self, row: Row, label: str, steps: int) -> str:
         if row.key is None or row.key == ROOT:
             return text.short(text.headline(self._watch.state.get("problem", "")), 400)
         thought = self._watch.tree[row.key]
         fate, call = _fate(thought), text.action(thought)
-        words = text.written(thought) + (f" {call}" if call else "")
-        shown = text.short(words, STEPS_WIDTH if fate else 400)
+        words = label + (f" {call}" if call else "")
+        shown = text.short(words, steps if fate else 400)
         return ("⋯ " if row.gap else "") + shown + fate
 
     def _mark(self, key: str, thought: Thought, fancy: bool) -> tuple[str, str]:
@@ -166,6 +200,22 @@ class LiveScreen:
         return " · ".join(known)
 
 
+class Column(NamedTuple):
+    """How a row's width is shared out, in cells."""
+
+    guides: str
+    label: int
+    number: int
+
+
+def _column(row: Row, tree: Tree, width: int) -> Column:
+    guides = row.guides
+    if len(guides) > width // 3:
+        guides = "~" + guides[-(width // 3 - 1) :]
+    number = max(VALUE_WIDTH, len(_numbers(tree[row.key])) + 1) if row.key else VALUE_WIDTH
+    return Column(guides, max(1, width - len(guides) - 2 - number), number)
+
+
 def _fate(thought: Thought) -> str:
     """Returns what running a thought's steps gave: their results, or why they were refused."""
     if thought.get("status") == "pruned" and "value" not in thought and thought.get("note"):
@@ -183,11 +233,3 @@ def _numbers(thought: Thought) -> str:
     value = text.value(thought["value"]) if "value" in thought else ""
     cost = f"g {text.value(thought['cost'])}" if "cost" in thought else ""
     return "  ".join(filter(None, (value, cost)))
-
-
-def set_cell(words: str, width: int) -> str:
-    """Returns text that fills exactly so many terminal cells, a cut marked."""
-    plain = text.line(words) if "\n" in words else words
-    if cell_len(plain) > width:
-        plain = set_cell_size(plain, max(0, width - 1)) + "…"
-    return set_cell_size(plain, width)

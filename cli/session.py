@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -14,6 +15,7 @@ from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
+from thoughtgraph.cli.progress import follow
 from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import Screen
@@ -74,11 +76,14 @@ class Session:
             watch = Watch(graph.builder.state_schema, (await graph.aget_state(config)).values)
             screen.open(watch)
             screen.tell(self.news)
-            frames = asyncio.create_task(_draw(screen))
+            models = [port for port in (self.model, self.evaluator) if port is not None]
+            works = follow(models, partial(setattr, watch, "works"))
+            shows = [asyncio.create_task(each) for each in (_draw(screen), works)]
             try:
                 finished = await self._stopping(graph, config, watch, screen)
             finally:
-                await _end(frames)
+                for each in shows:
+                    await _end(each)
                 screen.close()
             if finished and watch.state.get("stop_reason") != "error":
                 await saver.adelete_thread(self.run)

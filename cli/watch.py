@@ -4,7 +4,7 @@ Nothing here knows a method: every update is folded by the rules of the graph's 
 happens is read off the changes of the tree and off the names of the running nodes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from langgraph.types import Overwrite, StreamMode
@@ -12,6 +12,7 @@ from langgraph.types import Overwrite, StreamMode
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
 from thoughtgraph.cli.events import Event, Telling
+from thoughtgraph.local import Work
 from thoughtgraph.nodes.ask import RETRY
 from thoughtgraph.state import folds
 from thoughtgraph.tree import Thought, Tree
@@ -45,6 +46,8 @@ class Watch:
         """Tasks of the current superstep, those that are done included."""
         self.trouble = ""
         """Why requests are being repeated, in one line; empty once something was answered."""
+        self.works: Sequence[Work] = ()
+        """What the embedded model is working on, as it told last; empty for any other model."""
         self._fresh = True
         self._depth = -1
         self._went_back = False

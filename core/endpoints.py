@@ -36,6 +36,8 @@ LOCAL_TIMEOUT = 600.0
 """Seconds the embedded model has for one answer (ours): others may be decoded before it."""
 OPENAI = "https://api.openai.com/v1"
 PLACEHOLDER_KEY = "none"
+EMBEDDED = "this process"
+"""What the embedded model's requests are sent to, in errors and keys of recorded answers."""
 
 FORMS = (
     "local, local:smollm2, local:PATH.gguf, openai:NAME, http://HOST:PORT/v1#NAME or "
@@ -116,7 +118,7 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
         _chat(server.model, server.base_url, PLACEHOLDER_KEY, timeout=LOCAL_TIMEOUT),
         name=rest or "local",
         # Not the address: its port is another one each time, and a recorded run is to be found.
-        endpoint="this process",
+        endpoint=EMBEDDED,
         limiter=shared_limiter(server.base_url, Rates(concurrency=None, samples=server.samples)),
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.memory import free_memory
@@ -24,6 +24,8 @@ SPINS = "1000"
 """How long a decoding thread waits for the others before it sleeps, in turns of a loop (ours). The
 runtime's own 300,000 are for threads that own their processors: beside one busy program they made
 decoding 2 to 5 times slower than this, which costs a sixth on an idle machine."""
+BATCH = 64
+"""Tokens of a prompt that are read at once (ours): one or two seconds of two slow processors."""
 MAGIC = b"GGUF"
 MARGIN = 1.25
 """Memory needed, as a multiple of the file (ours): the weights and what is computed from them."""
@@ -45,6 +47,41 @@ class Endpoint:
     base_url: str
     model: str
     samples: int = SLOTS
+
+
+class Work(NamedTuple):
+    """How far a server is with one completion, in tokens."""
+
+    prompt: int
+    """Tokens of the prompt."""
+    read: int
+    """How many of them it has read; what it kept from an earlier prompt counts as read."""
+    written: int
+    """Tokens of the completion so far."""
+    most: int
+    """How many it may become at most."""
+
+
+def works_of(slots: object) -> list[Work]:
+    """Returns what llama.cpp's `/slots` says of the completions it is working on.
+
+    Args:
+        slots: The parsed answer; whatever is no such report counts as no work.
+    """
+    found: list[Work] = []
+    for slot in slots if isinstance(slots, list) else ():
+        try:
+            if not slot["is_processing"]:
+                continue
+            [after] = slot["next_token"]
+            written, left = int(after["n_decoded"]), int(after["n_remain"])
+            prompt = int(slot["n_prompt_tokens"]) - written
+            read = int(slot["n_prompt_tokens_cache"]) + int(slot["n_prompt_tokens_processed"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        read = prompt if written else min(read, prompt)
+        found.append(Work(prompt, read, written, written + max(0, left)))
+    return found
 
 
 _starting = threading.Lock()
@@ -143,7 +180,10 @@ def _parameters(native: Any, path: Path) -> Any:
     # A page in the user's browser must be able neither to read answers nor to look on.
     parameters.cors_origins = "null"
     parameters.ui = False
-    parameters.endpoint_slots = False
+    # How far it is with each answer: counts alone, no prompt and no text.
+    parameters.endpoint_slots = True
+    # Between two batches it says how far it has read: a prompt in one batch would be one leap.
+    parameters.n_batch = parameters.n_ubatch = BATCH
     # The first prompt warms it up as well, and nobody waits for it in vain.
     parameters.warmup = False
     parameters.verbosity = -1

@@ -1,0 +1,87 @@
+"""How far the model is with what was asked: a bar for the time between two events.
+
+The embedded model tells how much of a prompt it has read and how much it has written. Of any other
+endpoint nothing is known but the time that has passed, and nothing else is shown.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import httpx
+
+from thoughtgraph.cli import text
+from thoughtgraph.endpoints import EMBEDDED
+from thoughtgraph.local import Work, works_of
+from thoughtgraph.model import ChatPort
+
+EVERY = 0.5
+"""Seconds between two questions to the server (ours)."""
+PATIENCE = 5.0
+"""Seconds that one of them may take (ours): the server decodes a batch first."""
+WIDTH = 24
+"""Cells of the bar (ours)."""
+SLIDE = 6
+"""Cells of the block that slides where nothing is known (ours)."""
+
+Report = Callable[[Sequence[Work]], None]
+
+
+async def follow(ports: Sequence[ChatPort], report: Report) -> None:
+    """Reports what the embedded model works on, again and again, until it is cancelled.
+
+    Args:
+        ports: The models of a search; those that are not embedded are not asked.
+        report: Takes what is being worked on; nothing when the server cannot be asked just now.
+    """
+    addresses = {str(port.model.openai_api_base) for port in ports if port.endpoint == EMBEDDED}  # type: ignore[attr-defined]
+    if not addresses:
+        return
+    async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
+        while True:
+            found: list[Work] = []
+            for address in addresses:
+                try:
+                    answer = await client.get(f"{address.removesuffix('/v1')}/slots")
+                    found += works_of(answer.json())
+                except (httpx.HTTPError, ValueError):
+                    continue
+            report(found)
+            await asyncio.sleep(EVERY)
+
+
+def line(works: Sequence[Work], waited: float, *, fancy: bool = True) -> str:
+    """Returns the bar and what it says.
+
+    Args:
+        works: What the model is known to work on; empty: nothing is known.
+        waited: Seconds since something last happened.
+        fancy: Whether the terminal shows more than ASCII.
+    """
+    reading = [work for work in works if work.read < work.prompt]
+    if reading:
+        done, whole = (sum(getattr(work, name) for work in reading) for name in ("read", "prompt"))
+        words = f"{done:,} of {text.count(whole, 'prompt token')} read"
+    elif works:
+        done, whole = sum(work.written for work in works), sum(work.most for work in works)
+        words = f"{text.count(done, 'token')} written, {whole:,} at most"
+    else:
+        return f"{_sliding(waited, fancy)} waiting for the model, {waited:.0f} s"
+    return f"{_filled(done / max(1, whole), fancy)} {words}, {waited:.0f} s"
+
+
+def _filled(share: float, fancy: bool) -> str:
+    full = round(min(1.0, share) * WIDTH)
+    return _cells(0, full, fancy)
+
+
+def _sliding(waited: float, fancy: bool) -> str:
+    """Returns a block that goes to and fro, two cells a second."""
+    room = WIDTH - SLIDE
+    at = int(2 * waited) % (2 * room)
+    at = min(at, 2 * room - at)
+    return _cells(at, at + SLIDE, fancy)
+
+
+def _cells(first: int, last: int, fancy: bool) -> str:
+    full, empty = ("━", "─") if fancy else ("#", "-")
+    return empty * first + full * (last - first) + empty * (WIDTH - last)
