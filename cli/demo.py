@@ -1,5 +1,6 @@
 """What `thoughtgraph solve` does without arguments: a real search, small enough for a laptop."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -39,3 +40,15 @@ def generated(seed: int) -> Demonstration:
     """
     question = generate("ptr", TYPE, 1, seed)[0]
     return Demonstration(question.problem(), question.answer)
+
+
+def next_steps() -> tuple[str, str]:
+    """Returns two lines on what to try after the demonstration, as commands that work as they are.
+
+    Under `uv run` the commands begin with it: nothing else may know where `thoughtgraph` is.
+    """
+    command = "uv run thoughtgraph" if "UV_RUN_RECURSION_DEPTH" in os.environ else "thoughtgraph"
+    return (
+        f"{command} solve --set seed=7 --html tree.html   (another scene; open the page)",
+        f'{command} solve "Was Aristotle born before the first computer?" --task strategyqa',
+    )

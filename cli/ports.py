@@ -63,14 +63,18 @@ class Bar:
             console=console,
             transient=True,
         )
+        self._loading = console.status("loading the model")
         self._seen = -1
 
     def __enter__(self) -> "Bar":
-        """Waits for news; nothing is drawn before some comes."""
+        """Says that a model is loaded until there is news of its weights."""
+        if self._drawn:
+            self._loading.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Takes the bar away."""
+        self._loading.stop()
         if self._progress.live.is_started:
             self._progress.stop()
 
@@ -84,7 +88,11 @@ class Bar:
             return
         if self._seen < 0:
             self._seen = 0
+            self._loading.stop()
             self._console.print(f"fetching {text.line(what)}", markup=False)
             self._progress.add_task("", total=total)
             self._progress.start()
         self._progress.update(self._progress.task_ids[0], completed=done)
+        if done == total:
+            self._progress.stop()
+            self._loading.start()

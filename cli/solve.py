@@ -70,6 +70,8 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     result = results.stored(_out(plan, ended, specifier))
     written = _write(result, json_file, html_file)
     show(console, Outcome(plan, result, written, run))
+    if plan.gold is not None and result["stop_reason"] not in (results.INTERRUPTED, "error"):
+        console.print("try next:", *demo.next_steps(), sep="\n  ", markup=False)
     if error := ended.state.get("error"):
         complain(error)
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0

@@ -15,7 +15,7 @@ from thoughtgraph.cli.text import headline
 from thoughtgraph.cli.viewer.payload import payload
 from thoughtgraph.cli.viewer.prompts import Result
 
-SCRIPTS = ("model.js", "outline.js", "camera.js", "panel.js", "tree.js", "page.js")
+SCRIPTS = ("model.js", "label.js", "outline.js", "camera.js", "panel.js", "tree.js", "page.js")
 LIBRARY = "vendor/d3.min.js"
 LICENCE = "vendor/LICENSE.d3.txt"
 

@@ -51,7 +51,7 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
       ["requests", short(usage.requests ?? 0)],
       ["tokens", short(asked + said), `${short(asked)} prompt, ${short(said)} completion`],
       ["seconds", (usage.seconds ?? 0).toFixed(1)],
-      ["dollars", usage.dollars ? `$${Number(usage.dollars.toPrecision(3))}` : "–"],
+      ...(usage.dollars ? [["dollars", `$${Number(usage.dollars.toPrecision(3))}`]] : []),
     ]);
   }
 
@@ -95,9 +95,8 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
   function find() {
     const wanted = at("find").value.trim();
     found = wanted ? matches(search, texts, wanted) : [];
-    tree.hits = wanted ? new Set(found) : null;
     at("found").textContent = wanted ? `${found.length} of ${search.youngest + 1}` : "";
-    tree.draw();
+    tree.find(wanted ? found : null);
   }
 
   function nextFound(backwards) {
@@ -168,6 +167,12 @@ const REPLAY = { whole: 15000, quickest: 30, slowest: 700 };
 
   function onFindKey(event) {
     if (event.key === "Enter") nextFound(event.shiftKey);
+    if (event.key !== "Escape" || !at("find").value) return;
+    // The key's other meaning, closing the details, waits for the next time.
+    event.stopPropagation();
+    event.preventDefault();
+    at("find").value = "";
+    find();
   }
 
   function switchTheme() {

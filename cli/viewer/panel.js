@@ -257,7 +257,7 @@ function keys() {
     [["Home"], "show the whole tree"],
     [["Space"], "replay"],
     [["/"], "find"],
-    [["Esc"], "close"],
+    [["Esc"], "clear what is sought, close the details"],
   ];
   return el(
     "p",

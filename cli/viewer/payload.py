@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph import registry
+from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.text import headline
 from thoughtgraph.cli.viewer.prompts import Rendered, Renderer, Result
 from thoughtgraph.cli.viewer.texts import Texts
@@ -45,13 +46,17 @@ def payload(results: Sequence[Result]) -> dict[str, Any]:
 def _run(result: Result, texts: Texts) -> dict[str, Any]:
     renderer = Renderer(result)
     entry = registry.METHODS.get(result["method"])
+    named = labels(result["tree"], result["tree"])
     return {
         **{name: result.get(name) for name in COPIED},
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
         "title": headline(result["problem"]),
         "picture": _as_uri(renderer.picture()),
         "chosen": renderer.answering(result.get("answer")),
-        "thoughts": [_thought(thought, renderer, texts) for thought in _complete(result["tree"])],
+        "thoughts": [
+            {**_thought(thought, renderer, texts), "label": named.get(thought["id"], "")}
+            for thought in _complete(result["tree"])
+        ],
     }
 
 

@@ -1,6 +1,8 @@
 "use strict";
 
 const LABEL_LENGTH = 120;
+const TITLE_LENGTH = 600;
+const MOST_UNFOLDED = 300;
 const MARGIN = 300;
 
 /** Draws the tree; what is off the screen is not in the page. */
@@ -15,7 +17,7 @@ class TreeView {
 
   /** Shows a search from its end. */
   show(search) {
-    Object.assign(this, { search, step: search.last, hits: null, selected: null, cursor: "0" });
+    Object.assign(this, { search, step: search.last, hits: null, kept: null, selected: null, cursor: "0" });
     this.outline = new Outline(search);
     this.frame();
   }
@@ -90,12 +92,15 @@ class TreeView {
     const state = stub ? this.stubState(node) : this.thoughtState(node);
     const siblings = node.parent?.children ?? [node];
     card.className = ["thought", ...state.classes.filter(Boolean)].join(" ");
-    card.style.transform = `translate(${node.y}px, ${node.x - CARD.height / 2}px)`;
+    card.style.transform = `translate(${node.y}px, ${node.x - node.high / 2}px)`;
+    card.style.height = `${node.high}px`;
     card.tabIndex = key === this.cursor ? 0 : -1;
     card.dataset.key = key;
-    card.title = state.label;
+    card.title = state.title ?? state.label;
     mark.className = `mark ${state.mark}`;
-    label.textContent = state.label;
+    label.textContent = stub ? state.label : fitted(state.label, state.worth, node.lines, key === this.search.chosen);
+    label.style.webkitLineClamp = node.lines;
+    label.classList.toggle("lines", node.lines > 1);
     worth.textContent = state.worth ?? "";
     worth.hidden = state.worth === undefined;
     worth.style.setProperty("--heat", state.heat ?? 0);
@@ -113,9 +118,8 @@ class TreeView {
   thoughtState({ data: { key, thought, hidden } }) {
     const { search } = this;
     const status = statusAt(search, thought, this.step);
-    const said = [thought.text, callOf(thought)].filter(Boolean).join(" → ");
-    const text = (said || (thought.parent == null ? search.title : "(empty)")).trim();
-    const label = text.length > LABEL_LENGTH ? `${text.slice(0, LABEL_LENGTH)}…` : text;
+    const label = labelOf(search, thought);
+    const title = [thought.text, callOf(thought)].filter(Boolean).join(" → ") || label;
     const worth = worthOf(costAt(search, thought, this.step), this.raising.get(key));
     const raised = isRaised(search, key, this.step);
     const chosen = this.atEnd && search.chosenPath.has(key);
@@ -125,10 +129,11 @@ class TreeView {
       thought.failed ? ", its tool failed" : "",
       raised ? ", made dearer by a failure" : "",
       chosen ? ", on the path to the answer" : "",
-      `: ${label}`,
+      `: ${label.slice(0, LABEL_LENGTH)}`,
     ];
     return {
       label,
+      title: title.slice(0, TITLE_LENGTH),
       worth,
       heat: thought.value === undefined ? 0 : search.heat(thought.value),
       mark: status,
@@ -151,10 +156,11 @@ class TreeView {
   stubState({ data: { key, stub } }) {
     const born = stub.filter((thought) => Number(thought.id) <= this.born).length;
     const count = born === stub.length ? born : `${born} of ${stub.length}`;
+    const hits = stub.filter(({ id }) => this.hits?.has(id)).length;
     const outputs = stub.every((thought) => thought.status === "terminal");
     const what = outputs ? "more outputs" : "not followed";
     return {
-      label: `${count} ${what}`,
+      label: hits ? `${count} ${what}, ${hits} found` : `${count} ${what}`,
       spoken: `${count} thoughts ${what}, folded`,
       mark: outputs ? "terminal" : "pruned",
       classes: ["stub", !born && "future", ...this.marks(key)],
@@ -241,6 +247,18 @@ class TreeView {
     this.focus(this.cursor);
   }
 
+  /** Marks what was found and unfolds what hides it, unless it is very much; null ends the search. */
+  find(found) {
+    const { outline } = this;
+    this.kept ??= found && outline.folds;
+    this.hits = found && new Set(found);
+    if (!this.kept) return;
+    outline.restore(this.kept, found && found.length <= MOST_UNFOLDED ? found : []);
+    if (!found) this.kept = null;
+    this.redraw();
+    if (found?.length) this.camera.reveal(outline.nodeOf(found[0]));
+  }
+
   /** Makes sure that a thought is drawn and in view. */
   bring(id) {
     if (!this.outline.byKey.has(id)) {
@@ -268,8 +286,8 @@ class TreeView {
 
 /** Returns the line of a rollback: over the cards in between, back to the top of an earlier one. */
 function arc(source, target) {
-  const [x0, y0] = [source.y + CARD.width / 2, source.x - CARD.height / 2];
-  const [x1, y1] = [target.y + CARD.width / 2, target.x - CARD.height / 2];
+  const [x0, y0] = [source.y + CARD.width / 2, source.x - source.high / 2];
+  const [x1, y1] = [target.y + CARD.width / 2, target.x - target.high / 2];
   const top = Math.min(y0, y1) - CARD.height;
   return `M${x0},${y0}C${x0},${top} ${x1},${top} ${x1},${y1}m-4,-6l4,6l4,-6`;
 }

@@ -310,7 +310,7 @@ def test_click_shows_the_prompts_of_every_role(show: Show):
     tree["2"]["created_by"] = {"node": "conclude"}
     seen = show(result)
     for key, title, said in [
-        ("1", "Prompt that named where to begin", "Name the entities"),
+        ("1", "Prompt that named where to begin", "Extract the key entities"),
         ("1", "Prompt that labelled it", "sure, maybe or impossible"),
         ("2", "Prompt that forced an answer", "Answer now"),
         ("3", "Prompt that asked for its action", "Thought 2: to Oslo\nAction 2:"),
@@ -378,13 +378,36 @@ def test_find_marks_thoughts_and_unfolds_the_next(show: Show):
     tree["390"]["text"] = "here is the needle"
     seen = show(stored(tree))
     assert "390" not in seen.drawn()
+    folded = len(seen.drawn())
     seen.one("#find").send_keys("NEEDLE")
     assert seen.one("#found").text == "1 of 401"
-    seen.press(Keys.ENTER)
     seen.until(lambda: "390" in seen.drawn())
     assert "hit" in seen.classes("390")
-    assert "here is the needle" in seen.panel()
     assert "miss" in seen.classes("0")
+    seen.press(Keys.ENTER)
+    seen.until(lambda: "here is the needle" in seen.panel())
+    seen.press(Keys.ESCAPE)
+    assert seen.one("#find").get_property("value") == seen.one("#found").text == ""
+    assert "here is the needle" in seen.panel(), "the details stay open"
+    seen.until(lambda: len(seen.drawn()) <= folded and not seen.all(".hit, .miss"))
+    seen.press(Keys.ESCAPE)
+    assert "This search" in seen.panel()
+
+
+def test_long_labels_wrap_and_are_cut_in_the_middle(show: Show):
+    tree = small()
+    tree["1"]["text"] = "10 + 9 = 19 (left: 4 13 19) " + "and so on " * 60 + "until the end"
+    seen = show(stored(tree))
+    label = seen.card("1").find_element(By.CLASS_NAME, "label")
+    assert label.text.startswith("10 + 9 = 19 (left: 4 13 19)")
+    assert "…" in label.text
+    assert label.text.endswith("until the end")
+    assert seen.card("1").size["height"] > 2 * seen.card("2").size["height"]
+    assert label.get_property("scrollHeight") <= label.get_property("clientHeight") + 1
+
+
+def test_of_dollars_nothing_is_said_where_none_are_known(show: Show):
+    assert "dollars" not in show(stored(small())).one("#stats").text
 
 
 async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show):
