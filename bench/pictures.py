@@ -7,15 +7,15 @@ the light colours; Debian has it as `chromium`.
 """
 
 import argparse
-import json
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-from thoughtgraph.cli.viewer import page
 from thoughtgraph.errors import InputError
 
+COMMAND = (sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "view")
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SIZE = (1440, 810)
 """Width and height of the page, in CSS pixels (ours)."""
@@ -39,7 +39,7 @@ def picture(result: Path, to: Path, *, dark: bool = False) -> None:
         raise InputError("no Chromium is installed here; Debian has it as `chromium`")
     with tempfile.TemporaryDirectory() as folder:
         html = Path(folder, "tree.html")
-        html.write_text(page([json.loads(result.read_text())]), encoding="utf-8")
+        subprocess.run([*COMMAND, str(result), "--out", str(html)], check=True, capture_output=True)
         flags = [
             "--headless",
             "--no-sandbox",

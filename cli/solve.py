@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 
 from thoughtgraph import results
+from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.introduction import introduce, uncounted
 from thoughtgraph.cli.outcome import Outcome, resume_hint, show
@@ -71,7 +72,7 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
     written = _write(result, json_file, html_file)
     show(console, Outcome(plan, result, written, run))
     if plan.gold is not None and result["stop_reason"] not in (results.INTERRUPTED, "error"):
-        console.print("try next:", *demo.next_steps(), sep="\n  ", markup=False)
+        console.print("try next:", *next_steps(), sep="\n  ", markup=False)
     if error := ended.state.get("error"):
         complain(error)
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
