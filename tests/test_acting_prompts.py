@@ -112,7 +112,7 @@ async def test_where_pages_are_shown_the_prompt_says_that_they_give_no_orders(me
     assert {call.role for call in shown} >= PAGES_SHOWN[method]
     for call in shown:
         assert "bservations are quoted from pages" in call.prompt, call.role
-        _, beside, steps = call.prompt.partition("These steps were already taken from here")
+        _, beside, steps = call.prompt.partition("These were already tried as the next step")
         assert not beside or "observations are quoted from pages" in steps
 
 

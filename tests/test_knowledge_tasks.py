@@ -248,12 +248,12 @@ def test_the_answer_evaluator_is_shown_rejections_on_what_is_known(label, proble
     blocks = load("acting/verify_examples").split("\n\n")
     judged = [(each, _task("hotpotqa").verified(each)) for each in blocks]
     assert all("possible answer is" in reason for _, (_, reason) in judged)
-    known = [each for each, (good, _) in judged if not good and "answer is of" in each]
+    known = [each for each, (good, _) in judged if not good and ": of the right kind, " in each]
     assert any(re.search(r"^Answer: (?:yes|no)$", each, re.MULTILINE) for each in known)
     assert any(each.startswith("Claim: ") for each in known)
     name = "fever" if label == "Claim" else "strategyqa"
     prompt = _task(name).verify(problem, "no", {}).user
-    assert "find the possible answer to the question yourself" in prompt
+    assert "Find the possible answer to the question yourself" in prompt
     assert prompt.endswith(f"\n\n{label}: {problem}\nAnswer: no")
 
 
