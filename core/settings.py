@@ -86,7 +86,10 @@ class Settings(BaseModel):
         description="Seed of every random choice of the search (ours: 0).",
     )
     temperature: float | None = Field(
-        0.7, ge=0, le=2, description="Sampling temperature (ToT section 4: 0.7; writing 1.0)."
+        0.7,
+        ge=0,
+        le=2,
+        description="Sampling temperature (ToT section 4: 0.7; its script for writing: 1.0).",
     )
     max_completion_tokens: int = Field(
         1000,
@@ -198,7 +201,7 @@ class ProposingSettings(Settings):
         0,
         ge=0,
         le=20,
-        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; else 0: section "
+        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; else 0: appendix "
         "B.1 is zero-shot).",
     )
 

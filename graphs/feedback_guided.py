@@ -58,7 +58,7 @@ class FgdipSettings(ActingSettings):
     """What `fgdip` can be told."""
 
     n_generate: int = Field(
-        3, ge=1, le=100, description="n: children a thought (lost in the paper; ours: 3)."
+        3, ge=1, le=100, description="n: children per thought (lost in the paper; ours: 3)."
     )
     max_depth: int = Field(
         7, ge=1, le=1000, description="Thoughts of a trajectory (unpublished; ours: 7, as ReAct)."

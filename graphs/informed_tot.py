@@ -59,7 +59,9 @@ class DfsSettings(ActingSettings):
     """What `itot_dfs` can be told, and every method of this file."""
 
     rounds: int = Field(30, ge=1, le=100_000, description="R: search rounds (section 4: 30).")
-    n_generate: int = Field(5, ge=1, le=100, description="K: thoughts an expansion (section 4: 5).")
+    n_generate: int = Field(
+        5, ge=1, le=100, description="K: thoughts per expansion (section 4: 5)."
+    )
     max_depth: int = Field(
         7,
         ge=1,
@@ -76,7 +78,7 @@ class DfsSettings(ActingSettings):
         "best answer that was never taken (ours).",
     )
     width: int = Field(
-        1, ge=1, le=100, description="Thoughts taken and expanded a round (ours; the paper: 1)."
+        1, ge=1, le=100, description="Thoughts taken and expanded per round (ours; the paper: 1)."
     )
     temperature: float | None = Field(
         1.0, ge=0, le=2, description="Sampling temperature (unpublished; ours: 1.0, as LATS)."

@@ -31,7 +31,7 @@ class LevelTotSettings(ReasoningSettings):
     """What `level_tot` can be told."""
 
     n_generate: int = Field(
-        5, ge=1, le=100, description="Next steps a level, in one request (official code: 5)."
+        5, ge=1, le=100, description="Next steps per level, in one request (official code: 5)."
     )
 
 

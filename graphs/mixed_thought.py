@@ -47,7 +47,7 @@ class TotSettings(Settings):
         30, ge=1, le=10_000, description="T: calls of the generator (section 4.1: 30)."
     )
     branches: int = Field(
-        3, ge=1, le=100, description="b: calls a state (section 4.1: 3; tomt_block 5)."
+        3, ge=1, le=100, description="b: calls per state (section 4.1: 3; tomt_block 5)."
     )
     evaluator: Literal["paper", "grounded"] = Field(
         "paper",
@@ -67,7 +67,7 @@ class TotSettings(Settings):
         description="The paper's tools alone, with the examples that make do with them, or also "
         "those that its questions need (ours).",
     )
-    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (section A.4: 4 of 20).")
+    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (appendix A.4: 4 of 20).")
     redraw: Literal["call", "question"] = Field(
         "call",
         description="Draw the examples for each call (section 3.3.3), or once a question, so that "
@@ -95,7 +95,7 @@ class OneStopSettings(TotSettings):
     """What `tomt_one_stop` can be told. More calls and branches make it a repeated one-stop."""
 
     max_calls: int = Field(1, ge=1, le=10_000, description="T: calls of the generator (paper: 1).")
-    branches: int = Field(1, ge=1, le=100, description="b: calls a state (paper: 1).")
+    branches: int = Field(1, ge=1, le=100, description="b: calls per state (paper: 1).")
 
 
 class OneStopTotSettings(TotSettings):
@@ -113,9 +113,9 @@ class OneStopTotSettings(TotSettings):
 class BlockSettings(TotSettings):
     """What `tomt_block` can be told."""
 
-    branches: int = Field(5, ge=1, le=100, description="b: calls a state (section 4.1: 5).")
+    branches: int = Field(5, ge=1, le=100, description="b: calls per state (section 4.1: 5).")
     block_size: int = Field(
-        2, ge=1, le=1000, description="k: steps a call (section 3.3.2; table 5: 2 to 4)."
+        2, ge=1, le=1000, description="k: steps per call (section 3.3.2; table 5: 2 to 4)."
     )
 
 

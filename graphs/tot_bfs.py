@@ -47,18 +47,20 @@ class TotBfsSettings(ProposingSettings):
         "sample", description="How thoughts are generated (game24 propose, else sample)."
     )
     n_generate: int = Field(
-        5, ge=1, le=100, description="k: samples a state, when sampling (section 4.2: 5)."
+        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
     )
     evaluate: Literal["value", "vote"] = Field(
         "vote", description="How states are judged (game24 value, else vote)."
     )
     n_evaluate: int = Field(
-        5, ge=1, le=100, description="Samples a judgement (game24 3 a state, else 5 votes)."
+        5, ge=1, le=100, description="Samples per judgement (game24: 3 per state, else 5 votes)."
     )
     select: Literal["greedy", "sample"] = Field(
         "greedy", description="Keep the best, or draw in proportion to the values (paper: greedy)."
     )
-    breadth: int = Field(1, ge=1, le=1000, description="b: states kept a step (game24 5, else 1).")
+    breadth: int = Field(
+        1, ge=1, le=1000, description="b: states kept per step (game24 5, else 1)."
+    )
     early_stop: bool = Field(
         False,
         description="Stop once an output passes the task's exact check (appendix B; ours: off).",

@@ -51,7 +51,7 @@ class TotDfsSettings(ProposingSettings):
         "is impossible; game24 0.5, ours).",
     )
     max_per_state: int = Field(
-        3, ge=1, le=1000, description="Candidates visited a state (official code: 3; game24 8)."
+        3, ge=1, le=1000, description="Candidates visited per state (official code: 3; game24 8)."
     )
     max_records: int = Field(
         100, ge=1, le=100_000, description="States visited (section 4.3: 100 search steps)."
@@ -77,16 +77,19 @@ class TotDfsSettings(ProposingSettings):
         "propose", description="How thoughts are generated (section 4.3: propose)."
     )
     proposal_samples: int = Field(
-        5, ge=1, le=100, description="Completions a proposal (section 4.3: 5; game24 1)."
+        5, ge=1, le=100, description="Completions per proposal (section 4.3: 5; game24 1)."
     )
     n_generate: int = Field(
-        5, ge=1, le=100, description="k: samples a state, when sampling (section 4.2: 5)."
+        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
     )
     evaluate: Literal["value", "inspect"] = Field(
         "value", description="Judge a state as a whole, or part by part (crosswords: each clue)."
     )
     n_evaluate: int = Field(
-        3, ge=1, le=100, description="Samples a judgement (game24 3 a state, crosswords 1 a clue)."
+        3,
+        ge=1,
+        le=100,
+        description="Samples per judgement (game24: 3 per state, crosswords: 1 per clue).",
     )
     reuse_proposals: bool = Field(
         False,

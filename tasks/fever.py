@@ -27,7 +27,9 @@ class Fever(Knowledge):
 
     def outright(self, problem: str) -> str:
         """Returns the claim as a question."""
-        return f"Does Wikipedia support this claim, refute it, or say too little about it? {problem}"
+        return (
+            f"Does Wikipedia support this claim, refute it, or say too little about it? {problem}"
+        )
 
 
 def _verdict(marked: str, text: str) -> str | None:
