@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from thoughtgraph import registry
 from thoughtgraph.cli.guard import Guard
 from thoughtgraph.cli.options import (
     Debug,
@@ -26,6 +27,7 @@ from thoughtgraph.cli.options import (
     Model,
     Oracle,
     Problem,
+    Quiet,
     Resume,
     Settings,
     TaskId,
@@ -39,7 +41,6 @@ Start with [bold]thoughtgraph solve[/bold], which runs a small demonstration."""
 app = typer.Typer(
     name="thoughtgraph",
     help=HELP,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -116,6 +117,7 @@ def solve(
     limits: Limits = None,
     json_file: JsonFile = "",
     html_file: HtmlFile = "",
+    quiet: Quiet = False,
     resume: Resume = None,
     debug: Debug = False,
 ) -> None:
@@ -126,7 +128,7 @@ def solve(
     Exit code 0: there is an answer; 1: there is none; 2: an error.
     """
     with _starting():
-        plan, command = _load("plan"), _load("solve")
+        plan = _load("plan")
     wish = plan.Wish(
         problem=problem,
         task=task,
@@ -136,9 +138,14 @@ def solve(
         oracle=oracle,
         settings=settings or [],
         limits=limits or [],
+        json_file=json_file,
+        html_file=html_file,
+        quiet=quiet,
         resume=resume,
     )
-    raise typer.Exit(command.solve(wish, json_file=json_file, html_file=html_file))
+    # Before LangGraph is imported, which takes longer than anybody waits for a typing error.
+    made = plan.planned(wish) if resume is None else None
+    raise typer.Exit(_load("solve").solve(wish, made))
 
 
 @app.command()
@@ -149,17 +156,22 @@ def view(
     out: Annotated[
         str, typer.Option(metavar="FILE.html", help="The page. Default: beside the results.")
     ] = "",
+    browse: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
     debug: Debug = False,
 ) -> None:
     """Make one self-contained page of search trees, for a browser."""
-    _load("view").view(path, out)
+    _load("view").view(path, out, browse=browse)
 
 
 @app.command()
 def methods(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Show this method's settings and tasks."),
+        typer.Argument(
+            metavar="[ID]",
+            autocompletion=lambda: list(registry.METHODS),
+            help="Show this method's settings and tasks.",
+        ),
     ] = None,
     task: Annotated[
         str | None,

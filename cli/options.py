@@ -4,10 +4,16 @@ from typing import Annotated
 
 import typer
 
+from thoughtgraph import registry
+from thoughtgraph.usage import Limits as SpentLimits
+
+LIMITS = tuple(SpentLimits.__annotations__)
+
 Problem = Annotated[
     str | None,
     typer.Argument(
-        help="The problem in the task's format, or @FILE to read it from a file. "
+        help="The problem in the task's format, @FILE to read it from a file, or - for standard "
+        "input. "
         "Without one, and without --task: a demonstration."
     ),
 ]
@@ -15,6 +21,7 @@ TaskId = Annotated[
     str | None,
     typer.Option(
         metavar="ID",
+        autocompletion=lambda: list(registry.TASKS),
         help="What kind of problem; `thoughtgraph tasks` lists them. Default: question.",
     ),
 ]
@@ -22,6 +29,7 @@ MethodId = Annotated[
     str | None,
     typer.Option(
         metavar="ID",
+        autocompletion=lambda: list(registry.METHODS),
         help="How to search; `thoughtgraph methods` lists them, with --task ID those that take the "
         "task. Default: tot_bfs, tomt_os for scenes, react for hotpotqa and fever.",
     ),
@@ -51,13 +59,26 @@ Limits = Annotated[
     typer.Option(
         "--limit",
         metavar="NAME=VALUE",
+        autocompletion=lambda: [f"{name}=" for name in LIMITS],
         help="What may be spent, such as requests=200, tokens=50000, dollars=0.5, seconds=60; "
         "`none` lifts a limit. May be repeated.",
     ),
 ]
-JsonFile = Annotated[str, typer.Option("--json", metavar="FILE", help="Write the result as JSON.")]
+JsonFile = Annotated[
+    str,
+    typer.Option(
+        "--json",
+        metavar="FILE",
+        help="Write the result as JSON; - writes it to standard output, and all else to standard "
+        "error.",
+    ),
+]
 HtmlFile = Annotated[
     str, typer.Option("--html", metavar="FILE", help="Write the search tree as one HTML page.")
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="Print the answer alone, or with --json - the JSON alone."),
 ]
 Resume = Annotated[
     str | None,

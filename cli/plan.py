@@ -1,15 +1,16 @@
 """From what was asked on the command line to what will be run, checked before anything is spent."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
-from thoughtgraph import registry
+from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method
-from thoughtgraph.cli import demo
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
@@ -29,6 +30,11 @@ class Wish:
     oracle: bool = False
     settings: Sequence[str] = ()
     limits: Sequence[str] = ()
+    json_file: str = ""
+    """Where the result goes as JSON: a file, or `-` for standard output; empty: nowhere."""
+    html_file: str = ""
+    """Where the page of the tree goes; empty: nowhere."""
+    quiet: bool = False
     resume: str | None = None
 
 
@@ -63,23 +69,29 @@ def planned(wish: Wish) -> Plan:
         InputError: Something that was asked for is not there or cannot be used.
         CapabilityError: The method needs something that the task cannot do.
     """
+    check_files(wish)
     demonstrated = wish.problem is None and wish.task is None
-    name = wish.task or (demo.TASK if demonstrated else DEFAULT_TASK)
+    demo = _demonstration() if demonstrated else None
+    name = wish.task or (demo.TASK if demo else DEFAULT_TASK)
     task = registry.task(name)
+    if wish.method:
+        registry.method(wish.method)
     given = {**_settings(wish.settings), **_limits(wish.limits)}
+    # Methods take LangGraph, which takes seconds to import: what needs none is told first.
+    problem = "" if demo else task.read(_problem(wish, name))
     method = wish.method
-    if demonstrated:
+    if demo:
         method = method or demo.METHOD
         given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
     method = method or default_method(task)
     module = registry.method_module(method)
     settings = effective(module.SETTINGS, task.published(method), given)
     admit(method, task, module.needs, settings, oracle=wish.oracle)
-    made = demo.generated(settings["seed"]) if demonstrated else None
+    made = demo.generated(settings["seed"]) if demo else None
     return Plan(
         method=method,
         task=name,
-        problem=task.read(made.problem if made else _problem(wish, name)),
+        problem=task.read(made.problem) if made else problem,
         model=wish.model,
         evaluator_model=wish.evaluator_model,
         settings=given,
@@ -88,11 +100,37 @@ def planned(wish: Wish) -> Plan:
     )
 
 
+def check_files(wish: Wish) -> None:
+    """Refuses files that cannot be written, before anything is spent on their content.
+
+    Raises:
+        InputError: One cannot be.
+    """
+    if wish.html_file == "-":
+        raise InputError("a page goes into a file, not to standard output; name one instead of -")
+    for path in (wish.json_file, wish.html_file):
+        if path not in ("", "-"):
+            results.check_writable(path)
+
+
+def _demonstration() -> Any:
+    return import_module("thoughtgraph.cli.demo")
+
+
 def _problem(wish: Wish, task: str) -> str:
+    if wish.problem == "-":
+        return _standard_input()
     if wish.problem is not None:
         return _content(wish.problem)
     example = registry.TASKS[task].example
     raise InputError(f"no problem given for task {task!r}; write one such as {example!r}")
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8").strip()
+    except UnicodeDecodeError:
+        raise InputError("standard input is no text; it must be UTF-8") from None
 
 
 def _settings(pairs: Sequence[str]) -> dict[str, Any]:
@@ -115,6 +153,7 @@ def _limits(pairs: Sequence[str]) -> dict[str, Any]:
         if name not in known:
             raise UnknownName("limit", name, known)
         chosen[LIMIT_PREFIX + name] = None if value == "none" else _value(value)
+    effective(Settings, {}, chosen)  # refuses what is no number, for all methods alike
     return chosen
 
 

@@ -41,7 +41,7 @@ def _consent(known: weights.Weights, console: Console) -> None:
     console.print(f"It would be downloaded once from {known.url}", markup=False)
     if not (console.is_terminal and sys.stdin.isatty()):
         return
-    if not typer.confirm("Download it?", default=True):
+    if not typer.confirm("Download it?", default=True, err=console.stderr):
         raise ModelUnavailable(f"{known.title} was not downloaded; {weights.ALTERNATIVES}")
 
 
@@ -84,7 +84,8 @@ class Bar:
             tenth = TENTHS * done // total
             if tenth > self._seen:
                 self._seen = tenth
-                print(f"fetching  {text.line(what)}: {size(done)} of {size(total)}", flush=True)
+                words = f"fetching  {text.line(what)}: {size(done)} of {size(total)}"
+                self._console.print(words, markup=False)
             return
         if self._seen < 0:
             self._seen = 0

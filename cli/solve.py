@@ -7,11 +7,12 @@ from typing import Any
 from rich.console import Console
 
 from thoughtgraph import results
+from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.introduction import introduce, uncounted
 from thoughtgraph.cli.outcome import Outcome, resume_hint, show
-from thoughtgraph.cli.plan import Plan, Wish, planned, unexpected
+from thoughtgraph.cli.plan import Plan, Wish, check_files, unexpected
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import screen_for
@@ -22,13 +23,12 @@ from thoughtgraph.prices import check_limit, prices_of
 from thoughtgraph.tree import ROOT, root
 
 
-def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
+def solve(wish: Wish, made: Plan | None) -> int:
     """Solves one problem and shows how.
 
     Args:
         wish: What was asked for.
-        json_file: Where the result goes as JSON; nowhere when empty.
-        html_file: Where the page of the tree goes; nowhere when empty.
+        made: What will be run; None for a run that goes on.
 
     Returns:
         The exit code: 0 with an answer, 1 without one.
@@ -38,11 +38,11 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
         ModelError: The model never answered.
         ToolsUnavailable: The tools cannot work here, for example without a network.
     """
-    for path in filter(None, (json_file, html_file)):
-        results.check_writable(path)
     runs = Runs()
-    plan = planned(wish) if wish.resume is None else _resumed(wish, wish.resume, runs)
-    console = Console(highlight=False, soft_wrap=True)
+    plan = made or _resumed(wish, wish.resume or "", runs)
+    console = Console(
+        highlight=False, soft_wrap=True, quiet=wish.quiet, stderr=wish.json_file == "-"
+    )
     specifier = wish.model or plan.model or default_specifier()
     model = open_port(specifier, console)
     judge = wish.evaluator_model or plan.evaluator_model
@@ -69,16 +69,19 @@ def solve(wish: Wish, *, json_file: str, html_file: str) -> int:
         raise
     _close(runs, run, ended)
     result = results.stored(_out(plan, ended, specifier))
-    written = _write(result, json_file, html_file)
+    written = _write(result, wish.json_file, wish.html_file)
     show(console, Outcome(plan, result, written, run))
     if plan.gold is not None and result["stop_reason"] not in (results.INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
+    if wish.quiet and wish.json_file != "-" and result["answer"] is not None:
+        print(text.lines(result["answer"]))
     if error := ended.state.get("error"):
         complain(error)
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
 
 
 def _resumed(wish: Wish, run: str, runs: Runs) -> Plan:
+    check_files(wish)
     if extra := unexpected(wish):
         raise InputError(
             f"a resumed run keeps what it was given; leave out {', '.join(extra)}, or start anew "
@@ -123,8 +126,10 @@ def _out(plan: Plan, ended: Ended, model: str) -> dict[str, Any]:
 
 
 def _write(result: Mapping[str, Any], json_file: str, html_file: str) -> list[str]:
-    if json_file:
+    if json_file == "-":
+        print(results.as_json(result), end="")
+    elif json_file:
         results.write(json_file, results.as_json(result))
     if html_file:
         results.write(html_file, results.html(result))
-    return [path for path in (json_file, html_file) if path]
+    return [path for path in (json_file, html_file) if path not in ("", "-")]

@@ -1,17 +1,22 @@
 """What is known of a chat model from outside: its name, its address, its keys, its connections."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Collection, Mapping
 from functools import cache
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from httpx2 import AsyncByteStream, Response
 from langchain_core.language_models import BaseChatModel
-from langchain_openai.chat_models.base import BaseChatOpenAI
-from openai import DefaultAsyncHttpxClient as AsyncClient
 from pydantic import SecretStr
 
 from thoughtgraph.retry import Oversized
+
+if TYPE_CHECKING:
+    # They take longer to import than everything else that is needed to check a command line.
+    from langchain_openai.chat_models.base import BaseChatOpenAI
+    from openai import DefaultAsyncHttpxClient as AsyncClient
 
 LENGTH = "max_tokens"
 """The longest completion, in OpenAI's words and most others'."""
@@ -107,7 +112,7 @@ class Connections:
     async def model(self) -> BaseChatModel:
         """Returns the model for the running event loop."""
         model = self._model
-        if not isinstance(model, BaseChatOpenAI) or model.http_async_client is not None:
+        if not _is_openai(model) or model.http_async_client is not None:
             return model
         loop = asyncio.get_running_loop()
         client = await shared_pools().client(loop)
@@ -125,6 +130,12 @@ class Connections:
         return copy
 
 
+def _is_openai(model: BaseChatModel) -> "TypeGuard[BaseChatOpenAI]":
+    # A model of a class is at hand only where the class has been imported.
+    module = sys.modules.get("langchain_openai.chat_models.base")
+    return module is not None and isinstance(model, module.BaseChatOpenAI)
+
+
 class Pools:
     """The open connections of each event loop.
 
@@ -134,19 +145,21 @@ class Pools:
     def __init__(self) -> None:
         self._open: dict[asyncio.AbstractEventLoop, tuple[AsyncClient, AsyncIterator[None]]] = {}
 
-    async def client(self, loop: asyncio.AbstractEventLoop) -> AsyncClient:
+    async def client(self, loop: asyncio.AbstractEventLoop) -> "AsyncClient":
         """Returns the client of a loop, which is closed when the loop ends."""
         if (pool := self._open.get(loop)) is not None:
             return pool[0]
         _drop_closed(self._open)
         plain = {"Accept-Encoding": "identity"}
-        client = AsyncClient(headers=plain, event_hooks={"response": [_bound]})
+        client: AsyncClient = import_module("openai").DefaultAsyncHttpxClient(
+            headers=plain, event_hooks={"response": [_bound]}
+        )
         self._open[loop] = client, (keeper := self._keep(loop, client))
         await anext(keeper)
         return client
 
     async def _keep(
-        self, loop: asyncio.AbstractEventLoop, client: AsyncClient
+        self, loop: asyncio.AbstractEventLoop, client: "AsyncClient"
     ) -> AsyncIterator[None]:
         # A loop that ends closes its async generators.
         try:

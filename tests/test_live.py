@@ -245,7 +245,7 @@ def test_an_unknown_node_is_announced_by_its_name() -> None:
 
 @pytest.mark.parametrize(
     ("environment", "is_terminal"),
-    [({}, False), ({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, True)],
+    [({}, False), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, True)],
 )
 def test_plain_lines_where_nothing_can_be_drawn_over(
     environment: dict[str, str], is_terminal: bool, monkeypatch: pytest.MonkeyPatch
@@ -255,6 +255,16 @@ def test_plain_lines_where_nothing_can_be_drawn_over(
         monkeypatch.setenv(name, value)
     console = Console(file=io.StringIO(), force_terminal=is_terminal)
     assert isinstance(screen_for(console, "x"), PlainScreen)
+
+
+def test_no_color_takes_the_colours_and_leaves_the_live_tree(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("NO_COLOR", "1")
+    console = Console(file=io.StringIO(), force_terminal=True)
+    assert isinstance(screen_for(console, "x"), LiveScreen)
+    assert console.no_color
 
 
 def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
