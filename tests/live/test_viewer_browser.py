@@ -316,7 +316,7 @@ def test_click_shows_the_prompts_of_every_role(show: Show):
         ("3", "Prompt that asked for its action", "Thought 2: to Oslo\nAction 2:"),
         ("4", "Prompt that made it", "These steps were already taken"),
         ("4", "Prompt that made it", "Results: Italy"),
-        ("4", "Prompt that drew its lesson", "did not succeed"),
+        ("4", "Prompt that drew its lesson", "a task with tools failed"),
         ("5", "Prompt that checked its answer", "Answer: Italy"),
     ]:
         seen.card(key).click()
@@ -441,14 +441,17 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
     assert "rolled back to 0" in seen.panel()
     assert "Experience" not in seen.panel()
     assert seen.unfold("What the analysis of its path found") == "4 + 9 is 13, not 14."
-    for key, source in (("2", "1"), ("3", "1"), ("5", "4")):
+    for key, newest in (("2", "1"), ("3", "1"), ("5", "4")):
         seen.card(key).click()
-        told = seen.unfold(f"Experience 0, from thought {source}")
-        assert told.startswith("Step 1. 4 + 9 = 14\n")
-        assert told.endswith("Analysis:\n4 + 9 is 13, not 14.")
+        sources = out["tree"][key]["experiences"]
+        assert newest in sources
+        for at, source in enumerate(sources):
+            told = seen.unfold(f"Experience {at}, from thought {source}")
+            assert told.startswith("Step 1. 4 + 9 = 14\n")
+            assert told.endswith("Analysis:\n4 + 9 is 13, not 14.")
         made = seen.unfold("Prompt that made it")
         assert made == prompts_of(result, key)[0].text
-        assert made.count("-th Experience with Analysis") == 1
+        assert made.count("-th Experience with Analysis") == len(sources)
     assert "after the rollback from 4" in seen.panel()
     ends = [thought for thought in out["tree"].values() if "alpha" in thought]
     assert {(thought["alpha"], thought["beta"]) for thought in ends} >= {(0, 1), (2, 0)}
