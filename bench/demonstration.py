@@ -54,15 +54,17 @@ class Run(NamedTuple):
         )
 
 
-def run(seed: int | None, model: str) -> Run:
+def run(seed: int | None, model: str, given: Sequence[str] = ()) -> Run:
     """Runs the demonstration once.
 
     Args:
         seed: The seed that is given; None: the command as it stands, counted as seed -1.
         model: The model's specifier.
+        given: Other settings, as `name=value`.
     """
     began = time.monotonic()
-    options = () if seed is None else ("--set", f"seed={seed}")
+    settings = [*given, *([] if seed is None else [f"seed={seed}"])]
+    options = [word for each in settings for word in ("--set", each)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
         command = [*COMMAND, "--model", model, *options]
         with suppress(subprocess.TimeoutExpired):  # what it told until then counts
@@ -97,14 +99,16 @@ def known(file: str) -> Iterator[Run]:
         yield from (Run(**json.loads(line)) for line in Path(file).read_text().splitlines())
 
 
-def main(seeds: Sequence[int | None], model: str, file: str) -> None:
+def main(
+    seeds: Sequence[int | None], model: str, file: str = "", given: Sequence[str] = ()
+) -> None:
     """Measures what is not measured yet, and prints."""
     runs = list(known(file))
     have = {each.seed for each in runs if each.seed >= 0}
     for seed in seeds:
         if seed in have:
             continue
-        runs.append(each := run(seed, model))
+        runs.append(each := run(seed, model, given))
         print(each.line(), flush=True)
         if file:
             with Path(file).open("a") as out:
@@ -120,6 +124,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("--model", default="local")
     parser.add_argument("--out", default="", help="where runs are kept, one JSON object a line")
+    parser.add_argument("--set", action="append", default=[], help="another setting, name=value")
     arguments = parser.parse_args()
     wanted: list[int | None] = [None] * arguments.again or [*range(arguments.seeds)]
-    main(wanted, arguments.model, arguments.out)
+    main(wanted, arguments.model, arguments.out, arguments.set)
