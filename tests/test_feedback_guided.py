@@ -469,7 +469,7 @@ def said(call: Call) -> str:
 
 
 async def test_of_24_a_hint_stands_after_the_examples_and_the_steps_that_it_is_about() -> None:
-    task = registry.task("game24")
+    task: Any = registry.task("game24")
     step: Any = {"text": "10 - 4 = 6 (left: 6 9 13)"}
     rejected: Any = [{"answer": WRONG, "thought": "", "reason": "it makes -24"}]
     hints = Hints(rejected=rejected, siblings=[{"text": "13 - 9 = 4 (left: 4 6)"}])
