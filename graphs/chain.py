@@ -4,7 +4,8 @@
     z_i becomes a thought; the first with a solution is the last      register
     the solution of z_n                                               answer
 
-The steps are asked for exactly as `rollback` asks for them without experiences.
+The steps are asked for exactly as `rollback` asks for them without experiences, of which its system
+prompt does not speak (the wording of appendix B.3 without them).
 """
 
 from collections.abc import Mapping, Sequence

@@ -22,7 +22,8 @@ path that turns out to be bad goes on beside the new branch (unless `drop_paths`
 decisions are applied in the order of ids, whatever the timing. `parallel=false` is the paper's
 order, one request at a time; in either mode 9 takes the solutions in that order, and gives the
 answer of every ensemble beside its own. With `ensemble=first` 2 ends with the first solution that
-has an answer. If no step is ever found bad the result is that of `chain`.
+has an answer. If no step is ever found bad it asks for the steps that `chain` asks for, with one
+sentence more in the system prompt, on experiences.
 """
 
 from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.steps import numbered
+from thoughtgraph.nodes.steps import counted, numbered
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Prompt, Steps
@@ -81,7 +81,7 @@ def analysis_prompt(task: Steps, problem: str, path: Path, settings: Mapping[str
         "rollback/analyse",
         topic=task.topic,
         question=problem,
-        count=str(len(path)),
+        count=counted(path),
         steps=numbered(path),
     )
     if path[-1]["status"] == "terminal":
@@ -93,7 +93,7 @@ def analysis_prompt(task: Steps, problem: str, path: Path, settings: Mapping[str
 
 def index_prompt(problem: str, path: Path) -> Prompt:
     """Returns the prompt that has the indexes of bad steps read out of a path's analysis."""
-    analysis, count = path[-1]["analysis"], str(len(path))
+    analysis, count = path[-1]["analysis"], counted(path)
     asked = fill("rollback/extract", question=problem, count=count, analysis=analysis)
     return Prompt(asked, system=load("rollback/extract_system"))
 

@@ -10,7 +10,7 @@ from thoughtgraph.model import Draw
 from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.steps import ended, numbered
+from thoughtgraph.nodes.steps import counted, ended, numbered
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.state import SearchState
@@ -58,7 +58,7 @@ def score(parts: Parts) -> Node:
 
 def score_prompt(task: Steps, problem: str, path: Path) -> Prompt:
     """Returns the prompt that has a path's steps scored."""
-    values = {"topic": task.topic, "question": problem, "count": str(len(path))}
+    values = {"topic": task.topic, "question": problem, "count": counted(path)}
     asked = fill("rollback/score", **values, steps=numbered(path))
     return Prompt(asked, system=load("rollback/analyse_system"))
 

@@ -48,10 +48,9 @@ def next_step(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
         demonstrations(task, settings),
         lessons(job.get("lessons", [])),
         fill("rollback/question", question=job["problem"]),
-        fill("rollback/next", steps=numbered(path)) if path else load("rollback/first"),
-        task.form(),
+        _wanted(path, task.form() or load("rollback/form")),
     ]
-    prompt = Prompt("\n\n".join(filter(None, blocks)), system=load("rollback/system"))
+    prompt = Prompt("\n\n".join(filter(None, blocks)), system=_role(settings))
     return prompt, settings.get("n_generate", 1), read
 
 
@@ -194,6 +193,11 @@ def numbered(path: Path) -> str:
     return "\n".join(f"Step {at}. {text}" for at, text in enumerate(texts(path), 1))
 
 
+def counted(path: Path) -> str:
+    """Returns how many steps a path has, in words."""
+    return "1 step" if len(path) == 1 else f"{len(path)} steps"
+
+
 def lessons(paths: Sequence[Path]) -> str:
     """Returns the block of experiences; empty without any."""
     if not paths:
@@ -205,7 +209,7 @@ def lessons(paths: Sequence[Path]) -> str:
             steps=numbered(path),
             analysis=path[-1]["analysis"],
         )
-        for at, path in enumerate(paths)
+        for at, path in enumerate(paths, 1)
     ]
     return fill("rollback/experiences", experiences="\n\n".join(blocks))
 
@@ -224,6 +228,19 @@ def bare(text: str) -> str:
     while label := _LABEL.match(text, begin):
         begin = label.end()
     return text[begin:].strip()
+
+
+def _wanted(path: Path, form: str) -> str:
+    """Returns the request for the step after a path, and how it is to be written."""
+    if not path:
+        return fill("rollback/first", form=form)
+    return fill("rollback/next", steps=numbered(path), form=form)
+
+
+def _role(settings: Mapping[str, Any]) -> str:
+    """Returns the system prompt; of experiences it speaks only where there may be some."""
+    role = load("rollback/system")
+    return f"{role} {load('rollback/system_experience')}" if settings.get("experiences") else role
 
 
 def _written(state: SearchState) -> tuple[Tree, list[str]]:

@@ -17,6 +17,15 @@ BREAK = "\n\n---\n\n"
 _QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 _VALUE = re.compile(r"[^\W_]")
 """A letter or digit: without one there is no value."""
+_PENDING = re.compile(
+    r"[\s*_:]*(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
+    r"(?:un(?:known|clear|certain|determined)"
+    r"|not\s+(?:\w+\s+)?(?:yet|known|clear|certain|determined|available|found|reached|given|stated)"
+    r"|to\s+be|pending|missing|what"
+    r"|(?:obtained|found|reached|calculated|computed)\s+(?:by|when|once|after|if|from|in)(?!.*=))\b",
+    re.IGNORECASE,
+)
+"""What follows a marker that is only mentioned (ours): "is not known yet", "is found by …"."""
 
 TEMPERATURE: Mapping[str, Any] = {"temperature": 0.7}
 
@@ -91,10 +100,13 @@ class Stepwise(ZeroShot):
         return ""
 
     def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the text as it is; a step with the marker ends its path."""
-        if not self._mark.search(text):
+        """Takes the text as it is; a step with the marker and a value after it ends its path.
+
+        One that only mentions the marker ends none, nor one whose value cannot be read.
+        """
+        if (answer := self._solution(text)) is None:
             return {"text": text}
-        return {"text": text, "status": "terminal", "answer": self._solution(text)}
+        return {"text": text, "status": "terminal", "answer": answer}
 
     def _solution(self, text: str) -> str | None:
         """Reads what follows the last marker after which there is a value.
@@ -102,10 +114,12 @@ class Stepwise(ZeroShot):
         A marker in quotation marks is spoken about, so it counts only where no other has a value.
         """
         marks = list(self._mark.finditer(text))
-        ends = [*(mark.start() for mark in marks[1:]), len(text)]
+        ends = [*(mark.start() for mark in marks), len(text)][1:]
         told = zip(marks, ends, strict=True)
         for mark, end in sorted(told, key=lambda each: (each[0][0][0] in _QUOTES, -each[1])):
             after = text[mark.end() : end]
+            if _PENDING.match(after):
+                continue
             if _VALUE.search(after) and (value := self._reader(after, after)) is not None:
                 return value
         return None

@@ -82,11 +82,12 @@ def walker(seed: int, *, ends: float, bad: float, values: int = 3) -> Reply:
     """
 
     def reply(call: Call) -> str:
-        draws = rng(seed, call.role, call.prompt)
+        # What is asked, not the system's words, which speak of experiences in `rollback` alone.
+        draws = rng(seed, call.role, call.prompt.partition("\n")[2])
         if call.role == "analyse":
             return f"analysis {draws.randrange(10**6)}"
         if call.role == "extract_index":
-            count = int(re.findall(r"process of (\d+) steps", call.prompt)[-1])
+            count = int(re.findall(r"process of (\d+) step", call.prompt)[-1])
             if draws.random() >= bad:
                 return "Bad step index: None"
             named = [draws.randint(0, count + 1) for _ in range(draws.randint(1, 3))]

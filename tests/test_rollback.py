@@ -127,9 +127,9 @@ async def test_a_rollback_by_hand(order: str, fifth: str, first: str) -> None:
     warned = [
         call for call in seen if call.draw == (PROBLEM, "1", 1, 0) and call.role == "generate"
     ]
-    assert warned[0].prompt.count("-th Experience with Analysis") == 1
+    assert warned[0].prompt.count("Experience with Analysis") == 1
     assert (
-        "The 0-th Experience with Analysis\nStep 1. a\nStep 2. b\nStep 3. c\nAnalysis:\nb and c"
+        "Experience with Analysis, No. 1\nStep 1. a\nStep 2. b\nStep 3. c\nAnalysis:\nb and c"
         in (warned[0].prompt)
     )
 
@@ -264,7 +264,7 @@ def check_prompts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
         parent = thought["parent"]
         prompt = asked[PROBLEM, parent, made[parent], 0]
         made[parent] += 1
-        assert prompt.count("-th Experience with Analysis\n") == beta(tree, key), "P30"
+        assert prompt.count("Experience with Analysis, No. ") == beta(tree, key), "P30"
         caused = sum("caused_by" in t for t in path_to(tree, key))
         if settings["experience_scope"] == "from_edges":
             assert beta(tree, key) == caused, "P30"
@@ -513,7 +513,7 @@ async def test_where_a_malformed_analysis_leads(text: str, bad: list[int], fine:
 
 def shown_in(call: Call) -> int:
     """How many steps a request of the rollback controller is about."""
-    return int(re.findall(r"process (?:of|containing) (\d+) steps", call.prompt)[-1])
+    return int(re.findall(r"process (?:of|containing) (\d+) step", call.prompt)[-1])
 
 
 @pytest.mark.parametrize(
@@ -651,3 +651,45 @@ async def test_no_experience_is_shown_when_they_are_off() -> None:
     out, seen = await run("rollback", reply, experiences=False)
     assert out["usage"]["rollbacks"]
     assert not any("Experience" in call.prompt for call in seen)
+
+
+def system(call: Call) -> str:
+    return call.prompt.partition("\n")[0]
+
+
+async def test_the_system_prompts_are_those_of_appendix_b3() -> None:
+    """One step a response, the given steps are read first, no error of an experience again."""
+    model = ScriptedChat(reply=mistaken)
+    graph = tg.build("rollback", task="gsm8k", model=model)
+    await graph.ainvoke({"problem": "4 + 9?"})
+    said = {call.role: system(call) for call in model.seen}
+    for words in ("contains one reasoning step", "Begin by reading", "avoid every error"):
+        assert words in said["generate"]
+    for words in ("overall logic", "each reasoning step", "Recompute"):
+        assert words in said["analyse"]
+    for method, settings in (
+        ("chain", {}),
+        ("level_tot", {"steps": 1}),
+        ("rollback", {"experiences": False}),
+    ):
+        model = ScriptedChat(reply=lambda call: ["Evaluation Score: 1"] * call.n)
+        context = {**settings, "limit_requests": 2}
+        graph = tg.build(method, task="gsm8k", model=model)
+        await graph.ainvoke({"problem": "4 + 9?"}, context=context)
+        assert "one reasoning step" in system(model.seen[0])
+        assert "experience" not in system(model.seen[0]), "none is ever shown"
+
+
+async def test_prompts_count_steps_in_english_and_ask_for_one_form() -> None:
+    out, seen = await run("rollback", worked)
+    texts = [call.prompt for call in seen if call.role in ("analyse", "extract_index")]
+    assert any("of 1 step was" in text for text in texts)
+    assert any("containing 2 steps:" in text for text in texts)
+    assert not any("1 steps" in text for text in texts)
+    assert out["answer"] == "1"
+    model = ScriptedChat(reply=lambda call: "10 - 4 = 6")
+    graph = tg.build("chain", task="game24", model=model)
+    await graph.ainvoke({"problem": "4 9 10 13"}, context={"limit_requests": 2})
+    for call in model.seen:
+        assert "on one line, without further analysis" in call.prompt
+        assert "contains its analysis" not in call.prompt

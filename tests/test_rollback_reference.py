@@ -48,7 +48,7 @@ class Oracle(NamedTuple):
                 return self.step(tuple(steps), tuple(found))
             if call.role == "analyse":
                 return self.analysis(tuple(steps))
-            count = int(re.findall(r"process of (\d+) steps", call.prompt)[-1])
+            count = int(re.findall(r"process of (\d+) step", call.prompt)[-1])
             named = map(str, reversed(self.bad_steps(found[-1], count)))
             return f"Bad step index: {', '.join(named) or 'None'}"
 

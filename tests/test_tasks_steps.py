@@ -30,21 +30,17 @@ def task(name: str) -> Any:
         ("gsm8k", "so 3 * 4 = 12. The final solution is $12.00.", "12"),
         ("gsm8k", "the final solution is **x = 7**", "7"),
         ("svamp", "The final solution is 1,200 apples", "1200"),
-        ("svamp", "The final solution is unknown", None),
         ("aqua", "The final choice is (b).", "B"),
         ("mmlu", "**The final choice is: D) 33**", "D"),
         ("mmlu", r"The final choice is \boxed{\text{C}}", "C"),
-        ("aqua", "The final choice is none", None),
         ("mmlu", "The final choice is: I think it is C", "C"),
         ("mmlu", "The final choice is: I think it is C because it is larger.", "C"),
         ("aqua", "The final choice is a bit unclear, but B", "B"),
-        ("aqua", "The final choice is A bit unclear", None),
         ("mmlu", "The final choice is A because it is larger", "A"),
         ("mmlu", "The final choice is a", "A"),
         ("mmlu", "The final choice is **A**\nSo we are done.", "A"),
         ("mmlu", "The final choice is a) Paris", "A"),
         ("mmlu", "The final choice is c the third", "C"),
-        ("mmlu", "The final choice is E", None),
         ("aqua", "The final choice is E", "E"),
         ("math", r"The final solution is $\frac{3}{4}$.", "0.75"),
         ("math", r"The final solution is \boxed{\frac{\pi}{6}}", r"\frac{\pi}{6}"),
@@ -64,7 +60,6 @@ def task(name: str) -> Any:
         ("math", r"The final solution is \(1\), \(2\), and \(3\).", "1, 2, 3"),
         ("math", "The final solution is $(3, 4)$, where $r = 3$.", "(3, 4)"),
         ("gsm8k", r"The final solution is \boxed{1,\!000}", "1000"),
-        ("math", "\u201cThe final solution is\u201d", None),
         ("math", "The final  solution\nis 5", "5"),
         ("aqua", "The final choice is (b), after 'the final choice is'.", "B"),
         ("theoremqa", "The final solution is True.", "true"),
@@ -74,10 +69,58 @@ def task(name: str) -> Any:
         ("theoremqa", "The final solution is (b).", "B"),
     ],
 )
-def test_a_marked_step_ends_its_path(name: str, text: str, answer: str | None) -> None:
+def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
     step = task(name).reasoned("?", (), text)
     assert (step["status"], step["answer"]) == ("terminal", answer)
     assert task(name).answer("?", text) == answer
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("svamp", "The final solution is unknown"),
+        ("aqua", "The final choice is none"),
+        ("aqua", "The final choice is A bit unclear"),
+        ("mmlu", "The final choice is E"),
+        ("math", "\u201cThe final solution is\u201d"),
+        ("gsm8k", "The final solution is not known yet, as 3 apples are missing."),
+        ("gsm8k", "The final solution is still to be found by adding 3 and 4."),
+        ("gsm8k", "The final solution is found by adding 3 and 4."),
+        ("math", "The final solution is not known yet."),
+        ("math", "**The final solution is** yet to be determined: $x = 2$ is half of it."),
+        ("theoremqa", "The final solution is unclear so far."),
+        ("aqua", "The final choice is not clear yet: A or B."),
+        ("mmlu", "I will write 'The final choice is' later."),
+    ],
+)
+def test_a_marker_without_a_value_ends_no_path(name: str, text: str) -> None:
+    assert task(name).reasoned("?", (), text) == {"text": text}
+    assert task(name).answer("?", text) is None
+
+
+@pytest.mark.parametrize("name", TASKS)
+async def test_reasoning_goes_on_after_a_mention_of_the_marker(name: str) -> None:
+    choice = name in ("aqua", "mmlu")
+    said = "The final choice is" if choice else "The final solution is"
+
+    def reply(call: Any) -> str:
+        if call.role != "generate":
+            return "Bad step index: None"
+        return (
+            f"{said} {'B' if choice else '7'}"
+            if "Step 1" in shown(call)
+            else f"{said} not known yet"
+        )
+
+    for method in ("chain", "rollback"):
+        out = await tg.build(method, task=name, model=ScriptedChat(reply=reply)).ainvoke(
+            {"problem": "How many?"}
+        )
+        assert (out["answer"], len(out["tree"])) == ("B" if choice else "7", 3)
+
+
+def shown(call: Any) -> str:
+    return call.prompt.rpartition("<steps>\n")[2] if "<steps>\n" in call.prompt else ""
 
 
 @pytest.mark.parametrize("name", [*TASKS, "game24"])
@@ -185,7 +228,7 @@ async def test_documented_settings_keep_their_examples_beside_experiences(
     out = await graph.ainvoke({"problem": problem}, context=context)
     assert out["usage"]["rollbacks"]
     generated = [call.prompt for call in model.seen if call.role == "generate"]
-    assert any("-th Experience" in prompt for prompt in generated)
+    assert any("Experience with Analysis" in prompt for prompt in generated)
     for prompt in generated:
         assert ("worked by me" in prompt) is brought
         assert brought or prompt.count("Question: ") == 1 + context.get("shots", 0)

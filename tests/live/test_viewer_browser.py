@@ -451,7 +451,7 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
             assert told.endswith("Analysis:\n4 + 9 is 13, not 14.")
         made = seen.unfold("Prompt that made it")
         assert made == prompts_of(result, key)[0].text
-        assert made.count("-th Experience with Analysis") == len(sources)
+        assert made.count("Experience with Analysis") == len(sources)
     assert "after the rollback from 4" in seen.panel()
     ends = [thought for thought in out["tree"].values() if "alpha" in thought]
     assert {(thought["alpha"], thought["beta"]) for thought in ends} >= {(0, 1), (2, 1)}
