@@ -26,6 +26,8 @@ SURPLUS = "ended after the last solution that was wanted"
 TOO_LONG = "the longest path ends here"
 
 _LABEL = re.compile(r"[\s#*_>-]{0,10}step[ \t]{0,4}\d{1,4}[*_]{0,3}[.:)][*_]{0,3}\s*", re.I)
+_LABELS = re.compile(r"^[ \t#*_>-]{0,10}step[ \t]{0,4}(\d{1,4})[*_]{0,3}[.:)]", re.I | re.M)
+"""The labels of steps at the beginnings of lines."""
 
 
 def next_step(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
@@ -39,7 +41,10 @@ def next_step(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
 
     def read(samples: list[str]) -> list[dict[str, Any]]:
         return [
-            {**task.reasoned(job["problem"], path, bare(text)), "raw": cut(text)}
+            {
+                **task.reasoned(job["problem"], path, bare(own(text, len(path) + 1))),
+                "raw": cut(text),
+            }
             for text in samples
         ]
 
@@ -220,6 +225,24 @@ def demonstrations(task: Steps, settings: Mapping[str, Any]) -> str:
     if not examples:
         return ""
     return fill("rollback/demonstrations", examples="\n\n".join(examples))
+
+
+def own(text: str, number: int) -> str:
+    """Returns the one step that was asked for, of a response with several numbered ones (ours).
+
+    A response is one step (appendix B.3), but models like to go on to the end, or repeat the steps
+    that they were given: what comes before the step's own label or from a later one on is left out.
+
+    Args:
+        text: The response.
+        number: The step's number on its path, from 1.
+    """
+    text = text.strip()
+    marks = [(mark.start(), int(mark[1])) for mark in _LABELS.finditer(text)]
+    repeats = bool(marks) and marks[0][0] == 0 and marks[0][1] < number
+    begin = next((at for at, named in marks if repeats and named == number), 0)
+    end = next((at for at, named in marks if at > begin and named > number), len(text))
+    return text[begin:end]
 
 
 def bare(text: str) -> str:

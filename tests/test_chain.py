@@ -9,7 +9,7 @@ from scripted import Call
 from stepping import MARKER, Stepping, run, shape
 
 from thoughtgraph.nodes.score import score_of
-from thoughtgraph.nodes.steps import bare
+from thoughtgraph.nodes.steps import bare, own
 
 
 def steps_of(call: Call) -> list[str]:
@@ -131,6 +131,30 @@ def test_labels_are_dropped(text: str, step: str) -> None:
 )
 def test_scores_are_read(text: str, score: float | None) -> None:
     assert score_of(text) == score
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "step"),
+    [
+        ("Step 1: a\nb\n\n**Step 2.** c\nThe final solution is 7", 1, "Step 1: a\nb\n\n"),
+        ("a\nStep 2: c", 1, "a\n"),
+        ("Step 1. a\nStep 2. b\nStep 3. c\nStep 4. d", 3, "Step 3. c\n"),
+        ("Step 1. a\nStep 2. b", 3, "Step 1. a\nStep 2. b"),
+        ("\nStep 2. b", 1, "Step 2. b"),
+        ("By Step 2: nothing.\nSo a step 3: b", 1, "By Step 2: nothing.\nSo a step 3: b"),
+        ("Step 3. c", 3, "Step 3. c"),
+        ("", 1, ""),
+    ],
+)
+def test_a_response_is_one_step(text: str, number: int, step: str) -> None:
+    assert own(text, number) == step
+
+
+async def test_a_first_response_that_solves_all_does_not_end_the_chain() -> None:
+    said = f"Step 1. a\nStep 2. b\nStep 3. {MARKER} 7"
+    out, _ = await run("chain", lambda call: said)
+    assert [t["text"] for t in out["tree"].values()] == ["", "a", "b", f"{MARKER} 7"]
+    assert (out["answer"], out["tree"]["1"]["raw"]) == ("7", said)
 
 
 async def test_a_chain_shows_its_examples_at_every_step(tmp_path: Path) -> None:
