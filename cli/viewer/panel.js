@@ -174,7 +174,7 @@ class Panel {
       const steps = pathIds(search, source).reverse().slice(1);
       const told = steps.map((id, i) => `Step ${i + 1}. ${search.byId.get(id).text}`).join("\n");
       const found = this.text(search.byId.get(source).analysis) ?? "";
-      return this.fold(`Experience ${at}, from thought ${source}`, pre(`${told}\n\nAnalysis:\n${found}`));
+      return this.fold(`Experience ${at + 1}, from thought ${source}`, pre(`${told}\n\nAnalysis:\n${found}`));
     });
   }
 

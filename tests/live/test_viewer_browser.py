@@ -446,7 +446,7 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
         sources = out["tree"][key]["experiences"]
         assert newest in sources
         for at, source in enumerate(sources):
-            told = seen.unfold(f"Experience {at}, from thought {source}")
+            told = seen.unfold(f"Experience {at + 1}, from thought {source}")
             assert told.startswith("Step 1. 4 + 9 = 14\n")
             assert told.endswith("Analysis:\n4 + 9 is 13, not 14.")
         made = seen.unfold("Prompt that made it")
