@@ -13,17 +13,18 @@ TYPE: Type = "sum"
 SETTINGS: Mapping[str, Any] = {
     "seed": 102,
     "evaluator": "grounded",
-    "shots": 2,
+    "branches": 4,
+    "shots": 3,
     "redraw": "question",
     "layout": "turns",
     "temperature": 1.3,
     "max_completion_tokens": 300,
 }
-"""Ours, for a small model on two cores: two examples, which a server need not read again for each
-call, an evaluator that refuses what the model made up, and varied tries, because a weak model
-repeats its mistakes. The rest of the search is the paper's: T = 30, b = 3, sn = 2. More examples or
-a seed whose question is easier make the first plan right more often, and leave less to see.
-`python -m thoughtgraph.bench.demonstration` measures what comes of it."""
+"""Ours, for a small model on two cores: three examples, which a server need not read again for
+each call, an evaluator that refuses what the model made up, four varied tries a state, because a
+weak model repeats its mistakes. The rest of the search is the paper's: T = 30, sn = 2. More
+examples or an easier question make the first plan right more often, and leave less to see; fewer
+make the search end without an answer. `python -m thoughtgraph.bench.demonstration` measures it."""
 
 
 class Demonstration(NamedTuple):

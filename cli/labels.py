@@ -16,8 +16,8 @@ def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
     """Returns what to write on thoughts, each on one line.
 
     Of what siblings write, the beginning that most of them share is left out, marked by an
-    ellipsis. An output shows the answer that was read from it first, and says so when there was
-    none.
+    ellipsis; but not of a plan's steps, which say nothing without their beginning. An output shows
+    the answer that was read from it first, and says so when there was none.
 
     Args:
         tree: The search tree.
@@ -32,9 +32,15 @@ def labels(tree: Tree, keys: Iterable[str]) -> dict[str, str]:
     written = {
         thought["id"]: label
         for family in families.values()
-        for thought, label in zip(family, distinct([_words(t) for t in family]), strict=True)
+        for thought, label in zip(family, _told_apart(family), strict=True)
     }
     return {key: _with_answer(tree[key], written[key]) for key in wanted}
+
+
+def _told_apart(family: Sequence[Thought]) -> list[str]:
+    words = [_words(thought) for thought in family]
+    planned = any("steps" in thought.get("created_by", {}) for thought in family)
+    return words if planned else distinct(words)
 
 
 def distinct(texts: Sequence[str]) -> list[str]:

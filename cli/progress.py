@@ -20,8 +20,9 @@ PATIENCE = 5.0
 """Seconds that one of them may take (ours): the server decodes a batch first."""
 WIDTH = 24
 """Cells of the bar (ours)."""
+CELLS_A_SECOND = 2
 SLIDE = 6
-"""Cells of the block that slides where nothing is known (ours)."""
+"""Cells of the block that slides along it (ours)."""
 
 Report = Callable[[Sequence[Work]], None]
 
@@ -57,31 +58,21 @@ def line(works: Sequence[Work], waited: float, *, fancy: bool = True) -> str:
         waited: Seconds since something last happened.
         fancy: Whether the terminal shows more than ASCII.
     """
-    reading = [work for work in works if work.read < work.prompt]
-    if reading:
-        done, whole = (sum(getattr(work, name) for work in reading) for name in ("read", "prompt"))
-        words = f"{done:,} of {text.count(whole, 'prompt token')} read"
+    writing = [work for work in works if work.written]
+    if writing:
+        done, most = sum(work.written for work in writing), sum(work.most for work in writing)
+        words = f"{text.count(done, 'token')} written, {most:,} at most"
     elif works:
-        done, whole = sum(work.written for work in works), sum(work.most for work in works)
-        words = f"{text.count(done, 'token')} written, {whole:,} at most"
+        words = f"{text.count(sum(work.read for work in works), 'prompt token')} read"
     else:
-        return f"{_sliding(waited, fancy)} waiting for the model, {waited:.0f} s"
-    return f"{_filled(done / max(1, whole), fancy)} {words}, {waited:.0f} s"
-
-
-def _filled(share: float, fancy: bool) -> str:
-    full = round(min(1.0, share) * WIDTH)
-    return _cells(0, full, fancy)
+        words = "waiting for the model"
+    return f"{_sliding(waited, fancy)} {words}, {waited:.0f} s"
 
 
 def _sliding(waited: float, fancy: bool) -> str:
-    """Returns a block that goes to and fro, two cells a second."""
+    """Returns a block that goes to and fro, as nobody knows when an answer ends."""
     room = WIDTH - SLIDE
-    at = int(2 * waited) % (2 * room)
-    at = min(at, 2 * room - at)
-    return _cells(at, at + SLIDE, fancy)
-
-
-def _cells(first: int, last: int, fancy: bool) -> str:
+    gone = int(CELLS_A_SECOND * waited) % (2 * room)
+    at = min(gone, 2 * room - gone)
     full, empty = ("━", "─") if fancy else ("#", "-")
-    return empty * first + full * (last - first) + empty * (WIDTH - last)
+    return empty * at + full * SLIDE + empty * (room - at)

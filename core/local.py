@@ -52,10 +52,9 @@ class Endpoint:
 class Work(NamedTuple):
     """How far a server is with one completion, in tokens."""
 
-    prompt: int
-    """Tokens of the prompt."""
     read: int
-    """How many of them it has read; what it kept from an earlier prompt counts as read."""
+    """Tokens of the prompt read so far; what it kept from an earlier prompt counts as read. How
+    many there are in all it does not say."""
     written: int
     """Tokens of the completion so far."""
     most: int
@@ -75,12 +74,10 @@ def works_of(slots: object) -> list[Work]:
                 continue
             [after] = slot["next_token"]
             written, left = int(after["n_decoded"]), int(after["n_remain"])
-            prompt = int(slot["n_prompt_tokens"]) - written
             read = int(slot["n_prompt_tokens_cache"]) + int(slot["n_prompt_tokens_processed"])
         except (KeyError, TypeError, ValueError):
             continue
-        read = prompt if written else min(read, prompt)
-        found.append(Work(prompt, read, written, written + max(0, left)))
+        found.append(Work(read, written, written + max(0, left)))
     return found
 
 
