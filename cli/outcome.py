@@ -7,29 +7,15 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.text import Text
 
-from thoughtgraph import registry
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.nodes.act import REJECTED
+from thoughtgraph.outcome import INTERRUPTED, rightness, verdict
 from thoughtgraph.prices import dollars
-from thoughtgraph.results import INTERRUPTED
-from thoughtgraph.settings import limits_of
-from thoughtgraph.task import Checks
+from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.tree import Thought
-from thoughtgraph.usage import Usage, spent
+from thoughtgraph.usage import Usage
 
-REASONS = {
-    "solved": "the method ran to its end and has an answer",
-    "early_stop": "an output passed the task's exact check",
-    "exhausted": "nothing was left to search",
-    "round_limit": "the limit on rounds was reached",
-    "step_limit": "the limit on steps was reached",
-    "budget": "a limit was reached",
-    "dead_end": "no thought was left to go on from",
-    "error": "the model stopped answering",
-    INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
-}
-SETTLED = "no further solution could change the answer"
 LABEL = 10
 _RIGHT = {True: "green", False: "red", None: ""}
 
@@ -78,20 +64,15 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
 
 def _answer(outcome: Outcome) -> Iterator[Fact]:
     """Yields the answer and whether it is right, as far as anybody can tell."""
-    answer, gold = outcome.result["answer"], outcome.plan.gold
+    answer = outcome.result["answer"]
     if answer is None:
         yield Fact("answer", "none", "red")
     else:
         yield Fact("answer", _indented(text.lines(answer)), "bold")
-    if gold is not None:
-        right = answer == gold
-        yield Fact(
-            "right", "yes, it is the gold answer" if right else f"no, it is {gold!r}", _RIGHT[right]
-        )
+    if (right := outcome.result.get("right")) is not None:
+        yield Fact("right", rightness(right, outcome.plan.gold), _RIGHT[right])
     elif answer is not None:
-        task = outcome.plan.task
-        checked = verified(task, outcome.result["problem"], answer)
-        yield Fact("verified", verdict(task, checked), _RIGHT[checked])
+        yield Fact("verified", verdict(outcome.result), _RIGHT[outcome.result.get("verified")])
     end = steps.chosen(outcome.result["tree"]) or Thought()
     if (note := end.get("note", "")).startswith(REJECTED):
         why = text.short(note.removeprefix(REJECTED), steps.LONGEST)
@@ -105,7 +86,7 @@ def _search(outcome: Outcome) -> Iterator[Fact]:
     result = outcome.result
     if tried := steps.tries(result["tree"]):
         yield Fact("tried", tried)
-    yield Fact("stopped", _reason(result), "red" if result["stop_reason"] == "error" else "")
+    yield Fact("ended", _ending(result), "red" if result["stop_reason"] == "error" else "")
     yield Fact("cost", cost(result))
     if malformed := result["usage"].get("parse_errors"):
         by_role = ", ".join(f"{number} in {role}" for role, number in malformed.items())
@@ -115,19 +96,6 @@ def _search(outcome: Outcome) -> Iterator[Fact]:
 def resume_hint(run: str) -> str:
     """Returns the command that goes on with a stopped run."""
     return f"thoughtgraph solve --resume {run}"
-
-
-def verified(task: str, problem: str, answer: str) -> bool | None:
-    """Returns whether an answer is right, where the task can tell without a gold answer."""
-    checks = registry.task(task)
-    return checks.check(problem, answer) if isinstance(checks, Checks) else None
-
-
-def verdict(task: str, right: bool | None) -> str:
-    """Says what `verified` found."""
-    if right is None:
-        return f"unknown: {task} has no exact check"
-    return f"{'yes' if right else 'no'}, by the exact check of {task}"
 
 
 def cost(result: Mapping[str, Any]) -> str:
@@ -151,15 +119,13 @@ def cost(result: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _reason(result: Mapping[str, Any]) -> str:
-    reason = result["stop_reason"]
-    words = REASONS.get(reason, "")
-    if reason == "budget" and (name := spent(limits_of(result["settings"]), result["usage"])):
-        words = f"the limit on {name} was reached; raise it with --limit {name}=…"
-    if reason == "early_stop" and (wanted := result["settings"].get("solutions")):
-        ends = sum(thought["status"] == "terminal" for thought in result["tree"].values())
-        words = SETTLED if ends < wanted else f"{text.count(ends, 'solution')}, as many as wanted"
-    return f"{reason}: {words}" if words else reason or "unknown"
+def _ending(result: Mapping[str, Any]) -> str:
+    name = result.get("limit", "")
+    if not name:
+        return str(result["outcome"])
+    given = name.removeprefix(LIMIT_PREFIX)
+    option = "--limit" if given != name else "--set"
+    return f"{result['outcome']}; raise it with {option} {given}=…"
 
 
 def _indented(answer: str) -> str:

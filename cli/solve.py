@@ -19,6 +19,7 @@ from thoughtgraph.cli.screen import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.endpoints import default_specifier
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
+from thoughtgraph.outcome import INTERRUPTED
 from thoughtgraph.prices import check_limit, prices_of
 from thoughtgraph.tree import ROOT, root
 
@@ -68,10 +69,10 @@ def solve(wish: Wish, made: Plan | None) -> int:
             runs.forget(run)
         raise
     _close(runs, run, ended)
-    result = results.stored(_out(plan, ended, specifier))
+    result = results.stored(_out(plan, ended, specifier, run))
     written = _write(result, wish.json_file, wish.html_file)
     show(console, Outcome(plan, result, written, run))
-    if plan.gold is not None and result["stop_reason"] not in (results.INTERRUPTED, "error"):
+    if plan.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
     if wish.quiet and wish.json_file != "-" and result["answer"] is not None:
         print(text.lines(result["answer"]))
@@ -103,15 +104,17 @@ def _close(runs: Runs, run: str, ended: Ended) -> None:
         raise ModelError(ended.state.get("error") or "the model never answered")
 
 
-def _out(plan: Plan, ended: Ended, model: str) -> dict[str, Any]:
+def _out(plan: Plan, ended: Ended, model: str, run: str) -> dict[str, Any]:
     """Returns what the graph returned, or would have if it had not been stopped before its end.
 
     Args:
         plan: What was run.
         ended: How it ended.
         model: Specifier of the generating model, the default resolved.
+        run: The run's id.
     """
     state = ended.state
+    right = state.get("answer") == plan.gold
     settings = state.get("settings") or plan.effective()
     named = {"task": plan.task, "model": model, "evaluator_model": plan.evaluator_model}
     return {
@@ -121,7 +124,9 @@ def _out(plan: Plan, ended: Ended, model: str) -> dict[str, Any]:
         **state,
         "settings": {**settings, **named},
         "tree": state.get("tree") or {ROOT: root()},
-        "stop_reason": state.get("stop_reason", "") if ended.finished else results.INTERRUPTED,
+        "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,
+        "run": run,
+        **({} if plan.gold is None else {"right": right}),
     }
 
 

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.outcome import Vote
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage
 
@@ -31,7 +32,14 @@ class Result(TypedDict):
     answer: NotRequired[str | None]
     candidates: NotRequired[list[str | None]]
     ensembles: NotRequired[dict[str, str | None]]
+    outcome: NotRequired[str]
     stop_reason: NotRequired[str]
+    limit: NotRequired[str]
+    verified: NotRequired[bool | None]
+    right: NotRequired[bool]
+    votes: NotRequired[list[Vote]]
+    run: NotRequired[str]
+    date: NotRequired[str]
     error: NotRequired[str]
     usage: NotRequired[Usage]
     prices: NotRequired[dict[str, list[float] | None]]

@@ -15,17 +15,18 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
+from thoughtgraph.outcome import sentence
 from thoughtgraph.prices import unknown
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, report
 
-INTERRUPTED = "interrupted"
-"""Stop reason of a run that was stopped by Ctrl-C and can be resumed (ours)."""
 PACKAGES = ("thoughtgraph", "langgraph", "langchain-core", "langchain-openai")
 NEEDED = ("method", "problem", "settings", "tree")
 """What a result cannot be stored without."""
 OPTIONAL = ("candidates", "ensembles", "error", "prices")
 """What a stored result holds where there is some."""
+TOLD = ("verified", "right", "limit", "votes", "run", "date")
+"""What it holds of how the search ended, besides its outcome in words."""
 FRAME = (
     '<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0" '
     'sandbox="allow-scripts"></iframe>'
@@ -77,6 +78,8 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         "problem": out["problem"],
         "answer": out.get("answer"),
         **{name: out[name] for name in OPTIONAL if out.get(name)},
+        **{name: out[name] for name in TOLD if name in out},
+        "outcome": out.get("outcome") or sentence(out),
         "stop_reason": out.get("stop_reason", ""),
         "usage": report(out.get("usage") or Usage(), priced=not unknown(out.get("prices", {}))),
         # `oracle` is no setting, but what the result depends on: every result with feedback says

@@ -7,7 +7,7 @@ holds.
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from inspect import isfunction
-from typing import Annotated, Any, Literal, get_origin, get_type_hints
+from typing import Annotated, Any, get_origin, get_type_hints
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel, Topic
@@ -15,26 +15,10 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from thoughtgraph.jobs import Draft
+from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.prices import Prices
 from thoughtgraph.tree import Rollback, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages
-
-StopReason = Literal[
-    "",
-    "solved",
-    "early_stop",
-    "exhausted",
-    "round_limit",
-    "step_limit",
-    "budget",
-    "dead_end",
-    "error",
-]
-"""Why a search ended (SPEC.md 1.5); empty while it runs.
-
-`solved` says that the method ran to its end and has an answer, not that the answer is right.
-"""
-
 
 REPLY = "thoughtgraph_run"
 """Metadata by which an answer in a conversation is known as ours; providers are not sent it."""
@@ -128,6 +112,8 @@ class SearchState(SearchInput, total=False):
     """Search steps completed (the paper's t)."""
     run: str
     """Random name of this run: evaluations are shared within it; no choice depends on it."""
+    date: str
+    """When it began, in UTC, such as `2026-01-31T12:00:00+00:00`."""
     settings: Annotated[dict[str, Any], DeltaChannel(latest, dict, snapshot_frequency=SNAPSHOT)]
     """The effective settings, copied from the context by the first node."""
     prices: Prices
@@ -135,9 +121,14 @@ class SearchState(SearchInput, total=False):
     run, the generating one first; None where the price is unknown."""
     usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
     stop_reason: Annotated[str, first_set]
+    limit: Annotated[str, first_set]
+    """The setting that ended the search, where the node that ended it says so."""
     error: Annotated[str, first_set]
     """One line that says what failed, when `stop_reason` is `error`."""
     answer: str | None
+    verified: bool | None
+    votes: list[Vote]
+    outcome: str
     candidates: list[str | None]
     ensembles: dict[str, str | None]
     oracle: bool
@@ -306,8 +297,19 @@ class SearchOutput(TypedDict, total=False):
     the setting `ensemble`. One run thus gives the paper's rows TR (`first`) and TR + W-Voting.
     Where the search stopped because that setting's answer was sure (`first`, `stop_settled`), the
     others are absent: their solutions were not grown."""
+    outcome: str
+    """How the search ended, with or without an answer, and by which votes: one sentence."""
     stop_reason: StopReason
     """Why the search ended."""
+    limit: str
+    """The setting that ended it, such as `limit_requests` or `max_answer_checks`; empty where no
+    limit did."""
+    verified: bool | None
+    """Whether the answer passes the task's exact check, or the oracle; None where neither can tell.
+    The search itself was told only where `oracle` says so."""
+    votes: list[Vote]
+    """What the answer was chosen by, with ties and what could not be read; of a search over several
+    depths that compares thoughts, one entry a depth. Empty where nothing was voted or scored."""
     error: str
     """One line that says what failed; empty unless `stop_reason` is `error`."""
     oracle: bool

@@ -99,6 +99,9 @@ class Thought(TypedDict, total=False):
     output."""
     value: float
     """The evaluator's verdict as a number; higher is better; its scale is the task's."""
+    unread: int
+    """How many votes of the comparison it was in, or scores of its own, could not be read; absent:
+    none."""
     verdicts: dict[str, Any]
     """Parsed verdicts by state key: what an equal state later reuses instead of asking again."""
     cost: float

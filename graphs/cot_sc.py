@@ -18,6 +18,7 @@ from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart
 from thoughtgraph.nodes.generate import Way, ask
 from thoughtgraph.nodes.outright import outright
+from thoughtgraph.nodes.tally import samples_of
 from thoughtgraph.nodes.vote import vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import OutrightSettings
@@ -55,6 +56,7 @@ def build(parts: Parts) -> Chart:
             parts,
             pick=lambda state: state["generation"],
             best=lambda state: state["frontier"],
+            tally=samples_of,
         ),
     )
     graph.add_edge("register", "vote")

@@ -184,7 +184,7 @@ async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude
     answered = [key for key in state["frontier"] if state["tree"][key]["status"] == "terminal"]
     if not state["stop_reason"]:
         return "verify" if answered else "generate"
-    forced = state["stop_reason"] not in ("solved", "error") and grants(state)
+    forced = state["stop_reason"] not in ("finished", "verified", "error") and grants(state)
     return "conclude" if forced and not answered and not state["rejected"] else "answer"
 
 

@@ -21,6 +21,7 @@ from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.score import keep_best, score, scores_wanted
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
+from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ReasoningSettings
 from thoughtgraph.state import SearchState
@@ -56,7 +57,7 @@ def build(parts: Parts) -> Chart:
     graph.add_node("register", add_steps())
     graph.add_node("evaluate", score(parts))
     graph.add_node("select", keep_best())
-    graph.add_node("answer", answer(parts, pick=ends, cut_short=ends))
+    graph.add_node("answer", answer(parts, pick=ends, cut_short=ends, tally=levels_of("scores")))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", go_on, ["generate", "answer"])
     graph.add_edge("generate", "register")

@@ -31,6 +31,7 @@ from thoughtgraph.nodes.generate import WAYS, Way, generate
 from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.select import select
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ProposingSettings
 from thoughtgraph.state import SearchState
@@ -110,7 +111,8 @@ def build(parts: Parts) -> Chart:
     graph.add_node("register", register(parts))
     graph.add_node("evaluate", evaluate(parts))
     graph.add_node("select", select(parts))
-    graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"]))
+    voted = levels_of("votes", wanted=lambda settings: settings["evaluate"] == "vote")
+    graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=voted))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", expand, ["generate", "answer"])
     graph.add_edge("generate", "register")

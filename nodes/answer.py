@@ -1,18 +1,20 @@
 """The last node: reads the answer off the tree."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage
 from langgraph.types import Overwrite
 
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.tally import Tally
+from thoughtgraph.outcome import limit_reached, sentence
 from thoughtgraph.parts import Parts
 from thoughtgraph.prices import unknown
-from thoughtgraph.state import REPLY, SearchState, StopReason
-from thoughtgraph.task import Outputs, Task
-from thoughtgraph.tree import ROOT, Tree, path_to, shortened
+from thoughtgraph.state import REPLY, SearchState
+from thoughtgraph.task import Checks, Outputs, Task
+from thoughtgraph.tree import ROOT, Tree, merge_thoughts, path_to, shortened
 from thoughtgraph.usage import Usage, add_usage, report
 
 Pick = Callable[[SearchState], Sequence[str]]
@@ -22,7 +24,12 @@ NO_ANSWER = "No answer was found."
 
 
 def answer(
-    parts: Parts, pick: Pick, *, best: Pick | None = None, cut_short: Pick | None = None
+    parts: Parts,
+    pick: Pick,
+    *,
+    best: Pick | None = None,
+    cut_short: Pick | None = None,
+    tally: Tally | None = None,
 ) -> Node:
     """Makes the node that ends a search.
 
@@ -36,10 +43,11 @@ def answer(
             outputs in their order.
         cut_short: Chooses the outputs of a search that a limit or an error ended; None: every
             complete output, best value first.
+        tally: From the state and the thought that answers to how it was chosen; None: by no vote.
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        finished = state.get("stop_reason", "") in ("", "early_stop")
+        finished = state.get("stop_reason", "") in ("", "verified", "settled")
         if finished:
             keys = list(pick(state))
         else:
@@ -55,11 +63,21 @@ def answer(
         if at is not None:
             tree[order[at]] = {**tree[order[at]], "chosen": True}
         prices = {**state["prices"], **await parts.open_models(state["settings"])}
-        return {
+        reason = _reason(state, found, any(key != ROOT for key in keys))
+        known = merge_thoughts(state["tree"], [tree])
+        last = cast("SearchState", {**state, "tree": known, "stop_reason": reason})
+        ended = {
             "answer": found,
+            "stop_reason": reason,
+            "limit": limit_reached(last),
+            "verified": _verified(parts, last, found),
+            "votes": [] if at is None or tally is None else tally(last, order[at]),
+        }
+        return {
+            **ended,
             "candidates": candidates,
+            "outcome": sentence({**last, **ended}),
             "tree": tree,
-            "stop_reason": _reason(state, found),
             "prices": prices,
             "usage": Overwrite(report(add_usage(state["usage"], cost), priced=not unknown(prices))),
             **_reply(state, found),
@@ -103,11 +121,23 @@ def _path_cost(state: SearchState, key: str) -> Usage:
     return {"reasoning_steps": len(path), "tool_cost_path": cost}
 
 
-def _reason(state: SearchState, found: str | None) -> StopReason:
-    """Returns why a search that no earlier node stopped has ended."""
-    if found is not None:
-        return "solved"
+def _reason(state: SearchState, found: str | None, ended: bool) -> str:
+    """Returns why a search has ended: what an earlier node said, else what there is in the end."""
+    if reason := state.get("stop_reason", ""):
+        return reason
+    if found is not None or ended:
+        return "finished"
     return "dead_end" if grants(state) else "budget"
+
+
+def _verified(parts: Parts, state: SearchState, found: str | None) -> bool | None:
+    """Returns whether an answer is right, where the search was told or the task can tell."""
+    if found is None:
+        return None
+    if state["stop_reason"] == "verified":
+        return True
+    task = parts.task_for(state["settings"], Task)
+    return task.check(state["problem"], found) if isinstance(task, Checks) else None
 
 
 def _reply(state: SearchState, found: str | None) -> dict[str, Any]:

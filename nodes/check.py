@@ -39,7 +39,9 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
             return {"stop_reason": "budget", **update}
         over = thought["value"] == WRONG and last(state)
         thought["status"] = "terminal"
-        return {**update, "tree": {latest: thought}, "stop_reason": "round_limit" if over else ""}
+        told = bool(parts.oracle) and thought["value"] == RIGHT
+        reason = "verified" if told else "round_limit" if over else ""
+        return {**update, "tree": {latest: thought}, "stop_reason": reason}
 
     return node
 

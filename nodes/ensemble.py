@@ -13,6 +13,7 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.order import found
 from thoughtgraph.nodes.steps import longest
 from thoughtgraph.nodes.structure import alpha, beta
+from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import RollbackState, SearchState
 from thoughtgraph.tree import Thought, Tree, merge_thoughts, noted, path_to
@@ -52,7 +53,7 @@ def ensemble(parts: Parts) -> Node:
     Args:
         parts: The graph's objects.
     """
-    last = answer(parts, pick=solutions, best=_winners, cut_short=solutions)
+    last = answer(parts, pick=solutions, best=_winners, cut_short=solutions, tally=_tally)
 
     async def node(state: RollbackState) -> dict[str, Any]:
         tree, rule = state["tree"], state["settings"]["ensemble"]
@@ -79,7 +80,7 @@ def ensembles(state: RollbackState) -> dict[str, str | None]:
     A search that stopped because its own ensemble needs no further solution tells that one alone:
     the others were not heard out.
     """
-    early = state["stop_reason"] == "early_stop"
+    early = state["stop_reason"] == "settled"
     wanted = state["settings"]["solutions"]
     heard = [state["settings"]["ensemble"]] if early and len(state["solutions"]) < wanted else RULES
     tree, best = state["tree"], {rule: ranked(state, rule)[:1] for rule in heard}
@@ -146,6 +147,20 @@ def settled(state: RollbackState) -> bool:
 
 def _winners(state: SearchState) -> list[str]:
     return ranked(cast("RollbackState", state), state["settings"]["ensemble"])
+
+
+def _tally(found: SearchState, chosen: str) -> list[Vote]:
+    """Tells of the ensemble's vote; `first` and `last` hold none."""
+    state = cast("RollbackState", found)
+    rule, tree = state["settings"]["ensemble"], state["tree"]
+    if rule in (FIRST, "last"):
+        return []
+    given = [key for key in solutions(state) if tree[key].get("answer") is not None]
+    weights = {key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}
+    totals = {answer: float(total) for answer, total in _totals(weights, state).items()}
+    unread = len(state["solutions"]) - len(given)
+    by: By = "votes" if rule == "majority" else "weights"
+    return [vote(by, totals, cast("str", tree[chosen]["answer"]), unread=unread)]
 
 
 def _totals(weights: Mapping[str, Fraction], state: Any) -> dict[str, Fraction]:

@@ -10,7 +10,7 @@ from thoughtgraph.nodes.register import key_of, verdict_fields
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Values, Verdict, Votes
-from thoughtgraph.tree import Tree, cut, path_to
+from thoughtgraph.tree import Thought, Tree, cut, path_to
 
 
 def evaluate(parts: Parts) -> Node:
@@ -93,6 +93,9 @@ async def _vote(parts: Parts, job: Job, asker: Asker) -> Tree:
             votes[choice] += 1
     asker.meter.add({"evaluated": len(votes)})
     ballots = cut(joined(samples))
-    tree: Tree = {key: {"value": float(n)} for key, n in zip(job["about"], votes, strict=True)}
+    lost: Thought = {"unread": unread} if (unread := len(samples) - sum(votes)) else {}
+    tree: Tree = {
+        key: {"value": float(n), **lost} for key, n in zip(job["about"], votes, strict=True)
+    }
     tree[job["about"][0]]["value_raw"] = ballots
     return tree

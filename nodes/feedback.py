@@ -160,8 +160,9 @@ def verify(parts: Parts) -> Node:
         verdict = {"value_raw": cut(raw), "usage": asker.meter.by_role()}
         if good:
             asker.meter.add({"rounds": state["step"] - state["usage"].get("rounds", 0)})
+            reason = "verified" if settings["exact_check"] else "finished"
             accepted = {key: {**verdict, "note": ACCEPTED}}
-            return asker.update(tree=accepted, stop_reason="solved", **told)
+            return asker.update(tree=accepted, stop_reason=reason, **told)
         note = cut(f"{REJECTED}{reason or 'no reason given'}")
         rejected = [*state["rejected"], key]
         return asker.update(tree={key: {**verdict, "note": note}}, rejected=rejected, **told)
@@ -226,7 +227,7 @@ def answers(parts: Parts, found: SearchState) -> Sequence[str]:
     """
     state = cast("FeedbackState", found)
     tree, rejected = state["tree"], state["rejected"]
-    if state["stop_reason"] == "solved" or not rejected:
+    if state["stop_reason"] in ("finished", "verified") or not rejected:
         ends = [key for key in state["frontier"] if "answer" in tree[key]]
         cut_short = state["stop_reason"] in ("budget", "error") and not ends
         return [key for key in tree if "answer" in tree[key]] if cut_short else ends

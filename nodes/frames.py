@@ -11,9 +11,10 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose
 from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.register import key_of, left_out, place
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import DfsState, Frame, Restack, SearchState, StopReason
+from thoughtgraph.state import DfsState, Frame, Restack, SearchState
 from thoughtgraph.task import Constrains
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent
@@ -122,7 +123,7 @@ def shortage(state: SearchState) -> StopReason:
 
 def _exhausted(state: DfsState) -> StopReason:
     if any(thought["status"] == "terminal" for thought in state["tree"].values()):
-        return "solved"
+        return "finished"
     return "exhausted" if state["step"] else "dead_end"
 
 

@@ -12,8 +12,9 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.ensemble import FIRST, settled
 from thoughtgraph.nodes.order import ended, priority
 from thoughtgraph.nodes.structure import analysable, shown
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import RollbackState, StopReason
+from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT, children_of
 from thoughtgraph.usage import add_usage, remaining_thoughts, spent
 
@@ -128,9 +129,9 @@ def _over(state: RollbackState) -> StopReason:
     """Returns why the search ends now, if it does."""
     settings = state["settings"]
     if len(state["solutions"]) >= settings["solutions"]:
-        return "early_stop"
+        return "finished"
     if (settings["stop_settled"] or settings["ensemble"] == FIRST) and settled(state):
-        return "early_stop"
+        return "settled"
     if due(state):
         return ""
     if not (state["pending"] or _open(state) or _extractions(state)):

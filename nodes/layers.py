@@ -11,7 +11,8 @@ from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.feedback import WORTH
 from thoughtgraph.nodes.frames import shortage
-from thoughtgraph.state import FeedbackState, Layer, StopReason
+from thoughtgraph.outcome import StopReason
+from thoughtgraph.state import FeedbackState, Layer
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage, add_usage
 
@@ -68,14 +69,14 @@ def select() -> Node:
         stack = [*state["stack"], Layer(candidates=kept, pos=0)] if kept else state["stack"]
         clear = {"tree": pruned, "stack": stack, "usage": ended, "generation": [], "tried": 0}
         if len(state["rejected"]) >= state["settings"]["max_answer_checks"]:
-            return {**clear, "frontier": [], "stop_reason": "budget"}
+            return {**clear, "frontier": [], "stop_reason": "budget", "limit": "max_answer_checks"}
         stack, chosen = _next(state, stack)
         if not chosen:
             return {**clear, "stack": stack, "frontier": [], "stop_reason": "exhausted"}
         step, reason = state["step"] + 1, _end(after, state["tree"][chosen])
         return {
             **clear,
-            "usage": {"rounds": ended["rounds"] + (reason == "solved")},
+            "usage": {"rounds": ended["rounds"] + (reason == "finished")},
             "tree": {**pruned, chosen: {"visit": step}},
             "stack": stack,
             "frontier": [chosen],
@@ -136,6 +137,6 @@ def _end(state: FeedbackState, step: Thought) -> StopReason:
     settings = state["settings"]
     if step["status"] == "terminal":
         if not settings["answer_evaluator"]:
-            return "solved"
+            return "finished"
         return "" if grants(state) or settings["exact_check"] else shortage(state)
     return "" if spare(state) else shortage(state)

@@ -12,10 +12,11 @@ from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.nodes.ask import expansions_allowed
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Branch, PlanState, StopReason
+from thoughtgraph.state import Branch, PlanState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
 from thoughtgraph.usage import Usage, add_usage, remaining_thoughts
@@ -115,13 +116,16 @@ def evaluate_steps(parts: Parts) -> Node:
         if last["status"] == "open":
             stack.append(Branch(thought=last["id"], tried=0, ahead=[]))
         step = state["step"] + size
+        reason = "finished" if last["status"] == "terminal" else _over(state, stack, step)
+        used_up = reason == "budget" and step == state["settings"]["max_calls"]
         return {
+            "limit": "max_calls" if used_up else "",
             "tree": {**_continued(state, top, drafts[:size]), **judged.thoughts},
             "stack": stack,
             "frontier": [stack[-1]["thought"]],
             "step": step,
             "usage": _counts(judged),
-            "stop_reason": "solved" if last["status"] == "terminal" else _over(state, stack, step),
+            "stop_reason": reason,
         }
 
     return node

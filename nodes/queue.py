@@ -12,8 +12,9 @@ from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.frames import shortage
 from thoughtgraph.nodes.propagate import Rank
 from thoughtgraph.nodes.register import place
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import QueueState, SearchState, StopReason
+from thoughtgraph.state import QueueState, SearchState
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
@@ -105,7 +106,7 @@ def returned(state: SearchState) -> list[str]:
     says otherwise.
     """
     tree, settings = state["tree"], state["settings"]
-    if state["stop_reason"] == "solved":
+    if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
     if state["stop_reason"] not in ("budget", "error") and settings["fallback"] == "none":
         return []
@@ -149,7 +150,8 @@ async def _finished(
     update = {**update, "queue": queue, "step": step}
     if not parts.oracle or await is_right(parts, state, end["answer"]):
         ended = {"rounds": step - state["usage"].get("rounds", 0)}
-        return {**update, "usage": ended, "stop_reason": "solved", "frontier": [key]}
+        reason = "verified" if parts.oracle else "finished"
+        return {**update, "usage": ended, "stop_reason": reason, "frontier": [key]}
     wrong: Thought = {"status": "pruned", "note": "the oracle says wrong"}
     return {**update, "tree": merge_thoughts(update["tree"], [{key: wrong}]), "frontier": []}
 

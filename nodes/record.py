@@ -12,8 +12,9 @@ from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.frames import next_candidate, shortage
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.register import key_of
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import DfsState, Finding, StopReason
+from thoughtgraph.state import DfsState, Finding
 from thoughtgraph.task import Inspects, Prompt, Task, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
 from thoughtgraph.usage import Usage, add_usages
@@ -196,10 +197,10 @@ def _stop(state: DfsState, step: int, status: Status) -> StopReason:
     settings, tree = state["settings"], state["tree"]
     if status == "terminal":
         if settings["variant"] == "no_backtrack":
-            return "solved"
+            return "finished"
         # Not counted where it does not matter: that would look at the whole tree for each output.
         if settings["outputs"] and _outputs(tree) + 1 == settings["outputs"]:
-            return "solved"
+            return "finished"
     return "step_limit" if step >= settings["max_records"] else ""
 
 

@@ -9,9 +9,10 @@ from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Read
 from thoughtgraph.nodes.jobs import job_of
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import SearchState, StopReason
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Prompt, Refines
 from thoughtgraph.tree import Thought, bounded, grow
 from thoughtgraph.usage import remaining_thoughts

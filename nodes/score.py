@@ -46,7 +46,9 @@ def score(parts: Parts) -> Node:
         if value is None:
             asker.meter.parse_error("score")
         asker.meter.add({"evaluated": 1})
+        lost: Thought = {"unread": 1} if value is None else {}
         scored = Thought(
+            **lost,
             value=UNSCORED if value is None else value,
             value_raw=cut(samples[0]),
             usage=asker.meter.by_role(),

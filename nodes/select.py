@@ -7,8 +7,9 @@ from typing import Any
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.evaluate import unjudged
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import SearchState, StopReason
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Outputs
 from thoughtgraph.tree import Status, Tree, path_to
 
@@ -89,5 +90,5 @@ def _early(parts: Parts, state: SearchState, kept: Sequence[str]) -> StopReason:
     for key in kept:
         answer = outputs.output(state["problem"], path_to(state["tree"], key))
         if answer is not None and checks.check(state["problem"], answer):
-            return "early_stop"
+            return "verified"
     return ""

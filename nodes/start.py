@@ -1,6 +1,7 @@
 """The first node: reads the problem, fixes the settings, plants the root."""
 
 import secrets
+from datetime import UTC, datetime
 from typing import Any
 
 from langchain_core.messages import HumanMessage
@@ -55,6 +56,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
             "problem": problem,
             "settings": settings,
             "run": run,
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "prices": prices,
             "tree": Overwrite({ROOT: planted}),
             "frontier": [ROOT],
@@ -62,8 +64,12 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
             "step": 0,
             "usage": Overwrite(nothing_spent()),
             "stop_reason": Overwrite(""),
+            "limit": Overwrite(""),
             "error": Overwrite(""),
             "answer": None,
+            "verified": None,
+            "votes": [],
+            "outcome": "",
             "candidates": [],
             "oracle": bool(parts.oracle),
             **fresh,

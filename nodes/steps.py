@@ -12,10 +12,11 @@ from thoughtgraph.nodes.ask import Asker, grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read, fitting
 from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import SearchState, StopReason
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Steps
 from thoughtgraph.tree import Path, Thought, Tree, bounded, cut, grow, texts
 from thoughtgraph.usage import remaining_thoughts
@@ -172,7 +173,7 @@ def ended(step: Thought) -> tuple[StopReason, list[str]]:
     """Returns why a path ends with its newest step, and the open path's last thought if not."""
     if step["status"] != "terminal":
         return "", [step["id"]]
-    return ("step_limit" if step.get("note") == TOO_LONG else "solved"), []
+    return ("step_limit" if step.get("note") == TOO_LONG else "finished"), []
 
 
 def ends(state: SearchState) -> list[str]:

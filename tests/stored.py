@@ -20,7 +20,7 @@ def stored(tree: Tree, *, answer: str | None = None, **changes: Any) -> dict[str
         "problem": "4 9 10 13",
         "answer": answer,
         "candidates": [answer],
-        "stop_reason": "solved" if answer else "dead_end",
+        "stop_reason": "finished" if answer else "dead_end",
         "error": "",
         "usage": {"requests": 9, "prompt_tokens": 1200, "completion_tokens": 80, "seconds": 2.5},
         "settings": settings,

@@ -115,7 +115,7 @@ async def test_the_way_that_is_shown_led_to_the_answer_though_other_ways_gave_th
             same = [each for each in tree.values() if each.get("answer") == answer]
             ambiguous += same[0] is not end
             refused = end.get("note", "").startswith("rejected: ")
-            assert not (refused and out["stop_reason"] == "solved")
+            assert not (refused and out["stop_reason"] == "finished")
             rejected += refused
     assert ambiguous > 10
     assert rejected

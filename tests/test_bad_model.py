@@ -26,7 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "tot_dfs": {"max_records": 6, "max_per_state": 2},
 }
 METHODS = tuple(SMALL)
-ENDS = ("dead_end", "exhausted", "round_limit", "step_limit", "budget", "solved")
+ENDS = ("dead_end", "exhausted", "round_limit", "step_limit", "budget", "finished")
 QUICK = tg.Retry(give_up_after=0.3, first_wait=0.01, longest_wait=0.05)
 SHORT = 2.0
 """A timeout that a living server keeps to on a busy machine."""
@@ -117,7 +117,7 @@ async def test_malformed_verdicts_are_counted(server: FakeServer, name: str) -> 
     server.reply = reply
     out = await run(graph(server))
     assert out["usage"]["parse_errors"]["value"] > 0
-    assert out["stop_reason"] in ("solved", "dead_end")
+    assert out["stop_reason"] in ("finished", "dead_end")
 
 
 @pytest.mark.parametrize("method", ["tot_bfs", "tot_dfs"])
@@ -254,7 +254,7 @@ async def test_roles_are_asked_of_their_models_and_counted_apart(server: FakeSer
 async def test_requests_are_never_exceeded(server: FakeServer, limit: int) -> None:
     out = await run(graph(server), limit_requests=limit)
     assert len(server.seen) == out["usage"].get("requests", 0) <= limit
-    whole = limit >= 40 and out["stop_reason"] == "solved"
+    whole = limit >= 40 and out["stop_reason"] == "finished"
     assert whole or (out["stop_reason"] == "budget" and len(server.seen) == limit)
 
 

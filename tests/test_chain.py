@@ -57,19 +57,19 @@ async def test_levels_by_hand() -> None:
     assert kept == ["", "2", "2", f"{MARKER} 3"]
     assert out["tree"]["3"]["value"] == 0.5, "a score that cannot be read"
     assert out["usage"]["parse_errors"] == {"score": 1}
-    assert (out["answer"], out["stop_reason"], len(seen)) == ("3", "solved", 12)
+    assert (out["answer"], out["stop_reason"], len(seen)) == ("3", "finished", 12)
 
 
 @pytest.mark.parametrize(
     ("method", "settings", "text", "reason"),
     [
-        ("chain", {}, f"{MARKER} 4", "solved"),
+        ("chain", {}, f"{MARKER} 4", "finished"),
         ("chain", {"steps": 3}, "on", "step_limit"),
         ("chain", {"limit_depth": 2}, "on", "step_limit"),
         ("chain", {"limit_requests": 2}, "on", "budget"),
         ("chain", {"limit_thoughts": 2}, "on", "budget"),
         ("chain", {"limit_requests": 0}, "on", "budget"),
-        ("level_tot", {}, f"{MARKER} 4", "solved"),
+        ("level_tot", {}, f"{MARKER} 4", "finished"),
         ("level_tot", {"steps": 2}, "on", "step_limit"),
         ("level_tot", {"limit_requests": 3}, "on", "budget"),
         ("level_tot", {}, "Evaluation Score: 0", "dead_end"),
@@ -78,7 +78,7 @@ async def test_levels_by_hand() -> None:
 async def test_why_they_end(method: str, settings: Any, text: str, reason: str) -> None:
     out, seen = await run(method, lambda call: text, **settings)
     assert out["stop_reason"] == reason
-    assert out["answer"] == ("4" if reason == "solved" else None)
+    assert out["answer"] == ("4" if reason == "finished" else None)
     assert len(seen) <= settings.get("limit_requests", 100)
 
 

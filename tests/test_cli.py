@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,12 @@ def test_solve_writes_the_result_and_exits_with_0(server: FakeServer, tmp_path: 
         "answer",
         "candidates",
         "prices",
+        "verified",
+        "limit",
+        "votes",
+        "run",
+        "date",
+        "outcome",
         "stop_reason",
         "usage",
         "settings",
@@ -86,7 +93,13 @@ def test_solve_writes_the_result_and_exits_with_0(server: FakeServer, tmp_path: 
     ]
     assert (result["method"], result["task"]) == ("tot_bfs", "game24")
     assert result["problem"] == "4 9 10 13"
-    assert result["stop_reason"] == "solved"
+    assert result["stop_reason"] == "finished"
+    assert (result["outcome"], result["limit"]) == ("finished with an answer", "")
+    assert result["verified"] is True
+    assert f"run {result['run']}: " in done.stdout
+    assert datetime.fromisoformat(result["date"]).utcoffset() == timedelta(0)
+    assert f"ended:    {result['outcome']}\n" in done.stdout
+    assert result["outcome"] in page.read_text()
     assert result["settings"]["breadth"] == 2
     assert result["settings"]["model"] == server.specifier
     assert result["usage"]["requests"] == len(server.answered)
@@ -125,7 +138,7 @@ def test_a_search_that_finds_nothing_exits_with_1(
     code, out, err = call(monkeypatch, capfd, "solve", *SMALL, *options)
     assert (code, err) == (1, "")
     assert "answer:   none" in out
-    assert "stopped:  budget: the limit on requests was reached" in out
+    assert "ended:    stopped by the limit on requests (limit_requests=3), without an answer" in out
     assert json.loads(target.read_text())["usage"]["requests"] == 3
 
 
@@ -146,7 +159,7 @@ def test_an_endpoint_that_fails_later_leaves_its_tree(
         code, out, err = call(monkeypatch, capfd, "solve", *SMALL, *options)
     assert code == 1
     assert_one_line(err, "fake at http://127", "HTTP 401")
-    assert "stopped:  error: the model stopped answering" in out
+    assert "ended:    stopped without an answer, as the model could not be asked" in out
     result = json.loads(target.read_text())
     assert result["stop_reason"] == "error"
     assert result["answer"] is None
@@ -188,7 +201,7 @@ def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
             k: t["text"] for k, t in smooth["tree"].items()
         }
         assert result["usage"]["requests"] == smooth["usage"]["requests"]
-        assert result["stop_reason"] == "solved"
+        assert result["stop_reason"] == "finished"
         code, _, err = call(monkeypatch, capfd, *again)
         assert code == 2
         assert_one_line(err, again[2], "finished")
@@ -543,17 +556,17 @@ def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
         arguments = ["--method", method, "--model", fake.specifier]
         code, out, err = call(monkeypatch, capfd, "solve", *PUZZLE, *arguments)
     assert (code, err) == (1, "")
-    (stopped,) = [line for line in out.splitlines() if line.startswith("stopped:")]
-    assert "dead_end: no thought was left to go on from" in stopped
+    (ended,) = [line for line in out.splitlines() if line.startswith("ended:")]
+    assert "finished without an answer" in ended
     assert len(out) < 50_000
 
 
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (["solutions=2"], "2 solutions, as many as wanted"),
-        (["ensemble=first"], "no further solution could change the answer"),
-        (["solutions=1"], "1 solution, as many as wanted"),
+        (["solutions=2"], "finished with an answer; weight "),
+        (["ensemble=first"], "finished with an answer that no further solution could change"),
+        (["solutions=1"], "finished with an answer; weight 1 of 1"),
     ],
 )
 def test_a_rollback_that_ends_early_says_what_for(
@@ -568,7 +581,7 @@ def test_a_rollback_that_ends_early_says_what_for(
         chosen = [part for setting in settings for part in ("--set", setting)]
         code, out, err = call(monkeypatch, capfd, "solve", "What is 2 + 2?", *options, *chosen)
     assert (code, err) == (0, "")
-    assert f"stopped:  early_stop: {words}\n" in out
+    assert f"ended:    {words}" in out
 
 
 def test_methods_tasks_and_models_are_listed(

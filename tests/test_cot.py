@@ -17,7 +17,7 @@ async def test_one_request_gives_the_answer_after_the_thought():
     out = await graph.ainvoke({"problem": QUESTION})
     assert out["answer"] == "42"
     assert out["candidates"] == ["42"]
-    assert out["stop_reason"] == "solved"
+    assert out["stop_reason"] == "finished"
     assert out["tree"]["1"]["text"] == COMPLETION
     assert [call.role for call in model.seen] == ["generate"]
     assert "Make a strategy then write" in model.seen[0].prompt

@@ -101,7 +101,7 @@ def test_without_an_answer_the_right_one_is_told(command: Call) -> None:
         code, out, _ = command("solve", "--model", fake.specifier)
     assert code == 1
     assert f"right:    no, it is {asked(SEED).answer!r}" in out
-    assert "dead_end" in out
+    assert "finished without an answer, as no thought was left" in out
 
 
 def test_another_seed_is_another_scene_and_the_gold_answer_is_kept_apart(tmp_path: Path) -> None:

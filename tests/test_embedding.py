@@ -102,7 +102,7 @@ async def test_run_after_a_failed_one_carries_no_error_over() -> None:
     spent = await graph.ainvoke({"problem": "root"}, thread("a"), context={"limit_requests": 1})
     assert spent["stop_reason"] == "budget"
     out = await graph.ainvoke({"problem": "leaf"}, thread("a"))
-    assert (out["stop_reason"], out["answer"], out["error"]) == ("solved", "leaf", "")
+    assert (out["stop_reason"], out["answer"], out["error"]) == ("finished", "leaf", "")
 
 
 class Chat(TypedDict):

@@ -134,7 +134,7 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
         assert [key for key in tree if tree[key].get("chosen")] == ["4"], "the earliest of them"
         plain, fewer = await run("rollback", reply, ensemble="first", **settings)
         assert (plain["answer"], plain["ensembles"]) == ("1", {"first": "1"})
-        assert plain["stop_reason"] == "early_stop"
+        assert plain["stop_reason"] == "settled"
         assert len(fewer) < len(seen), "it stops at the first solution"
 
 

@@ -129,7 +129,7 @@ async def test_a_search_by_hand() -> None:
     )
     out, seen = await run(reply)
     tree = out["tree"]
-    assert (out["answer"], out["stop_reason"]) == ("two", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("two", "finished")
     assert tree["4"]["note"] == f"{REJECTED}not a name"
     assert (tree["5"]["status"], tree["5"]["note"]) == ("pruned", SAME)
     assert tree["7"]["note"] == "impossible", "a step without an action"
@@ -437,7 +437,7 @@ async def test_game_of_24_by_hand() -> None:
     model = ScriptedChat(reply=reply)
     graph = tg.build("fgdip", task="game24", model=model)
     out = await graph.ainvoke({"problem": "4 9 10 13"}, context={"n_generate": 2})
-    assert (out["answer"], out["stop_reason"]) == (RIGHT, "solved")
+    assert (out["answer"], out["stop_reason"]) == (RIGHT, "verified")
     assert [t["text"] for t in by_visit(out["tree"])] == [
         "10 - 4 = 6 (left: 6 9 13)",
         "13 - 9 = 4 (left: 4 6)",
@@ -507,5 +507,5 @@ async def test_an_evaluator_that_knows_another_answer_sets_off_error_analysis(
     context: Any = {"n_generate": 1, "answer_evaluator": evaluator}
     out = await graph.ainvoke({"problem": "Can one chew argon?"}, context=context)
     assert out["answer"] == ("no" if evaluator else "yes"), "the ablation differs"
-    assert out["stop_reason"] == "solved"
+    assert out["stop_reason"] == "finished"
     assert len([t for t in by_visit(out["tree"]) if "answer" in t]) == (2 if evaluator else 1)

@@ -81,7 +81,7 @@ async def test_the_worked_example_of_d_star_lite() -> None:
     assert after[1] == {"c": (2, -7), "b": (2, -6), "a": (2, -5), "": (2, -3), "d": (3, 0)}
     assert pops(trace) == [["0"], ["1"], ["3"], ["5"]]
     out = trace[-1][1]
-    assert (out["answer"], out["stop_reason"]) == ("x", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("x", "finished")
     usage = out["usage"]
     assert (usage["tool_cost"], usage["tool_cost_path"]) == (4.0, 2.0)
     assert usage["tool_calls"] == {"Go": 4, "Finish": 1}

@@ -38,7 +38,7 @@ async def test_what_a_page_says_is_shown_on_one_line_and_obeyed_by_nothing(metho
     tools = toolbox(ScriptedPages({"Trap": ORDERS}))
     graph = tg.build(method, task="hotpotqa", model=model, tools=tools)
     out = await graph.ainvoke({"problem": "Is it so?"})
-    assert (out["answer"], out["stop_reason"]) == ("mine", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("mine", "finished")
     thoughts = out["tree"].values()
     assert {each["answer"] for each in thoughts if each.get("answer")} == {"mine"}
     values = {each["value"] for each in thoughts if "value" in each and not each.get("answer")}

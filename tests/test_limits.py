@@ -111,7 +111,7 @@ async def test_samples_that_could_not_be_kept_are_not_paid_for(method: str) -> N
     assert out["usage"]["samples"] == 4
     assert len(out["candidates"]) == 4
     enough, _, _ = await search(method, limit_thoughts=9)
-    assert enough["stop_reason"] == "solved", "a limit that forbids nothing ends nothing"
+    assert enough["stop_reason"] == "finished", "a limit that forbids nothing ends nothing"
 
 
 async def test_states_whose_children_could_not_be_kept_are_not_expanded() -> None:
@@ -157,7 +157,7 @@ async def test_every_method_reports_every_counter(method: str) -> None:
 
 async def test_the_path_to_the_answer_is_counted() -> None:
     out, _, _ = await search("tot_bfs")
-    assert out["stop_reason"] == "solved"
+    assert out["stop_reason"] == "finished"
     assert out["usage"]["reasoning_steps"] == 4, "three equations and the answer"
 
 

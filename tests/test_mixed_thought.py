@@ -100,7 +100,7 @@ async def test_step_by_step_by_hand() -> None:
         ("7", "1", "+2", "expanded", ""),
         ("8", "7", "end", "terminal", ""),
     ]
-    assert (out["answer"], out["stop_reason"]) == ("5", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("5", "finished")
     usage = out["usage"]
     assert (usage["requests"], usage["evaluated"], usage["parse_errors"]) == (8, 8, {"generate": 1})
     assert out["tree"]["7"]["tool_state"] == {"at": 5}
@@ -123,7 +123,7 @@ async def test_one_stop_below_the_first_step_by_hand() -> None:
         ("3", "1", "+2", "expanded", ""),
         ("4", "3", "+3\nend", "terminal", ""),
     ]
-    assert (out["answer"], out["stop_reason"]) == ("6", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("6", "finished")
     asked = [t["created_by"]["steps"] for t in list(out["tree"].values())[1:]]
     assert asked == [1, None, 1, None]
 
@@ -141,7 +141,7 @@ async def test_blocks_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("text", "answer", "reason"),
-    [("+2\nend", "2", "solved"), ("+9\nend", None, "dead_end"), ("+2", None, "budget")],
+    [("+2\nend", "2", "finished"), ("+9\nend", None, "dead_end"), ("+2", None, "budget")],
 )
 async def test_one_stop_is_one_call(text: str, answer: str | None, reason: str) -> None:
     out, model = await seen("tomt_one_stop", lambda call: text)
@@ -260,7 +260,7 @@ def algorithm_1(
             if not ruling.accepted:
                 continue
             if ruling.answer is not None:
-                return "solved", ruling.answer
+                return "finished", ruling.answer
             below: Any = {"text": ruling.text, "tool_state": ruling.tool_state}
             found = dfs(key, [*prefix, below], d + 1)
             if found[0] != "dead_end":
@@ -295,7 +295,7 @@ async def test_every_search_is_the_recursion_of_the_paper(pool: range) -> None:
         assert calls == made
         assert (out["answer"], out["stop_reason"]) == (answer, status)
         ends.add(status)
-    assert ends == {"solved", "budget", "dead_end"}
+    assert ends == {"finished", "budget", "dead_end"}
 
 
 class Six(Climbing):
@@ -365,7 +365,7 @@ async def test_neither_failures_nor_delays_ahead_of_need_change_the_result(pool:
         model.delay = 0.0
         assert results == [results[0]] * 3, seed
         ends.add(results[0][2])
-    assert ends >= {"solved", "error", "dead_end"}
+    assert ends >= {"finished", "error", "dead_end"}
 
 
 async def test_what_fails_ahead_of_need_ends_the_search_when_its_turn_comes() -> None:
@@ -375,7 +375,7 @@ async def test_what_fails_ahead_of_need_ends_the_search_when_its_turn_comes() ->
         return "+9" if call.prompt.startswith("5") else "end"
 
     solved = await run("tomt_tot", reply, "6", speculate=2)
-    assert (solved["stop_reason"], solved["error"], solved["answer"]) == ("solved", "", "0")
+    assert (solved["stop_reason"], solved["error"], solved["answer"]) == ("finished", "", "0")
     failed, model = await seen("tomt_tot", reply, "5", speculate=2)
     assert (failed["stop_reason"], len(failed["tree"])) == ("error", 2)
     assert "gone" in failed["error"]

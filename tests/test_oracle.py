@@ -77,7 +77,7 @@ async def test_only_an_answer_that_it_finds_right_solves_the_search(
 ) -> None:
     graph, _ = searching(method, oracle)
     out = await graph.ainvoke({"problem": "a"})
-    assert (out["answer"], out["stop_reason"], out["oracle"]) == ("b", "solved", True)
+    assert (out["answer"], out["stop_reason"], out["oracle"]) == ("b", "verified", True)
     answers = {each.get("answer"): each.get("note", "") for each in out["tree"].values()}
     assert "a" in answers
 

@@ -147,7 +147,7 @@ async def test_a_published_value_above_the_ceiling_is_lowered() -> None:
     with FakeServer(add_up) as server:
         graph = served("tot_bfs", server, ceilings={"max_completion_tokens": 7})
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
-    assert out["stop_reason"] == "solved"
+    assert out["stop_reason"] == "finished"
     assert {seen.body["max_completion_tokens"] for seen in server.seen} == {7}
 
 
@@ -261,7 +261,7 @@ async def test_settings_that_other_programs_wrote_are_not_used(change: Any) -> N
             await graph.ainvoke(None, THREAD)
         assert len(server.seen) == asked
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
-        assert out["stop_reason"] == "solved", "a new problem writes new settings"
+        assert out["stop_reason"] == "finished", "a new problem writes new settings"
 
 
 def test_in_ones_own_process_all_stays_free(tmp_path: Path) -> None:

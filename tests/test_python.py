@@ -37,7 +37,7 @@ def test_the_listing_of_the_module_is_its_api() -> None:
 
 def test_a_script_solves_with_one_call(model: str) -> None:
     out = tg.solve("3 5 7 9", model=model, **GAME)
-    assert (out["answer"], out["stop_reason"]) == ("3 + 5 + 7 + 9", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("3 + 5 + 7 + 9", "finished")
     assert out["settings"]["breadth"] == 1
     assert "keys: " in repr(out) and len(repr(out)) < 400
 

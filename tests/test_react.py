@@ -92,7 +92,7 @@ async def test_a_trajectory_by_hand() -> None:
         ("done", False),
     ]
     assert out["tree"]["3"]["observation"].startswith("Invalid action: Fly to c")
-    assert (out["answer"], out["stop_reason"]) == ("the end", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("the end", "finished")
     usage = out["usage"]
     assert usage["parse_errors"] == {"generate": 2}
     assert (usage["requests"], usage["tool_cost"], usage["tool_cost_path"]) == (5, 2.0, 2.0)
@@ -120,7 +120,7 @@ async def test_a_second_trial_knows_the_lesson_of_the_first() -> None:
         return "again>Finish[a]" if "lesson look elsewhere" in call.prompt else "sure>Finish[b]"
 
     out = await run("reflexion", reply)
-    assert (out["answer"], out["stop_reason"], out["oracle"]) == ("a", "solved", True)
+    assert (out["answer"], out["stop_reason"], out["oracle"]) == ("a", "verified", True)
     first, second = tg.children_of(out["tree"], "0")
     assert (first["note"], first["lesson"]) == ("the oracle says wrong", "look elsewhere")
     assert second["shown"] == {"lessons": [first["id"]]}
@@ -129,7 +129,7 @@ async def test_a_second_trial_knows_the_lesson_of_the_first() -> None:
 
 async def test_a_right_answer_is_not_reflected_on() -> None:
     out = await run("reflexion", lambda call: "sure>Finish[a]", trials=5)
-    assert (out["usage"]["requests"], out["stop_reason"]) == (1, "solved")
+    assert (out["usage"]["requests"], out["stop_reason"]) == (1, "verified")
 
 
 async def test_trials_end_with_the_last_answer() -> None:

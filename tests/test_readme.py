@@ -181,7 +181,7 @@ SAMPLE = """
 import thoughtgraph as tg
 graph = tg.build("tot_bfs", task="game24", model="openai:gpt-4o-mini")
 out = await graph.ainvoke({"problem": "2 4 7 11"}, context={"breadth": 1})
-out["stop_reason"]  # → solved
+out["stop_reason"]  # → finished
 ```
 
 ```python
@@ -209,7 +209,7 @@ async def test_the_convention_runs_blocks_in_order(tmp_path: Path, anywhere: Non
 
 async def test_the_convention_finds_a_wrong_statement(tmp_path: Path, anywhere: None) -> None:
     document = tmp_path / "sample.md"
-    document.write_text(SAMPLE.replace("→ solved", "→ budget"))
+    document.write_text(SAMPLE.replace("→ finished", "→ budget"))
     with pytest.raises(AssertionError, match="line 3"):
         await test_python_of_the_documentation_runs(document, None)
 

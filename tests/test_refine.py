@@ -75,7 +75,7 @@ async def test_a_right_first_output_is_not_refined():
     out, model = await solve(lambda call: RIGHT)
     assert roles(model) == ["generate"]
     assert out["answer"] == "(10 - 4) * (13 - 9)"
-    assert out["stop_reason"] == "solved"
+    assert out["stop_reason"] == "verified"
     assert out["oracle"] is True
 
 
@@ -225,5 +225,5 @@ async def test_no_refinement_of_a_right_output_and_never_more_than_k(seeds):
         assert refinements <= k, "P8"
         assert len(values) == 1 + refinements
         assert all(value == 0.0 for value in values[:-1]), "P8"
-        assert (out["stop_reason"] == "solved") == (values[-1] == 1.0)
+        assert (out["stop_reason"] == "verified") == (values[-1] == 1.0)
         assert values[-1] == 1.0 or refinements == k

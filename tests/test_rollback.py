@@ -428,7 +428,7 @@ async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
 @MODES
 async def test_no_text_raises(text: str, parallel: bool) -> None:
     out, _ = await run("rollback", lambda call: text, parallel=parallel, steps=3)
-    assert out["stop_reason"] in ("exhausted", "early_stop")
+    assert out["stop_reason"] in ("exhausted", "finished")
     assert out["usage"]["parse_errors"]["extract_index"] == out["usage"]["analyses"]
 
 
@@ -519,8 +519,8 @@ def shown_in(call: Call) -> int:
 @pytest.mark.parametrize(
     ("settings", "reply", "reason"),
     [
-        ({"solutions": 2}, walker(3, ends=0.5, bad=1.0), "early_stop"),
-        ({"solutions": 1}, walker(3, ends=0.5, bad=0.0), "early_stop"),
+        ({"solutions": 2}, walker(3, ends=0.5, bad=1.0), "finished"),
+        ({"solutions": 1}, walker(3, ends=0.5, bad=0.0), "finished"),
         ({}, walker(3, ends=0.5, bad=0.0), "exhausted"),
         ({"limit_requests": 2}, walker(3, ends=0.0, bad=0.0), "budget"),
         ({"limit_requests": 0}, walker(3, ends=0.0, bad=0.0), "budget"),

@@ -133,7 +133,7 @@ def loop(oracle: Oracle, settings: dict[str, Any]) -> tuple[list[Node], str]:
         new.taught, new.caused_by, pending = lessons, pending, None
         nodes.append(new)
         live = (live - {at}) | {new}
-    return nodes, "early_stop"
+    return nodes, "finished"
 
 
 def number(node: Node | None) -> str | None:
@@ -169,4 +169,4 @@ async def test_one_path_at_a_time_is_the_loop_of_the_design(pool: range) -> None
         assert [t.get("experiences", []) for t in out["tree"].values()] == [
             [str(source.number) for source in node.taught] for node in nodes
         ]
-    assert seen == {"early_stop", "exhausted", "budget"}
+    assert seen == {"finished", "exhausted", "budget"}

@@ -111,5 +111,5 @@ def test_the_command_searches_on(tmp_path: Path) -> None:
             env=tiny(THOUGHTGRAPH_DATA=str(tmp_path)),
         )
     assert done.returncode == 1, done.stderr
-    assert "stopped:  step_limit" in done.stdout
+    assert "stopped by the method's own bound (steps=" in done.stdout
     assert len(json.loads(target.read_text())["tree"]) == LEAVES + 1

@@ -267,7 +267,7 @@ async def test_every_type_is_solved_by_a_model_that_knows_its_plan(
     for evaluator in ("paper", "grounded"):
         graph = tg.build(method, task=style, model=writer(question))
         out = await graph.ainvoke({"problem": question.problem()}, context={"evaluator": evaluator})
-        assert (out["answer"], out["stop_reason"]) == (question.answer, "solved")
+        assert (out["answer"], out["stop_reason"]) == (question.answer, "finished")
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)

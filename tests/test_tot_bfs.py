@@ -90,7 +90,11 @@ async def test_a_search_by_hand() -> None:
         ("5", "2", "e", 9.0, "terminal"),
         ("6", "3", "d", 9.0, "terminal"),
     ]
-    assert (out["answer"], out["candidates"], out["stop_reason"]) == ("be", ["be", "cd"], "solved")
+    assert (out["answer"], out["candidates"], out["stop_reason"]) == (
+        "be",
+        ["be", "cd"],
+        "finished",
+    )
 
 
 @pytest.mark.parametrize("pool", POOLS)
@@ -270,7 +274,7 @@ async def test_the_request_limit_is_never_passed(allowed: int) -> None:
         steps=3,
     )
     assert len(model.seen) <= allowed
-    assert out["stop_reason"] in ("budget", "solved", "dead_end")
+    assert out["stop_reason"] in ("budget", "finished", "dead_end")
 
 
 async def test_the_official_order_lets_an_earlier_verdict_outrank_a_missing_answer() -> None:

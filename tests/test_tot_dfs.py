@@ -85,7 +85,7 @@ async def test_a_search_by_hand() -> None:
         ("5", "2", "!", None, "pruned", None),
         ("6", "1", "c", 4.0, "terminal", 5),
     ]
-    assert (out["answer"], out["candidates"], out["stop_reason"]) == ("ac", ["ac"], "solved")
+    assert (out["answer"], out["candidates"], out["stop_reason"]) == ("ac", ["ac"], "finished")
     assert walk == [
         *("start", "generate", "register", "select"),
         *("evaluate", "select"),  # b
@@ -242,7 +242,7 @@ async def test_the_greedy_variant_follows_the_best_candidate_without_verdicts(
 async def test_the_greedy_variant_ends_after_its_steps() -> None:
     settings = {"variant": "no_backtrack", "greedy_steps": 3}
     out, _ = await run("tot_dfs", Letters(), lambda call: "a\nb", **settings)
-    assert (out["answer"], out["stop_reason"]) == ("aaa", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("aaa", "finished")
 
 
 async def test_equal_prompts_are_expanded_once_where_the_settings_say_so() -> None:
@@ -306,7 +306,7 @@ async def test_a_puzzle_is_solved_depth_first() -> None:
 
     graph = tg.build("tot_dfs", task="game24", model=ScriptedChat(reply=reply))
     out = await graph.ainvoke({"problem": "4 9 10 13"})
-    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "solved")
+    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "finished")
     assert [t["text"].partition(" (left")[0] for t in visited(out["tree"].values())] == [
         "4 + 9 = 13",
         "13 - 13 = 0",

@@ -52,16 +52,18 @@ const ROLE_COLUMNS = [
   ["completion_tokens", "tokens out"],
   ["cached", "cached"],
 ];
-const STOP_WORDS = {
-  solved: "the method ran to its end and has an answer",
-  early_stop: "there were solutions enough, no other could change the answer, or one passed the exact check",
-  exhausted: "nothing was left to search",
-  round_limit: "the limit on rounds was reached",
-  step_limit: "the limit on steps was reached",
-  budget: "a limit on requests, tokens, dollars, seconds or thoughts was reached",
-  dead_end: "no thought was left to continue",
-  error: "the model could not be asked",
-};
+/** How a search ended, and which run it was. */
+function ending(search) {
+  const told = [
+    ["Ended", search.outcome],
+    ["Right", search.right],
+    ["Verified", search.verified],
+    ["Model", search.settings?.model],
+    ["Run", search.run],
+    ["Date", search.date],
+  ];
+  return told.filter(([, words]) => words);
+}
 
 function asJson(value) {
   return JSON.stringify(value, null, 1);
@@ -83,7 +85,7 @@ class Panel {
       el("p", { class: "said" }, search.title),
       search.picture ? el("img", { class: "picture", src: search.picture, alt: "The scene" }) : "",
       search.error ? facts([["Error", search.error, "failed"]]) : "",
-      facts([["Ended", `${search.stop_reason}: ${STOP_WORDS[search.stop_reason] ?? ""}`]]),
+      facts(ending(search)),
       ...(candidates?.length > 1 ? [el("h3", {}, "Candidates, best first"), listed(candidates)] : []),
       ...(usage?.roles ? [el("h3", {}, "Cost by role"), costs(Object.entries(usage.roles))] : []),
       this.fold("Usage", pairs(usage, ["roles", "mark"])),

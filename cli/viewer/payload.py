@@ -9,6 +9,7 @@ from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.text import headline
 from thoughtgraph.cli.viewer.prompts import Rendered, Renderer, Result
 from thoughtgraph.cli.viewer.texts import Texts
+from thoughtgraph.outcome import rightness, sentence, verdict
 from thoughtgraph.results import without_pages
 from thoughtgraph.tree import Thought, Tree
 
@@ -19,6 +20,9 @@ COPIED = (
     "answer",
     "candidates",
     "stop_reason",
+    "run",
+    "date",
+    "prices",
     "error",
     "usage",
     "settings",
@@ -49,6 +53,9 @@ def _run(result: Result, texts: Texts) -> dict[str, Any]:
     named = labels(result["tree"], result["tree"])
     return {
         **{name: result.get(name) for name in COPIED},
+        "outcome": result.get("outcome") or sentence(result),
+        "verified": _verified(result),
+        "right": rightness(result["right"]) if "right" in result else None,
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
         "title": headline(result["problem"]),
         "picture": _as_uri(renderer.picture()),
@@ -58,6 +65,13 @@ def _run(result: Result, texts: Texts) -> dict[str, Any]:
             for thought in _complete(result["tree"])
         ],
     }
+
+
+def _verified(result: Result) -> str | None:
+    """Returns whether the answer is right by the task's own check; None without an answer."""
+    if result.get("answer") is None or "verified" not in result:
+        return None
+    return verdict(result)
 
 
 def _as_uri(svg: str | None) -> str | None:

@@ -128,7 +128,7 @@ async def test_the_tree_grows_in_the_stream(client: Client, server: Server) -> N
     assert sizes == sorted(sizes)
     assert len(set(sizes)) == 5
     assert Game24().check(PUZZLE, states[-1]["answer"])
-    assert states[-1]["stop_reason"] == "solved"
+    assert states[-1]["stop_reason"] == "finished"
 
 
 async def test_a_thread_keeps_state_and_history_and_starts_each_problem_afresh(

@@ -1,0 +1,58 @@
+"""What the answer was chosen by: votes, weights or scores, as the result tells them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from thoughtgraph.outcome import By, Vote, vote
+from thoughtgraph.state import SearchState
+from thoughtgraph.tree import ROOT, Thought, path_to
+
+Tally = Callable[[SearchState, str], list[Vote]]
+"""From the last state and the thought that the answer is from to how it was chosen, in order."""
+
+
+def samples_of(state: SearchState, chosen: str) -> list[Vote]:
+    """Tells of answers each of which one sample gave (self-consistency)."""
+    given = [state["tree"][key].get("answer") for key in state["generation"]]
+    worth: dict[str, float] = {}
+    for answer in given:
+        if answer is not None:
+            worth[answer] = worth.get(answer, 0.0) + 1
+    name = state["tree"][chosen]["answer"]
+    return [vote("votes", worth, name or "", unread=given.count(None))] if name in worth else []
+
+
+def levels_of(by: By, *, wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> Tally:
+    """Makes the tally of a search that compared the thoughts of each depth.
+
+    Args:
+        by: What they were compared by.
+        wanted: Whether they were, under the run's settings.
+    """
+
+    def tally(state: SearchState, chosen: str) -> list[Vote]:
+        if not wanted(state["settings"]):
+            return []
+        return [
+            vote_
+            for step in path_to(state["tree"], chosen)
+            if (vote_ := _level(by, state, step)) is not None
+        ]
+
+    return tally
+
+
+def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
+    depth = chosen["depth"]
+    level = [t for t in state["tree"].values() if t["depth"] == depth and "value" in t]
+    if len(level) < 2 or "value" not in chosen or chosen["id"] == ROOT:
+        return None
+    worth = {thought["id"]: thought["value"] for thought in level}
+    lost = [thought.get("unread", 0) for thought in level]
+    unread = sum(lost) if by == "scores" else max(lost)
+    found = vote(by, worth, chosen["id"], unread=unread, step=depth)
+    return {**found, "tied": [_name(state["tree"][key]) for key in found["tied"]]}
+
+
+def _name(thought: Thought) -> str:
+    return thought.get("answer") or f"thought {thought['id']}"
