@@ -145,11 +145,11 @@ def action_fields(tools: Tools, path: Path, action: str) -> dict[str, Any]:
     """Returns the fields by which a thought keeps its action, read out of the action's text."""
     if found := tools.parse(action):
         return {"action": {"name": found[0], "argument": found[1]}}
-    said = one_line(action) or "there was none"
+    said = one_line(action) or "none was written"
     known = ", ".join(tools.names)
     return {
         "action": None,
-        "observation": cut(f"Invalid action: {said}. There are: {known}"),
+        "observation": cut(f"Invalid action: {said}. The actions are: {known}"),
         "tool_state": state_after(path),
         "failed": True,
         "invalid": True,

@@ -78,7 +78,7 @@ async def test_what_became_of_answers_and_of_unreadable_actions_is_told():
     def reply(call: Call) -> str:
         if call.role in judged or call.role == "answer_eval":
             return judged.get(call.role) or judged[call.prompt.rpartition("\n")[2]]
-        if "already taken" in call.prompt:
+        if "already tried" in call.prompt:
             return "I dance.\nAction 2: dance"
         return f"So.\nAction 2: Finish[{'Italy' if 'Results: Rome' in call.prompt else 'Rome'}]"
 

@@ -119,7 +119,7 @@ async def test_what_is_no_action_fails_at_no_cost(name, argument):
 
 
 async def test_a_page_that_speaks_of_invalid_actions_was_called():
-    pages = ScriptedPages({"Odd": "Invalid action: Search[x]. There are: none."})
+    pages = ScriptedPages({"Odd": "Invalid action: Search[x]. The actions are: none."})
     for entity, failed in (("Odd", False), ("Invalid action: Foo[x]", True)):
         result = await toolbox(pages).call("Search", entity, None)
         assert (result.failed, result.invalid) == (failed, False)

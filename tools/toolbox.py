@@ -217,7 +217,7 @@ class ToolSet:
         given = None if ready is None else ready.arguments(argument, before)
         if ready is None or given is None:
             forms = ", ".join(ready.form for ready in self._tools.values())
-            text = one_line(f"Invalid action: {name}[{argument}]. There are: {forms}")
+            text = one_line(f"Invalid action: {name}[{argument}]. The actions are: {forms}")
             return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0, invalid=True)
         began = time.monotonic()
         answered = await bounded(partial(_invoke, ready.priced.tool, given), self._deadline)
