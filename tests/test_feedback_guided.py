@@ -168,7 +168,8 @@ async def test_an_action_that_calls_no_tool_is_impossible_without_being_asked_ab
         words = {"extract": '["Milan"]', "step_eval": "Reply: sure", "conclude": "the answer is x"}
         return words[call.role]
 
-    pages = ScriptedPages({"Milan": "A city.", "Odd": "Invalid action: Foo[x]. The actions are: none."})
+    odd = "Invalid action: Foo[x]. The actions are: none."
+    pages = ScriptedPages({"Milan": "A city.", "Odd": odd})
     model = ScriptedChat(reply=reply)
     graph = tg.build("fgdip", task="hotpotqa", model=model, tools=toolbox(pages))
     context: Any = {"n_generate": 4, "max_depth": 2}

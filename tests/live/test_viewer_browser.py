@@ -314,7 +314,7 @@ def test_click_shows_the_prompts_of_every_role(show: Show):
         ("1", "Prompt that labelled it", "sure, maybe or impossible"),
         ("2", "Prompt that forced an answer", "Answer now"),
         ("3", "Prompt that asked for its action", "Thought 2: to Oslo\nAction 2:"),
-        ("4", "Prompt that made it", "These steps were already taken"),
+        ("4", "Prompt that made it", "These were already tried"),
         ("4", "Prompt that made it", "Results: Italy"),
         ("4", "Prompt that drew its lesson", "a task with tools failed"),
         ("5", "Prompt that checked its answer", "Answer: Italy"),
