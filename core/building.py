@@ -1,7 +1,7 @@
 """From a method's name and a few objects to a compiled graph."""
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, Never
@@ -121,6 +121,19 @@ def _refuse_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
             )
         arguments = [arg for arg in signature(build).parameters if arg != "settings"]
         raise UnknownName("argument of build", name, arguments)
+
+
+@cache
+def served_graphs() -> dict[str, Graph]:
+    """Returns the graph of every method under the operator's policy.
+
+    It is the same all through a process: servers load the file that names the graphs once for each.
+
+    Raises:
+        InputError: A variable of the policy cannot be read.
+    """
+    policy = Policy.from_environment()
+    return {method: build(method, policy=policy) for method in registry.METHODS}
 
 
 def runnable(graph: Graph) -> RunnableBinding[Any, Any]:

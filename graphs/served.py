@@ -6,11 +6,10 @@ builds the graphs and imports the tasks, so that a first run finds them ready; i
 opens no socket and needs no key.
 """
 
-from thoughtgraph import build, registry
-from thoughtgraph.policy import Policy
+from thoughtgraph import registry
+from thoughtgraph.building import served_graphs
 
 for _id in registry.TASKS:
     registry.task(_id)
 
-_policy = Policy.from_environment()
-globals().update({_id: build(_id, policy=_policy) for _id in registry.METHODS})
+globals().update(served_graphs())

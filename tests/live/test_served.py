@@ -5,15 +5,7 @@ The model is an endpoint on the loopback interface; see `fake_server.py`.
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import AsyncIterator, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,12 +13,13 @@ import pytest
 from fake_server import FakeServer
 from forms import assert_complete, assert_tasks_listed
 from players import add_up
+from serving import copied, missing, serving
 
 from thoughtgraph import registry
 from thoughtgraph.tasks.game24 import Game24
 
-if find_spec("langgraph_api") is None:
-    pytest.skip("langgraph-cli[inmem] is not installed", allow_module_level=True)
+if reason := missing("dev"):
+    pytest.skip(reason, allow_module_level=True)
 
 from langgraph.pregel.remote import RemoteGraph
 from langgraph_sdk import get_client
@@ -36,8 +29,6 @@ from langgraph_sdk.schema import StreamMode
 ROOT = Path(__file__).parents[2]
 PUZZLE = "2 4 7 11"
 """2 + 4 + 7 + 11 = 24."""
-READY = 60.0
-"""Seconds a slow machine may need to start the server."""
 
 
 class Server(NamedTuple):
@@ -49,39 +40,17 @@ class Server(NamedTuple):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("server")  # the server keeps its state where it starts
-    for name in ("langgraph.json", "graphs"):
-        (folder / name).symlink_to(ROOT / name)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url, log = f"http://127.0.0.1:{port}", folder / "log"
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    command += ["--port", str(port), "--n-jobs-per-worker", "5"]
-    env = {k: v for k, v in os.environ.items() if k not in ("OPENAI_API_KEY", "LANGSMITH_API_KEY")}
-    env["LANGSMITH_TRACING"] = "false"
-    env["LANGGRAPH_DEFAULT_RECURSION_LIMIT"] = "10"  # the server's own limit must end no search
-    with FakeServer(add_up) as model, log.open("wb") as output:
+    config = copied(folder, "langgraph.json")
+    with FakeServer(add_up) as model:
         broken = model.specifier.replace("/v1", "/v2")
-        offered = f"fake={model.specifier},broken={broken},keyless=openai:gpt-4o-mini"
-        env["THOUGHTGRAPH_SERVED_MODELS"] = offered
-        process = subprocess.Popen(command, cwd=folder, env=env, stdout=output, stderr=output)
-        try:
-            _wait_until_ready(process, url, log)
-            yield Server(url, log, {"task": "game24"})
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
-
-
-def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    until = time.monotonic() + READY
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/ok", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.2)
-    pytest.fail(f"the server did not start:\n{log.read_text()[-4000:]}")
+        variables = {
+            # The server's own limit must end no search.
+            "LANGGRAPH_DEFAULT_RECURSION_LIMIT": "10",
+            "THOUGHTGRAPH_SERVED_MODELS": f"fake={model.specifier},broken={broken},"
+            "keyless=openai:gpt-4o-mini",
+        }
+        with serving("dev", folder, config, **variables) as started:
+            yield Server(started.url, started.log, {"task": "game24"})
 
 
 @pytest.fixture
