@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from langgraph.graph.state import CompiledStateGraph
+from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateUpdate
 
 from thoughtgraph.calling import SearchGraph
@@ -21,17 +21,13 @@ class GuardedGraph(SearchGraph):
     """
 
     @classmethod
-    def of(cls, graph: CompiledStateGraph[Any, Any, Any, Any]) -> "GuardedGraph":
-        """Returns a compiled graph as a guarded one."""
+    def of(cls, graph: SearchGraph) -> "GuardedGraph":
+        """Returns a graph as a guarded one."""
         return cls(**{name: each for name, each in vars(graph).items() if name != "__orig_class__"})
 
-    def stream(self, input: Any, *args: Any, **more: Any) -> Any:
-        """Runs the graph; see LangGraph."""
-        return super().stream(self._admitted(input), *args, **more)
-
-    def astream(self, input: Any, *args: Any, **more: Any) -> Any:
-        """Runs the graph; see LangGraph. Every other way of running it comes here."""
-        return super().astream(self._admitted(input), *args, **more)
+    def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        """Streams a search; every other way of running it comes here."""
+        return super().astream(self._admitted(input), config, **options)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
         """Edits a thread; see LangGraph."""
