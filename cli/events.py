@@ -63,7 +63,9 @@ class Telling:
                 node, f"from {key} (step {edge['step']} is bad) to {self.quote(edge['to'])}"
             )
         if not edges:
-            yield Event(node, "" if to is None else f"to {self.quote(to)}")
+            yield Event(
+                node, "and nothing is left to try" if to is None else f"to {self.quote(to)}"
+            )
 
     def grown(self, before: Tree, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells thoughts that are new, valued or answered by their tools."""

@@ -34,7 +34,8 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
         ports: The models of a search; those that are not embedded are not asked.
         report: Takes what is being worked on; nothing when the server cannot be asked just now.
     """
-    addresses = {str(port.model.openai_api_base) for port in ports if port.endpoint == EMBEDDED}  # type: ignore[attr-defined]
+    embedded = [port.model for port in ports if port.endpoint == EMBEDDED]
+    addresses = {str(getattr(model, "openai_api_base", "")) for model in embedded}
     if not addresses:
         return
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:

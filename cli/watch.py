@@ -12,9 +12,9 @@ from langgraph.types import Overwrite, StreamMode
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
 from thoughtgraph.cli.events import Event, Telling
+from thoughtgraph.folds import folds
 from thoughtgraph.local import Work
 from thoughtgraph.nodes.ask import RETRY
-from thoughtgraph.state import folds
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 
