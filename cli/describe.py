@@ -8,6 +8,7 @@ from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
 from thoughtgraph.admission import admit, lacks
+from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.listing import show
 from thoughtgraph.context import effective
 from thoughtgraph.settings import CHOICES, Settings
@@ -27,8 +28,8 @@ def method(name: str, task: str | None) -> None:
     entry = registry.method(name)
     module = registry.method_module(name)
     if task is not None and fit(name, task) is None:
-        admit(name, registry.task(task), module.needs, _settings(name, task))
-    published = {} if task is None else registry.task(task).published(name)
+        admit(name, task_of(task), module.needs, _settings(name, task))
+    published = {} if task is None else task_of(task).published(name)
     print(f"{entry.id}: {entry.summary}\n{entry.paper}")
     for how in FITS:
         if taken := [key for key in registry.TASKS if fit(name, key) == how]:
@@ -53,7 +54,7 @@ def methods_for(task: str) -> None:
     Raises:
         UnknownName: There is no such task.
     """
-    registry.task(task)
+    task_of(task)
     ways = {name: fit(name, task) for name in registry.METHODS}
     rows = [
         (entry.id, entry.summary, way)
@@ -66,7 +67,7 @@ def methods_for(task: str) -> None:
 
 def fit(method: str, task: str) -> str | None:
     """Returns how a method takes a task with its published values, of `FITS`; None: it does not."""
-    needs, known = registry.method_module(method).needs, registry.task(task)
+    needs, known = registry.method_module(method).needs, task_of(task)
     settings = _settings(method, task)
     told = ((False, False), (True, True), (True, False))
     ways = zip(FITS, told, strict=True)
@@ -76,7 +77,7 @@ def fit(method: str, task: str) -> str | None:
 
 
 def _settings(method: str, task: str) -> dict[str, Any]:
-    published = registry.task(task).published(method)
+    published = task_of(task).published(method)
     return effective(registry.method_module(method).SETTINGS, published, None)
 
 

@@ -4,8 +4,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from thoughtgraph import registry, results
+from thoughtgraph import results
 from thoughtgraph.cli import text
+from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.errors import InputError
@@ -25,7 +26,7 @@ def introduce(console: Console, plan: Plan, folder: Path, run: str) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    task = registry.task(plan.task)
+    task = task_of(plan.task)
     if not isinstance(task, Pictures):
         return
     file = folder / f"{run}.svg"

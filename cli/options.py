@@ -22,7 +22,8 @@ TaskId = Annotated[
     typer.Option(
         metavar="ID",
         autocompletion=lambda: list(registry.TASKS),
-        help="What kind of problem; `thoughtgraph tasks` lists them. Default: question.",
+        help="What kind of problem; `thoughtgraph tasks` lists them, FILE.py:NAME is a class of "
+        "your own in that file. Default: question.",
     ),
 ]
 MethodId = Annotated[

@@ -11,6 +11,7 @@ from typing import Any
 
 from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method
+from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
@@ -44,6 +45,7 @@ class Plan:
 
     method: str
     task: str
+    """An id, or `FILE.py:NAME` with the file's whole path."""
     problem: str
     model: str
     """Model specifier; empty: the default."""
@@ -55,10 +57,15 @@ class Plan:
     gold: str | None = None
     """The right answer, where the command made the problem itself; the search never sees it."""
 
+    @property
+    def task_id(self) -> str:
+        """The task's id, which a file's name is not."""
+        return task_of(self.task).id
+
     def effective(self) -> dict[str, Any]:
         """Returns the values of all settings."""
         module = registry.method_module(self.method)
-        task = registry.task(self.task)
+        task = task_of(self.task)
         return effective(module.SETTINGS, task.published(self.method), self.settings)
 
 
@@ -72,8 +79,8 @@ def planned(wish: Wish) -> Plan:
     check_files(wish)
     demonstrated = wish.problem is None and wish.task is None
     demo = _demonstration() if demonstrated else None
-    name = wish.task or (demo.TASK if demo else DEFAULT_TASK)
-    task = registry.task(name)
+    name = full_name(wish.task or (demo.TASK if demo else DEFAULT_TASK))
+    task = task_of(name)
     if wish.method:
         registry.method(wish.method)
     given = {**_settings(wish.settings), **_limits(wish.limits)}
@@ -122,8 +129,9 @@ def _problem(wish: Wish, task: str) -> str:
         return _standard_input()
     if wish.problem is not None:
         return _content(wish.problem)
-    example = registry.TASKS[task].example
-    raise InputError(f"no problem given for task {task!r}; write one such as {example!r}")
+    known = registry.TASKS.get(task)
+    form = f"write one such as {known.example!r}" if known else "write one behind the options"
+    raise InputError(f"no problem given for task {task!r}; {form}")
 
 
 def _standard_input() -> str:

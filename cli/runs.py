@@ -63,7 +63,7 @@ class Runs:
         """Registers a run and returns its id, such as `game24-7hq2`."""
         with self._db() as db:
             while True:
-                run = f"{plan.task}-{''.join(secrets.choice(LETTERS) for _ in range(4))}"
+                run = f"{plan.task_id}-{''.join(secrets.choice(LETTERS) for _ in range(4))}"
                 row = (run, json.dumps({**asdict(plan), "format": FORMAT}))
                 if db.execute("INSERT OR IGNORE INTO runs (id, plan) VALUES (?, ?)", row).rowcount:
                     return run

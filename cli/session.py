@@ -13,6 +13,7 @@ from langgraph.runtime import RunControl
 
 from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import Checkpoints
+from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.progress import follow
@@ -65,7 +66,7 @@ class Session:
         async with Checkpoints.from_conn_string(str(self.runs.path)) as saver:
             graph = build(
                 self.plan.method,
-                task=self.plan.task,
+                task=task_of(self.plan.task),
                 model=self.model,
                 evaluator_model=self.evaluator,
                 oracle=self.plan.oracle,

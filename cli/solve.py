@@ -55,7 +55,7 @@ def solve(wish: Wish, made: Plan | None) -> int:
         check_limit(prices)
     run = runs.add(plan) if wish.resume is None else wish.resume
     introduce(console, plan, runs.path.parent / "pictures", run)
-    title = f"run {run}: {plan.method} on {plan.task} with {specifier}"
+    title = f"run {run}: {plan.method} on {plan.task_id} with {specifier}"
     screen = screen_for(console, title)
     session = Session(run, plan, model, evaluator, runs, uncounted(prices))
     try:
@@ -116,7 +116,7 @@ def _out(plan: Plan, ended: Ended, model: str, run: str) -> dict[str, Any]:
     state = ended.state
     right = state.get("answer") == plan.gold
     settings = state.get("settings") or plan.effective()
-    named = {"task": plan.task, "model": model, "evaluator_model": plan.evaluator_model}
+    named = {"task": plan.task_id, "model": model, "evaluator_model": plan.evaluator_model}
     return {
         "method": plan.method,
         "problem": plan.problem,

@@ -4,18 +4,22 @@ It needs neither LangGraph nor a model, which take seconds to import: the comman
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from inspect import iscoroutinefunction, signature
-from typing import Any
+from contextlib import suppress
+from inspect import getdoc, iscoroutinefunction, signature
+from itertools import product
+from typing import Any, get_args
 
 from thoughtgraph import registry
 from thoughtgraph.context import effective
 from thoughtgraph.errors import CapabilityError, InputError, SettingError
-from thoughtgraph.task import Checks, Shows, Task, lacking
+from thoughtgraph.task import Checks, Shows, Task, lacking, members
 
 Oracle = Callable[[str], Awaitable[bool]]
 """Says whether an answer is right. A result that used one is labelled oracle."""
 Needs = Callable[[Mapping[str, Any]], Sequence[type]]
 
+CHOOSING = ("generate", "evaluate")
+"""Settings that choose which capabilities a method needs."""
 DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
 """Of these the first that a task can be searched by, unless its entry names another (ours)."""
 
@@ -61,16 +65,96 @@ def admit(
             _admit_oracle(method, oracle)
         return
     if oracle or lacks(task, needs, settings, told=True):
-        raise CapabilityError(method, task.id, missing)
+        raise incapable(method, task, missing)
     own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
     remedy = f"else tell it whether an answer is right: {own}oracle=an async (answer) -> bool"
-    raise CapabilityError(method, task.id, missing, remedy)
+    raise incapable(method, task, missing, remedy)
+
+
+def incapable(
+    method: str, task: Task, missing: Sequence[type], remedy: str = ""
+) -> CapabilityError:
+    """Returns the error that says what a task would have to do for a method.
+
+    Whoever wrote the task is told what to write, whoever chose it what to choose instead.
+
+    Args:
+        method: Id of the method.
+        task: The task.
+        missing: The capability protocols that the task lacks.
+        remedy: What else the caller can do; empty: choose another method.
+    """
+    if task.id in registry.TASKS and registry.task(task.id) is task:
+        wanted = " and that ".join(dict.fromkeys(_purpose(protocol) for protocol in missing))
+        reason = f"it needs one that {wanted}"
+        remedy = remedy or f"`thoughtgraph methods --task {task.id}` lists those that can"
+        return CapabilityError(method, task.id, reason, remedy)
+    names = ", ".join(f"{each.__module__}.{each.__name__}" for each in missing)
+    reason = f"the task needs {', '.join(_unwritten(task, missing))} ({names})"
+    ways = [_choice(method, task), _other_methods(task)]
+    remedy = remedy or "; ".join(way for way in ways if way) or "write them"
+    return CapabilityError(method, task.id, reason, remedy)
+
+
+def check_task(task: object) -> Task:
+    """Returns a task that was given in Python or by a file.
+
+    Raises:
+        InputError: It is none; the message says what it lacks.
+    """
+    if isinstance(task, type):
+        raise InputError(f"a task is an object, not a class; give {task.__name__}()")
+    if not isinstance(task, Task):
+        wanted = ", ".join(_unwritten(task, [Task]))
+        raise InputError(
+            f"{type(task).__name__} is no task, it needs {wanted} (thoughtgraph.task.Task); "
+            "ARCHITECTURE.md shows a whole one"
+        )
+    return task
+
+
+def _purpose(protocol: type) -> str:
+    """Returns what a protocol is for, by the first sentence of its documentation."""
+    first = " ".join((getdoc(protocol) or "").split()).partition(". ")[0].rstrip(".")
+    return first[:1].lower() + first[1:]
+
+
+def _unwritten(task: object, missing: Sequence[type]) -> list[str]:
+    """Returns what a task would have to have, as one would write it."""
+    wanted = {name: form for protocol in missing for name, form in members(protocol).items()}
+    return [form for name, form in wanted.items() if not hasattr(task, name)]
+
+
+def _choice(method: str, task: Task) -> str:
+    """Returns the settings by which a method takes a task after all; empty without any."""
+    module = registry.method_module(method)
+    fields = [name for name in CHOOSING if name in module.SETTINGS.model_fields]
+    values = [get_args(module.SETTINGS.model_fields[name].annotation) for name in fields]
+    for chosen in product(*values):
+        given = dict(zip(fields, chosen, strict=True))
+        settings = effective(module.SETTINGS, task.published(method), given)
+        if given and not lacks(task, module.needs, settings, told=False):
+            words = ", ".join(f"{name}={value}" for name, value in given.items())
+            return f"or set {words} (published() may return them)"
+    return ""
+
+
+def _other_methods(task: Task) -> str:
+    """Returns which methods take a task as it is."""
+    taken = []
+    for name in registry.METHODS:
+        module = registry.method_module(name)
+        with suppress(SettingError):  # what it publishes is meant for other methods
+            settings = effective(module.SETTINGS, task.published(name), None)
+            if not lacks(task, module.needs, settings, told=False):
+                taken.append(name)
+    return f"or choose one of {', '.join(taken)}, which take it as it is" if taken else ""
 
 
 def lacks(
     task: Task, needs: Needs, settings: Mapping[str, Any], *, told: bool, exact: bool = False
-) -> list[str]:
-    """Returns what a task lacks for a method.
+) -> list[type]:
+    """Returns the protocols that a task lacks for a method.
 
     Args:
         task: The task.

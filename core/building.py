@@ -13,7 +13,7 @@ from langgraph.types import Checkpointer
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Tools
-from thoughtgraph.admission import Oracle
+from thoughtgraph.admission import Oracle, check_task
 from thoughtgraph.cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.calling import SearchGraph
 from thoughtgraph.endpoints import port_for
@@ -96,7 +96,7 @@ def build(
         settings=module.SETTINGS if policy is None else policy.restrict(module.SETTINGS),
         needs=module.needs,
         open_port=port,
-        task=registry.task(task) if isinstance(task, str) else task,
+        task=registry.task(task) if isinstance(task, str) else task and check_task(task),
         model=None if model is None else port(model),
         evaluator=None if evaluator_model is None else port(evaluator_model),
         oracle=oracle,

@@ -116,6 +116,12 @@ def effective(
         UnknownName: A name is not a setting of the method.
         SettingError: A value is outside its bounds.
     """
+    for name in published:
+        if name not in base.model_fields:
+            raise SettingError(
+                f"the task publishes {name!r} for a method that has no such setting; published() "
+                "is given the method's id: return what that method has"
+            )
     if given is None:
         chosen: dict[str, Any] = {}
     elif isinstance(given, BaseModel):

@@ -51,16 +51,12 @@ class CapabilityError(ThoughtgraphError, TypeError):
     Args:
         method: The method's id.
         task: The task's id.
-        missing: The names of the capability protocols that the task lacks.
-        remedy: What the caller can do; empty: ask which methods take the task.
+        reason: What the task would have to be able to do.
+        remedy: What the caller can do.
     """
 
-    def __init__(self, method: str, task: str, missing: Iterable[str], remedy: str = "") -> None:
-        lacks = ", ".join(missing)
-        remedy = remedy or f"`thoughtgraph methods --task {task}` lists those that can"
-        super().__init__(
-            f"method {method!r} cannot run on task {task!r}: the task lacks {lacks}; {remedy}"
-        )
+    def __init__(self, method: str, task: str, reason: str, remedy: str) -> None:
+        super().__init__(f"method {method!r} cannot run on task {task!r}: {reason}; {remedy}")
 
 
 class ModelError(ThoughtgraphError, RuntimeError):

@@ -9,9 +9,9 @@ from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Tools
-from thoughtgraph.admission import Needs, Oracle, admit, check_examples
+from thoughtgraph.admission import Needs, Oracle, admit, check_examples, incapable
 from thoughtgraph.context import effective, specialise
-from thoughtgraph.errors import CapabilityError, InputError, ToolsUnavailable
+from thoughtgraph.errors import InputError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
 from thoughtgraph.policy import CLOSED, PRICES, Policy
 from thoughtgraph.prices import Prices, prices_of
@@ -113,7 +113,7 @@ class Parts:
         task = self.task or registry.task(settings["task"])
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
             if missing := lacking(task, [kind]):
-                raise CapabilityError(self.method, task.id, missing)
+                raise incapable(self.method, task, missing)
             self._able[kind] = task
         return cast("T", task)
 

@@ -7,7 +7,7 @@ from anyio.from_thread import start_blocking_portal
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Tools
-from thoughtgraph.admission import Oracle, default_method
+from thoughtgraph.admission import Oracle, check_task, default_method
 from thoughtgraph.building import Graph, Model, build
 from thoughtgraph.results import Result
 from thoughtgraph.task import Task
@@ -50,7 +50,8 @@ def solve(
         ThoughtgraphError: Something that was given cannot be used, as `thoughtgraph.build` says;
             nothing has been spent.
     """
-    known = registry.task(task or DEFAULT_TASK) if task is None or isinstance(task, str) else task
+    named = DEFAULT_TASK if task is None else task
+    known = registry.task(named) if isinstance(named, str) else check_task(named)
     graph = build(
         method or default_method(known),
         task=known,

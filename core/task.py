@@ -10,6 +10,7 @@ what tasks with executable plans can do in `thoughtgraph.planning`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Protocol, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -256,6 +257,20 @@ class Pictures(Task, Protocol):
         ...
 
 
-def lacking(task: object, needed: Sequence[type]) -> list[str]:
-    """Returns the names of the protocols that a task does not fulfil."""
-    return [protocol.__name__ for protocol in needed if not isinstance(task, protocol)]
+def lacking(task: object, needed: Sequence[type]) -> list[type]:
+    """Returns the protocols that a task does not fulfil."""
+    return [protocol for protocol in needed if not isinstance(task, protocol)]
+
+
+def members(protocol: type) -> dict[str, str]:
+    """Returns what a protocol asks for, as one would write it: `read(text)`, by name."""
+    found: dict[str, str] = {}
+    for kind in reversed(protocol.__mro__):
+        if not getattr(kind, "_is_protocol", False):
+            continue
+        for name, member in vars(kind).items():
+            if callable(member) and not name.startswith("_"):
+                found[name] = f"{name}({', '.join(list(signature(member).parameters)[1:])})"
+            elif isinstance(member, property):
+                found[name] = name
+    return found

@@ -1,0 +1,168 @@
+"""A user's own task: ARCHITECTURE's examples run, from Python and by the command; mistakes in them
+are answered with what to write."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_server import FakeServer, Fault, Seen, after
+
+import thoughtgraph as tg
+from thoughtgraph.cli.app import main
+
+ARCHITECTURE = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", ARCHITECTURE, re.M | re.S)
+SOURCE = re.sub(r"^graph = .*\n", "", "\n".join(BLOCKS), flags=re.M)
+POEM = ("Waves come", "Waves go", "The sea stays")
+
+
+def poet(seen: Seen) -> str:
+    """Proposes lines, the poem's among them, and likes those best."""
+    lines = seen.prompt.splitlines()[1:-1]
+    if "A number" in seen.prompt:
+        return str(1 + 3 * sum(line in POEM for line in lines))
+    return "\n".join(["Noise", POEM[len(lines)], "More noise"])
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(poet) as server:
+        yield server
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "haiku.py"
+    path.write_text(SOURCE)
+    return path
+
+
+@pytest.fixture
+def own(file: Path) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": "own"}
+    exec(compile(SOURCE, str(file), "exec"), names)
+    return names
+
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
+    def ran(*words: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["thoughtgraph", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capfd.readouterr()
+
+    return ran
+
+
+def test_the_example_of_a_tree_search_has_about_thirty_lines() -> None:
+    lines = [line for line in BLOCKS[-1].splitlines() if line.strip()]
+    assert len(lines) <= 36
+
+
+def test_the_example_searches_a_tree(own: dict[str, Any], server: FakeServer) -> None:
+    out = tg.solve("the sea", task=own["Haiku"](), model=server.specifier)
+    assert out["method"] == "tot_bfs"
+    assert out["answer"] == "\n".join(POEM)
+    assert max(thought["depth"] for thought in out["tree"].values()) == 3
+    assert "Waves come" in tg.html(out)
+
+
+def test_the_command_searches_and_views_a_task_of_a_file(
+    file: Path, call: Call, server: FakeServer
+) -> None:
+    options = ["--task", f"{file.name}:Haiku", "--model", server.specifier]
+    code, out, err = call("solve", "the sea", *options, "--json", "run.json", "--html", "run.html")
+    assert (code, err) == (0, "")
+    assert "tot_bfs on haiku with" in out and "The sea stays" in out
+    result = json.loads(Path("run.json").read_text())
+    assert (result["task"], result["answer"]) == ("haiku", "\n".join(POEM))
+    assert call("view", "run.json")[0] == 0
+    code, out, _ = call("methods", "--task", f"{file.name}:Haiku")
+    assert code == 0 and "tot_bfs" in out
+
+
+def test_a_stopped_run_of_a_file_goes_on_from_another_folder(
+    file: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_late(seen: Seen) -> str | int:
+        return 400 if len(seen.prompt.splitlines()) > 3 else poet(seen)
+
+    with FakeServer(fail_late) as server:
+        _, out, _ = call(
+            "solve", "the sea", "--task", "haiku.py:Haiku", "--model", server.specifier
+        )
+    run = re.search(r"--resume (haiku-\w+)", out)
+    assert run is not None
+    (file.parent / "elsewhere").mkdir()
+    monkeypatch.chdir(file.parent / "elsewhere")
+    with FakeServer(poet) as server:
+        _, out, _ = call("solve", "--resume", run[1], "--model", server.specifier)
+    assert "The sea stays" in out
+
+
+MISTAKES = [
+    ("nowhere.py:Haiku", "", "there is no file '"),
+    ("haiku.py", "", "it defines Capitals, Haiku"),
+    ("haiku.py:Hiku", "", "it defines Capitals, Haiku"),
+    ("own.py:Own", "class Own:\n    pass", "Own is no task, it needs id, read(text)"),
+    ("own.py:Own", "x = 1\nOwn = nothing", "fails at line 2 (NameError"),
+    ("own.py:Own", "class Own(:", "fails at line 1 (SyntaxError"),
+    ("own.py:Own", "class Own:\n    def __init__(self): 1 / 0", "line 2 (ZeroDivisionError"),
+    ("own.py:Own", "import no_such_module", "fails at line 1 (ModuleNotFoundError"),
+]
+
+
+@pytest.mark.parametrize(("task", "text", "told"), MISTAKES)
+def test_a_mistake_in_a_file_is_one_line(
+    task: str, text: str, told: str, file: Path, call: Call
+) -> None:
+    # A folder of its own for each: a file is run once a process.
+    if text:
+        Path("own.py").write_text(text)
+    code, out, err = call("solve", "x", "--task", str(file.parent / task) if text else task)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert told in err
+
+
+def test_what_is_missing_is_told_as_what_to_write(own: dict[str, Any]) -> None:
+    capitals, haiku = own["Capitals"](), own["Haiku"]()
+    with pytest.raises(tg.CapabilityError) as caught:
+        tg.build("tot_bfs", task=capitals)
+    told = str(caught.value)
+    for form in ("output(problem, path)", "sample(problem, path, options)", "vote(problem, paths)"):
+        assert form in told
+    assert "answer(" not in told and "lacks" not in told and "`" not in told
+    assert "or choose one of io, cot, cot_sc, which take it as it is" in told
+    with pytest.raises(tg.CapabilityError, match=r"the task needs .*topic, .*reasoned\(.*tot_bfs"):
+        tg.build("rollback", task=haiku)
+    own["Haiku"].published = lambda self, method: {}
+    with pytest.raises(tg.CapabilityError, match="or set generate=propose, evaluate=value"):
+        tg.build("tot_bfs", task=haiku)
+    own["Haiku"].published = lambda self, method: {"bredth": 3}
+    with pytest.raises(tg.SettingError, match="the task publishes 'bredth' for a method"):
+        tg.build("tot_bfs", task=haiku)
+
+
+def test_what_a_task_of_ours_cannot_do_is_told_in_words() -> None:
+    with pytest.raises(tg.CapabilityError) as caught:
+        tg.build("fgdip", task="crosswords")
+    told = str(caught.value)
+    assert "it needs one that can be asked for one next step after a path" in told
+    assert "`thoughtgraph methods --task crosswords` lists those that can" in told
+
+
+def test_a_class_is_answered_with_its_object(own: dict[str, Any]) -> None:
+    with pytest.raises(tg.InputError, match=r"not a class; give Capitals\(\)"):
+        tg.build("io", task=own["Capitals"])
+    with pytest.raises(tg.InputError, match=r"object is no task, it needs id, read\(text\)"):
+        tg.solve("x", task=object())  # type: ignore[arg-type]
