@@ -94,13 +94,9 @@ def test_the_command_searches_and_views_a_task_of_a_file(
 def test_a_stopped_run_of_a_file_goes_on_from_another_folder(
     file: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail_late(seen: Seen) -> str | int:
-        return 400 if len(seen.prompt.splitlines()) > 3 else poet(seen)
-
-    with FakeServer(fail_late) as server:
-        _, out, _ = call(
-            "solve", "the sea", "--task", "haiku.py:Haiku", "--model", server.specifier
-        )
+    options = ("--task", "haiku.py:Haiku")
+    with FakeServer(poet, after(4, Fault(401))) as server:
+        _, out, _ = call("solve", "the sea", *options, "--model", server.specifier)
     run = re.search(r"--resume (haiku-\w+)", out)
     assert run is not None
     (file.parent / "elsewhere").mkdir()

@@ -42,7 +42,8 @@ def call(
             monkeypatch.setattr(sys, "argv", ["thoughtgraph", *words])
             with pytest.raises(SystemExit) as ended:
                 main()
-            return Ran(int(ended.value.code or 0), *capfd.readouterr())
+            shown = capfd.readouterr()
+            return Ran(int(ended.value.code or 0), shown.out, shown.err)
 
         yield ran
 
