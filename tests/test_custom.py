@@ -59,7 +59,8 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
         monkeypatch.setattr(sys, "argv", ["thoughtgraph", *words])
         with pytest.raises(SystemExit) as ended:
             main()
-        return int(ended.value.code or 0), *capfd.readouterr()
+        shown = capfd.readouterr()
+        return int(ended.value.code or 0), shown.out, shown.err
 
     return ran
 
