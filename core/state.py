@@ -251,6 +251,10 @@ class SearchOutput(TypedDict, total=False):
     """Id of the method."""
     problem: str
     """The problem in canonical form."""
+    run: str
+    """Random name of the run."""
+    date: str
+    """When it began, in ISO 8601, UTC."""
     answer: str | None
     """The best answer found, in the task's canonical form, or None."""
     candidates: list[str | None]
