@@ -33,7 +33,7 @@ def analyse(parts: Parts) -> Node:
 
     Returns:
         The node: from an `Order` to the thought's `analysis`. Under `single_call` the same answer
-        names the bad steps.
+        names the bad steps; an empty one names none.
     """
 
     async def node(job: Job) -> dict[str, Any]:
@@ -46,7 +46,8 @@ def analyse(parts: Parts) -> Node:
             return asker.update()
         asker.meter.add({"analyses": 1})
         found = Thought(analysis=shortened(samples[0].strip()))
-        if job["settings"]["protocol"] == EXTRACTED:
+        # Nothing can be read out of an empty analysis; asked to, small models make indexes up.
+        if job["settings"]["protocol"] == EXTRACTED and found["analysis"]:
             return asker.update(tree={key: {**found, "usage": asker.meter.by_role()}})
         return _named(asker, key, path, samples[0], found)
 

@@ -429,7 +429,9 @@ async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
 async def test_no_text_raises(text: str, parallel: bool) -> None:
     out, _ = await run("rollback", lambda call: text, parallel=parallel, steps=3)
     assert out["stop_reason"] in ("exhausted", "finished")
-    assert out["usage"]["parse_errors"]["extract_index"] == out["usage"]["analyses"]
+    # Nothing is to be read out of an empty analysis, so nobody is asked to.
+    role = "extract_index" if text.strip() else "analyse"
+    assert out["usage"]["parse_errors"][role] == out["usage"]["analyses"]
 
 
 async def test_an_empty_step_is_asked_for_again_and_then_stands() -> None:
@@ -508,7 +510,7 @@ async def test_where_a_malformed_analysis_leads(text: str, bad: list[int], fine:
         assert (out["tree"]["5"]["bad"], out["tree"]["5"].get("rollback")) == (bad, back)
         ends = sum("bad" in thought for thought in out["tree"].values() if thought["depth"] == 5)
         counted = out["usage"].get("parse_errors", {})
-        assert counted == ({} if fine else {role: ends})
+        assert counted == ({} if fine else {role if text else "analyse": ends})
 
 
 def shown_in(call: Call) -> int:
@@ -693,3 +695,16 @@ async def test_prompts_count_steps_in_english_and_ask_for_one_form() -> None:
     for call in model.seen:
         assert "on one line, without further analysis" in call.prompt
         assert "contains its analysis" not in call.prompt
+
+
+@MODES
+async def test_no_bad_step_is_read_out_of_an_empty_analysis(parallel: bool) -> None:
+    def silent(call: Call) -> str:
+        if call.role == "generate":
+            return f"{MARKER} 4" if "<steps>" in call.prompt else "a"
+        return " \n" if call.role == "analyse" else "Bad step index: 1"
+
+    out, seen = await run("rollback", silent, parallel=parallel)
+    assert Counter(call.role for call in seen) == {"generate": 2, "analyse": 2}
+    assert (out["answer"], out["stop_reason"]) == ("4", "exhausted")
+    assert out["usage"]["parse_errors"] == {"analyse": 2}
