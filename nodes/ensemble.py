@@ -80,9 +80,7 @@ def ensembles(state: RollbackState) -> dict[str, str | None]:
     A search that stopped because its own ensemble needs no further solution tells that one alone:
     the others were not heard out.
     """
-    early = state["stop_reason"] == "settled"
-    wanted = state["settings"]["solutions"]
-    heard = [state["settings"]["ensemble"]] if early and len(state["solutions"]) < wanted else RULES
+    heard = [state["settings"]["ensemble"]] if state["stop_reason"] == "settled" else RULES
     tree, best = state["tree"], {rule: ranked(state, rule)[:1] for rule in heard}
     return {rule: tree[keys[0]]["answer"] if keys else None for rule, keys in best.items()}
 
