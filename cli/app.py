@@ -196,6 +196,12 @@ def tasks(debug: Debug = False) -> None:
 
 
 @app.command()
+def runs(debug: Debug = False) -> None:
+    """List the runs that were stopped and can be resumed."""
+    _load("stopped").runs()
+
+
+@app.command()
 def models(debug: Debug = False) -> None:
     """List the ways to name a model, the default, and the weights that are here."""
     _load("models").models()

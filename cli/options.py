@@ -83,7 +83,11 @@ Quiet = Annotated[
 ]
 Resume = Annotated[
     str | None,
-    typer.Option(metavar="RUN", help="Go on with a run that was stopped, or whose model failed."),
+    typer.Option(
+        metavar="RUN",
+        help="Go on with a run that was stopped, whose model failed, or that a limit ended: then "
+        "with a higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
+    ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 Model = Annotated[

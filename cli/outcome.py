@@ -60,6 +60,8 @@ def facts(outcome: Outcome) -> Iterator[Fact]:
         yield Fact("written", ", ".join(outcome.written))
     if result["stop_reason"] in (INTERRUPTED, "error"):
         yield Fact("resume", resume_hint(outcome.run))
+    elif limit := limit_of(result):
+        yield Fact("resume", resume_hint(outcome.run, limit))
 
 
 def _answer(outcome: Outcome) -> Iterator[Fact]:
@@ -93,9 +95,20 @@ def _search(outcome: Outcome) -> Iterator[Fact]:
         yield Fact("misread", f"model outputs that could not be read: {by_role}")
 
 
-def resume_hint(run: str) -> str:
-    """Returns the command that goes on with a stopped run."""
-    return f"thoughtgraph solve --resume {run}"
+def resume_hint(run: str, limit: str = "") -> str:
+    """Returns the command that goes on with a stopped run.
+
+    Args:
+        run: The run's id.
+        limit: The limit that must be raised first; empty: none.
+    """
+    return f"thoughtgraph solve --resume {run}" + (f" --limit {limit}=…" if limit else "")
+
+
+def limit_of(state: Mapping[str, Any]) -> str:
+    """Returns the limit that ended a search, such as `requests`; empty if none did."""
+    name = str(state.get("limit") or "")
+    return name.removeprefix(LIMIT_PREFIX) if name.startswith(LIMIT_PREFIX) else ""
 
 
 def cost(result: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from os.path import expanduser
 from pathlib import Path
@@ -56,6 +56,13 @@ class Plan:
     """Whether the task's exact check tells the method if an answer is right."""
     gold: str | None = None
     """The right answer, where the command made the problem itself; the search never sees it."""
+    json_file: str = ""
+    """Where the result goes as JSON; empty: nowhere."""
+    html_file: str = ""
+    """Where the page of the tree goes; empty: nowhere."""
+    before: dict[str, float] = field(default_factory=dict)
+    """What of the usage an earlier try spent that cannot be asked for again: seconds and retries.
+    Empty: there was none, the run was never begun anew."""
 
     @property
     def task_id(self) -> str:
@@ -83,7 +90,7 @@ def planned(wish: Wish) -> Plan:
     task = task_of(name)
     if wish.method:
         registry.method(wish.method)
-    given = {**_settings(wish.settings), **_limits(wish.limits)}
+    given = {**_settings(wish.settings), **limit_settings(wish.limits)}
     # Methods take LangGraph, which takes seconds to import: what needs none is told first.
     problem = "" if demo else task.read(_problem(wish, name))
     method = wish.method
@@ -152,7 +159,8 @@ def _settings(pairs: Sequence[str]) -> dict[str, Any]:
     return chosen
 
 
-def _limits(pairs: Sequence[str]) -> dict[str, Any]:
+def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Returns the settings of limits that are written as for `--limit`."""
     size = len(LIMIT_PREFIX)
     known = [name[size:] for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
     chosen: dict[str, Any] = {}
@@ -194,6 +202,18 @@ def _content(written: str) -> str:
         raise InputError(f"{str(path)!r} is no text file; it must be UTF-8") from None
 
 
+def raised(plan: Plan, limits: Sequence[str]) -> Plan:
+    """Returns a plan with other limits, written as for `--limit`.
+
+    Raises:
+        UnknownName: There is no such limit.
+        SettingError: A value is outside its bounds.
+    """
+    changed = replace(plan, settings={**plan.settings, **limit_settings(limits)})
+    changed.effective()
+    return changed
+
+
 def unexpected(wish: Wish) -> list[str]:
     """Returns the options that a resumed run does not take: it keeps its own."""
     taken: Mapping[str, Any] = {
@@ -201,7 +221,6 @@ def unexpected(wish: Wish) -> list[str]:
         "--task": wish.task,
         "--method": wish.method,
         "--set": wish.settings,
-        "--limit": wish.limits,
         "--oracle": wish.oracle,
     }
     return [name for name, value in taken.items() if value]

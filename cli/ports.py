@@ -12,16 +12,18 @@ from thoughtgraph.cli.models import size, whereabouts
 from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.model import ChatPort
+from thoughtgraph.paid import Paid
 
 TENTHS = 10
 
 
-def open_port(specifier: str, console: Console) -> ChatPort:
+def open_port(specifier: str, console: Console, paid: Paid) -> ChatPort:
     """Returns the port of a model specifier.
 
     Args:
         specifier: The specifier.
         console: Where the download is announced and drawn.
+        paid: Where the run keeps what it is answered.
 
     Raises:
         InputError: The specifier has no known form.
@@ -32,7 +34,9 @@ def open_port(specifier: str, console: Console) -> ChatPort:
     if known is not None and whereabouts(known) == "remote":
         _consent(known, console)
     with Bar(console) as bar:
-        return port_for(specifier, progress=bar)
+        port = port_for(specifier, progress=bar)
+    port.paid = paid
+    return port
 
 
 def _consent(known: weights.Weights, console: Console) -> None:

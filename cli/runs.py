@@ -7,8 +7,10 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from os.path import expanduser
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import platformdirs
 
@@ -22,8 +24,26 @@ _TABLE = (
     "finished INTEGER NOT NULL DEFAULT 0)"
 )
 _LISTED = 5
+LAST = "last"
+"""Names the latest run that can be resumed."""
+KILLED = "is running, or was killed"
 FORMAT = 4
 """Version of what a stopped run leaves. Since 4 its state says what its models cost."""
+
+
+class Waiting(NamedTuple):
+    """A run that can be resumed."""
+
+    run: str
+    begun: str
+    """When, in UTC."""
+    what: str
+    """Its method and task."""
+    problem: str
+    why: str
+    """Why it stopped."""
+    limit: str
+    """The limit that has to be raised; empty: none."""
 
 
 class Runs:
@@ -64,12 +84,74 @@ class Runs:
         with self._db() as db:
             while True:
                 run = f"{plan.task_id}-{''.join(secrets.choice(LETTERS) for _ in range(4))}"
-                row = (run, json.dumps({**asdict(plan), "format": FORMAT}))
+                begun = datetime.now(UTC).isoformat(timespec="seconds")
+                row = (run, json.dumps({**asdict(plan), "format": FORMAT, "begun": begun}))
                 if db.execute("INSERT OR IGNORE INTO runs (id, plan) VALUES (?, ?)", row).rowcount:
                     return run
 
-    def plan(self, run: str) -> Plan:
+    def find(self, named: str) -> str:
+        """Returns the id of a run: the one that is named, or for `last` the latest to be resumed.
+
+        Raises:
+            InputError: There is no last one.
+        """
+        if named != LAST:
+            return named
+        if waiting := self.waiting():
+            return waiting[0].run
+        raise InputError("no run was stopped here; solve a problem first")
+
+    def waiting(self) -> list["Waiting"]:
+        """Returns the runs that can be resumed, the latest first."""
+        with self._db() as db:
+            rows = db.execute(
+                "SELECT id, plan FROM runs WHERE NOT finished ORDER BY rowid DESC"
+            ).fetchall()
+        kept = [(run, json.loads(plan)) for run, plan in rows]
+        return [
+            Waiting(
+                run,
+                plan.get("begun", ""),
+                f"{plan['method']} on {plan['task']}",
+                plan["problem"],
+                plan.get("stopped") or KILLED,
+                plan.get("limit", ""),
+            )
+            for run, plan in kept
+            if plan.get("format", 1) == FORMAT
+        ]
+
+    def stop(self, run: str, why: str, limit: str = "") -> None:
+        """Notes why a run has stopped that can be resumed.
+
+        Args:
+            run: Its id.
+            why: Why, in words.
+            limit: The limit that has to be raised first; empty: none.
+        """
+        self._change(run, {"stopped": why, "limit": limit})
+
+    def change(self, run: str, plan: Plan) -> None:
+        """Replaces what is kept of a run's plan; it is about to begin anew."""
+        self._change(run, {**asdict(plan), "stopped": "", "limit": ""})
+
+    def _change(self, run: str, what: dict[str, Any]) -> None:
+        with self._db() as db:
+            row = db.execute("SELECT plan FROM runs WHERE id = ?", (run,)).fetchone()
+            if row is not None:
+                kept = json.dumps({**json.loads(row[0]), **what})
+                db.execute("UPDATE runs SET plan = ? WHERE id = ?", (kept, run))
+
+    def answers(self, run: str) -> Path:
+        """Returns the file of what a run has been answered."""
+        return self.path.parent / "answers" / f"{run}.sqlite"
+
+    def plan(self, run: str, *, raised: bool = False) -> Plan:
         """Returns what a stopped run was about.
+
+        Args:
+            run: Its id.
+            raised: Whether it is given other limits.
 
         Raises:
             InputError: There is no such run, it is finished, or an earlier version began it.
@@ -93,14 +175,28 @@ class Runs:
                 f"run {run!r} was begun by another version and cannot be gone on with; solve the "
                 "problem again for a new run"
             )
+        kept.pop("begun", "")
+        kept.pop("stopped", "")
+        if (limit := kept.pop("limit", "")) and not raised:
+            raise InputError(
+                f"run {run!r} was ended by its limit on {limit}; give it a higher one: "
+                f"thoughtgraph solve --resume {run} --limit {limit}=…"
+            )
         return Plan(**kept)
 
     def finish(self, run: str) -> None:
-        """Marks a run as finished."""
+        """Marks a run as finished; what it was answered is dropped."""
+        self._drop_answers(run)
         with self._db() as db:
             db.execute("UPDATE runs SET finished = 1 WHERE id = ?", (run,))
 
     def forget(self, run: str) -> None:
         """Drops a run that never got anywhere."""
+        self._drop_answers(run)
         with self._db() as db:
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
+
+    def _drop_answers(self, run: str) -> None:
+        file = self.answers(run)
+        for end in ("", "-wal", "-shm"):
+            file.with_name(file.name + end).unlink(missing_ok=True)

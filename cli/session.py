@@ -1,13 +1,14 @@
 """One search, from its start or from where it was stopped, shown while it runs."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
@@ -15,14 +16,21 @@ from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.events import Event
+from thoughtgraph.cli.outcome import limit_of
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.progress import follow
 from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import Screen
 from thoughtgraph.cli.watch import STREAM, Watch
+from thoughtgraph.errors import InputError
 from thoughtgraph.model import ChatPort
+from thoughtgraph.paid import Paid
+from thoughtgraph.settings import LIMIT_PREFIX
+from thoughtgraph.usage import Limits, spent
 
+AGAIN = ("seconds", "retries")
+"""What of a run's usage is not spent again when it begins anew with what it was answered."""
 GRACE = 5.0
 """Seconds that a stopped search waits for the running superstep to end (ours)."""
 
@@ -48,6 +56,8 @@ class Session:
         evaluator: The judging model; None: the same.
         runs: Where checkpoints are kept.
         news: What is told before the search begins.
+        paid: What the run has paid for.
+        raised: The limits it is given anew, by setting; empty: none, it goes on where it stopped.
     """
 
     run: str
@@ -56,6 +66,8 @@ class Session:
     evaluator: ChatPort | None
     runs: Runs
     news: Sequence[Event] = ()
+    paid: Paid = field(default_factory=Paid)
+    raised: Mapping[str, Any] = field(default_factory=dict)
 
     async def search(self, screen: Screen) -> Ended:
         """Searches until the end or until the task is cancelled, which Ctrl-C does.
@@ -73,7 +85,9 @@ class Session:
                 checkpointer=saver,
             )
             config: RunnableConfig = {"configurable": {"thread_id": self.run}}
-            await rewind(graph, saver, config)
+            before = await self._dropped(graph, saver, config)
+            if not before:
+                await rewind(graph, saver, config)
             watch = Watch(graph.builder.state_schema, (await graph.aget_state(config)).values)
             screen.open(watch)
             screen.tell(self.news)
@@ -81,21 +95,53 @@ class Session:
             works = follow(models, partial(setattr, watch, "works"))
             shows = [asyncio.create_task(each) for each in (_draw(screen), works)]
             try:
-                finished = await self._stopping(graph, config, watch, screen)
+                finished = await self._stopping(graph, config, watch, screen, before)
             finally:
                 for each in shows:
                     await _end(each)
                 screen.close()
-            if finished and watch.state.get("stop_reason") != "error":
+            failed = watch.state.get("stop_reason") == "error"
+            if finished and not failed and not limit_of(watch.state):
                 await saver.adelete_thread(self.run)
         return Ended(watch.state, finished)
 
+    async def _dropped(
+        self, graph: Graph, saver: AsyncSqliteSaver, config: RunnableConfig
+    ) -> dict[str, float]:
+        """Drops what the run did under lower limits; it begins anew, and `paid` knows its answers.
+
+        Returns:
+            What of its usage cannot be asked for again; nothing when it goes on where it stopped.
+
+        Raises:
+            InputError: A limit is not higher than what was spent already.
+        """
+        if not self.raised and not self.plan.before:
+            return {}
+        used = (await graph.aget_state(config)).values.get("usage", {})
+        for setting, allowed in self.raised.items():
+            name = setting.removeprefix(LIMIT_PREFIX)
+            if spent(cast("Limits", {name: allowed}), used):
+                raise InputError(
+                    f"run {self.run!r} has spent {allowed} {name} or more already; give it a "
+                    f"higher limit on {name}"
+                )
+        before = {name: max(used.get(name, 0), self.plan.before.get(name, 0)) for name in AGAIN}
+        self.runs.change(self.run, replace(self.plan, before=before))
+        await saver.adelete_thread(self.run)
+        return before
+
     async def _stopping(
-        self, graph: Graph, config: RunnableConfig, watch: Watch, screen: Screen
+        self,
+        graph: Graph,
+        config: RunnableConfig,
+        watch: Watch,
+        screen: Screen,
+        before: dict[str, float],
     ) -> bool:
         """Follows the search to its end, or to a stop when this task is cancelled."""
         control = RunControl()
-        search = asyncio.create_task(self._follow(graph, config, watch, screen, control))
+        search = asyncio.create_task(self._follow(graph, config, watch, screen, control, before))
         try:
             await asyncio.shield(search)
         except asyncio.CancelledError:
@@ -115,17 +161,31 @@ class Session:
         watch: Watch,
         screen: Screen,
         control: RunControl,
+        before: dict[str, float],
     ) -> None:
-        stream = graph.astream(
-            None if watch.state else {"problem": self.plan.problem},
-            config,
-            context=self.plan.settings,
-            stream_mode=list(STREAM),
-            durability="async",
-            control=control,
-        )
-        async for mode, data in stream:
-            screen.tell(watch.apply(mode, data))
+        def stream(given: Any, **options: Any) -> AsyncIterator[Any]:
+            return graph.astream(
+                given,
+                config,
+                context=self.plan.settings,
+                stream_mode=list(STREAM),
+                durability="async",
+                control=control,
+                **options,
+            )
+
+        given = None if watch.state else {"problem": self.plan.problem}
+        if before:
+            screen.tell([Event("resume", "what was answered before is not asked again")])
+            async for mode, data in stream(given, interrupt_after=["start"]):
+                watch.apply(mode, data)
+            await graph.aupdate_state(config, {"usage": before}, as_node="start")
+            watch.apply("updates", {"start": {"usage": before}})
+            given = None
+        async for mode, data in stream(given):
+            events = watch.apply(mode, data)
+            if not before or self.paid.asked_anew:  # the rest was told before
+                screen.tell(events)
 
 
 async def _end(task: asyncio.Task[Any]) -> None:

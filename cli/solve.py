@@ -2,6 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
+from os.path import expanduser
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,8 +14,8 @@ from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.introduction import introduce, uncounted
-from thoughtgraph.cli.outcome import Outcome, resume_hint, show
-from thoughtgraph.cli.plan import Plan, Wish, check_files, unexpected
+from thoughtgraph.cli.outcome import Outcome, limit_of, resume_hint, show
+from thoughtgraph.cli.plan import Plan, Wish, check_files, limit_settings, raised, unexpected
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import screen_for
@@ -20,8 +23,11 @@ from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.endpoints import default_specifier
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
 from thoughtgraph.outcome import INTERRUPTED
+from thoughtgraph.paid import Paid
 from thoughtgraph.prices import check_limit, prices_of
 from thoughtgraph.tree import ROOT, root
+
+STOPPED = "was stopped by Ctrl-C"
 
 
 def solve(wish: Wish, made: Plan | None) -> int:
@@ -40,27 +46,38 @@ def solve(wish: Wish, made: Plan | None) -> int:
         ToolsUnavailable: The tools cannot work here, for example without a network.
     """
     runs = Runs()
-    plan = made or _resumed(wish, wish.resume or "", runs)
+    again = "" if wish.resume is None else runs.find(wish.resume)
+    plan = made or _resumed(wish, again, runs)
+    plan = replace(
+        plan,
+        json_file=_placed(wish.json_file) or plan.json_file,
+        html_file=_placed(wish.html_file) or plan.html_file,
+    )
+    check_files(replace(wish, json_file=plan.json_file, html_file=plan.html_file))
+    paid = Paid()
     console = Console(
-        highlight=False, soft_wrap=True, quiet=wish.quiet, stderr=wish.json_file == "-"
+        highlight=False, soft_wrap=True, quiet=wish.quiet, stderr=plan.json_file == "-"
     )
     specifier = wish.model or plan.model or default_specifier()
-    model = open_port(specifier, console)
+    model = open_port(specifier, console, paid)
     judge = wish.evaluator_model or plan.evaluator_model
-    evaluator = open_port(judge, console) if judge else None
+    evaluator = open_port(judge, console, paid) if judge else None
     prices = prices_of(
         [port for port in (model, evaluator) if port], plan.settings.get("prices", {})
     )
     if plan.settings.get("limit_dollars") is not None:
         check_limit(prices)
-    run = runs.add(plan) if wish.resume is None else wish.resume
+    run = again or runs.add(plan)
+    paid.keep_in(runs.answers(run))
     introduce(console, plan, runs.path.parent / "pictures", run)
     title = f"run {run}: {plan.method} on {plan.task_id} with {specifier}"
     screen = screen_for(console, title)
-    session = Session(run, plan, model, evaluator, runs, uncounted(prices))
+    limits = limit_settings(wish.limits) if again else {}
+    session = Session(run, plan, model, evaluator, runs, uncounted(prices), paid, limits)
     try:
         ended = asyncio.run(session.search(screen))
     except KeyboardInterrupt:
+        runs.stop(run, STOPPED)
         console.print(resume_hint(run))
         raise
     except (InputError, ToolsUnavailable):
@@ -68,13 +85,15 @@ def solve(wish: Wish, made: Plan | None) -> int:
         if wish.resume is None:
             runs.forget(run)
         raise
+    finally:
+        paid.close()
     _close(runs, run, ended)
     result = results.stored(_out(plan, ended, specifier, run))
-    written = _write(result, wish.json_file, wish.html_file)
+    written = _write(result, plan.json_file, plan.html_file)
     show(console, Outcome(plan, result, written, run))
     if plan.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
-    if wish.quiet and wish.json_file != "-" and result["answer"] is not None:
+    if wish.quiet and plan.json_file != "-" and result["answer"] is not None:
         print(text.lines(result["answer"]))
     if error := ended.state.get("error"):
         complain(error)
@@ -82,22 +101,31 @@ def solve(wish: Wish, made: Plan | None) -> int:
 
 
 def _resumed(wish: Wish, run: str, runs: Runs) -> Plan:
-    check_files(wish)
     if extra := unexpected(wish):
         raise InputError(
-            f"a resumed run keeps what it was given; leave out {', '.join(extra)}, or start anew "
-            "without --resume"
+            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
+            "or start anew without --resume"
         )
-    return runs.plan(run)
+    return raised(runs.plan(run, raised=bool(wish.limits)), wish.limits)
+
+
+def _placed(path: str) -> str:
+    """Returns where a file will be, wherever the run is resumed."""
+    return str(Path(expanduser(path)).absolute()) if path not in ("", "-") else path
 
 
 def _close(runs: Runs, run: str, ended: Ended) -> None:
     """Keeps or drops the run; an endpoint that never answered leaves nothing to keep."""
     if not ended.finished:
+        runs.stop(run, STOPPED)
+        return
+    if limit := limit_of(ended.state):
+        runs.stop(run, f"was ended by its limit on {limit}", limit)
         return
     if ended.state.get("stop_reason") != "error":
         runs.finish(run)
         return
+    runs.stop(run, "was ended by an error of its model or tools")
     usage = ended.state.get("usage", {})
     if not usage.get("requests") and not usage.get("cached"):
         runs.forget(run)

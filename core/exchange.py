@@ -5,8 +5,10 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
+from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.cache import Answer
 from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
@@ -122,6 +124,25 @@ def joined(answers: Sequence[Answer]) -> Answer:
     }
 
 
+def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answer:
+    """Counts what an answer cost and returns it.
+
+    Args:
+        answer: The answer of one call.
+        request: What was asked.
+        model: Name of the model, for its price.
+        meter: Counts it.
+    """
+    meter.count(
+        request.role,
+        model,
+        samples=len(answer["texts"]),
+        prompt_tokens=answer["prompt_tokens"],
+        completion_tokens=answer["completion_tokens"],
+    )
+    return answer
+
+
 async def attempted(
     retry: Retry,
     attempt: Callable[[], Awaitable[Answer]],
@@ -205,3 +226,9 @@ def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]
 def _number(value: Any) -> int:
     """Returns a count that a server reported, 0 when it is none that can be believed."""
     return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
+
+
+def callbacks() -> BaseCallbackManager | list[Any] | None:
+    """Returns the running graph's callbacks: traces and token streams nest under its node."""
+    config = var_child_runnable_config.get()
+    return config.get("callbacks") if config else None

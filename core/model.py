@@ -8,10 +8,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.cache import Answer, AnswerCache, MemoryCache, digest
 from thoughtgraph.connections import (
@@ -24,9 +22,20 @@ from thoughtgraph.connections import (
     understood,
 )
 from thoughtgraph.errors import InputError, ModelError, ReplayMiss
-from thoughtgraph.exchange import TOKENS_A_SAMPLE, Draw, Request, attempted, gathered, joined, read
+from thoughtgraph.exchange import (
+    TOKENS_A_SAMPLE,
+    Draw,
+    Request,
+    attempted,
+    callbacks,
+    counted,
+    gathered,
+    joined,
+    read,
+)
 from thoughtgraph.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.meter import Meter
+from thoughtgraph.paid import Paid
 from thoughtgraph.prices import Price, listed
 from thoughtgraph.retry import Retry
 from thoughtgraph.usage import Limits, Usage
@@ -87,6 +96,8 @@ class ChatPort:
         self._limiter = limiter or shared_limiter(self.endpoint, rates_from_environment())
         self._retry = retry or Retry()
         self._timeout = timeout
+        self.paid: Paid | None = None
+        """What the one run that asks has paid for, where it may begin anew."""
         self._price = price
         self._connections = Connections(model)
         self._secrets = secrets_of(model)
@@ -254,6 +265,9 @@ class ChatPort:
     async def _send(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Makes one call, again after passing faults, for n samples from index `at` on."""
         # A stream cannot carry several samples; LangGraph's `messages` mode would ask for one.
+        if self.paid and (known := await self.paid.take(request, at, n)):
+            meter.check()
+            return counted(known, request, self.name, meter)
         extra: dict[str, Any] = {"n": n} if n > 1 else {}
         if n > 1 and "streaming" in self._fields:
             extra["stream"] = False
@@ -267,7 +281,7 @@ class ChatPort:
                     result = await model.agenerate(
                         [list(request.messages)],
                         stop=list(request.stop) or None,
-                        callbacks=_callbacks(),
+                        callbacks=callbacks(),
                         metadata=request.metadata(at),
                         **parameters,
                         **extra,
@@ -275,20 +289,10 @@ class ChatPort:
                 answer = read(result, request, n)
                 turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
                 # Before the next one gets this turn: it may be over the limit now.
-                meter.count(
-                    request.role,
-                    self.name,
-                    samples=len(answer["texts"]),
-                    prompt_tokens=answer["prompt_tokens"],
-                    completion_tokens=answer["completion_tokens"],
-                )
-                return answer
+                return counted(answer, request, self.name, meter)
 
-        endpoint = f"{self.name} at {self.endpoint}"
-        return await attempted(self._retry, attempt, meter, endpoint=endpoint, hide=self._secrets)
-
-
-def _callbacks() -> BaseCallbackManager | list[Any] | None:
-    """Returns the running graph's callbacks: traces and token streams nest under its node."""
-    config = var_child_runnable_config.get()
-    return config.get("callbacks") if config else None
+        place = f"{self.name} at {self.endpoint}"
+        answer = await attempted(self._retry, attempt, meter, endpoint=place, hide=self._secrets)
+        if self.paid:
+            await self.paid.keep(request, at, answer, meter)
+        return answer

@@ -1,0 +1,81 @@
+"""Answers that a run has paid for, so that it can begin again with higher limits and pay no more.
+
+A search that a limit cut short went other ways than one with a higher limit would have gone. So it
+begins anew, and whatever it asks that it was answered before is taken from here and counted as it
+was when it was asked: the result is that of a run which had the higher limit from the start.
+"""
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+
+from thoughtgraph.cache import Answer, SqliteCache, digest
+from thoughtgraph.errors import InputError
+from thoughtgraph.exchange import Request
+from thoughtgraph.meter import Meter
+
+
+class Paid:
+    """The paid answers of one run, in an SQLite file of its own."""
+
+    def __init__(self) -> None:
+        self._answers: SqliteCache | None = None
+        self._asked: Counter[str] = Counter()
+        self.asked_anew = False
+        """Whether something was asked that had not been answered before."""
+
+    def keep_in(self, file: Path) -> None:
+        """Names the file; before that nothing is kept.
+
+        Raises:
+            InputError: It cannot be used.
+        """
+        self._answers = SqliteCache(file)
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._answers is not None:
+            self._answers.close()
+
+    async def take(self, request: Request, at: int, n: int) -> Answer | None:
+        """Returns what a call was answered before; each answer is given once.
+
+        Args:
+            request: What is asked.
+            at: Index of the first sample that the call asks for.
+            n: How many it asks for; an answer with more is none.
+        """
+        if self._answers is None:
+            return None
+        key = _key(request, at)
+        kept = f"{key}/{self._asked[key]}"
+        self._asked[key] += 1
+        answer = await asyncio.to_thread(self._answers.get, kept)
+        if answer is None or len(answer["texts"]) > n:
+            self.asked_anew = True
+            return None
+        return answer
+
+    async def keep(self, request: Request, at: int, answer: Answer, meter: Meter) -> None:
+        """Keeps what the call that was last looked for was answered.
+
+        Args:
+            request: What was asked.
+            at: Index of the first sample that the call asked for.
+            answer: The answer.
+            meter: Told when the file cannot be written any more.
+        """
+        if self._answers is None:
+            return
+        key = _key(request, at)
+        kept = f"{key}/{self._asked[key] - 1}"
+        try:
+            await asyncio.to_thread(self._answers.put, kept, answer)
+        except InputError as error:
+            meter.fail(str(error))  # the answer is paid for: use it, then stop
+
+
+def _key(request: Request, at: int) -> str:
+    """Names a call by what it asks, not whom, nor how many samples were wanted in all."""
+    content = {name: value for name, value in request.content().items() if name != "n"}
+    return digest({**content, "role": request.role, "at": at})
