@@ -26,7 +26,7 @@ _TABLE = (
 _LISTED = 5
 LAST = "last"
 """Names the latest run that can be resumed."""
-KILLED = "is running, or was killed"
+KILLED = "was stopped or killed, or is running"
 FORMAT = 4
 """Version of what a stopped run leaves. Since 4 its state says what its models cost."""
 

@@ -27,8 +27,6 @@ from thoughtgraph.paid import Paid
 from thoughtgraph.prices import check_limit, prices_of
 from thoughtgraph.tree import ROOT, root
 
-STOPPED = "was stopped by Ctrl-C"
-
 
 def solve(wish: Wish, made: Plan | None) -> int:
     """Solves one problem and shows how.
@@ -77,7 +75,6 @@ def solve(wish: Wish, made: Plan | None) -> int:
     try:
         ended = asyncio.run(session.search(screen))
     except KeyboardInterrupt:
-        runs.stop(run, STOPPED)
         console.print(resume_hint(run))
         raise
     except (InputError, ToolsUnavailable):
@@ -117,7 +114,6 @@ def _placed(path: str) -> str:
 def _close(runs: Runs, run: str, ended: Ended) -> None:
     """Keeps or drops the run; an endpoint that never answered leaves nothing to keep."""
     if not ended.finished:
-        runs.stop(run, STOPPED)
         return
     if limit := limit_of(ended.state):
         runs.stop(run, f"was ended by its limit on {limit}", limit)

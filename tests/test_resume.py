@@ -68,7 +68,9 @@ PUZZLE = ["4 9 10 13", "--task", "game24", "--method"]
 CASES = {
     "tot_bfs": Case([*PUZZLE, "tot_bfs", "--set", "breadth=3"], play),
     "tot_dfs": Case([*PUZZLE, "tot_dfs", "--set", "outputs=3"], play),
-    "tomt_os": Case(["--method", "tomt_os", "--set", "max_calls=12"], scribble),
+    "tomt_os": Case(
+        ["--method", "tomt_os", "--set", "max_calls=12", "--set", "branches=12"], scribble
+    ),
     "rollback": Case(["One? Two.", "--task", "gsm8k", "--method", "rollback"], steps),
     "itot_a_star": Case([*PAGED, "itot_a_star", "--set", "rounds=6"], walk),
     "fgdip": Case([*PAGED, "fgdip", "--set", "max_depth=3"], walk),
