@@ -2,7 +2,7 @@
 
 const TAIL = 14;
 const INSIDE = { edges: 36, worth: 20 };
-const BOLD = 1.09;
+const BOLD = 1.18;
 
 /** What is written on a thought's card. */
 function labelOf(search, thought) {
