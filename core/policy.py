@@ -40,7 +40,7 @@ DEFAULT = "default"
 NO_PAGES = "none"
 """What an operator names who offers no source of pages."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_LIFTED = re.compile(r" None: [^.]*\.")
+_LIFTED = re.compile(r" None: [^.:]*+\.")
 """What a description says of a limit that is lifted."""
 MODELS_VARIABLE = "THOUGHTGRAPH_SERVED_MODELS"
 CORPORA_VARIABLE = "THOUGHTGRAPH_SERVED_CORPORA"

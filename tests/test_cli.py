@@ -252,6 +252,7 @@ def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
     assert "verified: " in shown
 
 
+@pytest.mark.ci
 def test_a_terminal_without_control_codes_or_colours_is_sent_none(server: FakeServer) -> None:
     solve = ["solve", *PUZZLE, "--method", "io", "--model", server.specifier]
     for arguments in (solve, ["methods"], ["--help"]):

@@ -1,16 +1,13 @@
 from collections import Counter
 
 import pytest
+from pools import POOLS
 from scripted import ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.bench.metrics import best_of_k
 
 QUESTION = "What is 6 times 7?"
-POOL = [
-    pytest.param(range(100), id="100"),
-    pytest.param(range(2_000), id="2000", marks=pytest.mark.slow),
-]
 
 
 def said(answers):
@@ -88,7 +85,7 @@ async def test_nothing_is_voted_on_when_no_request_is_allowed():
     assert (out["answer"], out["stop_reason"], out["candidates"]) == (None, "budget", [])
 
 
-@pytest.mark.parametrize("seeds", POOL)
+@pytest.mark.parametrize("seeds", POOLS)
 async def test_one_sample_equals_chain_of_thought(seeds):
     def reply(call):
         return said(drawn(call.prompt, call.n))
@@ -107,7 +104,7 @@ async def test_one_sample_equals_chain_of_thought(seeds):
         assert voted["tree"]["1"]["text"] == plain["tree"]["1"]["text"]
 
 
-@pytest.mark.parametrize("seeds", POOL)
+@pytest.mark.parametrize("seeds", POOLS)
 async def test_the_order_of_samples_matters_for_ties_alone(seeds):
     def reply(call):
         seed, turn = call.prompt.split("Question ")[1].split("?")[0].split(".")
@@ -128,7 +125,7 @@ async def test_the_order_of_samples_matters_for_ties_alone(seeds):
             assert outs[0]["answer"] == outs[1]["answer"], f"P6: {seed}"
 
 
-@pytest.mark.parametrize("seeds", POOL)
+@pytest.mark.parametrize("seeds", POOLS)
 async def test_best_of_k_never_falls_with_k(seeds):
     graph = tg.build(
         "cot_sc",

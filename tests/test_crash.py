@@ -19,6 +19,8 @@ from players import play
 
 from thoughtgraph.checkpoints import unpack
 
+pytestmark = pytest.mark.ci
+
 DELAY = 0.03
 """Seconds the endpoint takes: long enough that a superstep's answers do not all arrive at once."""
 GRACE = 0.1

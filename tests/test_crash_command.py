@@ -12,6 +12,8 @@ import pytest
 from fake_server import FakeServer, Fault, after
 from players import play
 
+pytestmark = pytest.mark.ci
+
 COMMAND = [sys.executable, "-c", "from thoughtgraph.cli.app import main; main()"]
 SMALL = ["4 9 10 13", "--task", "game24", "--set", "breadth=2", "--set", "n_evaluate=1"]
 DOOMED = """

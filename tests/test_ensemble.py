@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pools import POOLS
 from scripted import Call
 from stepping import MARKER, drawn, run, single, told, walker
 
@@ -14,7 +15,6 @@ from thoughtgraph.graphs.thought_rollback import SETTINGS
 from thoughtgraph.nodes.ensemble import ranked, settled, weight
 from thoughtgraph.tree import Thought, Tree, root
 
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 RULES = ["first", "last", "majority", "ratio", "difference"]
 SMALL = st.integers(0, 19)
 
@@ -186,7 +186,7 @@ def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, para
     )
 
 
-@pytest.mark.parametrize("pool", POOLS)
+@pytest.mark.parametrize("pool", [range(100), POOLS[2]])
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_stopping_when_settled_never_changes_the_answer(pool: range, parallel: bool) -> None:
     saved: dict[str, int] = dict.fromkeys(RULES, 0)

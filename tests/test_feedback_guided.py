@@ -9,6 +9,7 @@ from acting import Errand, Odds, Walk, shown_step, walker
 from langgraph.checkpoint.memory import InMemorySaver
 from letters import HOSTILE, comparable, edges
 from pages_script import ScriptedPages
+from pools import POOLS
 from scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
@@ -19,8 +20,6 @@ from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
 from thoughtgraph.prompts import fill
 from thoughtgraph.tools.sources import toolbox
-
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 
 
 @cache

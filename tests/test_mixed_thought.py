@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from climbing import LIBRARY, Climbing, climber
 from letters import HOSTILE, comparable, edges, interrupted
+from pools import POOLS
 from scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
@@ -16,7 +17,6 @@ from thoughtgraph.building import Graph
 from thoughtgraph.errors import ModelError
 from thoughtgraph.nodes.plans import drawn_shots
 
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
 
 

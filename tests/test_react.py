@@ -7,12 +7,12 @@ import pytest
 from acting import Errand, Odds, Walk, by_prompt, walker
 from langgraph.checkpoint.memory import InMemorySaver
 from letters import HOSTILE, comparable, edges
+from pools import POOLS
 from scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 METHODS = ("react", "reflexion")
 
 

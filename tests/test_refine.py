@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from pools import POOLS
 from scripted import ScriptedChat, rng
 
 import thoughtgraph as tg
@@ -8,10 +9,6 @@ import thoughtgraph as tg
 PUZZLE = "4 9 10 13"
 RIGHT = "Answer: (10 - 4) * (13 - 9) = 24"
 SENTENCES = "It rained. Nobody came. The cat slept. She kept the key."
-POOL = [
-    pytest.param(range(100), id="100"),
-    pytest.param(range(2_000), id="2000", marks=pytest.mark.slow),
-]
 
 
 def roles(model):
@@ -206,7 +203,7 @@ async def test_a_verdict_that_a_limit_forbids_ends_the_loop():
     assert (out["answer"], out["stop_reason"]) == ("A passage.", "budget")
 
 
-@pytest.mark.parametrize("seeds", POOL)
+@pytest.mark.parametrize("seeds", POOLS)
 async def test_no_refinement_of_a_right_output_and_never_more_than_k(seeds):
     def reply(call):
         draws = rng(call.prompt, call.draw)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from letters import HOSTILE, comparable, edges, interrupted
+from pools import POOLS
 from scripted import Call, Reply, ScriptedChat
 from stepping import (
     MARKER,
@@ -30,7 +31,6 @@ from thoughtgraph.nodes.analyse import bad_steps
 from thoughtgraph.nodes.structure import alpha, beta, line_of
 from thoughtgraph.tree import path_to
 
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 MODES = pytest.mark.parametrize("parallel", [True, False])
 EVERYTHING = 100_000
 

@@ -6,10 +6,9 @@ import re
 from typing import Any, NamedTuple
 
 import pytest
+from pools import POOLS
 from scripted import Call, Reply
 from stepping import MARKER, run
-
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 
 
 class Oracle(NamedTuple):

@@ -323,15 +323,20 @@ async def test_game24_ends_at_the_third_step() -> None:
     ("answer", "gold", "same"),
     [
         (r"2\sqrt{3}", r"\sqrt{12}", True),
-        (r"\frac{1}{3}", "1/3", True),
         ("0.33", "1/3", False),
-        ("x+1", "1+x", True),
-        ("3", "4", False),
-        ("\\frac{", "3", False),
-        ("", "3", False),
-        ("9^{9^{9^{9}}}", "3", False),
-        ("3\x003", "4", False),
-        ("\ud800", "4", False),
+        *(
+            pytest.param(*each, marks=pytest.mark.ci)
+            for each in (
+                (r"\frac{1}{3}", "1/3", True),
+                ("x+1", "1+x", True),
+                ("3", "4", False),
+                ("\\frac{", "3", False),
+                ("", "3", False),
+                ("9^{9^{9^{9}}}", "3", False),
+                ("3\x003", "4", False),
+                ("\ud800", "4", False),
+            )
+        ),
     ],
 )
 def test_formulas_are_compared_in_a_process_of_their_own(

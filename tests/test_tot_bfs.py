@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from letters import HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
+from pools import POOLS
 from scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
@@ -13,8 +14,6 @@ from thoughtgraph.nodes.select import best, drawn
 from thoughtgraph.tasks.game24 import Game24, solvable
 from thoughtgraph.tasks.game24_lines import remaining
 from thoughtgraph.tools.arithmetic import evaluate
-
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 
 
 def drawn_settings(seed: int) -> dict[str, Any]:

@@ -5,12 +5,11 @@ from typing import Any
 
 import pytest
 from letters import BAD, HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
+from pools import POOLS
 from scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.graphs.tot_dfs import visited
-
-POOLS = [range(100), pytest.param(range(2000), marks=pytest.mark.slow)]
 
 
 def drawn_settings(seed: int) -> dict[str, Any]:
@@ -188,7 +187,10 @@ async def test_a_search_stopped_after_every_node_ends_the_same(pool: range) -> N
         assert comparable(resumed) == comparable(whole), "P4"
 
 
-@pytest.mark.parametrize("pool", [range(30), POOLS[1]])
+FEWER = [range(10), pytest.param(range(30), marks=pytest.mark.ci), POOLS[2]]
+
+
+@pytest.mark.parametrize("pool", FEWER)
 async def test_without_bad_verdicts_pruning_changes_nothing(pool: range) -> None:
     for seed in pool:
         settings = {**drawn_settings(seed), "threshold": 0.0}

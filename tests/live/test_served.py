@@ -26,6 +26,8 @@ from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient as Client
 from langgraph_sdk.schema import StreamMode
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).parents[2]
 PUZZLE = "2 4 7 11"
 """2 + 4 + 7 + 11 = 24."""

@@ -15,6 +15,8 @@ from thoughtgraph.cli.app import main
 if missing():
     pytest.skip(missing(), allow_module_level=True)
 
+pytestmark = pytest.mark.ci
+
 Call = Callable[..., tuple[int, str, str]]
 
 

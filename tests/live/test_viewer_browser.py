@@ -31,6 +31,7 @@ PATIENCE = 60
 """Seconds within which anything must happen: a bound on hanging, not on speed."""
 
 pytestmark = [
+    pytest.mark.ci,
     pytest.mark.enable_socket,
     pytest.mark.skipif(
         not (CHROMIUM and DRIVER),

@@ -18,6 +18,8 @@ UNREACHABLE = re.compile(r"dns|connect|network|timed out|unreachable|offline", r
 if shutil.which("uv") is None:
     pytest.skip("uv is not installed", allow_module_level=True)
 
+pytestmark = pytest.mark.ci
+
 
 def uv(*arguments: str | Path, cwd: Path) -> None:
     done = subprocess.run(
