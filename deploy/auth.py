@@ -65,7 +65,13 @@ async def nothing_else(ctx: Auth.types.AuthContext, value: Any) -> bool:
 
 @auth.on.threads
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
-    """Marks a user's threads and runs as his, and shows him no others."""
+    """Marks a user's threads and runs as his, and shows him no others.
+
+    Raises:
+        HTTPException: A run would have the server call LangSmith (422).
+    """
+    if ctx.action == "create_run" and (value.get("kwargs") or {}).get("feedback_keys"):
+        raise Auth.exceptions.HTTPException(status_code=422, detail="no feedback is taken here")
     return _owned(ctx, value)
 
 

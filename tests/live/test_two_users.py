@@ -213,6 +213,17 @@ def test_bob_makes_nothing_in_alices_name(place: Place) -> None:
     assert answer.status == 404 or "not found" in answer.text.lower(), answer
 
 
+def test_no_header_and_no_run_gets_round_the_keys(place: Place) -> None:
+    """Studio has a way of its own into LangGraph's server, and feedback calls LangSmith."""
+    for scheme in ("langsmith", "noop"):
+        headers = {"x-auth-scheme": scheme, "x-user-id": "alice"}
+        assert ask(place.server, "GET", f"/threads/{place.thread}", **headers).status == 401
+    run = {"assistant_id": "io", **INPUT, "feedback_keys": ["a"]}
+    answer = place.ask("POST", "/runs/wait", run, key=BOB)
+    assert "LangSmith" not in answer.text
+    assert place.kind == "aegra" or answer.status == 422
+
+
 def test_alice_still_has_all_of_it(place: Place) -> None:
     state = place.ask("GET", f"/threads/{place.thread}/state", key=ALICE).body
     assert state["values"]["answer"] == "2 + 4 + 7 + 11"
