@@ -21,6 +21,8 @@ from thoughtgraph import registry
 if reason := missing("dev"):
     pytest.skip(reason, allow_module_level=True)
 
+pytestmark = pytest.mark.ci
+
 KEY, OPENAI_KEY = "tg-key-0123456789abcdef", "sk-openai-0123456789abcdef"
 CANARY = "canary-7f3a in a file of the operator's"
 SAID = "internal: token-of-the-endpoint-55aa"

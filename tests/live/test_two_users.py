@@ -9,6 +9,8 @@ from fake_server import FakeServer
 from players import add_up
 from serving import Answer, Server, ask, copied, missing, serving
 
+pytestmark = pytest.mark.ci
+
 ALICE, BOB = "alice-key-0123456789", "bob-key-0123456789"
 INPUT = {"input": {"problem": "2 4 7 11"}, "context": {"task": "game24"}}
 ABSENT = [("aegra", "/threads/{thread}/copy")]
