@@ -95,7 +95,8 @@ class Settings(BaseModel):
         1000,
         ge=1,
         le=100_000,
-        description="Longest completion, in tokens (official ToT code: 1000).",
+        description="Longest completion, in tokens (official code of ToT and Thought Rollback: "
+        "1000; else ours).",
     )
     share_evaluations: bool = Field(
         False,
@@ -154,6 +155,9 @@ class ReasoningSettings(ShowingSettings):
     top_p: float | None = Field(
         0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
     )
+    temperature: float | None = Field(
+        0.7, ge=0, le=2, description="Sampling temperature (official code: 0.7)."
+    )
 
 
 class OutrightSettings(ShowingSettings):
@@ -201,8 +205,8 @@ class ProposingSettings(Settings):
         0,
         ge=0,
         le=20,
-        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; else 0: appendix "
-        "B.1 is zero-shot).",
+        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; questions none: "
+        "appendix B.1 is zero-shot).",
     )
 
 

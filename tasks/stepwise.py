@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from thoughtgraph.prompts import fill, load, worked
@@ -11,6 +12,8 @@ from thoughtgraph.tree import Path
 
 SOLUTION = "The final solution is"
 CHOICE = "The final choice is"
+REASONING = "\nAnswer: Let's think step by step."
+"""What stands between the question of a worked example and its steps."""
 BREAK = "\n\n---\n\n"
 """What separates worked examples in their file."""
 
@@ -73,9 +76,10 @@ class Stepwise(ZeroShot):
     def ask(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt: with worked examples where the settings name some.
 
+        Those of `io` (few-shot) are questions and solutions, those of `cot` have their steps.
         Without any, a task that may ask for a strategy does unless `zero_shot` is `steps`.
         """
-        shown = worked(self.demonstrations, options)
+        shown = worked(partial(self._shown, style), options)
         if not shown and self._strategy and options.get("zero_shot") != "steps":
             return super().ask(problem, style, options)
         blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
@@ -94,6 +98,16 @@ class Stepwise(ZeroShot):
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` of the task's own worked examples."""
         return load(self._examples).split(BREAK)[:count]
+
+    def _shown(self, style: str, count: int) -> Sequence[str]:
+        """Returns own worked examples as a style shows them: `io` without their reasoning."""
+        own = self.demonstrations(count)
+        return own if style != "io" else [self._outright(example) for example in own]
+
+    def _outright(self, example: str) -> str:
+        """Returns an example's question and its solution, as input-output prompting shows them."""
+        question, solution = example.partition(REASONING)[0], example.rpartition(self._marker)[2]
+        return f"{question}\nAnswer: {self._marker}{solution}"
 
     def form(self) -> str:
         """Returns nothing: a step is written in free words."""

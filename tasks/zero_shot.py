@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from thoughtgraph.errors import ProblemError
+from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks.sections import ballot, choice, headed, split, written
@@ -96,8 +96,19 @@ class ZeroShot:
         return self.answer(problem, text) if complete else None
 
     def sample(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt for a strategy, or for the answer that follows one."""
-        asked = self.ask(problem, "cot", options).user
+        """Returns the prompt for a strategy, or for the answer that follows one.
+
+        Every task asks for both as appendix B.1 does, however it asks outright: the votes ask for
+        the answer in the same words.
+
+        Raises:
+            SettingError: Worked examples are wanted, which show no strategies.
+        """
+        if options.get("shots"):
+            raise SettingError(
+                "strategies are asked for without worked examples (appendix B.1); leave shots at 0"
+            )
+        asked = fill("zero_shot/cot", input=self.outright(problem), format=self._form)
         if path:
             strategy = split(written(path), "Answer")[0]
             return Prompt(f"{asked}\n\n{strategy}\n\nAnswer:\n")

@@ -155,8 +155,43 @@ async def test_plain_prompting_runs_with_and_without_examples(
     out = await graph.ainvoke({"problem": "How many?"}, context={"shots": shots})
     assert out["answer"] == ("B" if name in ("aqua", "mmlu") else "7")
     prompt = model.seen[0].prompt
-    assert prompt.count("\nAnswer: Let's think step by step.\nStep 1.") == shots
+    outright = method == "io"
+    marker = "The final choice is" if name in ("aqua", "mmlu") else "The final solution is"
+    assert prompt.count("\nAnswer: Let's think step by step.\nStep 1.") == shots * (not outright)
+    assert prompt.count(f"\nAnswer: {marker} ") == shots * outright
+    assert "step by step" not in prompt or not outright
     assert "How many?" in prompt
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_examples_of_input_and_output_have_the_solutions_of_those_with_steps(name: str) -> None:
+    plain, steps = (
+        task(name).ask("?", style, {"shots": 5}).user.split("\n\nQuestion: ")[1:-1]
+        for style in ("io", "cot")
+    )
+    assert len(plain) == 5
+    for short, long in zip(plain, steps, strict=True):
+        assert short.partition("\nAnswer:")[0] == long.partition("\nAnswer:")[0]
+        assert task(name).answer("?", short) == task(name).answer("?", long) is not None
+
+
+@pytest.mark.parametrize("name", TASKS)
+async def test_tree_of_thoughts_votes_on_strategies_that_were_asked_for_in_the_same_words(
+    name: str,
+) -> None:
+    model = ScriptedChat(reply=lambda call: "Think.\nAnswer:\nthe answer is 1. Best choice is 1")
+    graph = tg.build("tot_bfs", task=name, model=model)
+    await graph.ainvoke({"problem": "How many?"})
+    asked = model.seen[0].prompt
+    form = re.search(r'It should end with ("the answer is .*)\.$', asked, re.M)
+    assert form is not None
+    assert f"Answer the following question with {form[1]}: How many?" in model.seen[1].prompt
+    second = next(call.prompt for call in model.seen[1:] if call.role == "generate")
+    assert second == f"{asked}\n\nThink.\n\nAnswer:\n"
+    model.seen.clear()
+    with pytest.raises(tg.SettingError, match="leave shots at 0"):
+        await graph.ainvoke({"problem": "How many?"}, context={"shots": 2})
+    assert not model.seen
 
 
 @pytest.mark.parametrize("name", TASKS)
