@@ -4,7 +4,7 @@ Methods with more state subclass `SearchState` here, so that one page shows ever
 holds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from thoughtgraph.jobs import Draft
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.prices import Prices
+from thoughtgraph.reducers import Frame, first_set, latest, merge_index, restack
 from thoughtgraph.tree import Rollback, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages
 
@@ -24,25 +25,6 @@ SNAPSHOT = 5_000
 """Writes after which a growing channel is stored whole (ours; LangGraph's own bound in supersteps):
 a depth-first search writes several times a thought, and a whole tree every hundred writes, which is
 LangGraph's default, would be most of its checkpoints."""
-
-
-def first_set(old: str, new: str) -> str:
-    """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
-    return old or new
-
-
-def latest(old: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Keeps the last write: what hardly changes is not stored again at every step."""
-    return writes[-1] if writes else old
-
-
-def merge_index(index: dict[str, str], writes: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Adds entries to an index; what is known stays: the first thought counts."""
-    merged = dict(index)
-    for write in writes:
-        for key, thought in write.items():
-            merged.setdefault(key, thought)
-    return merged
 
 
 Index = Annotated[dict[str, str], DeltaChannel(merge_index, dict, snapshot_frequency=SNAPSHOT)]
@@ -97,35 +79,6 @@ class SearchState(SearchInput, total=False):
     candidates: list[str | None]
     ensembles: dict[str, str | None]
     oracle: bool
-
-
-class Frame(TypedDict):
-    """One level of a depth-first search: a state and what is left to try from it."""
-
-    thought: str
-    """Id of the expanded thought."""
-    candidates: list[str]
-    """Ids of its children in the order in which they are tried."""
-    pos: int
-    """How many of them were looked at."""
-    tried: int
-    """How many of them were visited."""
-
-
-class Restack(TypedDict):
-    """A write to a stack."""
-
-    keep: int
-    """How many frames stay, from the root down."""
-    frames: list[Frame]
-    """What is put on them."""
-
-
-def restack(stack: list[Frame], writes: Sequence[Restack]) -> list[Frame]:
-    """Changes the top of a stack; what lies below is not stored again."""
-    for write in writes:
-        stack = [*stack[: write["keep"]], *write["frames"]]
-    return stack
 
 
 class Finding(TypedDict):

@@ -13,8 +13,9 @@ from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.register import key_of, left_out, place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
+from thoughtgraph.reducers import Frame, Restack
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import DfsState, Frame, Restack, SearchState
+from thoughtgraph.state import DfsState, SearchState
 from thoughtgraph.task import Constrains
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import spent
