@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import PROPAGATE
-from thoughtgraph.nodes.act import REJECTED
+from thoughtgraph.outcome import REJECTED
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 

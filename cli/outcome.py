@@ -9,8 +9,7 @@ from rich.text import Text
 
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
-from thoughtgraph.nodes.act import REJECTED
-from thoughtgraph.outcome import INTERRUPTED, rightness, verdict
+from thoughtgraph.outcome import INTERRUPTED, REJECTED, rightness, verdict
 from thoughtgraph.prices import dollars
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.tree import Thought
@@ -133,12 +132,10 @@ def cost(result: Mapping[str, Any]) -> str:
 
 
 def _ending(result: Mapping[str, Any]) -> str:
-    name = result.get("limit", "")
-    if not name:
+    name = str(result.get("limit") or "")
+    if not name or limit_of(result):  # `resume` tells how a limit is raised
         return str(result["outcome"])
-    given = name.removeprefix(LIMIT_PREFIX)
-    option = "--limit" if given != name else "--set"
-    return f"{result['outcome']}; raise it with {option} {given}=…"
+    return f"{result['outcome']}; raise it with --set {name}=…"
 
 
 def _indented(answer: str) -> str:

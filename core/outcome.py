@@ -40,6 +40,21 @@ LIMITED = ("round_limit", "step_limit", "budget")
 ROUNDS = ("rounds", "refinements", "trials")
 STEPS = ("max_records", "max_steps", "steps", "max_depth")
 """Settings that bound a method's own rounds and steps; a method has one of each."""
+REJECTED = "rejected: "
+"""What the note of an answer that the search itself rejected begins with."""
+ACCEPTED = "accepted by the answer evaluator"
+FORCED = "forced at the end"
+GOOD = "the model finds it good"
+POOR = "the model does not find it good yet"
+DENIED = "the oracle says wrong"
+JUDGED = {
+    ACCEPTED: "that the answer evaluator accepted",
+    FORCED: "that was forced at the end",
+    GOOD: "that the model finds good",
+    DENIED: "that the oracle found wrong",
+    POOR: "that the model does not find good yet",
+}
+"""What a thought's note says of its answer, as the outcome says it."""
 SHOWN = 5
 """Tied answers that are named."""
 LONGEST = 40
@@ -132,8 +147,8 @@ def verdict(result: Mapping[str, Any]) -> str:
     right, task = result.get("verified"), result["task"]
     if right is None:
         return f"unknown: {task} has no exact check"
-    if result.get("stop_reason") == "verified":
-        return f"yes, by {_judge(result)}"
+    if result.get("stop_reason") == "verified" or note_of(result) == DENIED:
+        return f"{'yes' if right else 'no'}, by {_judge(result)}"
     return f"{'yes' if right else 'no'}, by the exact check of {task}"
 
 
@@ -166,22 +181,33 @@ def vote_words(chosen: Vote) -> str:
 
 def _end(result: Mapping[str, Any]) -> str:
     reason, settings = result.get("stop_reason", ""), result.get("settings", {})
-    answered = result.get("answer") is not None
-    having = "with an answer" if answered else "without an answer"
+    answered, judged = result.get("answer") is not None, _judged(result)
+    having = f"with an answer{judged}" if answered else "without an answer"
     if reason in LIMITED:
-        best = (
-            "without an answer" if result.get("answer") is None else "with the best answer so far"
-        )
+        best = having if judged or not answered else "with the best answer so far"
         return f"stopped by {_limit(str(result.get('limit', '')), settings)}, {best}"
     return {
         "finished": f"finished {having}",
         "verified": f"finished with an answer that {_judge(result)} found right",
-        "settled": f"finished {having} that no further solution could change",
+        "settled": "finished with an answer that no further solution could change",
         "exhausted": f"finished {having}, as nothing was left to search",
         "dead_end": f"finished {having}, as no thought was left to go on from",
         "error": f"stopped {having}, as the model could not be asked",
         INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
     }.get(reason, reason or "unknown")
+
+
+def note_of(result: Mapping[str, Any]) -> str:
+    """Returns the note of the thought that gave the answer; empty where there is none."""
+    thoughts = result.get("tree", {}).values()
+    return next((each.get("note", "") for each in thoughts if each.get("chosen")), "")
+
+
+def _judged(result: Mapping[str, Any]) -> str:
+    """Returns what the search itself thinks of its answer; empty where it does not say."""
+    note = note_of(result)
+    words = "that the search itself rejected" if note.startswith(REJECTED) else JUDGED.get(note)
+    return f" {words}" if words else ""
 
 
 def _judge(result: Mapping[str, Any]) -> str:

@@ -71,7 +71,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
             f"this is no result, it has no {missing[0]!r}; give what `tg.solve` or `ainvoke` of a "
             "graph returned"
         )
-    settings = out["settings"]
+    settings = {**out["settings"], **_models(out)}
     return {
         "method": out["method"],
         "task": settings["task"],
@@ -88,6 +88,15 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         "tree": {key: without_pages(thought) for key, thought in out["tree"].items()},
         "versions": out.get("versions") or versions(),
     }
+
+
+def _models(out: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the names of models that the settings leave open: a graph was built around them."""
+    used, named = list(out.get("prices") or ()), out["settings"]
+    if named.get("model") or not used:
+        return {}
+    judge = named.get("evaluator_model") or (used[1] if len(used) > 1 else "")
+    return {"model": used[0], "evaluator_model": judge}
 
 
 def without_pages(thought: Thought) -> Thought:

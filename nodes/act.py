@@ -16,6 +16,7 @@ from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.nodes.jobs import fanned_out, job_of, running_scratch
+from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
@@ -23,9 +24,6 @@ from thoughtgraph.task import Prompt
 from thoughtgraph.tools.pages import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened
 from thoughtgraph.usage import Usage
-
-REJECTED = "rejected: "
-"""What the note of an answer that was found wrong begins with; the reason follows."""
 
 
 def next_actions(style: str) -> Choose:

@@ -9,7 +9,7 @@ from langgraph.types import Overwrite
 from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.tally import Tally
-from thoughtgraph.outcome import limit_reached, sentence
+from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
 from thoughtgraph.parts import Parts
 from thoughtgraph.prices import unknown
 from thoughtgraph.state import REPLY, SearchState
@@ -136,6 +136,8 @@ def _verified(parts: Parts, state: SearchState, found: str | None) -> bool | Non
         return None
     if state["stop_reason"] == "verified":
         return True
+    if note_of(state) == DENIED:
+        return False
     task = parts.task_for(state["settings"], Task)
     return task.check(state["problem"], found) if isinstance(task, Checks) else None
 

@@ -7,6 +7,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.register import key_of, verdict_fields, verdicts_in
+from thoughtgraph.outcome import DENIED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Judges
@@ -73,7 +74,7 @@ async def _ask_oracle(
     right = await is_right(parts, state, state["tree"][key].get("answer"))
     verdict: Thought = {
         "value": RIGHT if right else WRONG,
-        "note": f"the oracle says {'right' if right else 'wrong'}",
+        "note": "the oracle says right" if right else DENIED,
     }
     return verdict, {}
 
@@ -94,7 +95,7 @@ async def _ask_model(
     good = task.judged(samples[0])
     if good is None:
         asker.meter.parse_error("judge")
-    label = "the model finds it good" if good else "the model does not find it good yet"
+    label = GOOD if good else POOR
     verdict = verdict_fields(state_key, {"value": RIGHT if good else WRONG, "label": label})
     verdict["value_raw"] = cut(samples[0])
     verdict["usage"] = asker.meter.by_role()

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from thoughtgraph.acting import Concludes, Extracts, Labels, Verifies
 from thoughtgraph.jobs import Job, Order
-from thoughtgraph.nodes.act import REJECTED, ask_step, hints_of, noted, same_action, written
+from thoughtgraph.nodes.act import ask_step, hints_of, noted, same_action, written
 from thoughtgraph.nodes.ask import Asker, spent_on
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out, job_of
 from thoughtgraph.nodes.refine import forbidden
+from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import FeedbackState, SearchState
@@ -21,7 +22,6 @@ from thoughtgraph.usage import remaining_thoughts
 STYLE = "fgdip"
 WORTH = {"sure": 2.0, "maybe": 1.0, "impossible": 0.0}
 """The values by which a thought keeps its label (ours)."""
-ACCEPTED = "accepted by the answer evaluator"
 SAME = "the same action as a thought beside it"
 
 
@@ -209,7 +209,7 @@ def conclude(parts: Parts) -> Node:
         end: Thought = {
             "status": "terminal",
             "usage": asker.meter.by_role(),
-            "note": "forced at the end",
+            "note": FORCED,
             "created_by": {"node": "conclude"},
         }
         new = grow(tree, deepest, [{**forced, **end}])

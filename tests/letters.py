@@ -138,9 +138,10 @@ async def interrupted(method: str, task: Any, reply: Reply, **context: Any) -> A
 
 
 def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
-    """A result without its clock."""
+    """A result without its clock and its name."""
     usage = {k: v for k, v in out["usage"].items() if k != "seconds"}
-    return {**out, "usage": usage}
+    same = {name: value for name, value in out.items() if name not in ("run", "date")}
+    return {**same, "usage": usage}
 
 
 def edges(method: str, task: Any) -> set[tuple[str, str]]:

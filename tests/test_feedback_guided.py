@@ -437,7 +437,8 @@ async def test_game_of_24_by_hand() -> None:
     model = ScriptedChat(reply=reply)
     graph = tg.build("fgdip", task="game24", model=model)
     out = await graph.ainvoke({"problem": "4 9 10 13"}, context={"n_generate": 2})
-    assert (out["answer"], out["stop_reason"]) == (RIGHT, "verified")
+    assert (out["answer"], out["stop_reason"]) == (RIGHT, "finished")
+    assert out["outcome"] == "finished with an answer that the answer evaluator accepted"
     assert [t["text"] for t in by_visit(out["tree"])] == [
         "10 - 4 = 6 (left: 6 9 13)",
         "13 - 9 = 4 (left: 4 6)",

@@ -128,3 +128,32 @@ async def test_the_page_has_the_sentence_of_the_result() -> None:
     (shown,) = payload([stored(out)])["runs"]  # type: ignore[list-item]
     assert shown["outcome"] == out["outcome"]
     assert shown["verified"] == "unknown: gsm8k has no exact check"
+
+
+@pytest.mark.parametrize(
+    ("judgement", "words"),
+    [
+        ("The passage is perfectly coherent", "that the model finds good"),
+        ("The passage is not perfectly coherent", "that the model does not find good yet"),
+    ],
+)
+async def test_what_the_model_thinks_of_its_answer_is_told(judgement: str, words: str) -> None:
+    def reply(call: Call) -> str:
+        return judgement if call.role == "judge" else f"Text {call.draw}"
+
+    given = "One. Two. Three. Four."
+    out = await run("refine", reply, "creative_writing", given, refinements=1)
+    assert f"with an answer {words}" in out["outcome"]
+
+
+async def test_an_answer_that_the_oracle_refused_is_not_called_unknown() -> None:
+    async def never(answer: str) -> bool:
+        return False
+
+    model = ScriptedChat(reply=lambda call: "Text")
+    graph = tg.build("refine", task="creative_writing", model=model, oracle=never)
+    given = {"problem": "One. Two. Three. Four."}
+    out = await graph.ainvoke(given, context={"refinements": 1})
+    assert out["verified"] is False
+    assert outcome.verdict({**out, "task": "creative_writing"}) == "no, by the oracle"
+    assert "with an answer that the oracle found wrong" in out["outcome"]

@@ -14,10 +14,12 @@ import pytest
 from fake_server import FakeServer
 from langgraph.graph import END, START, StateGraph
 from players import add_up
+from scripted import ScriptedChat
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 from thoughtgraph.cli.app import main
+from thoughtgraph.model import ChatPort
 
 GAME: dict[str, Any] = {"task": "game24", "method": "tot_bfs", "breadth": 1}
 PUZZLE = {"problem": "3 5 7 9"}
@@ -108,6 +110,8 @@ async def test_what_python_keeps_is_what_the_command_writes_and_views(
     assert ours["tree"].keys() == theirs["tree"].keys()
     for name in ("method", "task", "problem", "answer", "stop_reason"):
         assert ours[name] == theirs[name]
+    assert theirs["settings"]["model"] == model
+    assert theirs["settings"]["model"].endswith(f"#{ours['settings']['model']}")
     command("view", "python.json")
     tg.save(ours, "again.json")
     tg.save(ours, "page.html")
@@ -123,6 +127,16 @@ def test_a_notebook_shows_the_page_of_the_tree(model: str) -> None:
     assert shown == out._repr_html_()
     inside = shown.partition('srcdoc="')[2].partition('"')[0]
     assert markup.unescape(inside) == page
+
+
+async def test_models_that_a_graph_was_built_around_are_named(tmp_path: Path) -> None:
+    made, judge = ScriptedChat(reply=lambda call: ""), ScriptedChat(reply=lambda call: "")
+    models = ChatPort(made, name="maker"), ChatPort(judge, name="judge")
+    graph = tg.build("tot_bfs", task="game24", model=models[0], evaluator_model=models[1])
+    tg.save(await graph.ainvoke(PUZZLE), tmp_path / "run.json")
+    kept = json.loads((tmp_path / "run.json").read_text())
+    assert (kept["settings"]["model"], kept["settings"]["evaluator_model"]) == ("maker", "judge")
+    assert kept["date"].startswith("20")
 
 
 def test_what_is_no_result_is_not_kept(tmp_path: Path) -> None:
