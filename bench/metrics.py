@@ -1,4 +1,4 @@
-"""How answers are scored: the official scorers, which alone see gold answers (SPEC.md 1.8)."""
+"""How answers are scored: the official scorers, which alone see gold answers."""
 
 import math
 import re
@@ -60,7 +60,7 @@ def solved(answer: str, gold: str) -> float:
 def equivalent(answer: str, gold: str) -> float:
     """Returns 1 if two answers are the same in canonical form, or by math-verify.
 
-    Neither forgives a rounded number as the official TheoremQA script does (SPEC.md 1.8 knows no
+    Neither forgives a rounded number as the official TheoremQA script does (ours: no
     tolerance): `0.33` is not `1/3`. Two numbers need no second look; a formula that math-verify
     cannot compare in time is not the same.
 

@@ -1,4 +1,4 @@
-"""What Tree-of-Mixed-Thought reports of its searches (SCENES.md 3.4), from recorded runs."""
+"""What Tree-of-Mixed-Thought reports of its searches (section 4), from recorded runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

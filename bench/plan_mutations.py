@@ -163,7 +163,7 @@ MUTATIONS: dict[str, Mutation] = {
     "last tool": _other_tool,
     "swapped": _swapped,
 }
-"""One fault each; the first nine are SCENES 3.3's."""
+"""One fault each (ours)."""
 
 
 def main() -> None:

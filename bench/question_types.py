@@ -1,4 +1,4 @@
-"""The nine question types of Tree-of-Mixed-Thought in both styles (SCENES 5): meaning and text.
+"""The nine question types of Tree-of-Mixed-Thought in both styles (appendix A.1): meaning and text.
 
 Each type draws references to objects of a scene, says what is asked of them, and writes the
 question in the words of the public data sets' templates. A draw that meets a dead end is None.

@@ -1,4 +1,4 @@
-"""Random scenes in the style of CLEVR and of PTR, for questions made offline (SCENES 5).
+"""Random scenes in the style of CLEVR and of PTR, for questions made offline.
 
 PTR's structural rules and weights are the data set's own; how often a part occurs is ours, because
 the public files do not tell. Every draw comes from the generator that is given.

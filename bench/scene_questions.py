@@ -1,8 +1,8 @@
 """Questions about scenes, made offline: drawn, checked, balanced, each with its gold plan.
 
-Nothing is kept that does not meet SCENES 5: references are unique and distinct, relations matter,
-the gold plan passes the strict evaluator and gives the answer that set logic gives, the question
-cannot be answered with a relation left out, and no answer is given too often.
+Nothing is kept that does not meet every constraint (ours): references are unique and distinct,
+relations matter, the gold plan passes the strict evaluator and gives the answer that set logic
+gives, the question cannot be answered with a relation left out, and no answer is given too often.
 """
 
 import json
@@ -133,7 +133,7 @@ def _most(counts: Sequence[int], style: Style) -> float:
 
 
 def checked(scene: Scene, made: Draft) -> str | None:
-    """Returns the answer of a draft that meets every constraint of SCENES 5; else None."""
+    """Returns the answer of a draft that meets every constraint; else None."""
     try:
         gold = answer(scene, made.references, made.asked)
     except (NotUnique, ValueError):

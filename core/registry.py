@@ -146,9 +146,9 @@ TASKS = {
             "crosswords",
             "thoughtgraph.tasks.crosswords:Crosswords",
             "fill a 5 x 5 crossword from ten clues",
-            '["Long narrow piece", "Yours, of old", "Apartment payments", "Valuable thing", '
-            '"Equals", "Leather band", "Not those but", "Wash off the soap", "Bury", '
-            '"Bugs, to a gardener"]',
+            '["Smell that a dog follows", "Boat with paddles", "Crime of fire", "Stir from sleep", '
+            '"Many ships together", "Cloth around the neck", "Song for Christmas", "Come after", '
+            '"Loop of a lasso", "Belief"]',
         ),
         TaskEntry(
             "creative_writing",

@@ -63,7 +63,7 @@ class Usage(TypedDict, total=False):
     """Calls that were carried out, by tool; invalid actions are `parse_errors`."""
     tool_failures: dict[str, int]
     tool_cost: float
-    """What all tool calls cost together (SPEC.md 1.3: the cost paid)."""
+    """What all tool calls cost together: the cost paid."""
     tool_cost_path: float
     """What those on the path to the answer cost."""
     reasoning_steps: int

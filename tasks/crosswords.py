@@ -24,7 +24,7 @@ VERDICTS = {"sure": 0.0, "maybe": 0.0, "impossible": -1.0}
 MOST_BLANKS = 3
 """Clues with more blanks are not judged (official code)."""
 
-_EXAMPLE = '["Long narrow piece", "Yours, of old", … ten in all]'
+_EXAMPLE = '["Smell that a dog follows", "Boat with paddles", … ten in all]'
 _LINE = re.compile(r"([hv][1-5])\. ([A-Za-z]{5}) \((certain|high|medium|low)\)")
 _LENIENT = re.compile(
     r"\W*([hv][1-5])\b[^A-Za-z\n]*([A-Za-z]{5})\b[^A-Za-z\n]*(certain|high|medium|low)\b", re.I

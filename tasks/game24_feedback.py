@@ -50,7 +50,8 @@ class FeedbackSteps(ABC):
         """
         if _reduced(problem, path):
             return _answer(problem, path)
-        taken = "\n".join(["\n\nThe steps so far:", *texts(path)]) if path else ""
+        steps = _equations(problem, path)
+        taken = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
         return Prompt(
             fill(
                 "game24/step",
@@ -106,9 +107,14 @@ def _reduced(problem: str, path: Path) -> bool:
 
 
 def _answer(problem: str, path: Path) -> Prompt:
-    steps = "\n".join(texts(path))
+    steps = "\n".join(_equations(problem, path))
     asked = fill("game24/cot", input=problem)
-    return Prompt(f"{asked}\nSteps:\n{steps}" if path else asked)
+    return Prompt(f"{asked}\nSteps:\n{steps}" if steps else asked)
+
+
+def _equations(problem: str, path: Path) -> list[str]:
+    """Returns a path's steps; the problem, where the search had to begin at it, is none."""
+    return [text for text in texts(path) if text != problem]
 
 
 def _lessons(hints: Hints) -> str:

@@ -1,4 +1,4 @@
-r"""Canonical form of answers: numbers, choices, short lists, plain text (SPEC.md 1.8).
+r"""Canonical form of answers: numbers, choices, short lists, plain text.
 
 Two answers are the same when their canonical texts are equal. Numbers become exact: `$1,200.50`,
 `1200.5 dollars` and `\frac{2401}{2}` are `1200.5`. What a model wrote is matched, never evaluated,

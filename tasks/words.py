@@ -1,4 +1,4 @@
-"""Answers and verdicts in words: read, and the form in which equal ones are equal (SPEC.md 1.8)."""
+"""Answers and verdicts in words: read, and the form in which equal ones are equal."""
 
 import re
 import string

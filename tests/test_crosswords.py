@@ -10,6 +10,7 @@ from letters import comparable
 from scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
+from thoughtgraph import registry
 from thoughtgraph.bench.crosswords import best_state, load, rows, score
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
@@ -31,6 +32,19 @@ WORDS = dict(zip(LABELS, [*GOLD.lower().split(), *DOWN], strict=True))
 
 def path(*words: str) -> list[Any]:
     return [{"text": word} for word in words]
+
+
+def test_prompts_give_away_at_most_one_word_of_the_example_puzzle() -> None:
+    board = ["scent", "canoe", "arson", "rouse", "fleet"]
+    across_and_down = [*board, *("".join(column) for column in zip(*board, strict=True))]
+    clues = clues_of(TASK.read(registry.TASKS["crosswords"].example))
+    words = dict(zip(clues, across_and_down, strict=True))
+    assert words["v1"] == "scarf"
+    assert "neck" in clues["v1"]
+    for style in ("io", "cot"):
+        told = prompt(f"crosswords/{style}").lower().replace(" ", "")
+        shown = prompt(f"crosswords/{style}").lower()
+        assert sum(word in shown or f"\n{word}\n" in told for word in across_and_down) <= 1
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from thoughtgraph.building import Graph
 from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
 from thoughtgraph.prompts import fill
+from thoughtgraph.tasks.game24 import Game24
 from thoughtgraph.tools.sources import toolbox
 
 
@@ -227,6 +228,15 @@ async def test_without_step_evaluator_the_order_is_the_order_of_generation() -> 
     out, seen = await run(reply, step_evaluator=False, n_generate=2)
     assert out["answer"] == "y", "the first child is visited before the answer beside it"
     assert not any(call.role == "step_eval" for call in seen)
+
+
+def test_a_puzzle_without_a_first_equation_is_none_of_its_own_steps() -> None:
+    task, puzzle = Game24(), "4 9 10 13"
+    path: list[Any] = [{"text": puzzle}]
+    asked = task.move(puzzle, path, "react", {}, Hints()).user
+    assert "The steps so far" not in asked
+    assert asked.endswith("Numbers: 4 9 10 13\nStep:")
+    assert task.conclude(puzzle, path, {}).user.endswith("Input: 4 9 10 13")
 
 
 async def test_the_exact_check_of_a_task_may_judge_answers() -> None:

@@ -1,4 +1,4 @@
-"""Gold plans of public questions run to the official answers, as often as SCENES 2.4 says.
+"""Gold plans of public questions run to the official answers, or it is known why not.
 
 `THOUGHTGRAPH_SCENE_ORACLES` names a folder with question files, packed JSON, and scenes beside them
 or inside. Every plan that does not give the official answer is explained here:

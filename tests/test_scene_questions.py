@@ -1,4 +1,4 @@
-"""Questions made offline: every constraint of SCENES 5, and set logic's agreement."""
+"""Questions made offline: every constraint on them, and set logic's agreement."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Judging a chunk of a plan on a scene: the step evaluator V of Tree-of-Mixed-Thought (SCENES 3.1).
+"""Judging a chunk of a plan on a scene: the evaluator V of Tree-of-Mixed-Thought (section 3.3.4).
 
 Two profiles. `paper`: each step can be read, and runs on the scene. `grounded` (ours): also, each
 step says what the question says, and the plan ends when it has answered what the question asks
@@ -16,7 +16,7 @@ from thoughtgraph.tools.scene import Scene
 from thoughtgraph.tools.scene_values import PlanError, View, answer_of, in_words
 
 MOST_STEPS = 32
-"""Steps of a plan (SCENES 3.6)."""
+"""Steps of a plan (ours)."""
 
 
 @dataclass(frozen=True, slots=True)

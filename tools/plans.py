@@ -1,4 +1,4 @@
-"""Plans of tool calls, read safely: nothing a model wrote is ever evaluated (SCENES 4).
+"""Plans of tool calls, read safely: nothing a model wrote is ever evaluated.
 
 A step is one assignment of one tool call, `obj1 = filter_object("table",all_obj)`. `steps_of` takes
 the lines of a completion that are meant as steps, `parse` reads one. The text goes through `ast`
@@ -114,7 +114,7 @@ def parse(line: str) -> Step:
         line: The line, with or without "Step 3:" and other decoration.
 
     Raises:
-        PlanError: It is no step; the code says why (SCENES 3.1): E_LIMIT too long, too deep or too
+        PlanError: It is no step; the code says why: E_LIMIT too long, too deep or too
             large, E_SYNTAX not readable, E_STMT not one assignment of one call of plain arguments,
             E_FUNC no such tool, E_ARITY wrong number of arguments or keywords, E_NAME a target that
             may not be assigned, E_TYPE a constant that is neither text nor whole number.

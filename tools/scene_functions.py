@@ -1,4 +1,4 @@
-"""What each scene tool computes (SCENES 2.2): pure functions of a view of a scene and values.
+"""What each scene tool computes (appendix A.3): pure functions of a view of a scene and values.
 
 Where the paper's one line leaves a case open, the decision stands in the tool's docstring.
 """

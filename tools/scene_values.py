@@ -50,7 +50,7 @@ class View:
 
     Attributes:
         scene: The scene.
-        strict: Whether a filter must leave something (SCENES 3.2); else it may leave nothing.
+        strict: Whether a filter must leave something (ours); else it may leave nothing.
         first: Whether the first of several objects stands for the one that is meant; else several
             are an error.
     """
