@@ -196,9 +196,18 @@ def tasks(debug: Debug = False) -> None:
 
 
 @app.command()
-def runs(debug: Debug = False) -> None:
+def runs(
+    forget: Annotated[
+        str,
+        typer.Option(
+            metavar="RUN|all",
+            help="Drop what is kept of this run, or of all that a limit or an error ended.",
+        ),
+    ] = "",
+    debug: Debug = False,
+) -> None:
     """List the runs that were stopped and can be resumed."""
-    _load("stopped").runs()
+    _load("stopped").forget(forget) if forget else _load("stopped").runs()
 
 
 @app.command()

@@ -128,6 +128,12 @@ def cost(result: Mapping[str, Any]) -> str:
     parts.append(dollars(usage.get("dollars"), result.get("prices", {})))
     if usage.get("cached"):
         parts.append(f"{text.count(usage['cached'], 'answer')} reused")
+    if left := result.get("unused"):
+        tokens = left["prompt_tokens"] + left["completion_tokens"]
+        parts.append(
+            f"and {text.count(left['answers'], 'answer')} of {tokens:,} tokens that a lower limit "
+            "led to, which nothing here came of"
+        )
     return ", ".join(parts)
 
 

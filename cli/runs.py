@@ -191,10 +191,15 @@ class Runs:
             db.execute("UPDATE runs SET finished = 1 WHERE id = ?", (run,))
 
     def forget(self, run: str) -> None:
-        """Drops a run that never got anywhere."""
-        self._drop_answers(run)
+        """Drops a run: one that never got anywhere, or that nobody wants to go on with.
+
+        Raises:
+            InputError: There is no such run.
+        """
         with self._db() as db:
-            db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            if not db.execute("DELETE FROM runs WHERE id = ?", (run,)).rowcount:
+                raise InputError(f"unknown run {run!r}; `thoughtgraph runs` lists those there are")
+        self._drop_answers(run)
 
     def _drop_answers(self, run: str) -> None:
         file = self.answers(run)

@@ -25,7 +25,7 @@ from thoughtgraph.cli.screen import Screen
 from thoughtgraph.cli.watch import STREAM, Watch
 from thoughtgraph.errors import InputError
 from thoughtgraph.model import ChatPort
-from thoughtgraph.paid import Paid
+from thoughtgraph.paid import Paid, Unused
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.usage import Limits, spent
 
@@ -43,6 +43,8 @@ class Ended:
     """The last state, with what was answered after the last checkpoint."""
     finished: bool
     """False when the search was stopped by the user."""
+    unused: Unused | None = None
+    """What was paid for under lower limits and not used; None where the run did not begin anew."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,8 @@ class Session:
             failed = watch.state.get("stop_reason") == "error"
             if finished and not failed and not limit_of(watch.state):
                 await saver.adelete_thread(self.run)
-        return Ended(watch.state, finished)
+        unused = self.paid.unused() if before and finished else None
+        return Ended(watch.state, finished, unused)
 
     async def _dropped(
         self, graph: Graph, saver: AsyncSqliteSaver, config: RunnableConfig

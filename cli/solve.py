@@ -150,6 +150,7 @@ def _out(plan: Plan, ended: Ended, model: str, run: str) -> dict[str, Any]:
         "tree": state.get("tree") or {ROOT: root()},
         "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,
         "run": run,
+        **({"unused": ended.unused} if ended.unused and ended.unused["answers"] else {}),
         **({} if plan.gold is None else {"right": right}),
     }
 

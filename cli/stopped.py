@@ -1,9 +1,14 @@
 """`thoughtgraph runs`: what was stopped and can be resumed."""
 
+import asyncio
+from collections.abc import Sequence
+
+from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli import text
 from thoughtgraph.cli.outcome import resume_hint
-from thoughtgraph.cli.runs import Runs
+from thoughtgraph.cli.runs import KILLED, Runs
 
+ALL = "all"
 LONGEST = 60
 """Letters of a problem that are shown."""
 
@@ -19,3 +24,29 @@ def runs() -> None:
         asked = text.short(text.headline(run.problem), LONGEST)
         print(f"{run.run}  {begun}  {run.what}: {asked}")
         print(f"    {run.why}; {resume_hint(run.run, run.limit)}")
+
+
+def forget(named: str) -> None:
+    """Drops what is kept of a run, for good.
+
+    Args:
+        named: Its id, or `all`: those that a limit or an error ended. One that was killed may be
+            running still, so it is dropped by its id alone.
+
+    Raises:
+        InputError: There is no such run.
+    """
+    runs = Runs()
+    kept = [run.run for run in runs.waiting() if run.why != KILLED]
+    gone = kept if named == ALL else [runs.find(named)]
+    for run in gone:
+        runs.forget(run)
+    asyncio.run(_drop(runs, gone))
+    print(f"dropped {', '.join(gone)}" if gone else "no run was ended by a limit or an error")
+
+
+async def _drop(runs: Runs, gone: Sequence[str]) -> None:
+    """Drops the checkpoints of runs."""
+    async with Checkpoints.from_conn_string(str(runs.path)) as saver:
+        for run in gone:
+            await saver.adelete_thread(run)

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.outcome import Vote
+from thoughtgraph.paid import Unused
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage
 
@@ -42,6 +43,7 @@ class Result(TypedDict):
     date: NotRequired[str]
     error: NotRequired[str]
     usage: NotRequired[Usage]
+    unused: NotRequired[Unused]
     prices: NotRequired[dict[str, list[float] | None]]
     versions: NotRequired[dict[str, str]]
 

@@ -9,10 +9,20 @@ import asyncio
 from collections import Counter
 from pathlib import Path
 
+from typing_extensions import TypedDict
+
 from thoughtgraph.cache import Answer, SqliteCache, digest
 from thoughtgraph.errors import InputError
 from thoughtgraph.exchange import Request
 from thoughtgraph.meter import Meter
+
+
+class Unused(TypedDict):
+    """What was paid for under a lower limit and led nowhere under the higher one."""
+
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
 
 
 class Paid:
@@ -21,6 +31,7 @@ class Paid:
     def __init__(self) -> None:
         self._answers: SqliteCache | None = None
         self._asked: Counter[str] = Counter()
+        self._used: set[str] = set()
         self.asked_anew = False
         """Whether something was asked that had not been answered before."""
 
@@ -31,6 +42,19 @@ class Paid:
             InputError: It cannot be used.
         """
         self._answers = SqliteCache(file)
+
+    def unused(self) -> Unused:
+        """Returns what of the paid answers was not asked for again, such as a forced answer.
+
+        It is no part of the usage, which is that of a run with the higher limit from the start.
+        """
+        entries = {} if self._answers is None else self._answers.entries()
+        left = [answer for key, answer in entries.items() if key not in self._used]
+        return {
+            "answers": len(left),
+            "prompt_tokens": sum(answer["prompt_tokens"] for answer in left),
+            "completion_tokens": sum(answer["completion_tokens"] for answer in left),
+        }
 
     def close(self) -> None:
         """Closes the file."""
@@ -50,6 +74,7 @@ class Paid:
         key = _key(request, at)
         kept = f"{key}/{self._asked[key]}"
         self._asked[key] += 1
+        self._used.add(kept)
         answer = await asyncio.to_thread(self._answers.get, kept)
         if answer is None or len(answer["texts"]) > n:
             self.asked_anew = True

@@ -23,7 +23,7 @@ from thoughtgraph.usage import Usage, report
 PACKAGES = ("thoughtgraph", "langgraph", "langchain-core", "langchain-openai")
 NEEDED = ("method", "problem", "settings", "tree")
 """What a result cannot be stored without."""
-OPTIONAL = ("candidates", "ensembles", "error", "prices")
+OPTIONAL = ("candidates", "ensembles", "error", "prices", "unused")
 """What a stored result holds where there is some."""
 TOLD = ("verified", "right", "limit", "votes", "run", "date")
 """What it holds of how the search ended, besides its outcome in words."""

@@ -22,6 +22,7 @@ from thoughtgraph.usage import remaining_thoughts
 STYLE = "fgdip"
 WORTH = {"sure": 2.0, "maybe": 1.0, "impossible": 0.0}
 """The values by which a thought keeps its label (ours)."""
+UNREAD = "the judgement could not be read"
 SAME = "the same action as a thought beside it"
 
 
@@ -182,6 +183,7 @@ async def _judgement(
     good, reason = task.verified(samples[0])
     if good is None:
         asker.meter.parse_error("answer_eval")
+        reason = UNREAD
     return good, reason, samples[0]
 
 

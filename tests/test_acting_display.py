@@ -178,7 +178,7 @@ def call(
 def own_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path))
     monkeypatch.setattr(
-        "thoughtgraph.cli.solve.open_port", lambda specifier, console: ChatPort(explorer())
+        "thoughtgraph.cli.solve.open_port", lambda specifier, console, paid: ChatPort(explorer())
     )
 
 

@@ -20,6 +20,7 @@ from thoughtgraph.cli.live import LiveScreen
 from thoughtgraph.cli.screen import PlainScreen, screen_for
 from thoughtgraph.cli.watch import STREAM, Watch
 from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.paid import Paid
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
 
@@ -272,7 +273,7 @@ def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stdin", _Keyboard("n\n"))
     console = terminal(width=200)
     with console.capture() as said, pytest.raises(ModelUnavailable, match="was not downloaded"):
-        ports.open_port("local", console)
+        ports.open_port("local", console, Paid())
     assert "Apache-2.0, 1.12 GB" in said.get()
     assert "https://huggingface.co/" in said.get()
 

@@ -3,8 +3,10 @@
 import json
 import random
 import re
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,7 +103,9 @@ def untimed(file: Path) -> dict[str, Any]:
     result = json.loads(file.read_text())
     result["usage"].pop("seconds")
     return {
-        name: value for name, value in result.items() if name not in ("settings", "run", "date")
+        name: value
+        for name, value in result.items()
+        if name not in ("settings", "run", "date", "unused")
     }
 
 
@@ -132,12 +136,14 @@ def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(
         code, _, err = command("solve", "--resume", run, "--limit", f"requests={low}")
         assert code == 2 and "give it a higher limit on requests" in err
         other.unlink()
-        command("solve", "--resume", "last", *high)
+        _, out, _ = command("solve", "--resume", "last", *high)
         more = Counter(fake.answered) - Counter(whole.answered)
         assert not Counter(whole.answered) - Counter(fake.answered)
         # FGDIP forces an answer where a limit ends it: that alone was asked for besides.
         assert all(FORCED in prompt for prompt in more), "nothing was asked twice"
         assert more.total() == int(method == "fgdip" and low > 1)
+        assert json.loads(other.read_text()).get("unused", {}).get("answers", 0) == more.total()
+        assert ("that a lower limit led to" in out) == bool(more)
     assert untimed(other) == untimed(one), "the file it was given is written again"
 
 
@@ -245,3 +251,20 @@ def test_a_file_for_the_result_is_kept_by_resume(
     assert json.loads((here / "a.json").read_text())["answer"]
     assert "</html>" in (here / "a.html").read_text()
     assert not list(there.iterdir()) and "a.html" in out
+
+
+def test_what_is_kept_of_a_run_can_be_dropped(command: Any, tmp_path: Path) -> None:
+    with FakeServer(play) as fake:
+        told = ["solve", *BFS, "--limit", "requests=2", "--model", fake.specifier]
+        first, second, third = (run_id(command(*told)[1]) for _ in range(3))
+        assert command("runs", "--forget", first)[1] == f"dropped {first}\n"
+        assert first not in command("runs")[1] and second in command("runs")[1]
+        assert command("solve", "--resume", first, "--limit", "requests=9")[0] == 2
+        code, _, err = command("runs", "--forget", first)
+        assert code == 2 and "unknown run" in err
+        assert command("runs", "--forget", "all")[1] == f"dropped {third}, {second}\n"
+    assert command("runs")[1].startswith("no run can be resumed")
+    assert not list((tmp_path / "data" / "answers").iterdir())
+    with closing(sqlite3.connect(tmp_path / "data" / "runs.sqlite")) as db:
+        db.create_function("unpack", -1, lambda *_: None)
+        assert db.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
