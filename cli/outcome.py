@@ -131,8 +131,8 @@ def cost(result: Mapping[str, Any]) -> str:
     if left := result.get("unused"):
         tokens = left["prompt_tokens"] + left["completion_tokens"]
         parts.append(
-            f"and {text.count(left['answers'], 'answer')} of {tokens:,} tokens that a lower limit "
-            "led to, which nothing here came of"
+            f"besides {text.count(left['answers'], 'answer')} ({tokens:,} tokens) paid for under a "
+            "lower limit and not used here"
         )
     return ", ".join(parts)
 

@@ -74,7 +74,7 @@ class Vote(TypedDict):
     got: float
     """What the chosen one has."""
     of: float
-    """What all have together; of scores: 1."""
+    """What all have together; of scores: 1. 0 where nothing could be read."""
     tied: list[str]
     """The others with as much, in order: their answers, else `thought ID`. The first counts."""
     unread: int
@@ -163,13 +163,12 @@ def vote_words(chosen: Vote) -> str:
     """Returns what a vote came to, such as `3 of 5 votes` or `1 of 5 votes, tied with 84, 96`."""
     where = f"step {chosen['step']}: " if chosen["step"] else ""
     unread, one = chosen["unread"], {"scores": "score"}.get(chosen["by"], "vote")
-    heard = chosen["by"] == "scores" or chosen["of"]
-    if not heard:
+    if not chosen["of"]:
         return f"{where}no {one} of {unread} could be read, so the first one counts"
     got, of = f"{chosen['got']:.3g}", f"{chosen['of']:.3g}"
     words = {
         "votes": f"{got} of {of} vote{'' if of == '1' else 's'}",
-        "weights": f"weight {got} of {of}",
+        "weights": f"weighted vote {got} of {of}",
         "scores": f"scored {got} of {of}",
     }[chosen["by"]]
     if chosen["tied"]:

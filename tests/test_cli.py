@@ -568,9 +568,9 @@ def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        (["solutions=2"], "finished with an answer; weight "),
+        (["solutions=2"], "finished with an answer; weighted vote "),
         (["ensemble=first"], "finished with an answer that no further solution could change"),
-        (["solutions=1"], "finished with an answer; weight 1 of 1"),
+        (["solutions=1"], "finished with an answer; weighted vote 1 of 1"),
     ],
 )
 def test_a_rollback_that_ends_early_says_what_for(

@@ -74,12 +74,12 @@ async def test_equal_scores_are_told_and_unread_ones() -> None:
     out = await run("level_tot", scoring("hm"), Stepping(), "x", n_generate=3)
     (vote,) = out["votes"]
     assert (vote["by"], vote["got"], vote["unread"], len(vote["tied"])) == ("scores", 0.5, 3, 2)
-    assert "3 scores could not be read" in out["outcome"]
+    assert "no score of 3 could be read, so the first one counts" in out["outcome"]
 
 
 @pytest.mark.parametrize(
     ("ensemble", "words"),
-    [("majority", "votes"), ("ratio", "weight"), ("last", "")],
+    [("majority", "votes"), ("ratio", "weighted vote"), ("last", "")],
 )
 async def test_an_ensemble_tells_its_weights(ensemble: str, words: str) -> None:
     def reply(call: Call) -> str:

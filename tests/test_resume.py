@@ -143,7 +143,7 @@ def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(
         assert all(FORCED in prompt for prompt in more), "nothing was asked twice"
         assert more.total() == int(method == "fgdip" and low > 1)
         assert json.loads(other.read_text()).get("unused", {}).get("answers", 0) == more.total()
-        assert ("that a lower limit led to" in out) == bool(more)
+        assert ("paid for under a lower limit and not used here" in out) == bool(more)
     assert untimed(other) == untimed(one), "the file it was given is written again"
 
 
