@@ -4,7 +4,7 @@ from typing import Literal
 
 from thoughtgraph import local, weights
 from thoughtgraph.cli.listing import show
-from thoughtgraph.endpoints import default_specifier
+from thoughtgraph.specifiers import default_specifier
 
 Whereabouts = Literal["cached", "packaged", "remote", "absent"]
 

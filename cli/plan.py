@@ -15,6 +15,7 @@ from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
+from thoughtgraph.specifiers import check_specifier, default_specifier
 
 DEFAULT_TASK = "question"
 
@@ -91,6 +92,9 @@ def planned(wish: Wish) -> Plan:
     if wish.method:
         registry.method(wish.method)
     given = {**_settings(wish.settings), **limit_settings(wish.limits)}
+    check_specifier(wish.model or default_specifier())
+    if wish.evaluator_model:
+        check_specifier(wish.evaluator_model)
     # Methods take LangGraph, which takes seconds to import: what needs none is told first.
     problem = "" if demo else task.read(_problem(wish, name))
     method = wish.method

@@ -20,11 +20,11 @@ from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen import screen_for
 from thoughtgraph.cli.session import Ended, Session
-from thoughtgraph.endpoints import default_specifier
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
 from thoughtgraph.outcome import INTERRUPTED
 from thoughtgraph.paid import Paid
 from thoughtgraph.prices import check_limit, prices_of
+from thoughtgraph.specifiers import default_specifier
 from thoughtgraph.tree import ROOT, root
 
 

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from functools import partial
 from os.path import expanduser
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
@@ -27,33 +26,16 @@ from thoughtgraph.keys import key_for
 from thoughtgraph.limiter import Rates, shared_limiter
 from thoughtgraph.model import ChatPort, Replay
 from thoughtgraph.prices import FREE
-from thoughtgraph.providers import provided, qualified
+from thoughtgraph.providers import provided
 from thoughtgraph.retry import Retry, ServedRetry
+from thoughtgraph.specifiers import FORMS, WEIGHTS, check_specifier, default_specifier
 
-DEFAULT_OPENAI = "gpt-4o-mini"
-"""The OpenAI model used when only a key is set (ours: cheap, and supports n)."""
 LOCAL_TIMEOUT = 600.0
 """Seconds the embedded model has for one answer (ours): others may be decoded before it."""
 OPENAI = "https://api.openai.com/v1"
 PLACEHOLDER_KEY = "none"
 EMBEDDED = "this process"
 """What the embedded model's requests are sent to, in errors and keys of recorded answers."""
-
-FORMS = (
-    "local, local:smollm2, local:PATH.gguf, openai:NAME, http://HOST:PORT/v1#NAME or "
-    "PROVIDER:NAME, such as anthropic:NAME"
-)
-
-
-def default_specifier() -> str:
-    """Returns the model used when none is named.
-
-    `$THOUGHTGRAPH_MODEL`, else an OpenAI model when a key is set, else the embedded one.
-    """
-    named = os.environ.get("THOUGHTGRAPH_MODEL", "")
-    if named:
-        return named
-    return f"openai:{DEFAULT_OPENAI}" if os.environ.get("OPENAI_API_KEY") else "local"
 
 
 def port_for(
@@ -95,6 +77,8 @@ def port_for(
         retry = ServedRetry(**asdict(retry or Retry()), name=served_as)
     port = partial(ChatPort, cache=cache, replay=replay, retry=retry)
     specifier = "" if isinstance(model, BaseChatModel) else model or default_specifier()
+    if specifier:
+        check_specifier(specifier)
     kind, _, rest = specifier.partition(":")
     if kind == "local":
         made = _local(rest, port, progress)
@@ -107,10 +91,8 @@ def port_for(
 
 
 def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | None) -> ChatPort:
-    if rest.endswith(".gguf"):
+    if rest.endswith(WEIGHTS):
         path = Path(expanduser(rest))
-        if not path.is_file():
-            raise InputError(f"there is no file {rest!r}; give the path of a GGUF file")
     else:
         path = weights.find(rest or "local", progress=progress)
     server = local.serve(path)
@@ -128,11 +110,8 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
 
 
 def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
-    if kind == "openai" and rest:
-        if not os.environ.get("OPENAI_API_KEY"):
-            raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
-        if server := os.environ.get("OPENAI_BASE_URL"):
-            _check_address(server, "OPENAI_BASE_URL")
+    if kind == "openai":
+        server = os.environ.get("OPENAI_BASE_URL")
         return ChatOpenAI(
             model=rest,
             # Named here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
@@ -141,40 +120,10 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
             max_retries=0,
             cache=False,
         )
-    address, _, name = specifier.partition("#")
-    if kind not in ("http", "https") and rest:
+    if kind not in ("http", "https"):
         return provided(specifier, FORMS)
-    if kind not in ("http", "https") or not name:
-        meant = qualified(specifier)
-        hint = f"did you mean {meant!r}?" if meant else f"write {FORMS}"
-        raise InputError(f"unknown model {specifier!r}; {hint}")
-    if "@" in address or "?" in address:
-        # Not shown again: specifiers are kept with results, and this one may hold a password.
-        raise InputError(
-            "put no key into the model's address, it would be kept with the results; "
-            "set THOUGHTGRAPH_API_KEY=ADDRESS=KEY"
-        )
-    _check_address(address, "model")
+    address, _, name = specifier.partition("#")
     return _chat(name, address, key_for(address) or PLACEHOLDER_KEY)
-
-
-def _check_address(address: str, where: str) -> None:
-    """Refuses what no server can be reached at, before half a minute goes into trying.
-
-    Args:
-        address: The address.
-        where: What it was given as; named in the error.
-    """
-    try:
-        parts = urlsplit(address)
-        host, port = (parts.hostname or "").encode("idna"), parts.port
-        wrong = "it has no host" if not host else "no server has port 0" if port == 0 else ""
-    except ValueError as error:
-        wrong = str(error)
-    if not wrong and any(char.isspace() for char in address):
-        wrong = "it has a space"
-    if wrong:
-        raise InputError(f"{where} {address!r} is no address ({wrong}); write http://HOST:PORT/v1")
 
 
 def _chat(name: str, address: str, key: str, *, timeout: float | None = None) -> ChatOpenAI:

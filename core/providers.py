@@ -11,20 +11,6 @@ from pydantic import SecretStr, ValidationError
 from thoughtgraph.errors import InputError
 from thoughtgraph.retry import is_endpoint_failure
 
-FAMILIES = {
-    "gpt-": "openai",
-    "chatgpt-": "openai",
-    "o1": "openai",
-    "o3": "openai",
-    "o4": "openai",
-    "claude-": "anthropic",
-    "gemini-": "google_genai",
-    "mistral-": "mistralai",
-    "deepseek-": "deepseek",
-    "grok-": "xai",
-}
-"""Whose models have a name that begins so, for a hint to those who leave the provider out."""
-
 
 def provided(specifier: str, forms: str) -> BaseChatModel:
     """Returns the chat model of a specifier `PROVIDER:NAME`.
@@ -48,13 +34,6 @@ def provided(specifier: str, forms: str) -> BaseChatModel:
         model = init_chat_model(name, model_provider=provider, max_retries=0)
     _check_key(model, specifier)
     return model
-
-
-def qualified(name: str) -> str:
-    """Returns the specifier that a model's bare name stands for; empty where none is known."""
-    families = (whose for start, whose in FAMILIES.items() if name.lower().startswith(start))
-    provider = next(families, "")
-    return f"{provider}:{name}" if provider and ":" not in name else ""
 
 
 def _check_key(model: BaseChatModel, specifier: str) -> None:

@@ -16,10 +16,11 @@ from pydantic import SecretStr
 from scripted import ScriptedChat
 
 from thoughtgraph.cli.models import models
-from thoughtgraph.endpoints import default_specifier, port_for
+from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import InputError, ModelError, ThoughtgraphError
 from thoughtgraph.limiter import Rates
 from thoughtgraph.model import ChatPort
+from thoughtgraph.specifiers import default_specifier
 from thoughtgraph.weights import KNOWN
 
 ASK = [HumanMessage("hello")]

@@ -132,6 +132,9 @@ TYPED = {
     "number": (["solve", PUZZLE, "--limit", "requests=x"], "'limit_requests'", 0),
     "file": (["solve", PUZZLE, "--json", "/no/folder/x"], "no folder '/no/folder'", 0),
     "option": (["solve", PUZZLE, "--jsn", "x"], "--jsn", 0),
+    "model": (["solve", PUZZLE, *GAME, "--model", "gpt-4o"], "did you mean 'openai:gpt-4o'", 0),
+    "judge": (["solve", PUZZLE, *GAME, "--evaluator-model", "http://h/v1"], "unknown model", 0),
+    "weights": (["solve", PUZZLE, *GAME, "--model", "local:no.gguf"], "there is no file", 0),
     "nothing": (["solve", "--task", "game24"], "no problem given", 0),
     # The names and bounds of a method's settings are in its file, which is LangGraph's.
     "setting": (["solve", PUZZLE, *GAME, "--set", "bredth=3"], "did you mean 'breadth'", 1),
