@@ -234,7 +234,10 @@ def test_path_to_the_answer_ends_at_the_best_output():
 def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
     result = stored(small(), task="of_somebody_else", method="unheard_of", settings={})
     assert prompts_of(result, "1") == []
-    assert len(Document(page([result])).run()["thoughts"]) == 4
+    shown = Document(page([result])).run()
+    assert len(shown["thoughts"]) == 4
+    assert "may not choose code to run" in shown["promptless"]
+    assert Document(page([stored(small())])).run()["promptless"] is None
 
 
 def test_several_results_share_a_page():

@@ -65,6 +65,11 @@ function ending(search) {
   return told.filter(([, words]) => words);
 }
 
+/** Why the page has no prompts, where it has none. */
+function promptless(search) {
+  return search.promptless ? el("p", { class: "sub" }, search.promptless) : "";
+}
+
 function asJson(value) {
   return JSON.stringify(value, null, 1);
 }
@@ -85,6 +90,7 @@ class Panel {
       el("p", { class: "said" }, search.title),
       search.picture ? el("img", { class: "picture", src: search.picture, alt: "The scene" }) : "",
       search.error ? facts([["Error", search.error, "failed"]]) : "",
+      promptless(search),
       facts(ending(search)),
       ...(candidates?.length > 1 ? [el("h3", {}, "Candidates, best first"), listed(candidates)] : []),
       ...(usage?.roles ? [el("h3", {}, "Cost by role"), costs(Object.entries(usage.roles))] : []),
@@ -116,6 +122,7 @@ class Panel {
         ? ""
         : this.fold("What was read off the analysis", pre(this.text(thought.analysis_raw))),
       ...this.taught(search, thought),
+      promptless(search),
       ...this.asked(thought.prompts, "Prompt that"),
       ...this.asked(thought.expansion, "Prompt that continued it", true),
       thought.tool_state ? this.fold("State of the tools", pre(asJson(thought.tool_state))) : "",

@@ -58,6 +58,7 @@ def _run(result: Result, texts: Texts) -> dict[str, Any]:
         "right": rightness(result["right"]) if "right" in result else None,
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
         "title": headline(result["problem"]),
+        "promptless": renderer.missing(),
         "picture": _as_uri(renderer.picture()),
         "chosen": renderer.answering(result.get("answer")),
         "thoughts": [

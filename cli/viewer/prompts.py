@@ -65,6 +65,15 @@ class Renderer:
             self._search = Search(self._task, self._problem, self._tree, self._settings, needs)
         self._known: dict[tuple[str, object], list[Rendered]] = {}
 
+    def missing(self) -> str | None:
+        """Returns why no prompts can be shown; None when they can be."""
+        if self._task is None:
+            return (
+                "Prompts are not shown: the task is not one of thoughtgraph's own, and a file of "
+                "results may not choose code to run."
+            )
+        return None
+
     def prompts(self, key: str) -> list[Rendered]:
         """Returns the prompts that made and judged a thought."""
         thought = self._tree[key]
