@@ -1,6 +1,11 @@
-"""How the tests are shared out among processes."""
+"""How the tests are shared out among processes, and that none is judged by its time."""
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# Both measure time, which a busy machine has less of: neither says anything about the code.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

@@ -551,6 +551,10 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     assert json.loads(target.read_text())["tree"]["1"]["text"].startswith("Answer: \x1b[2J")
 
 
+LONG = "x" * 500_000
+"""A hundred of them, cot_sc's in one body, are less than the 64 MiB that are read of an answer."""
+
+
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "tot_dfs"])
 @pytest.mark.parametrize("said", ["", "I cannot help with that.", "x" * 500_000, "\x00\x01{[("])
 def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
