@@ -36,6 +36,8 @@ StopReason = Literal[
 """
 INTERRUPTED = "interrupted"
 """Stop reason of a run that was stopped by Ctrl-C and can be resumed: the command's own."""
+SPENT = ("exhausted", "dead_end")
+"""Reasons that say nothing was left, which a limit on depth may be the cause of."""
 LIMITED = ("round_limit", "step_limit", "budget")
 ROUNDS = ("rounds", "refinements", "trials")
 STEPS = ("max_records", "max_steps", "steps", "max_depth")
@@ -106,6 +108,10 @@ def limit_reached(state: Mapping[str, Any]) -> str:
         state: The last state; `limit` is the name where the step that ended it knows it.
     """
     reason, settings = state.get("stop_reason", ""), state["settings"]
+    if reason in SPENT:
+        allowed = limits_of(settings).get("depth")
+        cut = allowed is not None and _deepest(state["tree"]) >= allowed
+        return f"{LIMIT_PREFIX}depth" if cut else ""
     if reason not in LIMITED:
         return ""
     if state.get("limit"):
@@ -185,12 +191,13 @@ def _end(result: Mapping[str, Any]) -> str:
     if reason in LIMITED:
         best = having if judged or not answered else "with the best answer so far"
         return f"stopped by {_limit(str(result.get('limit', '')), settings)}, {best}"
+    within = f" within {_limit(str(result['limit']), settings)}" if result.get("limit") else ""
     return {
         "finished": f"finished {having}",
         "verified": f"finished with an answer that {_judge(result)} found right",
         "settled": "finished with an answer that no further solution could change",
-        "exhausted": f"finished {having}, as nothing was left to search",
-        "dead_end": f"finished {having}, as no thought was left to go on from",
+        "exhausted": f"finished {having}, as nothing was left to search{within}",
+        "dead_end": f"finished {having}, as no thought was left to go on from{within}",
         "error": f"stopped {having}, as the model could not be asked",
         INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
     }.get(reason, reason or "unknown")

@@ -104,8 +104,10 @@ async def test_a_bound_of_the_method_is_named() -> None:
 async def test_a_limit_is_named(limit: str) -> None:
     errand = actor(5, Odds(finish=0.0))
     out = await run("itot_a_star", errand, Errand(), "a", rounds=50, **{f"limit_{limit}": 2})
-    if limit != "depth":  # a search in which every thought is too deep has nothing left
-        assert out["limit"] == f"limit_{limit}"
+    assert out["limit"] == f"limit_{limit}"
+    if limit == "depth":
+        assert "as nothing was left to search within the limit on depth" in out["outcome"]
+    else:
         assert f"stopped by the limit on {limit} (limit_{limit}=2)" in out["outcome"]
 
 
