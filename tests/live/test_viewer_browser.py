@@ -159,6 +159,13 @@ def test_the_costs_of_the_roles_fit_beside_the_tree(show: Show, width: int):
         seen.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_a_long_outcome_hides_neither_the_answer_nor_the_costs(show: Show):
+    page = show({**answered(), "answer": "8", "outcome": "finished with an answer; tied " * 20})
+    ended, costs = page.one("#stop").rect, page.one("#stats").rect
+    assert page.one("#answer").rect["width"] > 5
+    assert ended["x"] + ended["width"] <= costs["x"]
+
+
 def test_page_cannot_reach_the_network(driver: webdriver.Chrome, show: Show):
     show(answered())
     refused = driver.execute_async_script(
