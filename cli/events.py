@@ -6,8 +6,12 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.cli import text
 from thoughtgraph.cli.doing import PROPAGATE
+from thoughtgraph.cli.labels import labels
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.tree import ROOT, Thought, Tree
+
+LONGEST = 300
+"""Characters of a thought that a line quotes (ours)."""
 
 
 class Event(NamedTuple):
@@ -40,7 +44,7 @@ class Telling:
         thought = self.tree.get(key)
         problem = text.headline(self.problem)
         words = problem if key == ROOT else text.written(thought or Thought())
-        return f"{key}: {text.short(words, 300)}"
+        return f"{key}: {text.short(words, LONGEST)}"
 
     def back(
         self, node: str, before: Tree, update: Mapping[str, Any], to: str | None
@@ -69,10 +73,11 @@ class Telling:
 
     def grown(self, before: Tree, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells thoughts that are new, valued or answered by their tools."""
+        born = labels(self.tree, [key for key in written if key not in before])
         for key in written:
             old, new = before.get(key, Thought()), self.tree[key]
-            if not old and key != ROOT:
-                yield self._born(key, new)
+            if key in born:
+                yield self._born(new, f"{key}: {text.short(born[key], LONGEST)}")
             if "value" in new and old.get("value") != new["value"]:
                 note = text.short(new.get("note", ""), 120)
                 said = f" ({note})" if note else ""
@@ -82,12 +87,12 @@ class Telling:
                 price = f" (cost {text.value(new['price'])})" if "price" in new else ""
                 yield Event(kind, f"{key}: {text.short(text.seen(new), 300)}{price}")
 
-    def _born(self, key: str, new: Thought) -> Event:
+    def _born(self, new: Thought, words: str) -> Event:
         if "tool_state" in new and not new.get("failed"):
-            return Event("accept", f"{self.quote(key)} (from {new.get('parent')})")
+            return Event("accept", f"{words} (from {new.get('parent')})")
         if new.get("status") == "pruned" and new.get("note"):
-            return Event("reject", f"{self.quote(key)} ({text.short(new.get('note', ''), 200)})")
-        return Event("thought", f"{self.quote(key)} (from {new.get('parent')})")
+            return Event("reject", f"{words} ({text.short(new.get('note', ''), 200)})")
+        return Event("thought", f"{words} (from {new.get('parent')})")
 
     def verified(self, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells what became of an answer, and why."""

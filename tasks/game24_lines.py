@@ -19,6 +19,10 @@ EQUATION = re.compile(
 ANSWER = re.compile(r"answer:\s*([^=\n]+)", re.I)
 _BARE = re.compile(r"[\d\s().]+[-+*/][-+*/\d\s().]*(?:=[\s\d.]*)?")
 _SIGNS = str.maketrans({"\u00d7": "*", "÷": "/", "\u2212": "-", "x": "*", "[": "(", "]": ")"})
+_TEX_SIGNS = {r"\times": "*", r"\cdot": "*", r"\div": "/"}
+_TEX_SIGN = re.compile(r"\\(?:times|cdot|div)\b")
+_TEX_MARKUP = re.compile(r"\\(?:left|right|boxed)\b|\\[()\[\],;!]|[${}]")
+_TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 
 
 def answer_in(text: str) -> str | None:
@@ -48,7 +52,7 @@ def taken(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
     Returns:
         The step as a thought; None if it uses a number that is not there, or divides by zero.
     """
-    a, sign, b = equation[1], equation[2].translate(_SIGNS), equation[3]
+    a, sign, b = equation[1], operator(equation[2]), equation[3]
     try:
         before = Counter(evaluate(n) for n in numbers)
         used = Counter([evaluate(a), evaluate(b)])
@@ -67,12 +71,25 @@ def step_in(line: str) -> str | None:
         return None
     if equation := EQUATION.search(line):
         a, sign, b, result, left = equation.groups()
-        return f"{a} {sign.translate(_SIGNS)} {b} = {result} (left: {' '.join(left.split())})"
+        return f"{a} {operator(sign)} {b} = {result} (left: {' '.join(left.split())})"
     if answer := ANSWER.search(line):
         rest = line[answer.start() :].partition(":")[2]
         return f"Answer: {' '.join(rest.split())}"
     return None
 
 
+def operator(sign: str) -> str:
+    """Returns one of `+ - * /` for the sign of an operation, as models and LaTeX write it."""
+    return _TEX_SIGNS.get(sign) or sign.translate(_SIGNS)
+
+
 def _tidy(expression: str) -> str | None:
-    return " ".join(expression.translate(_SIGNS).split()).strip(" .`$*") or None
+    plain = _without_tex(expression) if len(expression) <= LONGEST_LINE else expression
+    return " ".join(plain.translate(_SIGNS).split()).strip(" .`$*") or None
+
+
+def _without_tex(expression: str) -> str:
+    """Returns an expression without LaTeX: small models often write answers in it."""
+    while (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression:
+        expression = flat
+    return _TEX_MARKUP.sub(" ", _TEX_SIGN.sub(lambda found: operator(found[0]), expression))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options
+from thoughtgraph.tasks.game24_lines import operator
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path, texts
 
@@ -27,7 +28,6 @@ _STEP = re.compile(
     rf"{_NUMBER}\)?\s{{0,3}}([-+*/\u00d7÷x]|\\(?:times|cdot|div)\b)\s{{0,3}}\(?{_NUMBER}\)?"
     rf"\s{{0,3}}=\s{{0,3}}\(?{_NUMBER}"
 )
-_SIGNS = {"\u00d7": "*", "x": "*", r"\times": "*", r"\cdot": "*", "÷": "/", r"\div": "/"}
 
 
 class Part(NamedTuple):
@@ -96,7 +96,7 @@ def _taken(problem: str, steps: Sequence[str]) -> list[Part] | None:
 
 def _take(parts: list[Part], step: re.Match[str]) -> bool:
     """Replaces two numbers by their result; returns whether the step is right."""
-    sign = _SIGNS.get(step[2], step[2])
+    sign = operator(step[2])
     try:
         a, b, claimed = (evaluate(step[at]) for at in (1, 3, 4))
         if evaluate(f"({a}) {sign} ({b})") != claimed:
