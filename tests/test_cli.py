@@ -540,15 +540,16 @@ def test_a_wrong_answer_is_said_to_be_wrong(
 def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    hostile = "Answer: \x1b[2J\x1b]0;pwned\x07[bold]1\u202e + \ud800 </script>\r = 24"
+    sequences = "\x1b[2J\x1b]0;pwned\x07[bold]1\u202e + \ud800 </script>\r = 24"
+    hostile = f"[bold]This[/bold] took me a while, but it is right. Answer: {sequences}"
     target = tmp_path / "result.json"
     with FakeServer(lambda seen: hostile) as fake:
         options = ["--method", "io", "--model", fake.specifier, "--json", str(target)]
         code, out, err = call(monkeypatch, capfd, "solve", *PUZZLE, *options)
     assert (code, err) == (0, "")
     assert not {"\x1b", "\x07", "\u202e", "\r"} & set(out)
-    assert "[bold]1" in out
-    assert json.loads(target.read_text())["tree"]["1"]["text"].startswith("Answer: \x1b[2J")
+    assert "[bold]This[/bold]" in out
+    assert json.loads(target.read_text())["tree"]["1"]["text"] == hostile
 
 
 LONG = "x" * 500_000

@@ -77,7 +77,7 @@ def test_every_line_is_kept_where_the_official_parser_is_asked_for():
         ("(6 / (9 - 7)) * 8 = 24", "(6 / (9 - 7)) * 8"),
         ("Well:\n(10 - 4) * (13 - 9)", "(10 - 4) * (13 - 9)"),
         (r"Answer: \( (10 - 4) \times (13 - 9) = 24 \)", "(10 - 4) * (13 - 9)"),
-        (r"Answer: $\boxed{\left(10 - 4\right) \cdot (13 - 9)} = 24$", "( 10 - 4 ) * (13 - 9)"),
+        (r"Answer: $\boxed{\left(10 - 4\right) \cdot (13 - 9)} = 24$", "(10 - 4 ) * (13 - 9)"),
         (r"Answer: \[ \frac{\dfrac{48}{2}}{1} \] ", "((((48) / (2))) / (1))"),
         (r"Answer: 8 \div 2 * (3 + 3) = 24", "8 / 2 * (3 + 3)"),
         (STEP, None),
