@@ -1,5 +1,6 @@
 """Chat models of other providers, by LangChain's `init_chat_model`: `PROVIDER:NAME`."""
 
+import os
 from contextlib import AbstractContextManager
 from importlib import import_module
 from types import TracebackType
@@ -37,11 +38,16 @@ def provided(specifier: str, forms: str) -> BaseChatModel:
 
 
 def _check_key(model: BaseChatModel, specifier: str) -> None:
-    """Refuses a model without a key: some packages notice it only when the first request fails."""
+    """Refuses a model without a key of its own.
+
+    Some packages notice it only when the first request fails, others take OpenAI's, which would go
+    to their own address.
+    """
     for field, variable in model.lc_secrets.items():
         key = getattr(model, field, None)
-        missing = key is None or (isinstance(key, SecretStr) and not key.get_secret_value())
-        if field.endswith("api_key") and missing:
+        text = key.get_secret_value() if isinstance(key, SecretStr) else key
+        borrowed = text == os.environ.get("OPENAI_API_KEY") and not os.environ.get(variable)
+        if field.endswith("api_key") and (not text or borrowed):
             raise InputError(f"{specifier!r} needs a key: set {variable}")
 
 

@@ -35,6 +35,23 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
 
 
+@pytest.mark.parametrize("own", [None, SECRET, "another"])
+def test_openais_key_is_not_lent_to_another_provider(
+    monkeypatch: pytest.MonkeyPatch, own: str | None
+) -> None:
+    """LangChain's model of Azure takes OpenAI's key where it finds none of its own."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    monkeypatch.delenv("AZURE_OPENAI_API_KEY", raising=False)
+    if own is None:
+        with pytest.raises(InputError, match="set AZURE_OPENAI_API_KEY"):
+            port_for("azure_openai:m")
+    else:
+        monkeypatch.setenv("AZURE_OPENAI_API_KEY", own)
+        assert port_for("azure_openai:m")
+
+
 def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
     assert default_specifier() == "local"
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
