@@ -7,11 +7,11 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from httpx2 import AsyncByteStream, Response
+from httpx2 import URL, AsyncByteStream, Response
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from thoughtgraph.retry import Oversized
+from thoughtgraph.retry import Unacceptable
 
 if TYPE_CHECKING:
     # They take longer to import than everything else that is needed to check a command line.
@@ -152,7 +152,7 @@ class Pools:
         _drop_closed(self._open)
         plain = {"Accept-Encoding": "identity"}
         client: AsyncClient = import_module("openai").DefaultAsyncHttpxClient(
-            headers=plain, event_hooks={"response": [_bound]}
+            headers=plain, event_hooks={"response": [_stay, _bound]}
         )
         self._open[loop] = client, (keeper := self._keep(loop, client))
         await anext(keeper)
@@ -175,6 +175,22 @@ def shared_pools() -> Pools:
     return Pools()
 
 
+async def _stay(response: Response) -> None:
+    """Refuses to be sent to another server: an endpoint does not choose whom we ask.
+
+    Raises:
+        Unacceptable: It tries to.
+    """
+    if response.has_redirect_location:
+        here, there = response.url, response.url.join(response.headers["Location"])
+        if _origin(here) != _origin(there):
+            raise Unacceptable(f"it points to {there}; name that address if you trust it")
+
+
+def _origin(url: URL) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port
+
+
 async def _bound(response: Response) -> None:
     """Bounds the body of an answer, which is read later."""
     encoded = "content-encoding" in response.headers
@@ -194,7 +210,7 @@ class _Bounded(AsyncByteStream):
         async for part in self._body:
             read += len(part)
             if read > self._most:
-                raise Oversized(f"the answer has more than {self._most >> 10} KiB")
+                raise Unacceptable(f"the answer has more than {self._most >> 10} KiB")
             yield part
 
     async def aclose(self) -> None:

@@ -39,8 +39,8 @@ class BadAnswer(ValueError):
     """The endpoint answered with something that is no answer."""
 
 
-class Oversized(BadAnswer):
-    """The endpoint answered with more than anybody reads."""
+class Unacceptable(BadAnswer):
+    """The endpoint answered what it will answer again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def is_transient(error: BaseException) -> bool:
         return status in TRANSIENT_STATUS or status >= 500
     # A body that was cut off or replaced by a proxy's page fails as a ValueError.
     return is_endpoint_failure(error) and not isinstance(
-        error, AttributeError | LookupError | RecursionError | TypeError | Oversized
+        error, AttributeError | LookupError | RecursionError | TypeError | Unacceptable
     )
 
 

@@ -38,6 +38,8 @@ MOST_ATTEMPTS = 4
 """Times one request is sent before the wiki counts as failing (ours)."""
 PER_SECOND = 10.0
 """Requests a second to one host, over all runs of the process (ours)."""
+LONGEST_ADDRESS = 200
+"""Letters of an address that an error quotes (ours)."""
 MOST_BYTES = 32 << 20
 """Size above which an answer is not read (ours); the longest articles have 1 MB of text."""
 NO_WIKI = "give the address of a wiki's api.php"
@@ -162,6 +164,7 @@ class Transport:
                 params=parameters,
                 timeout=(min(CONNECT_SECONDS, left), min(SILENCE_SECONDS, left)),
                 stream=True,
+                allow_redirects=False,  # it would choose whom we ask
             ) as response:
                 body = self._body(response, until)
         except (requests.RequestException, HTTPError, OSError) as error:
@@ -189,6 +192,9 @@ class Transport:
             pause = retry_after(requests.HTTPError(response=response))
             asks = f" and asks to wait {pause:.0f} s" if pause else ""
             raise _Passing(Busy(f"{said}{asks}; {self._remedy()}"), pause)
+        if response.is_redirect:
+            there = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
+            raise Refused(f"{said} and points to {there}; name that address if you trust it")
         if status != HTTPStatus.OK:
             raise Unreadable(f"{said}; {NO_WIKI}")
 
