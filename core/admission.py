@@ -190,13 +190,22 @@ def _asks_async(oracle: Any) -> bool:
     return iscoroutinefunction(oracle) or iscoroutinefunction(type(oracle).__call__)
 
 
-def check_examples(task: Task, settings: Mapping[str, Any]) -> None:
-    """Refuses to show more worked examples than a task has: a result would be of fewer shots."""
+def check_examples(task: Task, settings: Mapping[str, Any], *, files: bool) -> None:
+    """Refuses to show more worked examples than a task has: a result would be of fewer shots.
+
+    Args:
+        task: The task.
+        settings: The effective settings.
+        files: Whether worked examples may come from a file.
+
+    Raises:
+        SettingError: The task has not so many.
+    """
     if settings.get("examples") not in ("", "own") or not isinstance(task, Shows):
         return
     wanted = settings.get("shots", 0)
     if (own := len(task.demonstrations(wanted))) < wanted:
+        other = ", or examples to a text file of yours" * files
         raise SettingError(
-            f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most, or "
-            "examples to a text file of yours"
+            f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most{other}"
         )

@@ -16,8 +16,8 @@ from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.state import SearchInput
 
 INPUTS = tuple(SearchInput.__annotations__)
-INTERNAL = "__pregel_"
-"""What the keys begin with by which LangGraph tells a graph that it is a node of another."""
+READ = "__pregel_read"
+"""The key by which LangGraph tells a graph that it is a node of another."""
 
 
 class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
@@ -42,10 +42,10 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
             InputError: A setting stands where no graph looks, or the input is none.
         """
         context = options.get("context")
-        configured = _configurable(self.config, config)
+        configured = configurable(self.config, config)
         self._check_settings(configured, context, 'config["configurable"]')
         self._check_settings(options, context, "the call's own arguments")
-        if not _is_node(config):
+        if not is_node(config):
             self._check_input(input)
         return super().astream(input, config, **options)
 
@@ -70,7 +70,7 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return registry.method_module(self.name).SETTINGS.model_fields  # type: ignore[no-any-return]
 
 
-def _configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
+def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
     """Returns what stands in configurations beside LangChain's own keys."""
     found: dict[str, Any] = {}
     for config in configs:
@@ -79,10 +79,12 @@ def _configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
     return found
 
 
-def _is_node(config: RunnableConfig | None) -> bool:
-    """Returns whether a graph is called as a node of another, which hands on all of its state."""
-    given = _configurable(var_child_runnable_config.get(), config)
-    return any(name.startswith(INTERNAL) for name in given)
+def is_node(config: RunnableConfig | None) -> bool:
+    """Returns whether a graph is called as a node of another, which hands on all of its state.
+
+    Nodes are given a function by which they read it; a name alone anybody could send.
+    """
+    return callable(configurable(var_child_runnable_config.get(), config).get(READ))
 
 
 def _remedy(name: str, place: str) -> str:

@@ -6,9 +6,15 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, StateUpdate
 
-from thoughtgraph.calling import SearchGraph
+from thoughtgraph.calling import SearchGraph, configurable, is_node
 from thoughtgraph.errors import InputError
 
+INTERNAL = "__pregel_"
+"""What LangGraph's own keys in a configuration begin with; it puts objects there."""
+PLAIN = (str, int, float, list, dict, type(None))
+"""What a client can send."""
+PLACES = {"checkpoint_id": str, "checkpoint_ns": str, "checkpoint_map": dict}
+"""Where in a thread a run begins, as clients may say it too."""
 _REMEDY = "start a run with the input you want, or continue one without any"
 
 
@@ -27,6 +33,8 @@ class GuardedGraph(SearchGraph):
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Streams a search; every other way of running it comes here."""
+        if not is_node(config):
+            _admit_configurable(configurable(config))
         return super().astream(self._admitted(input), config, **options)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
@@ -64,3 +72,16 @@ class GuardedGraph(SearchGraph):
                 if name not in keys:
                     own, known = str(name)[:60], " and ".join(keys)
                     raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
+
+
+def _admit_configurable(given: Mapping[str, Any]) -> None:
+    """Refuses what LangGraph would fail on, deep inside.
+
+    Raises:
+        InputError: A client wrote where LangGraph keeps its own objects, or no place of a thread.
+    """
+    for name, value in given.items():
+        own = name.startswith(INTERNAL) and isinstance(value, PLAIN)
+        if own or not isinstance(value, (PLACES.get(name, object), type(None))):
+            place = 'config["configurable"]'
+            raise InputError(f"{name[:60]!r} cannot be set in {place}; leave it out")

@@ -11,9 +11,9 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Tools
 from thoughtgraph.admission import Needs, Oracle, admit, check_examples, incapable
 from thoughtgraph.context import effective, specialise
-from thoughtgraph.errors import InputError, ToolsUnavailable
+from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
 from thoughtgraph.model import ChatPort
-from thoughtgraph.policy import CLOSED, PRICES, Policy
+from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.prices import Prices, prices_of
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
@@ -97,8 +97,20 @@ class Parts:
         task = self.task or registry.task(named.get("task") or default)
         chosen = effective(self.settings, self._values(task), given)
         self._admit(task, chosen)
-        check_examples(task, chosen)
+        check_examples(task, chosen, files=self.policy is None)
         return {**chosen, "task": task.id}
+
+    def read(self, settings: dict[str, Any], given: str) -> str:
+        """Returns a problem as its task reads it.
+
+        Raises:
+            InputError: It is no problem of the task, or longer than clients may send one.
+        """
+        if self.policy is not None and len(given) > LONGEST:
+            raise ProblemError(
+                f"a problem of {len(given)} characters is too long; write at most {LONGEST}"
+            )
+        return self.task_for(settings, Task).read(given)
 
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
         """Returns the task, as something that has a capability.

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
-from annotated_types import Ge
+from annotated_types import Ge, MaxLen
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
@@ -33,6 +33,9 @@ LONGEST_COMPLETION = 4_000
 """Most tokens of a completion unless the operator says otherwise (ours)."""
 CAPPED = "max_completion_tokens"
 LIMITS = [name for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
+LONGEST = 100_000
+"""Characters of a problem, and of a setting that is any text (ours): both go into every prompt, and
+a page of a problem's own into every thought."""
 TEXTS = ("task", "draft", "tool_costs")
 """Settings that are any text: it is looked up or shown to a model, and opens nothing."""
 DEFAULT = "default"
@@ -192,7 +195,9 @@ class Policy:
             return _one_of(("", "own", "none"), field, field.default, about)
         if name in LIMITS or name == CAPPED:
             return self._capped(name, field)
-        if name not in TEXTS and _any_text(field.annotation):
+        if name in TEXTS:
+            return Annotated[str, MaxLen(LONGEST)], field
+        if _any_text(field.annotation):
             raise TypeError(f"{name!r} takes any text: say in `policy` what a client may choose")
         return None
 

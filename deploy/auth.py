@@ -94,7 +94,9 @@ async def own_or_served(ctx: Auth.types.AuthContext, value: Any) -> dict[str, An
 async def own_items(ctx: Auth.types.AuthContext, value: Any) -> None:
     """Keeps a user's items under his name; aegra does so by itself."""
     if "namespace" in value:
-        value["namespace"] = (ctx.user.identity.replace(".", "_"), *(value["namespace"] or ()))
+        # A namespace takes no dots, and no two users may come to the same one.
+        own = ctx.user.identity.replace("%", "%25").replace(".", "%2E")
+        value["namespace"] = (own, *(value["namespace"] or ()))
 
 
 def _owned(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.parts import Parts
 from thoughtgraph.prices import check_limit, unknown
 from thoughtgraph.state import REPLY, SearchInput
-from thoughtgraph.task import Task
 from thoughtgraph.tree import ROOT, Thought, root
 from thoughtgraph.usage import nothing_spent
 
@@ -39,7 +38,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
 
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
         settings = parts.choose(runtime.context)
-        problem = parts.task_for(settings, Task).read(_problem(state))
+        problem = parts.read(settings, _problem(state))
         run = secrets.token_hex(8)
         prices = await parts.open_models(settings)
         if unknown(prices):

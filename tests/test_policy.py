@@ -15,7 +15,7 @@ from pydantic import create_model
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.context import effective
-from thoughtgraph.policy import CLOSED, Policy
+from thoughtgraph.policy import CLOSED, LONGEST, Policy
 from thoughtgraph.retry import Retry
 from thoughtgraph.settings import Settings
 
@@ -189,6 +189,66 @@ async def test_pages_that_cannot_be_had_are_explained_to_the_log_alone(
                 await graph.ainvoke({"problem": "Who?"}, context=context)
             assert f"'{name}'" in str(caught.value)
             assert source not in str(caught.value) and source in caplog.text
+
+
+CLUES = json.dumps(["w" * LONGEST] * 10)
+PAGES = json.dumps({"question": "Who?", "context": [["Big", ["A sentence."] * 10_000]]})
+
+
+@pytest.mark.parametrize(
+    ("method", "problem", "context"),
+    [
+        ("io", CLUES, {"task": "crosswords"}),
+        ("react", PAGES, {"task": "hotpotqa"}),
+        ("tomt_tot", f"{' ' * LONGEST}{{}}", {"task": "clevr"}),
+        ("refine", PUZZLE, {"draft": "w" * (LONGEST + 1)}),
+        ("react", "Who?", {"task": "hotpotqa", "tool_costs": "Search=1," * LONGEST}),
+    ],
+)
+async def test_no_text_is_longer_than_a_server_takes(
+    method: str, problem: str, context: dict[str, Any]
+) -> None:
+    """A page of the problem's own goes into every thought, a draft into every prompt."""
+    with FakeServer() as server:
+        graph = tg.build(method, policy=Policy(models={"small": server.specifier}))
+        with pytest.raises(tg.InputError) as caught:
+            await graph.ainvoke({"problem": problem}, context=context)
+        assert str(LONGEST) in str(caught.value) and len(str(caught.value)) < 300
+        assert not server.seen
+    if "task" in context and "tool_costs" not in context and method != "tomt_tot":
+        assert registry.task(context["task"]).read(problem)  # in one's own process it is free
+
+
+async def test_files_are_not_advised_where_there_are_none() -> None:
+    for policy, advised in ((None, True), (Policy(), False)):
+        graph = tg.build("io", task="hotpotqa", policy=policy)
+        with pytest.raises(tg.SettingError, match="worked examples of its own") as caught:
+            await graph.ainvoke({"problem": "Who?"}, context={"shots": 20})
+        assert ("text file" in str(caught.value)) is advised
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("__pregel_checkpointer", "x"),
+        ("__pregel_read", {"a": 1}),
+        ("__pregel_task_id", "x"),
+        ("__pregel_node_finished", ["x"]),
+        ("__pregel_resuming", True),
+        ("checkpoint_map", "x"),
+        ("checkpoint_id", {"a": 1}),
+        ("checkpoint_ns", 7),
+    ],
+)
+async def test_what_is_langgraphs_own_is_refused_in_one_line(name: str, value: Any) -> None:
+    with FakeServer(add_up) as server:
+        graph = served("io", server)
+        config: Any = {"configurable": {"thread_id": "1", name: value}}
+        with pytest.raises(tg.InputError, match=f"'{name}' cannot be set"):
+            await graph.ainvoke({"problem": PUZZLE}, config)
+        with pytest.raises(tg.InputError):
+            await graph.ainvoke({"problem": PUZZLE, "settings": {}}, config)
+        assert not server.seen
 
 
 EDITS = [

@@ -19,7 +19,15 @@ from wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.community import community_tool, found_nothing
-from thoughtgraph.tools.pages import Busy, NotRecorded, Page, PagesError, Refused, Similar
+from thoughtgraph.tools.pages import (
+    Busy,
+    NotRecorded,
+    Page,
+    PagesError,
+    Refused,
+    Similar,
+    Unreachable,
+)
 from thoughtgraph.tools.search_tools import Cursor, search
 from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tools.transport import Gate, Transport
@@ -78,6 +86,16 @@ async def test_a_lasting_fault_is_told_within_the_deadline(kind, proxy, kept):
     assert step.observation.startswith("Search failed: ")
     assert told in step.observation
     assert len(step.observation.splitlines()) == 1
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_no_wiki_sends_us_to_another_server(status, proxy, kept):
+    """Else it chose which address of ours is asked."""
+    with WikiProxy(alpha) as other:
+        proxy.fail(Fault(status, {"Location": other.url}))
+        step = await search(wiki(proxy, kept), "Alpha", Cursor())
+        assert step.failed and "name that address" in step.observation
+        assert not other.seen and len(proxy.seen) == 1
 
 
 @pytest.mark.parametrize(
@@ -284,6 +302,20 @@ async def test_the_communitys_tool_uses_our_transport_and_does_not_warn(proxy, k
     assert shown == "Page: Alpha\nSummary: Alpha is a letter. It is old."
     assert found_nothing(tool.invoke({"query": "Gamma"})), "a synchronous agent's call"
     assert "me@example.org" in proxy.agents[0]
+
+
+async def test_the_communitys_tool_of_a_server_names_no_address(tmp_path, monkeypatch):
+    monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path))
+
+    def refuse(transport: Transport, query: Any, until: float) -> Any:
+        raise Unreachable(f"{transport.address} did not answer in time")
+
+    monkeypatch.setattr(Transport, "ask", refuse)
+    tools = toolbox("community", name="encyclopaedia", recording="fresh")
+    used = await tools.call("Search", "Alpha", None)
+    assert used.failed
+    for told in (used.observation, await tools.check()):
+        assert "'encyclopaedia' failed" in told and "wikipedia.org" not in told
 
 
 async def test_the_communitys_tools_of_several_wikis_do_not_mix(kept, monkeypatch):

@@ -7,6 +7,8 @@ through our transport.
 """
 
 import warnings
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
@@ -17,18 +19,21 @@ from thoughtgraph.tools.wikipedia import Wikipedia, client
 NOTHING = "No good Wikipedia Search Result was found"
 
 
-def community_tool(wiki: Wikipedia) -> BaseTool:
+def community_tool(
+    wiki: Wikipedia, naming: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> BaseTool:
     """Returns the tool, under the name `Search`.
 
     Args:
         wiki: The wiki that it asks, within that wiki's deadline.
+        naming: Around each search: says how the wiki is called in its errors.
     """
     query_run = _query_run()
 
     @tool("Search")
     def searching(query: str) -> str:
         """Searches Wikipedia and shows the summaries of the best pages."""
-        with wiki.serving():
+        with naming(), wiki.serving():
             return str(query_run.run(query))
 
     return searching

@@ -77,14 +77,14 @@ def toolbox(
             backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
     else:
         backend = source
+    served = NamedBackend(backend, name) if name else backend
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
-        own = _community_tools(backend)
+        own = _community_tools(backend, name)
     else:
-        backend = NamedBackend(backend, name) if name else backend
-        tools = search_tools(backend, style=style, lenient_lookup=lenient_lookup)
+        tools = search_tools(served, style=style, lenient_lookup=lenient_lookup)
         own = [Priced(tool) for tool in tools]
     own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
-    return ToolSet(own, deadline=deadline, check=partial(_trouble, backend))
+    return ToolSet(own, deadline=deadline, check=partial(_trouble, served))
 
 
 def open_backend(
@@ -150,9 +150,9 @@ def _corpus(file: Path, folder: Path, modified: int, size: int) -> Backend:
     return made
 
 
-def _community_tools(wiki: Backend) -> list[Priced]:
+def _community_tools(wiki: Backend, name: str) -> list[Priced]:
     module: Any = import_module("thoughtgraph.tools.community")
-    made = module.community_tool(wiki)
+    made = module.community_tool(wiki, lambda: _Named(name))
     return [Priced(made, failed=module.found_nothing), Priced(finish_tool())]
 
 

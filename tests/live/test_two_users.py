@@ -1,17 +1,21 @@
 """Two users with two keys on one server: what is one's does not exist for the other."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from fake_server import FakeServer
 from players import add_up
-from serving import Answer, Server, ask, copied, missing, serving
+from serving import ROOT, Answer, Server, ask, copied, missing, serving
+
+from thoughtgraph import registry
 
 pytestmark = pytest.mark.ci
 
 ALICE, BOB = "alice-key-0123456789", "bob-key-0123456789"
+DOTTED, UNDERSCORED = "al.ice-key-0123456789", "al_ice-key-0123456789"
 INPUT = {"input": {"problem": "2 4 7 11"}, "context": {"task": "game24"}}
 ABSENT = [("aegra", "/threads/{thread}/copy")]
 """What a server does not have, for anybody."""
@@ -50,7 +54,9 @@ def place(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pl
     folder: Path = tmp_path_factory.mktemp(request.param)
     with FakeServer(add_up) as model:
         variables = {
-            "THOUGHTGRAPH_CLIENT_KEYS": f"alice={ALICE},bob={BOB},mallory=short",
+            "THOUGHTGRAPH_CLIENT_KEYS": f"alice={ALICE},bob={BOB},mallory=short,"
+            f"al.ice={DOTTED},al_ice={UNDERSCORED}",
+            "THOUGHTGRAPH_SERVED_CORPORA": "none",
             "THOUGHTGRAPH_SERVED_MODELS": f"small={model.specifier}",
         }
         config = copied(folder, "deploy/langgraph.json")
@@ -224,6 +230,50 @@ def test_no_header_and_no_run_gets_round_the_keys(place: Place) -> None:
     answer = place.ask("POST", "/runs/wait", run, key=BOB)
     assert "LangSmith" not in answer.text
     assert place.kind == "aegra" or answer.status == 422
+
+
+def test_users_whose_names_are_alike_share_no_items(place: Place) -> None:
+    item = {"namespace": ["notes"], "key": "k", "value": {"text": "secret of al.ice"}}
+    kept = place.ask("PUT", "/store/items", item, key=DOTTED).status
+    path = "/store/items?namespace=notes&key=k"
+    if place.kind == "aegra":
+        assert kept == 500, "it has no items for names with dots"
+    else:
+        assert kept == 204 and "secret of al.ice" in place.ask("GET", path, key=DOTTED).text
+    assert "secret" not in place.ask("GET", path, key=UNDERSCORED).text
+
+
+VALUES: list[Any] = [
+    "http://127.0.0.1:9/v1#m",
+    "/proc/self/environ",
+    "local:/etc/passwd",
+    "\u202e\u0000",
+    "w" * 200_000,
+    10**18,
+    [[[[[[]]]]]],
+    {"__overwrite__": 1},
+]
+
+
+def test_no_value_of_bobs_gets_further_with_a_key_than_without(place: Place) -> None:
+    """Every setting, and names of LangGraph's own, in a context and in `configurable`."""
+    names = [*registry.method_module("fgdip").SETTINGS.model_fields, "draft", "thread_id"]
+    names += ["checkpoint_map", "checkpoint_id", "__pregel_checkpointer", "__pregel_runtime"]
+
+    def attempt(at: int) -> Answer:
+        name, value = names[at % len(names)], VALUES[at // len(names)]
+        given = {"task": "game24", "limit_requests": 2, name: value}
+        way = {"context": given} if at % 2 else {"config": {"configurable": given}}
+        method = "refine" if name == "draft" else "fgdip"
+        body = {"assistant_id": method, "input": INPUT["input"], **way}
+        return place.ask("POST", "/runs/wait", body, key=BOB)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(attempt, range(0, len(names) * len(VALUES), 3)))
+    for answer in answers:
+        assert answer.status in (200, 400, 422), answer
+        for told in ("root:x:", "Traceback", "has no attribute", "not callable", str(ROOT), ALICE):
+            assert told not in answer.text, answer.text[:500]
 
 
 def test_alice_still_has_all_of_it(place: Place) -> None:
