@@ -46,13 +46,13 @@ def score(parts: Parts) -> Node:
         if value is None:
             asker.meter.parse_error("score")
         asker.meter.add({"evaluated": 1})
-        lost: Thought = {"unread": 1} if value is None else {}
         scored = Thought(
-            **lost,
             value=UNSCORED if value is None else value,
             value_raw=cut(samples[0]),
             usage=asker.meter.by_role(),
         )
+        if value is None:
+            scored["unread"] = 1
         return asker.update(tree={job["thought"]: scored})
 
     return fanned_out(node)

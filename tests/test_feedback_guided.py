@@ -16,8 +16,8 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.building import Graph
-from thoughtgraph.nodes.act import REJECTED
 from thoughtgraph.nodes.feedback import SAME
+from thoughtgraph.outcome import REJECTED
 from thoughtgraph.prompts import fill
 from thoughtgraph.tasks.game24 import Game24
 from thoughtgraph.tools.sources import toolbox

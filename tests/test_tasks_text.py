@@ -8,6 +8,7 @@ from scripted import ScriptedChat
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
+from thoughtgraph.tasks.creative_writing import CreativeWriting
 from thoughtgraph.tasks.numbers import canonical, first_number, last_number, number
 from thoughtgraph.tasks.sections import choice, headed, split
 
@@ -298,7 +299,7 @@ async def test_the_second_step_continues_the_first_in_the_models_own_words():
     assert generated[1].prompt.startswith(generated[0].prompt)
     assert generated[1].prompt.endswith(f"{plan}\nPassage:\n")
     votes = [call.prompt for call in model.seen if call.role == "vote"]
-    task = registry.task("creative_writing")
+    task = CreativeWriting()
     asked = task.ask(task.read(SENTENCES), "io", {}).user
     assert "in this order" in asked
     assert all(f"Instruction: {asked}\n" in vote for vote in votes), "a vote is told the task"
