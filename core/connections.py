@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+import zlib
 from collections.abc import AsyncIterator, Collection, Mapping
 from functools import cache
 from importlib import import_module
@@ -88,9 +89,13 @@ def placed(
 
 LARGEST = 64 << 20
 """Bytes of an answer that are read (ours): 128 samples of 100,000 tokens."""
-LARGEST_PACKED = 256 << 10
-"""Bytes that are read of one that is compressed although it was not to be (ours): each may become a
-thousand."""
+LARGEST_UNPACKED = 8 << 20
+"""Bytes that are unpacked of one that is compressed although it was not to be (ours): a thousand of
+them cost its sender one."""
+UNPACKED_AT_ONCE = 64 << 10
+PLAIN = ("", "identity")
+PACKED = ("gzip", "x-gzip", "deflate")
+"""Encodings that are understood beside plain ones, whatever packages are installed."""
 
 
 class Connections:
@@ -192,10 +197,19 @@ def _origin(url: URL) -> tuple[str, str, int | None]:
 
 
 async def _bound(response: Response) -> None:
-    """Bounds the body of an answer, which is read later."""
-    encoded = "content-encoding" in response.headers
+    """Bounds the body of an answer, which is read later.
+
+    Raises:
+        Unacceptable: It is packed in a way that was not asked for and is not understood.
+    """
     assert isinstance(response.stream, AsyncByteStream), "an asynchronous client gets these"
-    response.stream = _Bounded(response.stream, LARGEST_PACKED if encoded else LARGEST)
+    encoding = response.headers.pop("Content-Encoding", "").strip().lower()
+    if encoding in PLAIN:
+        response.stream = _Bounded(response.stream, LARGEST)
+    elif encoding in PACKED:
+        response.stream = _Bounded(_Unpacked(response.stream), LARGEST_UNPACKED)
+    else:
+        raise Unacceptable(f"the answer is packed as {encoding[:20]!r}, which was not asked for")
 
 
 class _Bounded(AsyncByteStream):
@@ -212,6 +226,29 @@ class _Bounded(AsyncByteStream):
             if read > self._most:
                 raise Unacceptable(f"the answer has more than {self._most >> 10} KiB")
             yield part
+
+    async def aclose(self) -> None:
+        """Closes the body."""
+        await self._body.aclose()
+
+
+class _Unpacked(AsyncByteStream):
+    """A packed body, unpacked in small parts: whoever reads it can stop."""
+
+    def __init__(self, body: AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header, gzip's or zlib's
+        try:
+            async for part in self._body:
+                rest = part
+                while rest and not unpacker.eof:
+                    yield unpacker.decompress(rest, UNPACKED_AT_ONCE)
+                    rest = unpacker.unconsumed_tail
+            yield unpacker.flush()
+        except zlib.error as error:
+            raise Unacceptable("the answer cannot be unpacked") from error
 
     async def aclose(self) -> None:
         """Closes the body."""

@@ -4,8 +4,9 @@ import asyncio
 import gzip
 import json
 import logging
-import os
 import time
+import tracemalloc
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -633,7 +634,8 @@ NO_ANSWERS = {
     "an object for a text": _said({"a": 1}),
     "a text for usage": _said("x", usage="lots"),
     "more than anybody reads": b"x" * ((64 << 20) + 1),
-    "more than anybody unpacks": gzip.compress(os.urandom(1 << 20), 0),
+    "more than anybody unpacks": gzip.compress(bytes(64 << 20), 6),
+    "what nobody unpacks": b"not packed at all",
 }
 
 
@@ -645,6 +647,24 @@ async def test_no_body_is_worse_than_no_answer(server: FakeServer, name: str) ->
         await port(server, retry=ONCE).sample(ASK)
     said = str(failed.value)
     assert "an unreadable answer" in said and said.isprintable() and len(said) < 600
+
+
+async def test_a_packed_answer_is_bounded_by_what_it_becomes(server: FakeServer) -> None:
+    """None is asked for, but a proxy may pack; a small one must not become hundreds of MB."""
+    small, bomb = _said("packed " * 100).encode(), gzip.compress(bytes(200 << 20), 6)
+    for name, packed in (("gzip", gzip.compress(small)), ("deflate", zlib.compress(small))):
+        headers = {"Content-Encoding": name}
+        server.fault = lambda seen, body=packed, headers=headers: Fault(body=body, headers=headers)  # type: ignore[misc]
+        assert await port(server, retry=ONCE).sample(ASK) == ["packed " * 100]
+    for name in ("gzip", "br", "zstd", "gzip, gzip"):
+        headers = {"Content-Encoding": name}
+        server.fault = lambda seen, headers=headers: Fault(body=bomb, headers=headers)  # type: ignore[misc]
+        tracemalloc.start()
+        with pytest.raises(ModelError, match=r"more than 8192 KiB|was not asked for"):
+            await port(server, retry=ONCE).sample(ASK)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 32 << 20
 
 
 async def test_sizes_that_nobody_can_believe_are_counted_by_the_text(server: FakeServer) -> None:
