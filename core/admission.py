@@ -44,6 +44,7 @@ def admit(
     settings: Mapping[str, Any],
     *,
     oracle: Oracle | bool = False,
+    served: bool = False,
 ) -> None:
     """Checks that a task can do what a method needs.
 
@@ -53,6 +54,7 @@ def admit(
         needs: From effective settings to the capability protocols.
         settings: The effective settings.
         oracle: What tells the method whether an answer is right; True: the task's exact check.
+        served: Whether a client of a server asks, who has neither the command nor an oracle.
 
     Raises:
         CapabilityError: It cannot; the message says whether it could if the method were told.
@@ -64,6 +66,8 @@ def admit(
         if oracle:
             _admit_oracle(method, oracle)
         return
+    if served:
+        raise incapable(method, task, missing, _other_methods(task))
     if oracle or lacks(task, needs, settings, told=True):
         raise incapable(method, task, missing)
     own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
@@ -92,7 +96,7 @@ def incapable(
     names = ", ".join(f"{each.__module__}.{each.__name__}" for each in missing)
     reason = f"the task needs {', '.join(_unwritten(task, missing))} ({names})"
     ways = [_choice(method, task), _other_methods(task)]
-    remedy = remedy or "; ".join(way for way in ways if way) or "write them"
+    remedy = remedy or "".join(f"; or {way}" for way in ways if way)[2:] or "write them"
     return CapabilityError(method, task.id, reason, remedy)
 
 
@@ -135,7 +139,7 @@ def _choice(method: str, task: Task) -> str:
         settings = effective(module.SETTINGS, task.published(method), given)
         if given and not lacks(task, module.needs, settings, told=False):
             words = ", ".join(f"{name}={value}" for name, value in given.items())
-            return f"or set {words} (published() may return them)"
+            return f"set {words} (published() may return them)"
     return ""
 
 
@@ -148,7 +152,7 @@ def _other_methods(task: Task) -> str:
             settings = effective(module.SETTINGS, task.published(name), None)
             if not lacks(task, module.needs, settings, told=False):
                 taken.append(name)
-    return f"or choose one of {', '.join(taken)}, which take it as it is" if taken else ""
+    return f"choose one of {', '.join(taken)}, which take it as it is" if taken else ""
 
 
 def lacks(

@@ -8,7 +8,7 @@ is.
 
 from collections.abc import Iterable, Mapping
 from reprlib import Repr
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, ClassVar, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
@@ -52,6 +52,7 @@ def specialise(
         else:
             fields[name] = (cast("Any", field.annotation) | None, _as_published(field))
     model = create_model(base.__name__, __base__=_Strict, __doc__=base.__doc__, **fields)
+    model.listed = base.listed
     return cast("type[S]", model)
 
 
@@ -59,6 +60,8 @@ class _Strict(BaseModel):
     """The context of a graph, which LangGraph makes of what the caller gave."""
 
     model_config = STRICT
+    listed: ClassVar[str] = ""
+    """Where the settings are listed, for whoever gave a wrong one."""
 
     def __init__(self, **given: Any) -> None:
         for name in given:
@@ -67,7 +70,7 @@ class _Strict(BaseModel):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            raise SettingError(explain(error)) from None
+            raise SettingError(f"{explain(error)}; {self.listed}") from None
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
@@ -141,7 +144,7 @@ def effective(
         repository = base.repository if meant.get("repo_compat") else {}
         return base(**{**published, **repository, **meant}).model_dump(mode="json")
     except ValidationError as error:
-        raise SettingError(explain(error)) from None
+        raise SettingError(f"{explain(error)}; {base.listed}") from None
 
 
 def is_given(given: BaseModel | Mapping[str, Any] | None, name: str) -> bool:
@@ -155,5 +158,4 @@ def explain(error: ValidationError) -> str:
     """Returns pydantic's first complaint as one line."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"]) or "settings"
-    complaint = f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"
-    return f"{complaint}; `thoughtgraph methods ID` tells what a method takes"
+    return f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"

@@ -8,6 +8,7 @@ from langgraph.types import Command, StateUpdate
 
 from thoughtgraph.calling import SearchGraph, configurable, is_node
 from thoughtgraph.errors import InputError
+from thoughtgraph.policy import LONGEST
 
 INTERNAL = "__pregel_"
 """What LangGraph's own keys in a configuration begin with; it puts objects there."""
@@ -35,6 +36,7 @@ class GuardedGraph(SearchGraph):
         """Streams a search; every other way of running it comes here."""
         if not is_node(config):
             _admit_configurable(configurable(config))
+            _admit_callbacks(config)
         return super().astream(self._admitted(input), config, **options)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
@@ -72,6 +74,7 @@ class GuardedGraph(SearchGraph):
                 if name not in keys:
                     own, known = str(name)[:60], " and ".join(keys)
                     raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
+            _admit_problem(values)
 
 
 def _admit_configurable(given: Mapping[str, Any]) -> None:
@@ -85,3 +88,26 @@ def _admit_configurable(given: Mapping[str, Any]) -> None:
         if own or not isinstance(value, (PLACES.get(name, object), type(None))):
             place = 'config["configurable"]'
             raise InputError(f"{name[:60]!r} cannot be set in {place}; leave it out")
+
+
+def _admit_problem(values: Mapping[str, Any] | None) -> None:
+    """Refuses a problem that no run would take: nodes that come later do not read it again.
+
+    Raises:
+        InputError: It is no text, or longer than clients may send one.
+    """
+    given = (values or {}).get("problem", "")
+    if not isinstance(given, str) or len(given) > LONGEST:
+        raise InputError(f"a problem is a text of at most {LONGEST} characters; {_REMEDY}")
+
+
+def _admit_callbacks(config: RunnableConfig | None) -> None:
+    """Refuses callbacks that came by the network: they would fail deep inside LangChain.
+
+    Raises:
+        InputError: A client named some.
+    """
+    given: Any = (config or {}).get("callbacks") or []
+    plain = isinstance(given, (str, dict))
+    if plain or (isinstance(given, list) and any(isinstance(each, PLAIN) for each in given)):
+        raise InputError("'callbacks' are no client's to set; leave them out")

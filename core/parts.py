@@ -233,4 +233,5 @@ class Parts:
         return effective(self.settings, self._values(task), None)
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
-        admit(self.method, task, self.needs, settings, oracle=self.oracle)
+        served = self.policy is not None
+        admit(self.method, task, self.needs, settings, oracle=self.oracle, served=served)

@@ -40,8 +40,11 @@ TEXTS = ("task", "draft", "tool_costs")
 """Settings that are any text: it is looked up or shown to a model, and opens nothing."""
 DEFAULT = "default"
 """Name of the one model that is served when none is named."""
+LISTED = "the assistant's schema lists what can be set"
+"""What a client is told who sent a setting that cannot be: he has no command, but the schema."""
 NO_PAGES = "none"
 """What an operator names who offers no source of pages."""
+_MODEL = "One of the models here."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIFTED = re.compile(r" None: [^.:]*+\.")
 """What a description says of a limit that is lifted."""
@@ -117,7 +120,9 @@ class Policy:
         """
         fields = {name: self._field(name, field) for name, field in base.model_fields.items()}
         changed: dict[str, Any] = {name: each for name, each in fields.items() if each is not None}
-        return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **changed)
+        made = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **changed)
+        made.listed = LISTED
+        return made
 
     def admit(self, settings: type[Settings], found: object) -> None:
         """Refuses the settings of a run that a client could not have chosen.
@@ -133,15 +138,16 @@ class Policy:
             SettingError: They are not what the graph writes under this policy.
         """
         remedy = "start the problem again"
+        refused = "the thread's settings are not allowed here"
         if not isinstance(found, Mapping):
             raise SettingError(f"the thread holds no settings; {remedy}")
         try:
             allowed = settings(**found).model_dump(mode="json")
         except (ValidationError, TypeError) as error:
             why = explain(error) if isinstance(error, ValidationError) else "names are texts"
-            raise SettingError(f"the thread's settings are not allowed here: {why}") from None
+            raise SettingError(f"{refused}: {why}; {remedy}") from None
         if allowed != found:
-            raise SettingError(f"the thread's settings are not allowed here; {remedy}")
+            raise SettingError(f"{refused}; {remedy}")
 
     def opened(self, name: str, open_port: Callable[..., ChatPort]) -> ChatPort:
         """Returns the port of a model, which goes by the operator's name and keeps the rest quiet.
@@ -183,7 +189,10 @@ class Policy:
         if name == PRICES:
             return self._prices(field)
         if name == "model":
-            return _one_of(self.models, field, next(iter(self.models)), "One of the models here.")
+            kind, made = _one_of(self.models, field, next(iter(self.models)), _MODEL)
+            # Of one name pydantic's schema says `const`, of which a form makes no choice.
+            extra: Any = {"enum": [*self.models]}
+            return kind, FieldInfo.merge_field_infos(made, json_schema_extra=extra)
         if name == "evaluator_model":
             about = "The model of the judging roles. Empty: the same as `model`."
             return _one_of(("", *self.models), field, "", about)

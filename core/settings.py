@@ -66,6 +66,8 @@ class Settings(BaseModel):
     model_config = STRICT
     repository: ClassVar[Mapping[str, Any]] = {}
     """Values that `repo_compat` stands for, where a method has it: of the official code."""
+    listed: ClassVar[str] = "`thoughtgraph methods ID` tells what a method takes"
+    """Where they are listed, for whoever gave a wrong one."""
 
     task: str = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."

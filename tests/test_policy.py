@@ -90,6 +90,36 @@ def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
     assert "/x" not in str(form) and "http" not in str(form["model"])
 
 
+def test_of_one_model_the_form_is_an_enum_too() -> None:
+    for policy in (Policy(), Policy(models={"small": "local"}, corpora={})):
+        schema: Any = tg.build("fgdip", policy=policy).get_context_jsonschema()
+        assert schema["properties"]["model"]["enum"] == [*policy.models]
+
+
+async def test_a_client_is_told_what_a_client_can_do() -> None:
+    """He has no command, and tells nobody whether an answer is right."""
+    for settings in ({"model": "x"}, {"limit_requests": "x"}):
+        graph = tg.build("tot_bfs", policy=Policy())
+        with pytest.raises(tg.SettingError, match="the assistant's schema lists") as told:
+            await graph.ainvoke({"problem": PUZZLE}, context=settings)
+        assert "`thoughtgraph" not in str(told.value)
+    with pytest.raises(tg.SettingError, match="`thoughtgraph methods ID` tells"):
+        await tg.build("tot_bfs").ainvoke({"problem": PUZZLE}, context={"limit_requests": "x"})
+    for method, task in (("refine", "game24"), ("reflexion", "game24"), ("tomt_os", "math")):
+        graph = tg.build(method, policy=Policy())
+        with pytest.raises(tg.CapabilityError, match=r"choose one of io, .* which take it") as lack:
+            await graph.ainvoke({"problem": PUZZLE}, context={"task": task})
+        assert "oracle" not in str(lack.value) and "`" not in str(lack.value)
+
+
+async def test_callbacks_that_came_by_the_network_are_refused_in_one_line() -> None:
+    graph = tg.build("io", policy=Policy())
+    for given in ([{"a": 1}], ["x"], {"a": 1}, "x"):
+        config: Any = {"callbacks": given}
+        with pytest.raises(tg.InputError, match="'callbacks' are no client's"):
+            await graph.ainvoke({"problem": PUZZLE}, config)
+
+
 @pytest.mark.parametrize("annotation", [str, str | None, list[str], dict[str, int], Any, Path])
 def test_a_new_setting_of_any_text_is_refused_until_a_policy_knows_it(annotation: Any) -> None:
     more = create_model("More", __base__=Settings, file=(annotation, ""))
@@ -257,10 +287,13 @@ EDITS = [
     {"tree": {"0": {"id": "0", "parent": "0"}}},
     {"run": "another", "problem": PUZZLE},
     {"scratch": {}},
+    {"problem": "1 " * 100_000},
+    {"problem": {"__overwrite__": "x"}},
+    {"problem": None},
 ]
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=[next(iter(edit)) for edit in EDITS])
+@pytest.mark.parametrize("edit", EDITS, ids=[str(edit)[:24] for edit in EDITS])
 async def test_a_client_writes_the_input_and_nothing_else(edit: dict[str, Any]) -> None:
     with FakeServer(add_up) as server:
         graph = served("tot_bfs", server)
