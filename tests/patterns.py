@@ -23,7 +23,7 @@ ROOMS = ("core", "prompts", "tools", "tasks", "nodes", "graphs", "bench", "cli")
 MODULE_CALLS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 SIZES = (*range(8, 32, 4), *(2**power for power in range(5, 15)))
 """Lengths of text: by small steps first, for what doubles with a letter; then doubled."""
-READABLE = 0.002
+READABLE = 0.008
 """Seconds below which a time says nothing."""
 STEEP = 3.0
 """By how much the time of twice the text may be larger: a square has 4."""
