@@ -23,7 +23,7 @@ ROOMS = ("core", "prompts", "tools", "tasks", "nodes", "graphs", "bench", "cli")
 MODULE_CALLS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
 SIZES = (*range(8, 32, 4), *(2**power for power in range(5, 15)))
 """Lengths of text: by small steps first, for what doubles with a letter; then doubled."""
-READABLE = 0.008
+READABLE = 0.002
 """Seconds below which a time says nothing."""
 STEEP = 3.0
 """By how much the time of twice the text may be larger: a square has 4."""
@@ -299,7 +299,10 @@ def _each(calls: list[Callable[[str], object]], text: str) -> None:
 
 
 def steep(
-    call: Callable[[str], object], text_of: Callable[[int], str], sizes: Sequence[int] = SIZES
+    call: Callable[[str], object],
+    text_of: Callable[[int], str],
+    sizes: Sequence[int] = SIZES,
+    readable: float = READABLE,
 ) -> str:
     """Returns how the effort grows where it grows faster than the text; empty if it does not.
 
@@ -310,7 +313,7 @@ def steep(
         text = text_of(size)
         times.setdefault(half, _seconds(call, text_of(half)))
         times[size] = _seconds(call, text)
-        if times[size] < READABLE:
+        if times[size] < readable:
             continue
         for _ in range(4):
             if times[size] <= STEEP * times[half]:
