@@ -17,7 +17,8 @@ from thoughtgraph.state import SearchInput
 
 INPUTS = tuple(SearchInput.__annotations__)
 READ = "__pregel_read"
-"""The key by which LangGraph tells a graph that it is a node of another."""
+"""LangGraph's key for the function that reads channels, by which a graph also knows that it is a
+node of another; `tests/test_jobs.py` fails if it goes."""
 
 
 class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):

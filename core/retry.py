@@ -127,15 +127,15 @@ class ServedRetry(Retry):
         """Awaits `call()`, again after passing faults; see `Retry.run`."""
 
         def tell(failure: ModelError) -> None:
-            retried(self._told(failure))
+            retried(self._by_kind(failure))
 
         try:
             return await Retry.run(self, call, endpoint=endpoint, retried=tell, hide=hide)
         except ModelError as error:
             logger.error("model %r: %s", self.name, error)
-            raise self._told(error) from None
+            raise self._by_kind(error) from None
 
-    def _told(self, failure: ModelError) -> ModelError:
+    def _by_kind(self, failure: ModelError) -> ModelError:
         line = f"model {self.name!r} failed: {failure.kind}"
         return ModelError(line, status=failure.status, kind=failure.kind)
 

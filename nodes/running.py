@@ -5,8 +5,7 @@ from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 
-READ = "__pregel_read"
-"""LangGraph's key for the function that reads channels; `tests/test_jobs.py` fails if it goes."""
+from thoughtgraph.calling import READ
 
 
 def running(channels: str | Sequence[str]) -> Any:
