@@ -73,8 +73,8 @@ class Vote(TypedDict):
     own, from 0 to 1, of which the best counts."""
     step: int
     """Depth of the thoughts that were compared; 0 where whole answers were."""
-    got: float
-    """What the chosen one has."""
+    got: float | None
+    """What the chosen one has; None where its own could not be read and a default counted."""
     of: float
     """What all have together; of scores: 1. 0 where nothing could be read."""
     tied: list[str]
@@ -84,7 +84,13 @@ class Vote(TypedDict):
 
 
 def vote(
-    by: By, worth: Mapping[str, float], chosen: str, *, unread: int = 0, step: int = 0
+    by: By,
+    worth: Mapping[str, float],
+    chosen: str,
+    *,
+    unread: int = 0,
+    step: int = 0,
+    read: bool = True,
 ) -> Vote:
     """Returns how a choice came about.
 
@@ -94,11 +100,13 @@ def vote(
         chosen: The one that was chosen.
         unread: Votes or scores that could not be read.
         step: Depth of the compared thoughts.
+        read: Whether what the chosen one has was read, and is no default.
     """
     got = worth[chosen]
     tied = [name for name, other in worth.items() if other == got and name != chosen]
     total = 1.0 if by == "scores" else sum(worth.values())
-    return {"by": by, "step": step, "got": got, "of": total, "tied": tied, "unread": unread}
+    told = got if read else None
+    return {"by": by, "step": step, "got": told, "of": total, "tied": tied, "unread": unread}
 
 
 def limit_reached(state: Mapping[str, Any]) -> str:
@@ -171,17 +179,23 @@ def vote_words(chosen: Vote) -> str:
     unread, one = chosen["unread"], {"scores": "score"}.get(chosen["by"], "vote")
     if not chosen["of"]:
         return f"{where}no {one} of {unread} could be read, so the first one counts"
-    got, of = f"{chosen['got']:.3g}", f"{chosen['of']:.3g}"
-    words = {
-        "votes": f"{got} of {of} vote{'' if of == '1' else 's'}",
-        "weights": f"weighted vote {got} of {of}",
-        "scores": f"scored {got} of {of}",
-    }[chosen["by"]]
+    words = _got(chosen)
     if chosen["tied"]:
         words += f", tied with {_named(chosen['tied'])}: the first one counts"
     if unread:
         words += f"; {unread} {one}{'' if unread == 1 else 's'} could not be read"
     return where + words
+
+
+def _got(chosen: Vote) -> str:
+    if chosen["got"] is None:
+        return "nothing of its own score could be read, so a default counted"
+    got, of = f"{chosen['got']:.3g}", f"{chosen['of']:.3g}"
+    return {
+        "votes": f"{got} of {of} vote{'' if of == '1' else 's'}",
+        "weights": f"weighted vote {got} of {of}",
+        "scores": f"scored {got} of {of}",
+    }[chosen["by"]]
 
 
 def _end(result: Mapping[str, Any]) -> str:

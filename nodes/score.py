@@ -19,6 +19,7 @@ from thoughtgraph.tree import Path, Thought, cut
 
 UNSCORED = 0.5
 """The score of a candidate whose score cannot be read (official code)."""
+UNREAD = "no score could be read, so a default counts"
 
 _NUMBER = r"(\d{1,6}(?:\.\d{1,20})?|\.\d{1,20})"
 _SCORE = re.compile(rf"evaluation score[*_ \t]{{0,4}}:[*_ \t]{{0,4}}{_NUMBER}", re.I)
@@ -53,6 +54,8 @@ def score(parts: Parts) -> Node:
         )
         if value is None:
             scored["unread"] = 1
+            if "note" not in path[-1]:  # one that says why the path ends stays
+                scored["note"] = UNREAD
         return asker.update(tree={job["thought"]: scored})
 
     return fanned_out(node)

@@ -50,7 +50,8 @@ def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
     worth = {thought["id"]: thought["value"] for thought in level}
     lost = [thought.get("unread", 0) for thought in level]
     unread = sum(lost) if by == "scores" else max(lost)
-    found = vote(by, worth, chosen["id"], unread=unread, step=depth)
+    read = by != "scores" or not chosen.get("unread")
+    found = vote(by, worth, chosen["id"], unread=unread, step=depth, read=read)
     if by == "scores" and all(lost):
         found["of"] = 0.0
     return {**found, "tied": [_name(state["tree"][key]) for key in found["tied"]]}

@@ -11,7 +11,9 @@ from stepping import MARKER, Stepping
 
 import thoughtgraph as tg
 from thoughtgraph import outcome
+from thoughtgraph.cli.events import Telling
 from thoughtgraph.cli.viewer.payload import payload
+from thoughtgraph.nodes.score import UNREAD
 from thoughtgraph.results import stored
 
 
@@ -73,8 +75,34 @@ def scoring(score: str) -> Any:
 async def test_equal_scores_are_told_and_unread_ones() -> None:
     out = await run("level_tot", scoring("hm"), Stepping(), "x", n_generate=3)
     (vote,) = out["votes"]
-    assert (vote["by"], vote["got"], vote["unread"], len(vote["tied"])) == ("scores", 0.5, 3, 2)
+    assert (vote["by"], vote["got"], vote["unread"], len(vote["tied"])) == ("scores", None, 3, 2)
     assert "no score of 3 could be read, so the first one counts" in out["outcome"]
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        (0.4, "nothing of its own score could be read, so a default counted; 1 score could not"),
+        (0.5, "so a default counted, tied with 3, 3: the first one counts; 1 score could not be"),
+    ],
+)
+async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
+    others: float, words: str
+) -> None:
+    told = iter(["hm", *[f"Evaluation Score: {others}"] * 2])
+
+    def reply(call: Call) -> str:
+        return next(told) if call.role == "score" else f"{MARKER} 3"
+
+    out = await run("level_tot", reply, Stepping(), "x", n_generate=3)
+    (vote,) = out["votes"]
+    assert (vote["got"], vote["of"], vote["unread"]) == (None, 1.0, 1)
+    assert words in out["outcome"]
+    assert "0.5" not in out["outcome"]
+    (shown,) = payload([stored(out)])["runs"]  # type: ignore[list-item]
+    assert shown["outcome"] == stored(out)["outcome"] == out["outcome"]
+    lines = [str(event) for event in Telling(out["tree"], "x").grown({}, out["tree"])]
+    assert f"value     1: 0.5 ({UNREAD})" in lines
 
 
 @pytest.mark.parametrize(
