@@ -8,16 +8,19 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from thoughtgraph import registry
-from thoughtgraph.acting import Acts, Tools
+from thoughtgraph.acting import Acts, Hints, Tools
 from thoughtgraph.admission import Needs, Oracle, admit, check_examples, incapable
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
+from thoughtgraph.ineffective import Rendered, check_used
+from thoughtgraph.jobs import Job
 from thoughtgraph.model import ChatPort
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.prices import Prices, prices_of
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Task, lacking
+from thoughtgraph.tree import ROOT
 
 T = TypeVar("T")
 
@@ -99,6 +102,29 @@ class Parts:
         self._admit(task, chosen)
         check_examples(task, chosen, files=self.policy is None)
         return {**chosen, "task": task.id}
+
+    def check_used(self, settings: dict[str, Any], given: Any, problem: str) -> None:
+        """Refuses settings that were given and would change nothing.
+
+        Args:
+            settings: The run's settings.
+            given: The run's context.
+            problem: Its problem.
+
+        Raises:
+            SettingError: One is not used by the method on the task.
+        """
+        task = self.task_for(settings, Task)
+
+        def render(options: Mapping[str, Any]) -> Rendered:
+            way: Callable[[Parts, Job], Rendered] = registry.method_module(self.method).way(
+                settings
+            )
+            job = Job(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
+            job["hints"], job["settings"] = Hints(), cast("dict[str, Any]", options)
+            return way(self, job)
+
+        check_used(self.method, task, given, settings, self._published(task), render)
 
     def read(self, settings: dict[str, Any], given: str) -> str:
         """Returns a problem as its task reads it.

@@ -39,6 +39,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
         settings = parts.choose(runtime.context)
         problem = parts.read(settings, _problem(state))
+        parts.check_used(settings, runtime.context, problem)
         run = secrets.token_hex(8)
         prices = await parts.open_models(settings)
         if unknown(prices):

@@ -68,10 +68,11 @@ def worked(
     Raises:
         InputError: The file cannot be read.
     """
-    chosen = options.get(setting) or default
+    # Each is looked up whatever the other says: what a task uses is seen from that.
+    chosen, count = options.get(setting) or default, options.get("shots") or 0
     if chosen == NONE:
         return []
-    return list(own(options.get("shots") or 0)) if chosen == OWN else [shown(chosen)]
+    return list(own(count)) if chosen == OWN else [shown(chosen)]
 
 
 @lru_cache(maxsize=8)

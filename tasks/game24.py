@@ -104,12 +104,12 @@ class Game24(StructuredSteps, FeedbackSteps):
     def propose(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt for next equations, or for the answer once only 24 is left."""
         left = remaining(problem, path)
-        turns = options.get("layout") == "turns"
+        turns, shots = options.get("layout") == "turns", options.get("shots", 1)
         if left == str(TARGET) and path:
             steps = "\n".join(texts(path))
             asked = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
             return _as_turns(asked, "Answer: ") if turns else Prompt(asked)
-        name = "propose_3" if options.get("shots", 1) >= 3 else "propose"
+        name = "propose_3" if shots >= 3 else "propose"
         asked = fill(f"game24/{name}", input=left) + "\n"
         return _as_turns(asked, "Possible next steps:\n") if turns else Prompt(asked)
 
@@ -118,12 +118,13 @@ class Game24(StructuredSteps, FeedbackSteps):
     ) -> list[dict[str, Any]]:
         """Reads one thought a line; strictly, only equations and answers are thoughts."""
         lines = [line for text in samples for line in text.split("\n")]
-        if not options.get("strict_parse", True):
+        strict, exact = options.get("strict_parse", True), options.get("exact_steps")
+        if not strict:
             return [{"text": line} for line in lines]
         kept: list[dict[str, Any]] = []
         for line in lines:
             thought = step_in(line)
-            if thought is not None and options.get("exact_steps"):
+            if thought is not None and exact:
                 thought = self._exact(problem, path, thought)
             if thought is not None:
                 kept.append({"text": thought, "raw": line})

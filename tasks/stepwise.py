@@ -1,7 +1,7 @@
 """Questions answered step by step, the solution after a marker (Thought Rollback, section 5)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -29,8 +29,6 @@ _PENDING = re.compile(
     re.IGNORECASE,
 )
 """What follows a marker that is only mentioned (ours): "is not known yet", "is found by …"."""
-
-TEMPERATURE: Mapping[str, Any] = {"temperature": 0.7}
 
 
 class Stepwise(ZeroShot):
@@ -79,8 +77,8 @@ class Stepwise(ZeroShot):
         Those of `io` (few-shot) are questions and solutions, those of `cot` have their steps.
         Without any, a task that may ask for a strategy does unless `zero_shot` is `steps`.
         """
-        shown = worked(partial(self._shown, style), options)
-        if not shown and self._strategy and options.get("zero_shot") != "steps":
+        shown, steps = worked(partial(self._shown, style), options), options.get("zero_shot")
+        if not shown and self._strategy and steps != "steps":
             return super().ask(problem, style, options)
         blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
         return Prompt("\n\n".join(blocks))

@@ -1,0 +1,79 @@
+"""Settings that were given and would change nothing are refused; what is usual stays silent."""
+
+from typing import Any
+
+import pytest
+from scripted import ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph import registry
+
+CHANGED: dict[str, Any] = {
+    "shots": 2,
+    "examples": "none",
+    "zero_shot": "steps",
+    "layout": "turns",
+    "strict_parse": False,
+    "exact_steps": True,
+    "corpus": "pages.txt",
+    "observations": "react",
+    "tool_costs": "Search=2",
+}
+"""A value of each setting that is no default."""
+SHOWING = ("shots", "examples", "zero_shot")
+PROPOSING = ("shots", "layout", "strict_parse", "exact_steps")
+IGNORED = [
+    *(
+        (method, task, name)
+        for method in ("io", "cot", "cot_sc")
+        for task in ("game24", "crosswords", "creative_writing", "question")
+        for name in SHOWING
+    ),
+    *(("io", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever")),
+    *(("tot_bfs", "creative_writing", name) for name in PROPOSING),
+    *(("tot_dfs", "crosswords", name) for name in PROPOSING),
+    *(("tot_bfs", "gsm8k", name) for name in PROPOSING[1:]),
+    *(("fgdip", "game24", name) for name in ("examples", "corpus", "observations", "tool_costs")),
+]
+USED = [
+    *(("cot", "gsm8k", name) for name in SHOWING),
+    *(("io", "svamp", name) for name in SHOWING),
+    *(("io", "hotpotqa", name) for name in SHOWING[:2]),
+    *(("tot_bfs", "game24", name) for name in PROPOSING),
+    *((method, "game24", name) for method in ("rollback", "chain") for name in SHOWING[:2]),
+    *(("tomt_os", "ptr", name) for name in ("shots", "layout")),
+]
+
+
+async def search(method: str, task: str, context: dict[str, Any]) -> ScriptedChat:
+    """Starts a search that may ask nothing; returns its model."""
+    model = ScriptedChat(reply=lambda call: "x")
+    graph = tg.build(method, task=task, model=model)
+    given = {"problem": registry.TASKS[task].example}
+    await graph.ainvoke(given, context={**context, "limit_requests": 0})
+    return model
+
+
+@pytest.mark.parametrize(("method", "task", "name"), IGNORED)
+async def test_a_setting_that_changes_nothing_is_refused(method: str, task: str, name: str) -> None:
+    words = f"'{name}' would change nothing: method '{method}' on task '{task}' .* leave it out"
+    with pytest.raises(tg.SettingError, match=words) as refused:
+        await search(method, task, {name: CHANGED[name]})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("method", "task", "name"), USED)
+async def test_a_setting_that_changes_something_is_taken(method: str, task: str, name: str) -> None:
+    await search(method, task, {name: CHANGED[name]})
+
+
+async def test_what_is_usual_anyway_stays_silent() -> None:
+    usual = {"shots": 0, "examples": "", "zero_shot": "strategy"}
+    await search("io", "game24", usual)
+    await search("tot_bfs", "creative_writing", {"layout": "text", "repo_compat": True})
+    await search("tot_bfs", "game24", {"shots": 1})
+
+
+async def test_one_line_names_all_of_them() -> None:
+    with pytest.raises(tg.SettingError, match=r"'examples' and 'shots' would .* leave them out"):
+        await search("cot_sc", "game24", {"shots": 3, "examples": "own"})
