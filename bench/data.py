@@ -11,7 +11,7 @@ from thoughtgraph import registry
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tasks.choices import stated
 from thoughtgraph.tasks.fever import VERDICTS
-from thoughtgraph.tasks.game24 import puzzles
+from thoughtgraph.tasks.game24.task import puzzles
 from thoughtgraph.tasks.math import boxed
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from thoughtgraph.bench import crosswords
 from thoughtgraph.bench.formulas import same_formula
-from thoughtgraph.meter import Meter
-from thoughtgraph.model import ChatPort
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Prompt
-from thoughtgraph.tasks.game24 import Game24
+from thoughtgraph.tasks.game24.task import Game24
 from thoughtgraph.tasks.numbers import canonical, number
 from thoughtgraph.tasks.words import normal
 

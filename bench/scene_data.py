@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.bench.scene_programs import NoPlan, plan_of
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.plans import clean
-from thoughtgraph.tools.scene import Scene
-from thoughtgraph.tools.scene_files import from_clevr, from_ptr
+from thoughtgraph.tasks.scenes.plan_language import clean
+from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.scene_files import from_clevr, from_ptr
 
 
 class GoldQuestion(NamedTuple):

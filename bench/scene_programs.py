@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from thoughtgraph.tools.vocabulary import ANY, NUMBERS
+from thoughtgraph.tools.scenes.vocabulary import ANY, NUMBERS
 
 Node = Mapping[str, Any]
 

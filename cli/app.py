@@ -66,7 +66,7 @@ def run() -> None:
     try:
         main()
     except SystemExit as ended:
-        local = sys.modules.get("thoughtgraph.local")
+        local = sys.modules.get("thoughtgraph.llm.local")
         if local is None or not local.running():
             raise
         sys.stdout.flush()

@@ -4,8 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.question_types import Type
-from thoughtgraph.bench.scene_questions import generate
+from thoughtgraph.bench.questions.question_types import Type
+from thoughtgraph.bench.questions.scene_questions import generate
 
 TASK = "ptr"
 METHOD = "tomt_os"

@@ -7,10 +7,10 @@ from rich.console import Console
 from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.plan import Plan
+from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.errors import InputError
-from thoughtgraph.prices import Prices, remedy, unknown
+from thoughtgraph.llm.prices import Prices, remedy, unknown
 from thoughtgraph.task import Pictures
 
 

@@ -2,9 +2,9 @@
 
 from typing import Literal
 
-from thoughtgraph import local, weights
 from thoughtgraph.cli.listing import show
-from thoughtgraph.specifiers import default_specifier
+from thoughtgraph.llm import local, weights
+from thoughtgraph.llm.specifiers import default_specifier
 
 Whereabouts = Literal["cached", "packaged", "remote", "absent"]
 

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.plan import Plan
+from thoughtgraph.llm.prices import dollars
 from thoughtgraph.outcome import INTERRUPTED, REJECTED, rightness, verdict
-from thoughtgraph.prices import dollars
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage

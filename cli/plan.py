@@ -14,8 +14,8 @@ from thoughtgraph.admission import admit, default_method
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
-from thoughtgraph.specifiers import check_specifier, default_specifier
 
 DEFAULT_TASK = "question"
 

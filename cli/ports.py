@@ -6,13 +6,13 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from thoughtgraph import weights
 from thoughtgraph.cli import text
 from thoughtgraph.cli.models import size, whereabouts
-from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.model import ChatPort
-from thoughtgraph.paid import Paid
+from thoughtgraph.llm import weights
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.paid import Paid
+from thoughtgraph.llm.port import ChatPort
 
 TENTHS = 10
 

@@ -15,17 +15,17 @@ from langgraph.runtime import RunControl
 from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.cli.events import Event
 from thoughtgraph.cli.outcome import limit_of
 from thoughtgraph.cli.plan import Plan
-from thoughtgraph.cli.progress import follow
 from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
-from thoughtgraph.cli.screen import Screen
-from thoughtgraph.cli.watch import STREAM, Watch
+from thoughtgraph.cli.screen.display import Screen
+from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.cli.screen.progress import follow
+from thoughtgraph.cli.screen.watch import STREAM, Watch
 from thoughtgraph.errors import InputError
-from thoughtgraph.model import ChatPort
-from thoughtgraph.paid import Paid, Unused
+from thoughtgraph.llm.paid import Paid, Unused
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.usage import Limits, spent
 

@@ -18,13 +18,13 @@ from thoughtgraph.cli.outcome import Outcome, limit_of, resume_hint, show
 from thoughtgraph.cli.plan import Plan, Wish, check_files, limit_settings, raised, unexpected
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.runs import Runs
-from thoughtgraph.cli.screen import screen_for
+from thoughtgraph.cli.screen.display import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
+from thoughtgraph.llm.paid import Paid
+from thoughtgraph.llm.prices import check_limit, prices_of
+from thoughtgraph.llm.specifiers import default_specifier
 from thoughtgraph.outcome import INTERRUPTED
-from thoughtgraph.paid import Paid
-from thoughtgraph.prices import check_limit, prices_of
-from thoughtgraph.specifiers import default_specifier
 from thoughtgraph.tree import ROOT, root
 
 

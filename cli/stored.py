@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.paid import Unused
 from thoughtgraph.outcome import Vote
-from thoughtgraph.paid import Unused
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage
 

@@ -21,11 +21,11 @@ from thoughtgraph.usage import Limits, Usage
 
 if TYPE_CHECKING:
     from thoughtgraph.building import build, runnable
-    from thoughtgraph.limiter import Rates
-    from thoughtgraph.model import ChatPort, Draw
+    from thoughtgraph.llm.limiter import Rates
+    from thoughtgraph.llm.port import ChatPort, Draw
+    from thoughtgraph.llm.retry import Retry
     from thoughtgraph.policy import Policy
     from thoughtgraph.results import Result, html, save
-    from thoughtgraph.retry import Retry
     from thoughtgraph.solving import solve
 
 __all__ = [
@@ -60,12 +60,12 @@ __all__ = [
 ]
 
 _LATE = {
-    "ChatPort": "model",
-    "Draw": "model",
+    "ChatPort": "llm.port",
+    "Draw": "llm.port",
     "Policy": "policy",
-    "Rates": "limiter",
+    "Rates": "llm.limiter",
     "Result": "results",
-    "Retry": "retry",
+    "Retry": "llm.retry",
     "build": "building",
     "html": "results",
     "runnable": "building",

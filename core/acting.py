@@ -150,7 +150,7 @@ class Acts(Moves, Protocol):
         Args:
             problem: The problem in canonical form.
             options: The run's settings; `corpus`, `tool_costs` and the like say which tools.
-            extra: The user's own tools with their prices (`thoughtgraph.tools.prices.Priced`).
+            extra: The user's own tools with their prices (`thoughtgraph.tools.costs.Priced`).
 
         Raises:
             InputError: The settings name tools that cannot be had.

@@ -14,16 +14,16 @@ from langgraph.types import Checkpointer
 from thoughtgraph import registry
 from thoughtgraph.acting import Tools
 from thoughtgraph.admission import Oracle, check_task
-from thoughtgraph.cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.calling import SearchGraph
-from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.guarded import GuardedGraph
-from thoughtgraph.limiter import Rates
-from thoughtgraph.model import ChatPort, Replay
+from thoughtgraph.llm.cache import AnswerCache, MemoryCache, SqliteCache
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.limiter import Rates
+from thoughtgraph.llm.port import ChatPort, Replay
+from thoughtgraph.llm.retry import Retry
 from thoughtgraph.parts import Parts
 from thoughtgraph.policy import Policy
-from thoughtgraph.retry import Retry
 from thoughtgraph.scratch import SCRATCH
 from thoughtgraph.task import Task
 
@@ -61,7 +61,7 @@ def build(
         oracle: An async `(answer) -> bool`, or True for the task's own exact check, for the methods
             that the papers run with feedback. The result is then labelled oracle.
         tools: For methods that act: the user's own LangChain tools, added to the task's, each alone
-            (it costs 1 a call) or with its price (`thoughtgraph.tools.prices.Priced`); or a whole
+            (it costs 1 a call) or with its price (`thoughtgraph.tools.costs.Priced`); or a whole
             toolbox in the place of the task's.
         cache: Where answers are kept: an SQLite file's path or a cache. None: in memory.
         replay: `record` keeps generations in the cache and takes them from it; `replay` asks

@@ -5,7 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from thoughtgraph.acting import Hints
-from thoughtgraph.prices import Prices
+from thoughtgraph.llm.prices import Prices
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage
 

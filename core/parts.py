@@ -14,9 +14,9 @@ from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
 from thoughtgraph.ineffective import Rendered, check_used
 from thoughtgraph.jobs import Job
-from thoughtgraph.model import ChatPort
+from thoughtgraph.llm.port import ChatPort
+from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
-from thoughtgraph.prices import Prices, prices_of
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Task, lacking

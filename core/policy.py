@@ -19,7 +19,7 @@ from pydantic.fields import FieldInfo
 
 from thoughtgraph.context import explain
 from thoughtgraph.errors import InputError, ModelError, ModelUnavailable, SettingError, UnknownName
-from thoughtgraph.model import ChatPort
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.settings import LIMIT_PREFIX, Settings
 
 S = TypeVar("S", bound=Settings)

@@ -138,7 +138,7 @@ TASKS = {
     for entry in (
         TaskEntry(
             "game24",
-            "thoughtgraph.tasks.game24:Game24",
+            "thoughtgraph.tasks.game24.task:Game24",
             "reach 24 with four numbers and + - * /",
             "4 9 10 13",
         ),
@@ -201,13 +201,13 @@ TASKS = {
         ),
         TaskEntry(
             "ptr",
-            "thoughtgraph.tasks.scenes:ptr",
+            "thoughtgraph.tasks.scenes.task:ptr",
             "answer a question about furniture in a scene graph by a plan of tool calls",
             _PTR_EXAMPLE,
         ),
         TaskEntry(
             "clevr",
-            "thoughtgraph.tasks.scenes:clevr",
+            "thoughtgraph.tasks.scenes.task:clevr",
             "answer a question about shapes in a scene graph by a plan of tool calls",
             _CLEVR_EXAMPLE,
         ),

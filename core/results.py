@@ -15,8 +15,8 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.prices import unknown
 from thoughtgraph.outcome import sentence
-from thoughtgraph.prices import unknown
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, report
 

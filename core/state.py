@@ -13,8 +13,8 @@ from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
 from thoughtgraph.jobs import Draft
+from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.prices import Prices
 from thoughtgraph.reducers import Frame, first_set, latest, merge_index, restack
 from thoughtgraph.tree import Rollback, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages

@@ -35,9 +35,8 @@ from pydantic import Field
 from thoughtgraph.acting import Concludes, Extracts, Labels, Moves, Verifies
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.ask import grants
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.feedback import (
+from thoughtgraph.nodes.feedback.feedback import (
     answers,
     conclude,
     extract,
@@ -45,8 +44,9 @@ from thoughtgraph.nodes.feedback import (
     label,
     verify,
 )
+from thoughtgraph.nodes.feedback.layers import labels, register, select, spare
 from thoughtgraph.nodes.generate import Way
-from thoughtgraph.nodes.layers import labels, register, select, spare
+from thoughtgraph.nodes.limits import grants
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ActingSettings, judge_examples

@@ -44,10 +44,10 @@ from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.estimate import estimate, estimates
 from thoughtgraph.nodes.generate import Way, generate
-from thoughtgraph.nodes.propagate import Rank, failures, propagate, settle
-from thoughtgraph.nodes.queue import register, returned, select
+from thoughtgraph.nodes.informed.estimate import estimate, estimates
+from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
+from thoughtgraph.nodes.informed.queue import register, returned, select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ActingSettings, Settings, judge_examples

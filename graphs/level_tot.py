@@ -18,9 +18,9 @@ from pydantic import Field
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.generate import Way
-from thoughtgraph.nodes.score import keep_best, score, scores_wanted
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
+from thoughtgraph.nodes.stepwise.score import keep_best, score, scores_wanted
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ReasoningSettings

@@ -32,7 +32,14 @@ from pydantic import Field
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.generate import Way, generate
-from thoughtgraph.nodes.plans import TOP, Portion, backtrack, calls, evaluate_steps, next_steps
+from thoughtgraph.nodes.plans.search import (
+    TOP,
+    Portion,
+    backtrack,
+    calls,
+    evaluate_steps,
+    next_steps,
+)
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans

@@ -18,12 +18,12 @@ from pydantic import Field
 
 from thoughtgraph.acting import Acts, Reflects
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
+from thoughtgraph.nodes.acting.trial import act, reflect, result, think
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.check import check, passed
 from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.trial import act, reflect, result, think
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ActingSettings
 from thoughtgraph.state import SearchState, TrialState

@@ -33,15 +33,15 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 from pydantic import Field
 
-from thoughtgraph.nodes.analyse import EXTRACTED, analyse, extract_index
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.ensemble import Ensemble, ensemble
 from thoughtgraph.nodes.generate import Way
-from thoughtgraph.nodes.growth import choose, due
-from thoughtgraph.nodes.rollback import decide, rollback
+from thoughtgraph.nodes.rollback.analyse import EXTRACTED, analyse, extract_index
+from thoughtgraph.nodes.rollback.ensemble import Ensemble, ensemble
+from thoughtgraph.nodes.rollback.growth import choose, due
+from thoughtgraph.nodes.rollback.rollback import decide, rollback
+from thoughtgraph.nodes.rollback.structure import Scope
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import generate_step, next_step, register_steps
-from thoughtgraph.nodes.structure import Scope
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ReasoningSettings
 from thoughtgraph.state import RollbackState

@@ -24,10 +24,10 @@ from pydantic import Field
 
 from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.ask import expansions_allowed, grants
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.evaluate import evaluate, value_orders, vote_orders
 from thoughtgraph.nodes.generate import WAYS, Way, generate
+from thoughtgraph.nodes.limits import expansions_allowed, grants
 from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.select import select
 from thoughtgraph.nodes.start import start

@@ -26,9 +26,9 @@ from pydantic import Field
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.frames import backtrack, expansions, nothing_tried, open_frame
+from thoughtgraph.nodes.depth_first.frames import backtrack, expansions, nothing_tried, open_frame
+from thoughtgraph.nodes.depth_first.record import evaluate_part, open_questions, visit
 from thoughtgraph.nodes.generate import WAYS, Way, expand_root, generate
-from thoughtgraph.nodes.record import evaluate_part, open_questions, visit
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import ProposingSettings

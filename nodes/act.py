@@ -11,7 +11,7 @@ from langgraph.types import Send
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, Tools
 from thoughtgraph.errors import OutOfTime
 from thoughtgraph.jobs import Job, Order
-from thoughtgraph.model import Draw
+from thoughtgraph.llm.port import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read
@@ -21,7 +21,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
-from thoughtgraph.tools.pages import one_line
+from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened
 from thoughtgraph.usage import Usage
 

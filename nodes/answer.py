@@ -6,12 +6,12 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage
 from langgraph.types import Overwrite
 
-from thoughtgraph.nodes.ask import grants
+from thoughtgraph.llm.prices import unknown
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.limits import grants
 from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
 from thoughtgraph.parts import Parts
-from thoughtgraph.prices import unknown
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Outputs, Task
 from thoughtgraph.tree import ROOT, Tree, merge_thoughts, path_to, shortened

@@ -8,37 +8,21 @@ from langgraph.config import get_stream_writer
 
 from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.jobs import Job
-from thoughtgraph.meter import Meter
-from thoughtgraph.model import ChatPort, Draw
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.port import ChatPort, Draw
+from thoughtgraph.llm.prices import prices_of
 from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.nodes.running import reader
 from thoughtgraph.parts import JUDGES, Parts
-from thoughtgraph.prices import prices_of
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
 from thoughtgraph.tree import Thought
-from thoughtgraph.usage import Usage, add_usage, remaining_requests, remaining_thoughts
+from thoughtgraph.usage import Usage, add_usage
 
 RETRY = "retry"
 """Key of the one line that says, in LangGraph's `custom` stream, why a request is repeated."""
 SAMPLE_BREAK = "\n-----\n"
-
-
-def grants(state: SearchState) -> int:
-    """Returns how many requests may still be sent, for routers that fan out."""
-    return remaining_requests(limits_of(state["settings"]), state["usage"])
-
-
-def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
-    """Returns how many thoughts may be expanded now.
-
-    Args:
-        state: The state.
-        each: How many thoughts an expansion makes at least.
-    """
-    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
-    return min(grants(state), -(-room // each))
 
 
 class Asker:

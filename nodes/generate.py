@@ -6,10 +6,11 @@ from typing import Any, Literal
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
-from thoughtgraph.model import Draw
-from thoughtgraph.nodes.ask import Asker, grants
+from thoughtgraph.llm.port import Draw
+from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.nodes.limits import grants
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState

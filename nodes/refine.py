@@ -4,18 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from thoughtgraph.jobs import Job, Order
-from thoughtgraph.model import Draw
+from thoughtgraph.llm.port import Draw
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Read
 from thoughtgraph.nodes.jobs import job_of
-from thoughtgraph.outcome import StopReason
+from thoughtgraph.nodes.limits import forbidden
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Prompt, Refines
 from thoughtgraph.tree import Thought, bounded, grow
-from thoughtgraph.usage import remaining_thoughts
 
 GIVEN = "given by the caller"
 
@@ -64,16 +62,6 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
         return asker.update(**_added(state, output, asker.meter.by_role()))
 
     return node
-
-
-def forbidden(state: SearchState, latest: str) -> StopReason:
-    """Returns which limit forbids a thought after the latest one; empty if none does."""
-    limits = limits_of(state["settings"])
-    if not remaining_thoughts(limits, state["usage"]):
-        return "budget"
-    depth = limits.get("depth")
-    too_deep = depth is not None and state["tree"][latest]["depth"] >= depth
-    return "step_limit" if too_deep else ""
 
 
 def _output(parts: Parts, job: Job, text: str) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.cache import digest
 from thoughtgraph.jobs import Draft
+from thoughtgraph.llm.cache import digest
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of

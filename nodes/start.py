@@ -10,10 +10,10 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import ProblemError
+from thoughtgraph.llm.prices import check_limit, unknown
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import running_scratch
 from thoughtgraph.parts import Parts
-from thoughtgraph.prices import check_limit, unknown
 from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.tree import ROOT, Thought, root
 from thoughtgraph.usage import nothing_spent

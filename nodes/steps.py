@@ -7,11 +7,12 @@ from typing import Any
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
-from thoughtgraph.model import Draw
-from thoughtgraph.nodes.ask import Asker, grants
+from thoughtgraph.llm.port import Draw
+from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import Choose, Read, fitting
 from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.nodes.limits import grants
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.prompts import fill, load, worked

@@ -11,9 +11,9 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
 from thoughtgraph.tasks.words import words
-from thoughtgraph.tools.corpus import Corpus
-from thoughtgraph.tools.corpus_files import page
-from thoughtgraph.tools.pages import Backend
+from thoughtgraph.tools.wiki.corpus import Corpus
+from thoughtgraph.tools.wiki.corpus_files import page
+from thoughtgraph.tools.wiki.pages import Backend
 
 _WORDING = Wording(
     form='"the answer is a" where a is a name, a date, a number, yes or no, or a few words',

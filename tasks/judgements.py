@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from thoughtgraph.acting import Label
-from thoughtgraph.tools.pages import one_line
+from thoughtgraph.tools.wiki.pages import one_line
 
 LOWEST, HIGHEST = 1.0, 10.0
 """The scale of iToT's evaluator."""

@@ -19,9 +19,9 @@ from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.trajectory import STOP, deed, read_move, trajectory
 from thoughtgraph.tasks.words import normal
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
-from thoughtgraph.tools.pages import Backend
-from thoughtgraph.tools.prices import read_costs
-from thoughtgraph.tools.sources import toolbox
+from thoughtgraph.tools.costs import read_costs
+from thoughtgraph.tools.wiki.pages import Backend
+from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Path
 
 BREAK = "\n\n"

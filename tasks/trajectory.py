@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from thoughtgraph.acting import Move
-from thoughtgraph.tools.pages import one_line
+from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import Path, Thought
 
 STOP = "\nObservation"

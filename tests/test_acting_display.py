@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from acting import Errand, Odds, walker
-from pages_script import ScriptedPages
 from rich.console import Console
-from scripted import Call, ScriptedChat
+from support.acting import Errand, Odds, walker
+from support.pages_script import ScriptedPages
+from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.cli import steps, text
 from thoughtgraph.cli.app import main
-from thoughtgraph.cli.live import LiveScreen
+from thoughtgraph.cli.screen.live import LiveScreen
+from thoughtgraph.cli.screen.watch import STREAM, Watch
 from thoughtgraph.cli.viewer.payload import payload
-from thoughtgraph.cli.watch import STREAM, Watch
-from thoughtgraph.model import ChatPort
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.results import without_pages
-from thoughtgraph.tools.sources import toolbox
+from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Thought
 
 PAGES = {"Milan": "Milan is a city. The mayor lives there.", "Oslo": "Oslo is a capital."}

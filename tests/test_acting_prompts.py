@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from pages_script import ScriptedPages
-from scripted import Call, ScriptedChat, rng
+from support.pages_script import ScriptedPages
+from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.cli.viewer.payload import payload
 from thoughtgraph.cli.viewer.prompts import Renderer
-from thoughtgraph.tools.sources import toolbox
+from thoughtgraph.tools.wiki.sources import toolbox
 
 PAGES = {"Milan": "Milan is a city. The mayor lives there.", "Oslo": "Oslo is a capital."}
 STEPS = (

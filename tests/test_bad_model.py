@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Fault, Seen, after
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from players import play
+from support.fake_server import FakeServer, Fault, Seen, after
+from support.players import play
 
 import thoughtgraph as tg
-from thoughtgraph.cache import SqliteCache
-from thoughtgraph.limiter import Limiter
-from thoughtgraph.model import ChatPort
+from thoughtgraph.llm.cache import SqliteCache
+from thoughtgraph.llm.limiter import Limiter
+from thoughtgraph.llm.port import ChatPort
 
 PROBLEM = {"problem": "4 9 10 13"}
 SMALL: dict[str, dict[str, Any]] = {

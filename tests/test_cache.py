@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from thoughtgraph.cache import Answer, AnswerCache, MemoryCache, SqliteCache, digest
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.cache import Answer, AnswerCache, MemoryCache, SqliteCache, digest
 
 
 def answer(*texts: str) -> Answer:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from letters import HOSTILE, comparable, edges, interrupted
-from scripted import Call
-from stepping import MARKER, Stepping, run, shape
+from support.letters import HOSTILE, comparable, edges, interrupted
+from support.scripted import Call
+from support.stepping import MARKER, Stepping, run, shape
 
-from thoughtgraph.nodes.score import score_of
 from thoughtgraph.nodes.steps import bare, own
+from thoughtgraph.nodes.stepwise.score import score_of
 
 
 def steps_of(call: Call) -> list[str]:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import Seen
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from players import play
-from scripted import Call, ScriptedChat
+from support.fake_server import Seen
+from support.players import play
+from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.checkpoints import Checkpoints, pack, unpack

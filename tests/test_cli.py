@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Fault, after
-from players import play
-from stored import small, stored
+from support.fake_server import FakeServer, Fault, after
+from support.players import play
+from support.stored import small, stored
 
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned

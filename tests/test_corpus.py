@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.corpus import Corpus
-from thoughtgraph.tools.corpus_files import Redirect, page, read_entries
-from thoughtgraph.tools.pages import Page, Similar
+from thoughtgraph.tools.wiki.corpus import Corpus
+from thoughtgraph.tools.wiki.corpus_files import Redirect, page, read_entries
+from thoughtgraph.tools.wiki.pages import Page, Similar
 
 PAGES = [
     page("Mercury (planet)", ["Mercury is the smallest planet.", "It has no moon."]),
@@ -193,7 +193,7 @@ def test_an_index_is_built_once_and_again_when_the_file_changes(tmp_path, monkey
     file.write_text(lines({"title": "Alpha", "sentences": ["A."]}))
     assert len(Corpus.open(file, kept)) == 1
     with monkeypatch.context() as patch:
-        patch.setattr("thoughtgraph.tools.corpus.read_entries", None)
+        patch.setattr("thoughtgraph.tools.wiki.corpus.read_entries", None)
         assert title(Corpus.open(file, kept).find_now("alpha")) == "Alpha"
     file.write_text(lines({"title": "Alpha", "sentences": ["A."]}, {"title": "B", "text": "B."}))
     assert len(Corpus.open(file, kept)) == 2

@@ -1,5 +1,5 @@
 from langchain_core.messages import HumanMessage
-from scripted import ScriptedChat, rng
+from support.scripted import ScriptedChat, rng
 
 import thoughtgraph as tg
 

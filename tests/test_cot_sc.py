@@ -1,8 +1,8 @@
 from collections import Counter
 
 import pytest
-from pools import POOLS
-from scripted import ScriptedChat, rng
+from support.pools import POOLS
+from support.scripted import ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.bench.metrics import best_of_k

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fake_server import FakeServer, Seen
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from players import play
+from support.fake_server import FakeServer, Seen
+from support.players import play
 
 from thoughtgraph.checkpoints import unpack
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Fault, after
-from players import play
+from support.fake_server import FakeServer, Fault, after
+from support.players import play
 
 pytestmark = pytest.mark.ci
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from thoughtgraph.bench import rollback_latency, tool_latency
-from thoughtgraph.bench.critical_path import Exchange, critical_path
+from thoughtgraph.bench.speed import rollback_latency, tool_latency
+from thoughtgraph.bench.speed.critical_path import Exchange, critical_path
 
 
 def test_the_critical_path_follows_answers_into_prompts() -> None:

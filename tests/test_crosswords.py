@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from letters import comparable
-from scripted import Call, ScriptedChat, rng
+from support.letters import comparable
+from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph import registry

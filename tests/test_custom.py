@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Fault, Seen, after
+from support.fake_server import FakeServer, Fault, Seen, after
 
 import thoughtgraph as tg
 from thoughtgraph.cli.app import main

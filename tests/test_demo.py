@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer, Seen
+from support.fake_server import FakeServer, Seen
 
 from thoughtgraph import registry
-from thoughtgraph.bench.scene_questions import SceneQuestion, generate
+from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned
 from thoughtgraph.cli.runs import Runs
-from thoughtgraph.tasks.scenes import numbered
+from thoughtgraph.tasks.scenes.task import numbered
 
 Call = Callable[..., tuple[int, str, str]]
 SEED: int = demo.SETTINGS["seed"]

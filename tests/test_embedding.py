@@ -12,12 +12,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 from langgraph.types import Checkpointer
-from spelling import WRONG, Spelling, speller
+from support.spelling import WRONG, Spelling, speller
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
-from thoughtgraph.cache import SqliteCache
+from thoughtgraph.llm.cache import SqliteCache
 
 LONG = "deliberation"
 """Twelve steps of four supersteps each: more than the 25 LangChain allows under composition."""

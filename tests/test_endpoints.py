@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from fake_server import FakeServer, Fault
 from langchain.chat_models.base import _get_chat_model_creator
 from langchain_core.messages import HumanMessage
 from pydantic import SecretStr
-from scripted import ScriptedChat
+from support.fake_server import FakeServer, Fault
+from support.scripted import ScriptedChat
 
 from thoughtgraph.cli.models import models
-from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import InputError, ModelError, ThoughtgraphError
-from thoughtgraph.limiter import Rates
-from thoughtgraph.model import ChatPort
-from thoughtgraph.specifiers import default_specifier
-from thoughtgraph.weights import KNOWN
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.limiter import Rates
+from thoughtgraph.llm.port import ChatPort
+from thoughtgraph.llm.specifiers import default_specifier
+from thoughtgraph.llm.weights import KNOWN
 
 ASK = [HumanMessage("hello")]
 SECRET = "sk-meant-for-openai-only"

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pools import POOLS
-from scripted import Call
-from stepping import MARKER, drawn, run, single, told, walker
+from support.pools import POOLS
+from support.scripted import Call
+from support.stepping import MARKER, drawn, run, single, told, walker
 
 from thoughtgraph.graphs.thought_rollback import SETTINGS
-from thoughtgraph.nodes.ensemble import ranked, settled, weight
+from thoughtgraph.nodes.rollback.ensemble import ranked, settled, weight
 from thoughtgraph.tree import Thought, Tree, root
 
 RULES = ["first", "last", "majority", "ratio", "difference"]

@@ -4,12 +4,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from acting import Errand, Odds, walker
-from climbing import Climbing, climber
-from informed import A_STAR, BEST, D_STAR, DFS
-from scripted import Call, ScriptedChat
-from stepping import Stepping
-from stepping import walker as reasoner
+from support.acting import Errand, Odds, walker
+from support.climbing import Climbing, climber
+from support.informed import A_STAR, BEST, D_STAR, DFS
+from support.scripted import Call, ScriptedChat
+from support.stepping import Stepping
+from support.stepping import walker as reasoner
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph

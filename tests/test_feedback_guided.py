@@ -5,22 +5,22 @@ from functools import cache
 from typing import Any, cast
 
 import pytest
-from acting import Errand, Odds, Walk, shown_step, walker
 from langgraph.checkpoint.memory import InMemorySaver
-from letters import HOSTILE, comparable, edges
-from pages_script import ScriptedPages
-from pools import POOLS
-from scripted import Call, Reply, ScriptedChat
+from support.acting import Errand, Odds, Walk, shown_step, walker
+from support.letters import HOSTILE, comparable, edges
+from support.pages_script import ScriptedPages
+from support.pools import POOLS
+from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.building import Graph
-from thoughtgraph.nodes.feedback import SAME
+from thoughtgraph.nodes.feedback.feedback import SAME
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.prompts import fill
-from thoughtgraph.tasks.game24 import Game24
-from thoughtgraph.tools.sources import toolbox
+from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tools.wiki.sources import toolbox
 
 
 @cache

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import patterns
 import pytest
-from hostile import BEGINNINGS, PUMPS, readers, survived
-from patterns import Expression, attacks, expressions, repeated, steep, work
+from support import patterns
+from support.hostile import BEGINNINGS, PUMPS, readers, survived
+from support.patterns import Expression, attacks, expressions, repeated, steep, work
 
 from thoughtgraph import registry
 from thoughtgraph.errors import ProblemError

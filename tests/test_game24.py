@@ -3,10 +3,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from scripted import rng
+from support.scripted import rng
 
 import thoughtgraph as tg
-from thoughtgraph.tasks.game24 import Game24, puzzles, solvable
+from thoughtgraph.tasks.game24.task import Game24, puzzles, solvable
 from thoughtgraph.tree import Thought
 
 TASK: Any = Game24()

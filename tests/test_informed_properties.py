@@ -4,8 +4,8 @@ from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from acting import COSTS, Odds, Walk, walker
-from informed import (
+from support.acting import COSTS, Odds, Walk, walker
+from support.informed import (
     A_STAR,
     BEST,
     D_STAR,
@@ -22,12 +22,12 @@ from informed import (
     settings,
     states,
 )
-from letters import comparable
-from pools import POOLS
-from scripted import Call, Reply
+from support.letters import comparable
+from support.pools import POOLS
+from support.scripted import Call, Reply
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.queue import TOO_DEEP, by_priority
+from thoughtgraph.nodes.informed.queue import TOO_DEEP, by_priority
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -3,15 +3,26 @@
 from typing import Any, cast
 
 import pytest
-from acting import Errand, Odds, Walk, walker
-from informed import A_STAR, BEST, D_STAR, DFS, METHODS, pops, prepared, run, settings, states
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from letters import HOSTILE, comparable, edges
-from scripted import Call, ScriptedChat, rng
+from support.acting import Errand, Odds, Walk, walker
+from support.informed import (
+    A_STAR,
+    BEST,
+    D_STAR,
+    DFS,
+    METHODS,
+    pops,
+    prepared,
+    run,
+    settings,
+    states,
+)
+from support.letters import HOSTILE, comparable, edges
+from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.tools.prices import Priced
+from thoughtgraph.tools.costs import Priced
 from thoughtgraph.tools.toolbox import ToolSet
 
 COMMON = {

@@ -5,9 +5,9 @@ import json
 import pytest
 from test_scene_tools import ROOM, SOLIDS
 
-from thoughtgraph.tools.interpreter import Environment, execute
-from thoughtgraph.tools.plans import parse
-from thoughtgraph.tools.scene_values import PlanError, Value, View
+from thoughtgraph.tasks.scenes.interpreter import Environment, execute
+from thoughtgraph.tasks.scenes.plan_language import parse
+from thoughtgraph.tools.scenes.values import PlanError, Value, View
 
 PLAN = (
     'obj1 = filter_object("table",all_obj)',

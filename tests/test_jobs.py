@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from scripted import Call, ScriptedChat
-from spelling import Spelling, speller
+from support.scripted import Call, ScriptedChat
+from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.jobs import job_of, running_state

@@ -3,12 +3,12 @@
 import logging
 
 import pytest
-from fake_server import FakeServer, Fault
 from langchain_core.messages import HumanMessage
+from support.fake_server import FakeServer, Fault
 
-from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import InputError, ModelError
-from thoughtgraph.keys import key_for
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.keys import key_for
 
 KEY = "tg-key-0123456789"
 ASK = [HumanMessage("hello")]

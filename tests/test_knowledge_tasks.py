@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pages_script import ScriptedPages
-from scripted import ScriptedChat
+from support.pages_script import ScriptedPages
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
@@ -26,7 +26,7 @@ from thoughtgraph.acting import (
 from thoughtgraph.prompts import load
 from thoughtgraph.task import Answers, lacking
 from thoughtgraph.tasks.trajectory import read_move, trajectory
-from thoughtgraph.tools.sources import toolbox
+from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Thought
 
 NAMES = ("hotpotqa", "fever", "strategyqa")

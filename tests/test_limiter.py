@@ -8,7 +8,7 @@ import time
 import pytest
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.limiter import Limiter, Rates, rates_from_environment, shared_limiter
+from thoughtgraph.llm.limiter import Limiter, Rates, rates_from_environment, shared_limiter
 
 
 class Gauge:

@@ -5,13 +5,13 @@ import time
 from typing import Any, NamedTuple
 
 import pytest
-from acting import Errand, Odds, Walk
-from acting import walker as actor
-from climbing import Climbing
-from players import play
-from scripted import Call, Reply, ScriptedChat
-from stepping import Stepping
-from stepping import walker as stepper
+from support.acting import Errand, Odds, Walk
+from support.acting import walker as actor
+from support.climbing import Climbing
+from support.players import play
+from support.scripted import Call, Reply, ScriptedChat
+from support.stepping import Stepping
+from support.stepping import walker as stepper
 
 import thoughtgraph as tg
 from thoughtgraph import registry

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from rich.cells import cell_len
 from rich.console import Console
-from scripted import Call, ScriptedChat
-from stepping import mistaken
+from support.scripted import Call, ScriptedChat
+from support.stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph.cli import ports, text
-from thoughtgraph.cli.events import Event
-from thoughtgraph.cli.layout import rows
-from thoughtgraph.cli.live import LiveScreen
-from thoughtgraph.cli.screen import PlainScreen, screen_for
-from thoughtgraph.cli.watch import STREAM, Watch
+from thoughtgraph.cli.screen.display import PlainScreen, screen_for
+from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.cli.screen.layout import rows
+from thoughtgraph.cli.screen.live import LiveScreen
+from thoughtgraph.cli.screen.watch import STREAM, Watch
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.paid import Paid
+from thoughtgraph.llm.paid import Paid
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
 

@@ -1,5 +1,5 @@
 import pytest
-from scripted import ScriptedChat
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.bench.metrics import (

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import thoughtgraph
-from thoughtgraph.bench import mixed_thought
-from thoughtgraph.bench.mixed_metrics import counts, saving, score
-from thoughtgraph.bench.mixed_thought import TRUNCATED, chosen, read, table
+from thoughtgraph.bench.papers import mixed_thought
+from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
+from thoughtgraph.bench.papers.mixed_thought import TRUNCATED, chosen, read, table
 from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree
 

@@ -7,15 +7,15 @@ from functools import cache
 from typing import Any
 
 import pytest
-from climbing import LIBRARY, Climbing, climber
-from letters import HOSTILE, comparable, edges, interrupted
-from pools import POOLS
-from scripted import Call, Reply, ScriptedChat, rng
+from support.climbing import LIBRARY, Climbing, climber
+from support.letters import HOSTILE, comparable, edges, interrupted
+from support.pools import POOLS
+from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.errors import ModelError
-from thoughtgraph.nodes.plans import drawn_shots
+from thoughtgraph.nodes.plans.search import drawn_shots
 
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
 

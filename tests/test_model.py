@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Fault, Seen, after
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
-from scripted import Call, ScriptedChat
+from support.fake_server import FakeServer, Fault, Seen, after
+from support.scripted import Call, ScriptedChat
 
-from thoughtgraph.cache import SqliteCache
 from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime, ReplayMiss
-from thoughtgraph.limiter import Limiter, Rates
-from thoughtgraph.meter import Meter
-from thoughtgraph.model import ChatPort, Draw
-from thoughtgraph.retry import Retry
+from thoughtgraph.llm.cache import SqliteCache
+from thoughtgraph.llm.limiter import Limiter, Rates
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.port import ChatPort, Draw
+from thoughtgraph.llm.retry import Retry
 from thoughtgraph.usage import Limits, Usage
 
 ASK = [HumanMessage("which way")]

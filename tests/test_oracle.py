@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from acting import Errand, Odds, walker
-from scripted import ScriptedChat
+from support.acting import Errand, Odds, walker
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry

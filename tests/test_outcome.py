@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
-from acting import Errand, Odds
-from acting import walker as actor
-from climbing import Climbing
-from scripted import Call, ScriptedChat
-from stepping import MARKER, Stepping
+from support.acting import Errand, Odds
+from support.acting import walker as actor
+from support.climbing import Climbing
+from support.scripted import Call, ScriptedChat
+from support.stepping import MARKER, Stepping
 
 import thoughtgraph as tg
 from thoughtgraph import outcome

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from acting import Errand, Odds, walker
-from climbing import Climbing, climber
-from letters import Letters, die
-from scripted import Call, Reply, ScriptedChat
-from stepping import Stepping
-from stepping import walker as reasoner
+from support.acting import Errand, Odds, walker
+from support.climbing import Climbing, climber
+from support.letters import Letters, die
+from support.scripted import Call, Reply, ScriptedChat
+from support.stepping import Stepping
+from support.stepping import walker as reasoner
 
 import thoughtgraph as tg
 from thoughtgraph import registry

@@ -14,8 +14,9 @@ DATA: dict[str, list[str]] = PROJECT["tool"]["setuptools"]["package-data"]
 
 
 def layers() -> str:
-    contract = PROJECT["tool"]["importlinter"]["contracts"][0]
-    return " ".join(contract["layers"]).replace("(", "").replace(")", "")
+    contracts = [each for each in PROJECT["tool"]["importlinter"]["contracts"] if "layers" in each]
+    named = " ".join(layer for contract in contracts for layer in contract["layers"])
+    return named.replace("(", "").replace(")", "")
 
 
 def test_every_folder_with_code_is_a_listed_package() -> None:
@@ -50,10 +51,23 @@ def test_licence_files_exist() -> None:
         assert list(ROOT.glob(pattern)), pattern
 
 
-@pytest.mark.parametrize("module", sorted(p.stem for p in (ROOT / "core").glob("[a-z]*.py")))
+CORE = [file.relative_to(ROOT / "core") for file in (ROOT / "core").rglob("[a-z]*.py")]
+
+
+@pytest.mark.parametrize("module", sorted(".".join(file.with_suffix("").parts) for file in CORE))
 def test_every_core_module_has_its_layer(module: str) -> None:
     """`core/` is the package root: a module that is not listed would be checked by nothing."""
     assert f"thoughtgraph.{module}" in layers().split(), "add it to [tool.importlinter]"
+
+
+def test_every_family_of_nodes_is_held_apart_from_the_others() -> None:
+    [families] = [
+        contract["modules"]
+        for contract in PROJECT["tool"]["importlinter"]["contracts"]
+        if "nodes" in contract["name"]
+    ]
+    folders = {file.parent.name for file in (ROOT / "nodes").glob("*/*.py")}
+    assert {f"thoughtgraph.nodes.{folder}" for folder in folders} == set(families)
 
 
 LISTS = "import sys, {module}; print(*sorted(sys.modules))"
@@ -78,7 +92,7 @@ def test_importing_the_package_loads_no_method_task_or_framework() -> None:
 
 
 def test_tools_load_no_client_of_a_source_that_was_not_chosen() -> None:
-    loaded = modules_after("thoughtgraph.tools.sources")
+    loaded = modules_after("thoughtgraph.tools.wiki.sources")
     assert not loaded & {"bs4", "langchain_community", "tantivy", "wikipedia"}
 
 

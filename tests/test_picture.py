@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from test_scene_tools import ROOM, SOLIDS
 
-from thoughtgraph.bench.scene_questions import generate
+from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.cli.demo import SETTINGS, generated
-from thoughtgraph.tools.picture import layout, svg
-from thoughtgraph.tools.scene import Scene
+from thoughtgraph.tasks.scenes.picture import layout, svg
+from thoughtgraph.tools.scenes.scene import Scene
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_scene_tools import ROOM, SOLIDS
 
-from thoughtgraph.tools.plan_evaluator import Judged, Rules, judge
-from thoughtgraph.tools.question_reading import read
-from thoughtgraph.tools.scene import Scene
+from thoughtgraph.tasks.scenes.plan_evaluator import Judged, Rules, judge
+from thoughtgraph.tasks.scenes.question_reading import read
+from thoughtgraph.tools.scenes.scene import Scene
 
 PAPER = Rules(profile="paper")
 QUESTION = "how many legs does the table with six red drawers have?"

@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_scene_tools import ROOM
 
-from thoughtgraph.tools.plan_evaluator import Judged, Rules, judge
-from thoughtgraph.tools.plans import SOURCE, parse, steps_of
-from thoughtgraph.tools.scene_tools import TOOLS
-from thoughtgraph.tools.scene_values import PlanError
+from thoughtgraph.tasks.scenes.plan_evaluator import Judged, Rules, judge
+from thoughtgraph.tasks.scenes.plan_language import SOURCE, parse, steps_of
+from thoughtgraph.tools.scenes.scene_tools import TOOLS
+from thoughtgraph.tools.scenes.values import PlanError
 
 FOLDER = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
 QUESTION = "how many legs does the table with drawers have?"

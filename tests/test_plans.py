@@ -2,8 +2,8 @@
 
 import pytest
 
-from thoughtgraph.tools.plans import Name, Step, clean, parse, parse_nested, steps_of
-from thoughtgraph.tools.scene_values import PlanError
+from thoughtgraph.tasks.scenes.plan_language import Name, Step, clean, parse, parse_nested, steps_of
+from thoughtgraph.tools.scenes.values import PlanError
 
 LINE = 'obj1 = filter_object("table",all_obj)'
 STEP = Step("obj1", "filter_object", ("table", Name("all_obj")))

@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer, Fault
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, Send
-from players import add_up
 from pydantic import create_model
+from support.fake_server import FakeServer, Fault
+from support.players import add_up
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.context import effective
+from thoughtgraph.llm.retry import Retry
 from thoughtgraph.policy import CLOSED, LONGEST, Policy
-from thoughtgraph.retry import Retry
 from thoughtgraph.settings import Settings
 
 METHODS = sorted(registry.METHODS)

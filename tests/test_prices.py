@@ -4,15 +4,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from fake_server import FakeServer
 from langchain_openai import ChatOpenAI
-from players import play
-from scripted import ScriptedChat
-from stepping import Stepping
+from support.fake_server import FakeServer
+from support.players import play
+from support.scripted import ScriptedChat
+from support.stepping import Stepping
 
 import thoughtgraph as tg
-from thoughtgraph.endpoints import port_for
-from thoughtgraph.prices import FREE, check_limit, dollars, listed, prices_of
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.prices import FREE, check_limit, dollars, listed, prices_of
 
 OPENAI = "https://api.openai.com/v1"
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from test_live import frame, watching
 
-from thoughtgraph.cli import progress
-from thoughtgraph.local import Work, works_of
+from thoughtgraph.cli.screen import progress
+from thoughtgraph.llm.local import Work, works_of
 from thoughtgraph.tree import ROOT, root
 
 

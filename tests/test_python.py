@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_server import FakeServer
 from langgraph.graph import END, START, StateGraph
-from players import add_up
-from scripted import ScriptedChat
+from support.fake_server import FakeServer
+from support.players import add_up
+from support.scripted import ScriptedChat
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 from thoughtgraph.cli.app import main
-from thoughtgraph.model import ChatPort
+from thoughtgraph.llm.port import ChatPort
 
 GAME: dict[str, Any] = {"task": "game24", "method": "tot_bfs", "breadth": 1}
 PUZZLE = {"problem": "3 5 7 9"}
@@ -63,7 +63,7 @@ def test_a_misspelt_setting_is_refused_before_anything_is_asked(model: str) -> N
 
 SLOW = """
 import thoughtgraph as tg
-from scripted import ScriptedChat
+from support.scripted import ScriptedChat
 def asked(call):
     print("asked", flush=True)
     return 60

@@ -4,11 +4,11 @@ from functools import cache
 from typing import Any, cast
 
 import pytest
-from acting import Errand, Odds, Walk, by_prompt, walker
 from langgraph.checkpoint.memory import InMemorySaver
-from letters import HOSTILE, comparable, edges
-from pools import POOLS
-from scripted import Call, Reply, ScriptedChat
+from support.acting import Errand, Odds, Walk, by_prompt, walker
+from support.letters import HOSTILE, comparable, edges
+from support.pools import POOLS
+from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple
 
 import pytest
 import typer.main
-from fake_server import FakeServer
-from players import add_up
+from support.fake_server import FakeServer
+from support.players import add_up
 
 from thoughtgraph import registry
 from thoughtgraph.cli.app import app

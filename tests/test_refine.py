@@ -1,8 +1,8 @@
 from typing import Any
 
 import pytest
-from pools import POOLS
-from scripted import ScriptedChat, rng
+from support.pools import POOLS
+from support.scripted import ScriptedChat, rng
 
 import thoughtgraph as tg
 

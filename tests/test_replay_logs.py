@@ -8,8 +8,15 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from recorded import crosswords_reply, game24_reply, judged_before, load, problem_of, problems
-from scripted import ScriptedChat
+from support.recorded import (
+    crosswords_reply,
+    game24_reply,
+    judged_before,
+    load,
+    problem_of,
+    problems,
+)
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.bench.crosswords import Puzzle, Score, score
@@ -17,7 +24,7 @@ from thoughtgraph.bench.crosswords import best_state as best
 from thoughtgraph.bench.crosswords import load as load_puzzles
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.tasks.crosswords import Crosswords, board_of
-from thoughtgraph.tasks.game24 import Game24
+from thoughtgraph.tasks.game24.task import Game24
 
 FOLDER = os.environ.get("THOUGHTGRAPH_REPLAY_LOGS")
 pytestmark = pytest.mark.skipif(

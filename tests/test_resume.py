@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fake_server import FakeServer, Fault, Seen, after
-from players import play
+from support.fake_server import FakeServer, Fault, Seen, after
+from support.players import play
 
 from thoughtgraph.cli import app
 

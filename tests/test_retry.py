@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.retry import Retry, retry_after
+from thoughtgraph.llm.retry import Retry, retry_after
 
 QUICK = Retry(give_up_after=5.0, first_wait=0.001, longest_wait=0.01)
 

@@ -6,10 +6,10 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from letters import HOSTILE, comparable, edges, interrupted
-from pools import POOLS
-from scripted import Call, Reply, ScriptedChat
-from stepping import (
+from support.letters import HOSTILE, comparable, edges, interrupted
+from support.pools import POOLS
+from support.scripted import Call, Reply, ScriptedChat
+from support.stepping import (
     MARKER,
     PROBLEM,
     Stepping,
@@ -27,8 +27,8 @@ from stepping import (
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
 from thoughtgraph.graphs.thought_rollback import SETTINGS
-from thoughtgraph.nodes.analyse import bad_steps
-from thoughtgraph.nodes.structure import alpha, beta, line_of
+from thoughtgraph.nodes.rollback.analyse import bad_steps
+from thoughtgraph.nodes.rollback.structure import alpha, beta, line_of
 from thoughtgraph.tree import path_to
 
 MODES = pytest.mark.parametrize("parallel", [True, False])

@@ -6,9 +6,9 @@ import re
 from typing import Any, NamedTuple
 
 import pytest
-from pools import POOLS
-from scripted import Call, Reply
-from stepping import MARKER, run
+from support.pools import POOLS
+from support.scripted import Call, Reply
+from support.stepping import MARKER, run
 
 
 class Oracle(NamedTuple):

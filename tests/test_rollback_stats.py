@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from thoughtgraph.bench.rollback_stats import first_steps, judge, kinds, read, spans, summary
+from thoughtgraph.bench.papers.rollback_stats import first_steps, judge, kinds, read, spans, summary
 from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree, root
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from thoughtgraph.errors import ProblemError
-from thoughtgraph.tools.scene import Part, Scene
-from thoughtgraph.tools.scene_files import from_clevr, from_ptr
-from thoughtgraph.tools.vocabulary import canonical, number_of, plural, relation_of
+from thoughtgraph.tools.scenes.scene import Part, Scene
+from thoughtgraph.tools.scenes.scene_files import from_clevr, from_ptr
+from thoughtgraph.tools.scenes.vocabulary import canonical, number_of, plural, relation_of
 
 PAIR = {"left": [[], [0]], "right": [[1], []]}
 ROOM = {

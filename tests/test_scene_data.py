@@ -8,7 +8,7 @@ import pytest
 
 from thoughtgraph.bench.scene_data import load_questions
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.plan_evaluator import Rules, judge
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 
 
 def solid(color: str, shape: str) -> dict[str, Any]:

@@ -23,10 +23,10 @@ from pathlib import Path
 import pytest
 
 from thoughtgraph.bench.scene_data import GoldQuestion, load_questions
-from thoughtgraph.tools.plan_evaluator import Rules, judge
-from thoughtgraph.tools.plans import Name, parse
-from thoughtgraph.tools.question_reading import read
-from thoughtgraph.tools.scene import Scene, SceneObject
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
+from thoughtgraph.tasks.scenes.plan_language import Name, parse
+from thoughtgraph.tasks.scenes.question_reading import read
+from thoughtgraph.tools.scenes.scene import Scene, SceneObject
 
 FOLDER = os.environ.get("THOUGHTGRAPH_SCENE_ORACLES")
 PATTERNS = ("*questions*.json.gz", "*oracle*.json.gz", "*generated*.json.gz")

@@ -10,15 +10,23 @@ from typing import Any
 import pytest
 from test_scene_tools import LEFT_TO_RIGHT, ROOM
 
-from thoughtgraph.bench import plan_mutations
-from thoughtgraph.bench.question_types import TYPES, Type
-from thoughtgraph.bench.scene_making import random_scene
-from thoughtgraph.bench.scene_questions import SceneQuestion, generate, too_often
-from thoughtgraph.bench.set_logic import Ask, Asked, Group, NotUnique, Reference, answer, meant
-from thoughtgraph.tools.plan_evaluator import Rules, judge
-from thoughtgraph.tools.question_reading import read
-from thoughtgraph.tools.scene import Scene
-from thoughtgraph.tools.vocabulary import KINDS, Style
+from thoughtgraph.bench.questions import plan_mutations
+from thoughtgraph.bench.questions.question_types import TYPES, Type
+from thoughtgraph.bench.questions.scene_making import random_scene
+from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate, too_often
+from thoughtgraph.bench.questions.set_logic import (
+    Ask,
+    Asked,
+    Group,
+    NotUnique,
+    Reference,
+    answer,
+    meant,
+)
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
+from thoughtgraph.tasks.scenes.question_reading import read
+from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.vocabulary import KINDS, Style
 
 COUNT = 120
 _made: dict[tuple[Style, Type], list[SceneQuestion]] = {}

@@ -10,9 +10,9 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 
-from thoughtgraph.tools.scene import Scene
-from thoughtgraph.tools.scene_tools import TOOLS, scene_tools, tools_of
-from thoughtgraph.tools.scene_values import PlanError, View
+from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.scene_tools import TOOLS, scene_tools, tools_of
+from thoughtgraph.tools.scenes.values import PlanError, View
 
 LEFT_TO_RIGHT = {
     "left": [[], [0], [0, 1], [0, 1, 2]],

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from acting import Errand, Odds, Walk, walker
 from langgraph.checkpoint.memory import InMemorySaver
-from scripted import ScriptedChat
+from support.acting import Errand, Odds, Walk, walker
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import scratch

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from fake_server import FakeServer
-from players import add_up
+from support.fake_server import FakeServer
+from support.players import add_up
 
 from thoughtgraph.cli.app import main
 

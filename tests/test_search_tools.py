@@ -8,10 +8,11 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from pages_script import ScriptedPages
+from support.pages_script import ScriptedPages
 
-from thoughtgraph.tools.pages import PagesError, Unreachable, page_of_text
-from thoughtgraph.tools.search_tools import (
+from thoughtgraph.tools.toolbox import Toolbox
+from thoughtgraph.tools.wiki.pages import PagesError, Unreachable, page_of_text
+from thoughtgraph.tools.wiki.search_tools import (
     MOST_SENTENCES,
     Cursor,
     Step,
@@ -20,8 +21,7 @@ from thoughtgraph.tools.search_tools import (
     search,
     search_tools,
 )
-from thoughtgraph.tools.sources import toolbox
-from thoughtgraph.tools.toolbox import Toolbox
+from thoughtgraph.tools.wiki.sources import toolbox
 
 ALPHA = (
     "Alpha is the first letter. It comes before beta.\nIt has a numeric value.\n"

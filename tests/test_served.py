@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forms import assert_complete, assert_tasks_listed
+from support.forms import assert_complete, assert_tasks_listed
 
 from thoughtgraph import registry
 from thoughtgraph.context import effective

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer, Seen
 from langchain_core.tools import tool
-from reader import PAGES, QUESTION, read, told
-from scripted import ScriptedChat
-from wiki_proxy import FAULTS, WikiProxy
+from support.fake_server import FakeServer, Seen
+from support.reader import PAGES, QUESTION, read, told
+from support.scripted import ScriptedChat
+from support.wiki_proxy import FAULTS, WikiProxy
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned
-from thoughtgraph.tools.prices import Priced
+from thoughtgraph.tools.costs import Priced
 
 Call = Callable[..., tuple[int, str, str]]
 LINES = [

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer
+from support.fake_server import FakeServer
 
 TINY = "7"
 LEAVES = 30

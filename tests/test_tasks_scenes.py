@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from letters import HOSTILE
-from scripted import Call, ScriptedChat
+from support.letters import HOSTILE
+from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import prompts, registry
-from thoughtgraph.bench import mixed_thought
-from thoughtgraph.bench.question_types import Type
-from thoughtgraph.bench.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.scene_shots import shots
+from thoughtgraph.bench.papers import mixed_thought
+from thoughtgraph.bench.questions.question_types import Type
+from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
+from thoughtgraph.bench.questions.scene_shots import shots
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.graphs.mixed_thought import TotSettings
-from thoughtgraph.tasks.scenes import EXTENDED, TOOLS, Scenes, described, looks_like, numbered
-from thoughtgraph.tools.plans import parse
-from thoughtgraph.tools.vocabulary import Style
+from thoughtgraph.tasks.scenes.plan_language import parse
+from thoughtgraph.tasks.scenes.task import EXTENDED, TOOLS, Scenes, described, looks_like, numbered
+from thoughtgraph.tools.scenes.vocabulary import Style
 
 OPTIONS = effective(TotSettings, {}, None)
 STYLES: tuple[Style, ...] = get_args(Style)
@@ -204,7 +204,7 @@ def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
 def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None:
     file = PROMPTS / "plans" / f"{style}_{kind}.json"
     assert file.read_text() == shots(style, kind), (
-        "run `python -m thoughtgraph.bench.scene_shots prompts/plans`"
+        "run `python -m thoughtgraph.bench.questions.scene_shots prompts/plans`"
     )
 
 

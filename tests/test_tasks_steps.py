@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from letters import HOSTILE
-from scripted import ScriptedChat
-from stepping import mistaken
+from support.letters import HOSTILE
+from support.scripted import ScriptedChat
+from support.stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.bench.metrics import scores
-from thoughtgraph.tasks.game24_steps import composed
+from thoughtgraph.tasks.game24.steps import composed
 
 TASKS = ["gsm8k", "svamp", "aqua", "math", "theoremqa", "mmlu"]
 

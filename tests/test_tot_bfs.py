@@ -5,14 +5,14 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from letters import HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
-from pools import POOLS
-from scripted import Call, ScriptedChat
+from support.letters import HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
+from support.pools import POOLS
+from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.select import best, drawn
-from thoughtgraph.tasks.game24 import Game24, solvable
-from thoughtgraph.tasks.game24_lines import remaining
+from thoughtgraph.tasks.game24.lines import remaining
+from thoughtgraph.tasks.game24.task import Game24, solvable
 from thoughtgraph.tools.arithmetic import evaluate
 
 

@@ -4,9 +4,9 @@ import random
 from typing import Any
 
 import pytest
-from letters import BAD, HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
-from pools import POOLS
-from scripted import Call, ScriptedChat
+from support.letters import BAD, HOSTILE, Letters, comparable, die, edges, interrupted, run, steps
+from support.pools import POOLS
+from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.graphs.tot_dfs import visited

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thoughtgraph.errors import BudgetSpent
-from thoughtgraph.meter import Meter
+from thoughtgraph.llm.meter import Meter
 from thoughtgraph.usage import (
     Limits,
     Usage,

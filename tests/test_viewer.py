@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from scripted import Call, ScriptedChat, rng
-from stepping import mistaken
-from stored import bushy, small, step, stored
+from support.scripted import Call, ScriptedChat, rng
+from support.stepping import mistaken
+from support.stored import bushy, small, step, stored
 
 import thoughtgraph as tg
 from thoughtgraph import registry

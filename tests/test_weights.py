@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from thoughtgraph import weights
 from thoughtgraph.errors import ModelUnavailable, UnknownName
-from thoughtgraph.weights import Weights, obtain
+from thoughtgraph.llm import weights
+from thoughtgraph.llm.weights import Weights, obtain
 
 CONTENT = bytes(range(256)) * 40
 SLICES = (CONTENT[:4000], CONTENT[4000:8000], CONTENT[8000:])

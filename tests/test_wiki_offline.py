@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from thoughtgraph.tools.pages import one_line
-from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tools.toolbox import Toolbox, ToolResult
+from thoughtgraph.tools.wiki.pages import one_line
+from thoughtgraph.tools.wiki.sources import toolbox
 
 VARIABLE = "THOUGHTGRAPH_WIKI"
 FOLDER = os.environ.get(VARIABLE)

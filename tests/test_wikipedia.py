@@ -13,13 +13,14 @@ from typing import Any
 
 import pytest
 import wikipedia as package
-from scripted import ScriptedChat
-from wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
+from support.scripted import ScriptedChat
+from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.community import community_tool, found_nothing
-from thoughtgraph.tools.pages import (
+from thoughtgraph.tools.wiki.cache import Recording, WikiCache
+from thoughtgraph.tools.wiki.community import community_tool, found_nothing
+from thoughtgraph.tools.wiki.pages import (
     Busy,
     NotRecorded,
     Page,
@@ -28,11 +29,10 @@ from thoughtgraph.tools.pages import (
     Similar,
     Unreachable,
 )
-from thoughtgraph.tools.search_tools import Cursor, search
-from thoughtgraph.tools.sources import toolbox
-from thoughtgraph.tools.transport import Gate, Transport
-from thoughtgraph.tools.wikipedia import Wikipedia
-from thoughtgraph.tools.wikipedia_cache import Recording, WikiCache
+from thoughtgraph.tools.wiki.search_tools import Cursor, search
+from thoughtgraph.tools.wiki.sources import toolbox
+from thoughtgraph.tools.wiki.transport import Gate, Transport
+from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
 SLACK = 2.0
 """Seconds a busy machine may take beyond a deadline."""

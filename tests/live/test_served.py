@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fake_server import FakeServer
-from forms import assert_complete, assert_tasks_listed
-from players import add_up
-from serving import copied, missing, serving
+from support.fake_server import FakeServer
+from support.forms import assert_complete, assert_tasks_listed
+from support.players import add_up
+from support.serving import copied, missing, serving
 
 from thoughtgraph import registry
-from thoughtgraph.tasks.game24 import Game24
+from thoughtgraph.tasks.game24.task import Game24
 
 if reason := missing("dev"):
     pytest.skip(reason, allow_module_level=True)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from fake_server import FakeServer
-from mediawiki import mediawiki, missing
-from reader import PAGES, QUESTION, read, told
-from wiki_proxy import Fault, WikiProxy
+from support.fake_server import FakeServer
+from support.mediawiki import mediawiki, missing
+from support.reader import PAGES, QUESTION, read, told
+from support.wiki_proxy import Fault, WikiProxy
 
 from thoughtgraph.cli.app import main
 

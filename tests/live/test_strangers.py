@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fake_server import FakeServer, Fault, Seen
-from serving import Answer, Server, ask, copied, missing, serving
+from support.fake_server import FakeServer, Fault, Seen
+from support.serving import Answer, Server, ask, copied, missing, serving
 
 from thoughtgraph import registry
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from fake_server import FakeServer
-from players import add_up
-from serving import ROOT, Answer, Server, ask, copied, missing, serving
+from support.fake_server import FakeServer
+from support.players import add_up
+from support.serving import ROOT, Answer, Server, ask, copied, missing, serving
 
 from thoughtgraph import registry
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted import ScriptedChat
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
-from stepping import mistaken
-from stored import bushy, failing, small, stored
+from support.scripted import ScriptedChat
+from support.stepping import mistaken
+from support.stored import bushy, failing, small, stored
 
 import thoughtgraph as tg
 from thoughtgraph.cli.viewer import page, prompts_of

@@ -1,0 +1,76 @@
+"""Drawing a question on a scene: references so far, domains, and their text."""
+
+from dataclasses import replace
+from random import Random
+from typing import NamedTuple
+
+from thoughtgraph.bench.questions.descriptions import Speaker, Words, naming
+from thoughtgraph.bench.questions.set_logic import Ask, Asked, Reference
+from thoughtgraph.tools.scenes.scene import Scene
+
+DIRECTIONS = ("left", "right", "front", "behind")
+
+
+class Draft(NamedTuple):
+    """A question that is not checked yet."""
+
+    question: str
+    references: tuple[Reference, ...]
+    asked: Asked
+
+
+class Drawing:
+    """One draw of a question on a scene: what it says so far."""
+
+    def __init__(self, scene: Scene, rng: Random) -> None:
+        self.scene, self.rng = scene, rng
+        self.say = Speaker(scene, rng)
+        self.all = frozenset(range(len(scene.objects)))
+        self.references: list[Reference] = []
+        self.objects: list[int] = []
+
+    def draft(self, question: str, *asks: Ask, join: str | None = None) -> Draft:
+        text = question if self.scene.style == "ptr" else question[0].upper() + question[1:]
+        return Draft(text, tuple(self.references), Asked(join, asks))
+
+    def target(
+        self,
+        untold: Words = frozenset(),
+        domain: frozenset[int] | None = None,
+        links: tuple[tuple[str, int], ...] = (),
+    ) -> int | None:
+        """Adds a reference to one object not referred to yet; returns its place, None if none."""
+        pool = sorted((self.all if domain is None else domain) - set(self.objects))
+        if not pool:
+            return None
+        at = self.rng.choice(pool)
+        found = naming(self.scene, at, self.all if domain is None else domain, self.rng, untold)
+        if found is None:
+            return None
+        return self.add(replace(found, links=links), at)
+
+    def add(self, reference: Reference, at: int = -1) -> int:
+        self.references.append(reference)
+        self.objects.append(at)
+        return len(self.references) - 1
+
+    def around(self, of: int) -> tuple[str, frozenset[int]]:
+        """Returns a random relation and the objects that stand so to reference `of`."""
+        name = self.rng.choice(DIRECTIONS)
+        return name, frozenset(self.scene.relationships[name][self.objects[of]])
+
+    def text(self, at: int, many: bool = False, article: bool = True) -> str:
+        """Returns a reference in words, with what it refers to: "the bed left of the cart"."""
+        each = self.references[at]
+        words = self.say.words(each, many)
+        said = [f"{self.say.relation(name)} {self.text(other)}" for name, other in each.links]
+        verb = "are" if many else "is"
+        both = "both " if len(said) == 2 else ""
+        tail = f" that {verb} {both}{' and '.join(said)}" if said else ""
+        return f"the {words}{tail}" if article and not many else f"{words}{tail}"
+
+    def attribute(self) -> str:
+        """Returns what may be asked of an object: its category, or an attribute (CLEVR)."""
+        if self.scene.style == "ptr":
+            return "category"
+        return self.rng.choice(("category", "color", "size", "material"))

@@ -1,0 +1,118 @@
+"""From what a question means to its gold plan, in the order of the paper's examples."""
+
+from collections import Counter
+
+from thoughtgraph.bench.questions.set_logic import Ask, Asked, Reference
+
+_VARIABLES = {"number": "num", "count": "num"}
+_QUERIES = {"category": "query_category", "size": "query_size", "material": "query_material"}
+_JOINS = {
+    **{"sum": "sum", "more_by": "minus", "fewer_by": "minus"},
+    **{"equal": "equal", "more": "more_than", "fewer": "few_than"},
+}
+_DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def gold_plan(references: tuple[Reference, ...], asked: Asked) -> tuple[str, ...]:
+    """Returns the plan's lines, the last of which assigns `ans`."""
+    return _Writer(references).plan(asked)
+
+
+class _Writer:
+    def __init__(self, references: tuple[Reference, ...]) -> None:
+        self.references = references
+        self.lines: list[str] = []
+        self.used: Counter[str] = Counter()
+        self.known: dict[int, str] = {}
+
+    def plan(self, asked: Asked) -> tuple[str, ...]:
+        if asked.join is None:
+            self.ask("ans", asked.asks[0])
+            return tuple(self.lines)
+        names = [self.ask(None, each) for each in asked.asks]
+        if asked.join == "fewer_by":
+            names.reverse()
+        self.step(f"{_JOINS[asked.join]}({','.join(names)})", "ans")
+        return tuple(self.lines)
+
+    def step(self, call: str, name: str) -> str:
+        if name != "ans":
+            self.used[name] += 1
+            name = f"{name}{self.used[name]}"
+        self.lines.append(f"{name} = {call}")
+        return name
+
+    def ask(self, name: str | None, ask: Ask) -> str:
+        """Writes the steps that find what is asked; returns the name of its value."""
+        it = self.reference(ask.of)
+        return self.query(it, ask.kind, ask.what, name or _VARIABLES.get(ask.kind, ask.kind))
+
+    def query(self, it: str, kind: str, what: str | None, name: str) -> str:
+        match kind:
+            case "count":
+                return self.step(f"count_object({it})", name)
+            case "exist":
+                return self.step(f"exist({it})", name)
+            case "number":
+                return self.step(f'count_part("{what}",{it})', name)
+            case "part":
+                return self.step(f'query_part("{what}",{it})', name)
+            case "color":
+                return self.step(f"query_color({_quoted(what)}{it})", name)
+        return self.step(f"{_QUERIES[kind]}({it})", name)
+
+    def reference(self, at: int) -> str:
+        """Writes the steps that find a reference's objects, once; returns their name."""
+        if at not in self.known:
+            each = self.references[at]
+            source = self.source(each)
+            self.known[at] = source if each.same else self.described(each, source)
+        return self.known[at]
+
+    def source(self, each: Reference) -> str:
+        if each.like:
+            a, b = (self.reference(other) for other in each.like[:2])
+            relation = self.step(f"get_relation({a},{b})", "relation")
+            c = self.reference(each.like[2])
+            return self.step(f"filter_relation({relation},{c},all_obj)", "obj")
+        if each.same:
+            return self.same(each, *each.same)
+        sides = [
+            self.step(f'query_relation("{name}",{self.reference(other)})', "obj")
+            for name, other in each.links
+        ]
+        if len(sides) == 2:
+            return self.step(f"intersection({','.join(sides)})", "obj")
+        return sides[0] if sides else "all_obj"
+
+    def same(self, each: Reference, attribute: str, part: str | None, other: int) -> str:
+        it = self.reference(other)
+        value = self.query(it, attribute, part, _VARIABLES.get(attribute, attribute))
+        if attribute == "category":
+            found = self.step(f"filter_category({value},all_obj)", "obj")
+        else:
+            words = f'{value},"{part}"' if part else value
+            found = self.step(f"filter_part([{words}],all_obj)", "obj")
+        found = self.described(each, found)
+        return self.step(f"exclude_object({it},{found})", "obj")
+
+    def described(self, each: Reference, source: str) -> str:
+        words = list(each.attributes)
+        if each.group:
+            number, color, part = each.group
+            words = [_DIGITS[number]] if number is not None else []
+            words += [color, part] if color else [part]
+        calls = [f"filter_part([{', '.join(map(_text, words))}]"] if words else []
+        if each.noun:
+            calls.insert(0 if each.group else len(calls), f'filter_object("{each.noun}"')
+        for call in calls:
+            source = self.step(f"{call},{source})", "obj")
+        return source
+
+
+def _text(word: str) -> str:
+    return f'"{word}"'
+
+
+def _quoted(part: str | None) -> str:
+    return f'"{part}",' if part else ""

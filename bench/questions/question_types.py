@@ -1,0 +1,300 @@
+"""The nine question types of Tree-of-Mixed-Thought in both styles (appendix A.1): meaning and text.
+
+Each type draws references to objects of a scene, says what is asked of them, and writes the
+question in the words of the public data sets' templates. A draw that meets a dead end is None.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from typing import Literal
+
+from thoughtgraph.bench.questions.descriptions import kind_of_many, told
+from thoughtgraph.bench.questions.drawing import Draft, Drawing
+from thoughtgraph.bench.questions.set_logic import Ask, Reference, described
+from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.vocabulary import COLORS, PARTS, plural
+
+Type = Literal[
+    "short", "long", "sum", "compare", "logic", "query_part", "exist", "count", "analogy"
+]
+
+
+def draft(kind: Type, scene: Scene, rng: Random) -> Draft | None:
+    """Returns a random question of a type on a scene, unchecked; None for a dead end."""
+    return _DRAWS[kind](Drawing(scene, rng))
+
+
+def _short(d: Drawing) -> Draft | None:
+    return _chain(d, 1)
+
+
+def _long(d: Drawing) -> Draft | None:
+    return _chain(d, 3)
+
+
+def _chain(d: Drawing, hops: int) -> Draft | None:
+    at = d.target()
+    for _ in range(hops - 1):
+        if at is None:
+            return None
+        name, domain = d.around(at)
+        at = d.target(domain=domain, links=((name, at),))
+    return None if at is None else _ending(d, *_one_more(d, at))
+
+
+def _one_more(d: Drawing, at: int) -> tuple[tuple[tuple[str, int], ...], frozenset[int]]:
+    name, domain = d.around(at)
+    return ((name, at),), domain
+
+
+def _logic(d: Drawing) -> Draft | None:
+    first, second = d.target(), d.target()
+    if first is None or second is None:
+        return None
+    (one, left), (two, right) = d.around(first), d.around(second)
+    if left == right or left & right in (left, right):
+        return None
+    return _ending(d, ((one, first), (two, second)), left & right)
+
+
+def _ending(d: Drawing, links: tuple[tuple[str, int], ...], domain: frozenset[int]) -> Draft | None:
+    """Asks something of the objects of a domain that links describe."""
+    kinds = ["count", "exist", "attribute", "attribute"]
+    if d.scene.style == "ptr":
+        kinds = ["count", "exist", "attribute", "color", "number", "part"]
+    kind = d.rng.choice(kinds)
+    if kind in ("count", "exist"):
+        many = kind_of_many(d.scene, domain, d.rng)
+        if len(described(d.scene, many)) <= len(described(d.scene, many) & domain):
+            return None
+        at = d.add(replace(many, links=links))
+        verb = "are" if len(links) == 2 else d.rng.choice(("that are", "are"))
+        lead = "how many {}" if kind == "count" else "are there any {}"
+        tail = d.text(at, many=True)
+        if kind == "count" and verb == "are":
+            tail = tail.replace(" that are ", " are ", 1)
+        if kind == "count" and verb != "are":
+            tail += " are there" if d.scene.style == "clevr" else ""
+            tail = tail if d.scene.style == "clevr" else tail.replace(" that are ", " are ", 1)
+        return d.draft(f"{lead.format(tail)}?", Ask(kind, at))
+    return _asked_of_one(d, kind, links, domain)
+
+
+def _asked_of_one(
+    d: Drawing, kind: str, links: tuple[tuple[str, int], ...], domain: frozenset[int]
+) -> Draft | None:
+    if kind == "attribute":
+        wanted = d.attribute()
+        at = d.target(frozenset([wanted]), domain, links)
+        return at if at is None else d.draft(_what(d, wanted, d.text(at)), Ask(wanted, at))
+    part = d.rng.choice(PARTS)
+    at = d.target(frozenset([part]), domain, links)
+    if at is None:
+        return None
+    has = d.scene.objects[d.objects[at]].parts
+    if kind == "part":
+        color = d.rng.choice(sorted({each.color or "" for each in has.values()}))
+        question = f"what is the category of the {color} part of {d.text(at)}?"
+        group = d.references[at].group
+        if group and group.color == color:
+            return None
+        return d.draft(question, Ask("part", at, color))
+    if part not in has:
+        part = d.rng.choice(sorted(has))
+    if part in told(d.references[at]):
+        return None
+    if kind == "color":
+        noun = plural(part) if has[part].count > 1 else part
+        question = f"what is the color of the {noun} of {d.text(at)}?"
+    else:
+        question = f"how many {plural(part)} does {d.text(at)} have?"
+    return d.draft(question, Ask(kind, at, part))
+
+
+def _what(d: Drawing, wanted: str, target: str) -> str:
+    if d.scene.style == "ptr":
+        return f"what is the category of {target}?"
+    if wanted == "material":
+        return d.rng.choice((f"what is {target} made of?", f"what material is {target}?"))
+    word = "shape" if wanted == "category" else wanted
+    return d.rng.choice((f"what {word} is {target}?", f"what is the {word} of {target}?"))
+
+
+def _two(d: Drawing) -> tuple[Ask, Ask, str, str] | None:
+    """Draws two counts: of a part each (PTR), of objects each (CLEVR); with their texts."""
+    if d.scene.style == "clevr":
+        counted = [d.add(kind_of_many(d.scene, d.all, d.rng)) for _ in range(2)]
+        first, second = (d.references[at] for at in counted)
+        if not (told(first) and told(second)) or told(first) == told(second):
+            return None
+        one, two = (d.text(at, many=True) for at in counted)
+        return Ask("count", counted[0]), Ask("count", counted[1]), one, two
+    asks, texts = [], []
+    for _ in range(2):
+        at = d.target()
+        if at is None:
+            return None
+        part = d.rng.choice(sorted(d.scene.objects[d.objects[at]].parts))
+        if part in told(d.references[at]):
+            return None
+        asks.append(Ask("number", at, part))
+        texts.append(f"{plural(part)} in {d.text(at)}")
+    return asks[0], asks[1], texts[0], texts[1]
+
+
+def _sum(d: Drawing) -> Draft | None:
+    two = _two(d)
+    if two is None:
+        return None
+    comma = "," if d.scene.style == "ptr" else ""
+    question = f"what is the sum of the number of {two[2]}{comma} and the number of {two[3]}?"
+    return d.draft(question, *two[:2], join="sum")
+
+
+def _compare(d: Drawing) -> Draft | None:
+    if d.scene.style == "clevr" and d.rng.random() < 0.3:
+        return _same_attribute(d)
+    two = _two(d)
+    if two is None:
+        return None
+    join = d.rng.choice(("equal", "more", "fewer", "more_by", "fewer_by"))
+    comma = "," if d.scene.style == "ptr" else ""
+    word = "more" if join.startswith("more") else "fewer"
+    texts = {
+        "equal": f"are there an equal number of {two[2]}{comma} and {two[3]}?",
+        word: f"are there {word} {two[2]}{comma} than {two[3]}?",
+        f"{word}_by": f"how many {word} {two[2]}{comma} than the number of {two[3]}?",
+    }
+    if d.scene.style == "clevr":
+        texts[f"{word}_by"] = f"how many {word} {two[2]} are there than {two[3]}?"
+    return d.draft(texts[join], *two[:2], join=join)
+
+
+def _same_attribute(d: Drawing) -> Draft | None:
+    wanted = d.attribute()
+    first, second = d.target(frozenset([wanted])), d.target(frozenset([wanted]))
+    if first is None or second is None:
+        return None
+    word = "shape" if wanted == "category" else wanted
+    one, two = d.text(first), d.text(second)
+    question = d.rng.choice(
+        (f"do {one} and {two} have the same {word}?", f"does {one} have the same {word} as {two}?")
+    )
+    return d.draft(question, Ask(wanted, first), Ask(wanted, second), join="equal")
+
+
+def _query_part(d: Drawing) -> Draft | None:
+    shared = d.attribute()
+    first = d.target(frozenset([shared]))
+    if first is None:
+        return None
+    other = d.add(Reference(same=(shared, None, first)))
+    if d.scene.style == "ptr":
+        color = d.rng.choice(COLORS)
+        question = (
+            f"what is the category of the {color} part of the thing that is of the same category "
+            f"as {d.text(first)}?"
+        )
+        return d.draft(question, Ask("part", other, color))
+    wanted = d.attribute()
+    if wanted == shared:
+        return None
+    target = f"the other {d.say.words(Reference())} that is {_alike(d, shared)} as {d.text(first)}"
+    return d.draft(_what(d, wanted, target), Ask(wanted, other))
+
+
+def _exist(d: Drawing) -> Draft | None:
+    found = _sharing(d)
+    if found is None:
+        return None
+    other, things, said = found
+    verb = "have" if said.startswith("the same number") or " of " in said[4:] else "are"
+    lead = f"are there any {things} that {verb} {said}?"
+    return d.draft(lead, Ask("exist", other))
+
+
+def _count(d: Drawing) -> Draft | None:
+    if d.scene.style == "ptr" and d.rng.random() < 0.35:
+        return _count_of_other(d)
+    found = _sharing(d)
+    if found is None:
+        return None
+    other, things, said = found
+    verb = "have" if said.startswith("the same number") or " of " in said[4:] else "are"
+    return d.draft(f"how many {things} {verb} {said}?", Ask("count", other))
+
+
+def _sharing(d: Drawing) -> tuple[int, str, str] | None:
+    """Draws the others that share something with an object: place, noun and what is said."""
+    kind = d.attribute()
+    if d.scene.style == "ptr":
+        kind = d.rng.choice(("category", "color", "number"))
+    part = d.rng.choice(PARTS) if kind != "category" and d.scene.style == "ptr" else None
+    first = d.target(frozenset([part or kind]))
+    if first is None:
+        return None
+    if part and part not in d.scene.objects[d.objects[first]].parts:
+        part = d.rng.choice(sorted(d.scene.objects[d.objects[first]].parts))
+        if part in told(d.references[first]):
+            return None
+    other = d.add(Reference(same=(kind, part, first)))
+    things = d.say.words(Reference(), many=True)
+    if part:
+        count = d.scene.objects[d.objects[first]].parts[part].count
+        noun = plural(part) if count > 1 or kind == "number" else part
+        return other, things, f"the same {kind} of {noun} as {d.text(first)}"
+    return other, f"other {things}", f"{_alike(d, kind)} as {d.text(first)}"
+
+
+def _alike(d: Drawing, attribute: str) -> str:
+    if d.scene.style == "ptr":
+        return f"of the same {attribute}"
+    if attribute == "material":
+        return "made of the same material"
+    return f"the same {'shape' if attribute == 'category' else attribute}"
+
+
+def _count_of_other(d: Drawing) -> Draft | None:
+    first = d.target()
+    if first is None:
+        return None
+    has = d.scene.objects[d.objects[first]].parts
+    part = d.rng.choice(sorted(has))
+    if part in told(d.references[first]):
+        return None
+    other = d.add(Reference(same=("color", part, first)))
+    wanted = d.rng.choice(PARTS)
+    noun = plural(part) if has[part].count > 1 else part
+    question = (
+        f"what is the number of the {plural(wanted)} of the thing that has the same color of "
+        f"{noun} as {d.text(first)}?"
+    )
+    return None if wanted == part else d.draft(question, Ask("number", other, wanted))
+
+
+def _analogy(d: Drawing) -> Draft | None:
+    a, b, c = d.target(), d.target(), d.target()
+    if a is None or b is None or c is None:
+        return None
+    other = d.add(Reference(like=(a, b, c)))
+    kind = d.rng.choice(("attribute", "count", "exist"))
+    lead = f"{d.text(a)} has certain positional relation to {d.text(b)}. by analogy, "
+    it = d.text(c)
+    if kind == "count":
+        tail = f"how many objects does {it} have the same positional relation to?"
+    elif kind == "exist":
+        tail = f"is there an object that {it} has the same positional relation to?"
+    else:
+        kind = d.attribute()
+        word = "shape" if kind == "category" and d.scene.style == "clevr" else kind
+        tail = f"{it} has the same positional relation to an object of what {word}?"
+    return d.draft(lead + tail, Ask(kind, other))
+
+
+_DRAWS: dict[Type, Callable[[Drawing], Draft | None]] = {
+    **{"short": _short, "long": _long, "sum": _sum, "compare": _compare, "logic": _logic},
+    **{"query_part": _query_part, "exist": _exist, "count": _count, "analogy": _analogy},
+}
+TYPES: tuple[Type, ...] = tuple(_DRAWS)
+"""Every question type, in the paper's order."""

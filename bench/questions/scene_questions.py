@@ -1,0 +1,200 @@
+"""Questions about scenes, made offline: drawn, checked, balanced, each with its gold plan.
+
+Nothing is kept that does not meet every constraint (ours): references are unique and distinct,
+relations matter, the gold plan passes the strict evaluator and gives the answer that set logic
+gives, the question cannot be answered with a relation left out, and no answer is given too often.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from thoughtgraph.bench.questions.drawing import Draft
+from thoughtgraph.bench.questions.gold_plans import gold_plan
+from thoughtgraph.bench.questions.question_types import Type, draft
+from thoughtgraph.bench.questions.scene_making import random_scene
+from thoughtgraph.bench.questions.set_logic import Asked, NotUnique, Reference, answer, meant
+from thoughtgraph.errors import InputError
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
+from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.vocabulary import Style
+
+MOST_TRIES = 50_000
+"""Draws without a question after which generation gives up; a question takes 2 to 60 (ours)."""
+
+_PAPER = Rules(profile="paper")
+_SHARES = {"ptr": 1.5, "clevr": 5.0}
+
+
+@dataclass(frozen=True, slots=True)
+class SceneQuestion:
+    """A question on a scene with its gold plan and answer.
+
+    Attributes:
+        id: Style, type, seed and number.
+        style: "clevr" or "ptr".
+        type: One of the nine types.
+        scene: The scene in the ToMT format.
+        question: The text.
+        answer: The gold answer: yes or no, digits, a lower-case word.
+        plan: The gold plan's lines, without numbers.
+        hop: The number of its steps.
+        seed: What it was drawn from.
+        references: The objects it speaks of, as `set_logic.Reference` in plain JSON values.
+        asked: What is asked of them.
+    """
+
+    id: str
+    style: Style
+    type: Type
+    scene: Mapping[str, Any]
+    question: str
+    answer: str
+    plan: tuple[str, ...]
+    hop: int
+    seed: int
+    references: tuple[Mapping[str, Any], ...]
+    asked: Asked
+
+    def problem(self) -> str:
+        """Returns the problem as JSON text: scene, question, type; nothing of the gold."""
+        return json.dumps({"scene": self.scene, "question": self.question, "type": self.type})
+
+
+def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuestion]:
+    """Returns questions of one type, each on a scene of its own.
+
+    The same arguments give the same questions; a smaller count gives the first of them.
+
+    Args:
+        style: The style of scenes and texts.
+        kind: The question type.
+        count: How many questions.
+        seed: Any number.
+
+    Raises:
+        InputError: No further question was found in `MOST_TRIES` draws.
+    """
+    rng = Random(f"{style} {kind} {seed}")
+    given: Counter[str] = Counter()
+    questions: list[SceneQuestion] = []
+    tries = 0
+    while len(questions) < count:
+        tries += 1
+        if tries > MOST_TRIES:
+            raise InputError(f"no {count} {kind} questions in {style} style from seed {seed}")
+        scene = random_scene(style, rng)
+        made = draft(kind, scene, rng)
+        gold = made and checked(scene, made)
+        if not made or not gold or too_often(given, gold, style):
+            continue
+        given[gold] += 1
+        tries = 0
+        plan = gold_plan(made.references, made.asked)
+        references = tuple(_plain(each) for each in made.references)
+        name = f"{style}-{kind}-{seed}-{len(questions):04d}"
+        record = (
+            scene.to_json(),
+            made.question,
+            gold,
+            plan,
+            len(plan),
+            seed,
+            references,
+            made.asked,
+        )
+        questions.append(SceneQuestion(name, style, kind, *record))
+    return questions
+
+
+def too_often(given: Mapping[str, int], gold: str, style: Style) -> bool:
+    """Whether one more question with this answer would upset the balance.
+
+    The rule of CLEVR's generator with PTR's share: an answer waits while it is given more than 1.1
+    times as often as the second most common one, or more than 1.5 (PTR) or 5 (CLEVR) times as often
+    as the median answer, counted as at least 5. A rare answer waits, too, while it would pull the
+    median down so far that another one is over.
+    """
+    counts = sorted(given.values())
+    second = counts[-2] if len(counts) > 1 else 0
+    mine = given.get(gold, 0)
+    if mine > 1.1 * second or mine > _most(counts, style):
+        return True
+    after = sorted({**given, gold: mine + 1}.values())
+    return after[-1] > _most(after, style) + 1
+
+
+def _most(counts: Sequence[int], style: Style) -> float:
+    middle = counts[len(counts) // 2] if counts else 0
+    return _SHARES[style] * max(5, middle)
+
+
+def checked(scene: Scene, made: Draft) -> str | None:
+    """Returns the answer of a draft that meets every constraint; else None."""
+    try:
+        gold = answer(scene, made.references, made.asked)
+    except (NotUnique, ValueError):
+        return None
+    sound = (
+        not (gold.isdigit() and int(gold) > 9)
+        and _distinct(scene, made)
+        and _plan_gives(scene, made, gold)
+        and all(_matters(scene, without, gold) for without in _weakened(made))
+    )
+    return gold if sound else None
+
+
+def _distinct(scene: Scene, made: Draft) -> bool:
+    """Whether the references that mean one object mean different ones."""
+    single = {other for each in made.references for _, other in each.links}
+    single |= {other for each in made.references for other in each.like or ()}
+    single |= {ask.of for ask in made.asked.asks if ask.kind not in ("count", "exist")}
+    found = [meant(scene, made.references, at) for at in sorted(single)]
+    return len(set(found)) == len(found)
+
+
+def _plan_gives(scene: Scene, made: Draft, gold: str) -> bool:
+    plan = gold_plan(made.references, made.asked)
+    return judge(made.question, scene, None, plan, _PAPER).answer == gold
+
+
+def _weakened(made: Draft) -> Iterator[Draft]:
+    """Yields the draft with one relation left out, for each relation that could matter.
+
+    Whether there is any object among more objects is never "no" where it was "yes": such a question
+    is not held to its outermost relation, or every answer would be "no".
+    """
+    (first, *_) = made.asked.asks
+    for at, each in enumerate(made.references):
+        if first.kind == "exist" and at == first.of:
+            continue
+        looser = [
+            replace(each, links=each.links[:k] + each.links[k + 1 :])
+            for k in range(len(each.links))
+        ]
+        if each.like:
+            looser.append(replace(each, like=None))
+        for one in looser:
+            references = (*made.references[:at], one, *made.references[at + 1 :])
+            yield made._replace(references=references)
+
+
+def _matters(scene: Scene, without: Draft, gold: str) -> bool:
+    try:
+        return answer(scene, without.references, without.asked) != gold
+    except (NotUnique, ValueError):
+        return True
+
+
+def _plain(reference: Reference) -> dict[str, Any]:
+    return {
+        "noun": reference.noun,
+        "attributes": list(reference.attributes),
+        "group": list(reference.group) if reference.group else None,
+        "links": [list(link) for link in reference.links],
+        "same": list(reference.same) if reference.same else None,
+        "like": list(reference.like) if reference.like else None,
+    }

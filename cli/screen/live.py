@@ -1,0 +1,236 @@
+"""The search tree as it grows, redrawn in place in a terminal."""
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from rich.console import Console, ConsoleOptions, Group, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from thoughtgraph.cli import text
+from thoughtgraph.cli.labels import labels
+from thoughtgraph.cli.screen import progress
+from thoughtgraph.cli.screen.cells import set_cell, shared_out, wrapped
+from thoughtgraph.cli.screen.doing import QUIET
+from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.cli.screen.layout import Row, rows
+from thoughtgraph.cli.screen.watch import Watch
+from thoughtgraph.state import SearchState
+from thoughtgraph.tree import ROOT, Thought, Tree
+
+FRAME = 0.1
+"""Seconds between two drawings (ours); a tree that takes long to lay out is drawn less often."""
+PATIENCE = 1.0
+"""Seconds without news after which a bar says that the model is at work (ours)."""
+TOLD = 2
+"""Lines for what happened last."""
+VALUE_WIDTH = 9
+STEPS_WIDTH = 60
+"""Characters of a thought's steps when what running them gave stands behind (ours)."""
+SPINNER, ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", r"-\|/"
+STEP_KINDS = frozenset(
+    {"select", "prune", "reject", "backtrack", "retry", "observe", "fail", "stop"}
+)
+"""Events worth a line of their own; proposals and values show in the tree itself."""
+
+_MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
+_ASCII_MARKS = {"open": "o", "expanded": ".", "pruned": "x", "terminal": "#"}
+_STYLES = {"open": "", "expanded": "", "pruned": "dim", "terminal": "green"}
+_KIND_STYLES = {
+    "backtrack": "magenta",
+    "rollback": "magenta",
+    "propagate": "magenta",
+    "retry": "red",
+    "reject": "red",
+    "fail": "red",
+    "stop": "red",
+    "select": "cyan",
+}
+
+
+class LiveScreen:
+    """Draws a search in place, as wide and as high as the terminal.
+
+    Args:
+        console: The terminal.
+        title: What the search is called.
+        clock: Seconds, for the running time.
+    """
+
+    def __init__(self, console: Console, title: str, clock: Any = time.monotonic) -> None:
+        self._console = console
+        self._title = title
+        self._clock = clock
+        self._told: deque[Event] = deque(maxlen=TOLD)
+        self._watch = Watch(SearchState)
+        self._begin = self._news = clock()
+        self._live = Live(
+            console=console, auto_refresh=False, get_renderable=lambda: self, transient=False
+        )
+
+    def open(self, watch: Watch) -> None:
+        """Starts drawing."""
+        self._watch = watch
+        self._news = self._clock()
+        self._begin = self._news - watch.usage.get("seconds", 0.0)
+        self._live.start(refresh=True)
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Keeps what is worth a line for the next drawing."""
+        self._news = self._clock()
+        self._told.extend(e for e in events if e.kind in STEP_KINDS or e.kind not in _SHOWN)
+
+    def refresh(self) -> float:
+        """Draws once; a slow drawing puts the next one off, so that the search goes on."""
+        began = time.perf_counter()
+        self._live.refresh()
+        return max(FRAME, 10 * (time.perf_counter() - began))
+
+    def close(self) -> None:
+        """Draws a last time and leaves the tree on the screen."""
+        self._watch.running.clear()
+        self._live.stop()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Renders one frame; never higher than the terminal, so that it can be drawn over."""
+        width = options.max_width - 1
+        fancy = options.encoding.startswith("utf")
+        head = [Text(set_cell(self._title, width), style="bold")]
+        foot = [self._event(event, width) for event in self._told]
+        if doing := self._watch.doing():
+            foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
+            waited = self._clock() - self._news
+            if self._watch.works or waited >= PATIENCE:
+                bar = progress.line(self._watch.works, waited, fancy=fancy)
+                foot.append(Text(set_cell(f"  {bar}", width), style="yellow"))
+        foot.append(Text(set_cell(self._counters(), width), style="dim"))
+        room = max(1, console.size.height - len(head) - len(foot) - 1)
+        tree = self._tree(room, width, fancy)
+        yield Group(*[*head, *tree, *foot][: max(1, console.size.height - 1)])
+
+    def _at_work(self) -> list[str]:
+        return [key for task in self._watch.running.values() for key in task.thoughts]
+
+    def _tree(self, room: int, width: int, fancy: bool) -> list[Text]:
+        """Returns the lines of the tree; long labels take the lines that are left over."""
+        shown = rows(self._watch.tree, self._watch.focus, room)
+        named = labels(self._watch.tree, [row.key for row in shown if row.key is not None])
+        columns = [_column(row, self._watch.tree, width) for row in shown]
+        briefs = [named.get(row.key or ROOT, "") for row in shown]
+        words = [self._words(row, label, 400) for row, label in zip(shown, briefs, strict=True)]
+        wanted = [
+            len(wrapped(label, column.label)) if row.key else 1
+            for row, label, column in zip(shown, words, columns, strict=True)
+        ]
+        given = shared_out(wanted, room)
+        deeper = [*(len(row.guides) for row in shown[1:]), 0]
+        lines: list[Text] = []
+        for at, (row, column, most) in enumerate(zip(shown, columns, given, strict=True)):
+            # On one line, what the steps gave must stay in sight.
+            label = words[at] if most > 1 else self._words(row, briefs[at], STEPS_WIDTH)
+            parent = len(row.guides) < deeper[at]
+            lines += self._row(row, label, column, most, parent=parent, fancy=fancy)
+        return lines
+
+    def _row(
+        self, row: Row, label: str, column: "Column", most: int, *, parent: bool, fancy: bool
+    ) -> Iterator[Text]:
+        """Yields a thought's lines: its mark, its label and its value on the first."""
+        guides = column.guides if fancy else column.guides.translate(_ASCII_GUIDES)
+        if row.key is None:
+            room = column.label + column.number + 2
+            yield Text.assemble((guides, "dim"), (set_cell(f"… {row.words}", room), "dim"))
+            return
+        thought = self._watch.tree[row.key]
+        mark, style = self._mark(row.key, thought, fancy)
+        first, *more = wrapped(label, column.label, most)
+        number = _numbers(thought).rjust(column.number)
+        head = set_cell(first, column.label)
+        yield Text.assemble(
+            (guides, "dim"), (f"{mark} ", style), (head, style), (number, style or "bold")
+        )
+        below = column.guides.replace("├─", "│ ").replace("└─", "  ") + ("│ " if parent else "  ")
+        for line in more:
+            yield Text.assemble(
+                (below if fancy else below.translate(_ASCII_GUIDES), "dim"), (line, style)
+            )
+
+    def _words(self, row: Row, label: str, steps: int) -> str:
+        if row.key is None or row.key == ROOT:
+            return text.short(text.headline(self._watch.state.get("problem", "")), 400)
+        thought = self._watch.tree[row.key]
+        fate, call = _fate(thought), text.action(thought)
+        words = label + (f" {call}" if call else "")
+        shown = text.short(words, steps if fate else 400)
+        return ("⋯ " if row.gap else "") + shown + fate
+
+    def _mark(self, key: str, thought: Thought, fancy: bool) -> tuple[str, str]:
+        if key in self._at_work():
+            return self._spinner(fancy), "yellow"
+        status = thought.get("status", "open")
+        mark = (_MARKS if fancy else _ASCII_MARKS).get(status, "?")
+        if status == "open" and key in (self._watch.state.get("frontier") or ()):
+            return "●" if fancy else "*", "cyan"
+        return mark, "red" if thought.get("failed") else _STYLES.get(status, "")
+
+    def _spinner(self, fancy: bool) -> str:
+        frames = SPINNER if fancy else ASCII_SPINNER
+        return frames[int(self._clock() / FRAME) % len(frames)]
+
+    def _event(self, event: Event, width: int) -> Text:
+        style = _KIND_STYLES.get(event.kind, "dim")
+        return Text(set_cell(f"{event.kind} {event.about}", width), style=style)
+
+    def _counters(self) -> str:
+        usage = self._watch.usage
+        tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
+        known = [
+            text.count(usage.get("thoughts", 0), "thought"),
+            text.count(usage.get("requests", 0), "request"),
+            f"{text.rough(tokens)} tokens",
+            text.seconds(self._clock() - self._begin),
+        ]
+        if usage.get("dollars"):
+            known.append(f"${usage['dollars']:.4f}")
+        if called := sum(usage.get("tool_calls", {}).values()):
+            known.append(text.tools(called, sum(usage.get("tool_failures", {}).values())))
+        if usage.get("cached"):
+            known.append(f"{usage['cached']} reused")
+        return " · ".join(known)
+
+
+class Column(NamedTuple):
+    """How a row's width is shared out, in cells."""
+
+    guides: str
+    label: int
+    number: int
+
+
+def _column(row: Row, tree: Tree, width: int) -> Column:
+    guides = row.guides
+    if len(guides) > width // 3:
+        guides = "~" + guides[-(width // 3 - 1) :]
+    number = max(VALUE_WIDTH, len(_numbers(tree[row.key])) + 1) if row.key else VALUE_WIDTH
+    return Column(guides, max(1, width - len(guides) - 2 - number), number)
+
+
+def _fate(thought: Thought) -> str:
+    """Returns what running a thought's steps gave: their results, or why they were refused."""
+    if thought.get("status") == "pruned" and "value" not in thought and thought.get("note"):
+        return f"  ← {text.short(thought.get('note'), 200)}"
+    told = text.seen(thought) if "tool_state" in thought else ""
+    return f"  → {text.short(told, 200)}" if told else ""
+
+
+_SHOWN = QUIET | {"propose", "thought", "accept", "value"}
+_ASCII_GUIDES = str.maketrans({"│": "|", "├": "+", "└": "`", "─": "-"})
+
+
+def _numbers(thought: Thought) -> str:
+    """Returns a thought's value, and its cost where the method has one."""
+    value = text.value(thought["value"]) if "value" in thought else ""
+    cost = f"g {text.value(thought['cost'])}" if "cost" in thought else ""
+    return "  ".join(filter(None, (value, cost)))

@@ -1,0 +1,234 @@
+"""One question to a chat model, and what is read out of the answer."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, Generation, LLMResult
+from langchain_core.runnables.config import var_child_runnable_config
+
+from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
+from thoughtgraph.llm.cache import Answer
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.retry import BadAnswer, Retry
+
+LETTERS_A_TOKEN = 4
+"""Rule of thumb for texts whose size must be known before, or is not reported by the server."""
+TOKENS_A_SAMPLE = 64
+"""Guess at a completion's size before it is known (ours), for the token rate."""
+MOST_TOKENS = 10**9
+"""Tokens of one request that can be believed (ours)."""
+LONGEST = 1_000_000
+"""Letters of a completion that are read (ours): ten times the longest that can be asked for."""
+_LLAMA_CPP = re.compile(r"b\d+-")
+"""How the fingerprint of a llama.cpp server begins: its build."""
+
+
+class Draw(NamedTuple):
+    """Which sample of which thought a generation is; part of the key of every recorded generation.
+
+    Equal prompts at different thoughts are different draws, so a recorded run replays exactly.
+    """
+
+    problem: str
+    thought: str
+    """Id of the thought that is expanded."""
+    expansion: int = 0
+    """How often that thought had been expanded before."""
+    first: int = 0
+    """Index of the first sample of this request."""
+
+
+class Request(NamedTuple):
+    """One question to the model, before it is known whether it must be asked."""
+
+    messages: Sequence[BaseMessage]
+    n: int
+    """How many samples are wanted."""
+    role: str
+    stop: Sequence[str]
+    draw: Draw | None
+    parameters: Mapping[str, Any]
+
+    def content(self) -> dict[str, Any]:
+        """Returns all that determines the answer, the model apart, as JSON-like values."""
+        return {
+            "messages": [_spoken(message) for message in self.messages],
+            "n": self.n,
+            "stop": self.stop,
+            "parameters": self.parameters,
+            "draw": self.draw,
+        }
+
+    def prompt_tokens(self) -> int:
+        """Returns the estimated size of the prompt."""
+        letters = sum(len(str(message.content)) for message in self.messages)
+        return max(1, letters // LETTERS_A_TOKEN)
+
+    def metadata(self, at: int) -> dict[str, Any]:
+        """Returns what a scripted or replaying model needs to know about a call.
+
+        Args:
+            at: Index, within this request, of the first sample the call asks for.
+        """
+        draw = None if self.draw is None else list(self.draw._replace(first=self.draw.first + at))
+        return {
+            "thoughtgraph_role": self.role,
+            "thoughtgraph_draw": draw,
+            "thoughtgraph_sample": at,
+        }
+
+
+def read(result: LLMResult, request: Request, n: int) -> Answer:
+    """Returns the texts and the size of a model's answer.
+
+    Args:
+        result: What the model returned.
+        request: What was asked.
+        n: How many samples this call asked for; more are dropped.
+
+    Raises:
+        BadAnswer: There is not one completion in it.
+    """
+    generations = result.generations[0]
+    texts = [_text(generation) for generation in generations[:n]]
+    if not texts:
+        raise BadAnswer("the answer holds no completion")
+    told = result.llm_output or {}
+    usage = told.get("token_usage") or _message_usage(generations)
+    prompt = _number(usage.get("prompt_tokens"))
+    completion = _number(usage.get("completion_tokens"))
+    # Of several completions llama.cpp counts the first alone.
+    of_one = completion > 0 and _LLAMA_CPP.match(str(told.get("system_fingerprint")))
+    uncounted = texts[1:] if of_one else [] if completion else texts
+    letters = sum(map(len, uncounted))
+    return {
+        "texts": texts,
+        "prompt_tokens": prompt or request.prompt_tokens(),
+        "completion_tokens": completion + -(-letters // LETTERS_A_TOKEN),
+    }
+
+
+def joined(answers: Sequence[Answer]) -> Answer:
+    """Makes one answer of several calls for the same conversation.
+
+    Prompt tokens add up: without native n the provider bills them for every call.
+    """
+    return {
+        "texts": [text for answer in answers for text in answer["texts"]],
+        "prompt_tokens": sum(answer["prompt_tokens"] for answer in answers),
+        "completion_tokens": sum(answer["completion_tokens"] for answer in answers),
+    }
+
+
+def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answer:
+    """Counts what an answer cost and returns it.
+
+    Args:
+        answer: The answer of one call.
+        request: What was asked.
+        model: Name of the model, for its price.
+        meter: Counts it.
+    """
+    meter.count(
+        request.role,
+        model,
+        samples=len(answer["texts"]),
+        prompt_tokens=answer["prompt_tokens"],
+        completion_tokens=answer["completion_tokens"],
+    )
+    return answer
+
+
+async def attempted(
+    retry: Retry,
+    attempt: Callable[[], Awaitable[Answer]],
+    meter: Meter,
+    *,
+    endpoint: str,
+    hide: Sequence[str],
+) -> Answer:
+    """Makes one call, again after passing faults, for as long as the limit on seconds allows.
+
+    Args:
+        retry: When failed attempts are repeated.
+        attempt: Makes one attempt.
+        meter: Counts and tells repeated attempts, and knows the time that is left.
+        endpoint: Named in errors.
+        hide: Texts that no error may show.
+
+    Raises:
+        OutOfTime: The time was over while nothing was wrong with the endpoint.
+        ModelError: The endpoint refused or kept failing, until the time was over or longer.
+    """
+    failures: list[ModelError] = []
+
+    def retried(failure: ModelError) -> None:
+        failures.append(failure)
+        meter.retry(str(failure))
+
+    try:
+        return await meter.in_time(
+            retry.run(attempt, endpoint=endpoint, retried=retried, hide=hide)
+        )
+    except OutOfTime:
+        if failures:  # the limit never hides what kept the answer away
+            raise failures[-1] from None
+        raise
+
+
+async def gathered(
+    calls: Iterable[Awaitable[Answer]],
+) -> tuple[list[Answer], ModelError | BudgetSpent | None]:
+    """Returns the answers that came and the error that kept others away; waits for all of them."""
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    answers: list[Answer] = []
+    error: ModelError | BudgetSpent | None = None
+    for result in results:
+        if isinstance(result, ModelError) or (error is None and isinstance(result, BudgetSpent)):
+            error = result
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            answers.append(result)
+    return answers, error
+
+
+def _spoken(message: BaseMessage) -> list[Any]:
+    """Returns what of a message reaches the model."""
+    called = (getattr(message, name, None) for name in ("tool_calls", "tool_call_id"))
+    return [message.type, message.content, message.name, *called]
+
+
+def _text(generation: Any) -> str:
+    """Returns a completion as text, also where its content is a list of blocks."""
+    if isinstance(generation, ChatGeneration) and not isinstance(generation.message.content, str):
+        return str(generation.message.text)[:LONGEST]
+    return str(generation.text)[:LONGEST]
+
+
+def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]:
+    """Returns the usage that a message carries, for models whose result has none of its own."""
+    for generation in generations:
+        message = getattr(generation, "message", None)
+        if isinstance(message, AIMessage) and message.usage_metadata:
+            counts = message.usage_metadata
+            return {
+                "prompt_tokens": counts["input_tokens"],
+                "completion_tokens": counts["output_tokens"],
+            }
+    return {}
+
+
+def _number(value: Any) -> int:
+    """Returns a count that a server reported, 0 when it is none that can be believed."""
+    return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
+
+
+def callbacks() -> BaseCallbackManager | list[Any] | None:
+    """Returns the running graph's callbacks: traces and token streams nest under its node."""
+    config = var_child_runnable_config.get()
+    return config.get("callbacks") if config else None

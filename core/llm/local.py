@@ -1,0 +1,187 @@
+"""The embedded model server: llama.cpp inside this process, an endpoint on the loopback."""
+
+import ctypes
+import os
+import threading
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.llm.memory import free_memory
+
+SLOTS = 8
+"""Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing.
+More at once are decoded faster each, and a request too many would only wait inside the server."""
+CONTEXT = 16_384
+"""Tokens the slots share (ours): two prompts of 2,500 with five samples of 1,000 each fit."""
+REMEDY = 'needs the extra `local`: `uv sync --extra local` or `pip install "thoughtgraph[local]"`'
+"""What whoever lacks llama.cpp is told."""
+SPINS = "1000"
+"""How long a decoding thread waits for the others before it sleeps, in turns of a loop (ours). The
+runtime's own 300,000 are for threads that own their processors: beside one busy program they made
+decoding 2 to 5 times slower than this, which costs a sixth on an idle machine."""
+BATCH = 64
+"""Tokens of a prompt that are read at once (ours): one or two seconds of two slow processors."""
+MAGIC = b"GGUF"
+MARGIN = 1.25
+"""Memory needed, as a multiple of the file (ours): the weights and what is computed from them."""
+BASE_BYTES = 512 << 20
+"""Memory needed beside that (ours): the context of a model of 1.5 billion weights, and buffers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A running server.
+
+    Args:
+        base_url: The address of its OpenAI-compatible API.
+        model: The name to ask for.
+        samples: How many completions it decodes together: the largest `n` of one request (a larger
+            one is refused with status 400), and what it is worth having in flight.
+    """
+
+    base_url: str
+    model: str
+    samples: int = SLOTS
+
+
+class Work(NamedTuple):
+    """How far a server is with one completion, in tokens."""
+
+    read: int
+    """Tokens of the prompt read so far; what it kept from an earlier prompt counts as read. How
+    many there are in all it does not say."""
+    written: int
+    """Tokens of the completion so far."""
+    most: int
+    """How many it may become at most."""
+
+
+def works_of(slots: object) -> list[Work]:
+    """Returns what llama.cpp's `/slots` says of the completions it is working on.
+
+    Args:
+        slots: The parsed answer; whatever is no such report counts as no work.
+    """
+    found: list[Work] = []
+    for slot in slots if isinstance(slots, list) else ():
+        try:
+            if not slot["is_processing"]:
+                continue
+            [after] = slot["next_token"]
+            written, left = int(after["n_decoded"]), int(after["n_remain"])
+            read = int(slot["n_prompt_tokens_cache"]) + int(slot["n_prompt_tokens_processed"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        found.append(Work(read, written, written + max(0, left)))
+    return found
+
+
+_starting = threading.Lock()
+
+
+def serve(path: Path) -> Endpoint:
+    """Returns the server of a GGUF file, starting it when this process has none yet.
+
+    All graphs of a process share one server a file. It listens on a free port of 127.0.0.1 and ends
+    with the process.
+
+    Args:
+        path: The weights.
+
+    Raises:
+        ModelUnavailable: The extra `local` is not installed, the file is not one that llama.cpp can
+            load, or there is not enough memory for it.
+    """
+    with _starting:
+        return _serve(path.resolve())
+
+
+@cache
+def _serve(path: Path) -> Endpoint:
+    native = _native()
+    _check(path)
+    try:
+        server = native.Server(_parameters(native, path))
+    except RuntimeError as error:
+        raise ModelUnavailable(
+            f"llama.cpp cannot load {str(path)!r}: damaged, or of a kind it does not know"
+        ) from error
+    # Never collected, on purpose: its destructor waits for the completions in flight, so a process
+    # that is asked to end in the middle of one would hang. The system frees it all.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
+    return Endpoint(f"{server.listening_address}/v1", path.stem)
+
+
+def running() -> bool:
+    """Returns whether this process serves a model.
+
+    Such a process may be killed by a fault of llama.cpp's threads while Python shuts down, when an
+    answer is still being decoded. Nothing is lost by then but the exit code: whoever cares for it
+    ends the process by `os._exit`.
+    """
+    return _serve.cache_info().currsize > 0
+
+
+def installed() -> bool:
+    """Returns whether llama.cpp, which runs the weights, is there."""
+    return find_spec("xllamacpp") is not None
+
+
+def _native() -> Any:
+    # Read once, when the library is loaded, and nowhere else to be set.
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
+    try:
+        return import_module("xllamacpp")
+    except ImportError as error:
+        raise ModelUnavailable(
+            f"the embedded model {REMEDY}; or choose another model with --model"
+        ) from error
+
+
+def _check(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(MAGIC))
+        size = path.stat().st_size
+    except OSError as error:
+        raise ModelUnavailable(f"cannot read {str(path)!r}: {error.strerror or error}") from error
+    if magic != MAGIC:
+        raise ModelUnavailable(f"{str(path)!r} is no GGUF file; give one that llama.cpp can load")
+    free, needed = free_memory(), int(MARGIN * size) + BASE_BYTES
+    if free is not None and free < needed:
+        raise ModelUnavailable(
+            f"{path.name} needs {needed >> 20} MB of memory and {free >> 20} MB are free; close "
+            "something or choose a smaller model such as local:smollm2"
+        )
+
+
+def _parameters(native: Any, path: Path) -> Any:
+    parameters = native.CommonParams()
+    parameters.model.path = str(path)
+    # Else every answer would carry the file's path as the model's name.
+    parameters.model_alias = {path.stem}
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.n_parallel = SLOTS
+    parameters.n_ctx = CONTEXT
+    # One cache for all slots: the samples of one prompt share its tokens.
+    parameters.kv_unified = True
+    # Prefixes stay in the slots themselves; a second copy could grow by gigabytes.
+    parameters.cache_ram_mib = 0
+    parameters.cache_idle_slots = False
+    # A page in the user's browser must be able neither to read answers nor to look on.
+    parameters.cors_origins = "null"
+    parameters.ui = False
+    # How far it is with each answer: counts alone, no prompt and no text.
+    parameters.endpoint_slots = True
+    # Between two batches it says how far it has read: a prompt in one batch would be one leap.
+    parameters.n_batch = parameters.n_ubatch = BATCH
+    # The first prompt warms it up as well, and nobody waits for it in vain.
+    parameters.warmup = False
+    parameters.verbosity = -1
+    return parameters

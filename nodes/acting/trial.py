@@ -1,0 +1,125 @@
+"""One trajectory at a time: think, ask again for a missing action, learn from a failed trial."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from thoughtgraph.acting import Reflects
+from thoughtgraph.jobs import Order
+from thoughtgraph.nodes.act import ask_step, hints_of, noted
+from thoughtgraph.nodes.ask import Asker, spent_on
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.limits import forbidden
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchState, TrialState
+from thoughtgraph.tree import ROOT, Shown, Thought, cut, grow, path_to
+
+STYLE = "react"
+UNSAID = "…"
+"""What stands for a thought that is empty, where its action is asked for alone."""
+
+
+def think(parts: Parts) -> Node:
+    """Makes the node that adds the next thought of a trial, with its action if it has one.
+
+    Args:
+        parts: The graph's objects.
+
+    Returns:
+        The node. It stops the search at the step limit, and where a limit or a failing endpoint
+        forbids the request.
+    """
+
+    async def node(state: TrialState) -> dict[str, Any]:
+        latest = state["frontier"][0]
+        if state["step"] == state["settings"]["max_steps"]:
+            return {"stop_reason": "step_limit"}
+        if reason := forbidden(state, latest):
+            return {"stop_reason": reason}
+        asker = Asker(parts, state)
+        order = Order(thought=latest, expansion=state["trial"] if latest == ROOT else 0)
+        shown = Shown(lessons=state["lessons"])
+        hints = hints_of(state["tree"], shown)
+        asked = await ask_step(parts, state, asker, order, STYLE, hints)
+        if asked is None:
+            return {"stop_reason": "budget", **asker.update()}
+        move, fields = asked
+        if fields["action"] is None:
+            asker.meter.parse_error("generate")
+        if not move.action:
+            fields = {name: fields[name] for name in ("text", "raw")}
+        new = grow(state["tree"], latest, [{**fields, **noted(shown)}])
+        asker.meter.add({"thoughts": 1, "expansions": 1})
+        spent = spent_on(state["tree"][latest], asker.meter.by_role())
+        parent: Thought = {"status": "expanded", "usage": spent}
+        tree = {latest: parent, **new}
+        return asker.update(
+            tree=tree, frontier=list(new), generation=list(new), step=state["step"] + 1
+        )
+
+    return node
+
+
+def act(parts: Parts) -> Node:
+    """Makes the node that asks for the action of a thought that came without one (ReAct's code).
+
+    Args:
+        parts: The graph's objects.
+
+    Returns:
+        The node. When no action comes either, the step has failed and the trial goes on.
+    """
+
+    async def node(state: TrialState) -> dict[str, Any]:
+        key = state["frontier"][0]
+        thought = state["tree"][key]
+        parent = thought["parent"] or ROOT
+        asker = Asker(parts, state)
+        hints = hints_of(state["tree"], thought.get("shown", {}), thought["text"] or UNSAID)
+        order = Order(thought=parent, expansion=state["trial"] if parent == ROOT else 0)
+        asked = await ask_step(parts, state, asker, order, STYLE, hints)
+        if asked is None:
+            return {"stop_reason": "budget", **asker.update()}
+        fields: Any = {k: v for k, v in asked[1].items() if k not in ("text", "raw")}
+        if fields["action"] is None:
+            asker.meter.parse_error("act")
+        fields["raw"] = cut(f"{thought['raw']}\n{asked[1]['raw']}")
+        return asker.update(tree={key: {**fields, "usage": asker.meter.by_role()}})
+
+    return node
+
+
+def reflect(parts: Parts) -> Node:
+    """Makes the node that asks what went wrong in a trial and begins the next one.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: TrialState) -> dict[str, Any]:
+        settings, problem, last = state["settings"], state["problem"], state["frontier"][0]
+        task, asker = parts.task_for(settings, Reflects), Asker(parts, state)
+        path, shown = path_to(state["tree"], last), Shown(lessons=state["lessons"])
+        prompt = task.reflect(problem, path, settings, hints_of(state["tree"], shown))
+        samples = await asker.samples(prompt, role="reflect")
+        if samples is None:
+            return {"stop_reason": "budget", **asker.update()}
+        lesson = cut(task.reflected(samples[0]))
+        asker.meter.add({"rounds": 1})
+        return asker.update(
+            tree={last: {"lesson": lesson, "usage": asker.meter.by_role()}},
+            lessons=[*state["lessons"], last],
+            trial=state["trial"] + 1,
+            step=0,
+            frontier=[ROOT],
+            generation=[],
+        )
+
+    return node
+
+
+def result(state: SearchState) -> Sequence[str]:
+    """Returns the trial's last thought; the latest answers where a limit cut the search short."""
+    if state["stop_reason"] not in ("budget", "error"):
+        return state["frontier"]
+    tree = state["tree"]
+    return sorted((key for key in tree if "answer" in tree[key]), key=int, reverse=True)

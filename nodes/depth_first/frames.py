@@ -1,0 +1,163 @@
+"""The stack of a depth-first search: opening a frame, taking the next candidate, backtracking."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from langgraph.types import Overwrite, Send
+
+from thoughtgraph.jobs import Draft, Order
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.generate import Choose
+from thoughtgraph.nodes.jobs import job_of
+from thoughtgraph.nodes.limits import grants, shortage
+from thoughtgraph.nodes.register import key_of, left_out, place
+from thoughtgraph.outcome import StopReason
+from thoughtgraph.parts import Parts
+from thoughtgraph.reducers import Frame, Restack
+from thoughtgraph.state import DfsState
+from thoughtgraph.task import Constrains
+from thoughtgraph.tree import Thought, Tree, children_of, path_to
+
+DUPLICATE = "proposed twice; the first one counts"
+
+
+def nothing_tried() -> dict[str, Any]:
+    """Returns what the state of a depth-first search begins with, whatever the thread held."""
+    indexes = {"proposed": Overwrite({}), "judged": Overwrite({})}
+    return {"stack": Overwrite([]), "visiting": "", **indexes}
+
+
+def expansions(parts: Parts, way: Choose, state: DfsState) -> list[Send]:
+    """Returns the task that expands the frontier's thought; none when it must not or need not."""
+    key = state["frontier"][0]
+    if not grants(state) or _reuse_key(parts, way, state, key) in state["proposed"]:
+        return []
+    return [Send("generate", Order(thought=key, expansion=0))]
+
+
+def open_frame(parts: Parts, way: Choose) -> Node:
+    """Makes the node that turns an expansion into candidates, best score first, and descends.
+
+    Equal scores keep the order of generation. Where the settings say so, a state that was expanded
+    before under an equal prompt repeats that expansion's proposals without a request.
+
+    Args:
+        parts: The graph's objects.
+        way: From the run's settings to the way thoughts are generated.
+    """
+
+    async def node(state: DfsState) -> dict[str, Any]:
+        key = state["frontier"][0]
+        reuse_key = _reuse_key(parts, way, state, key)
+        known = state["proposed"].get(reuse_key)
+        drafts = list(state.get("drafts") or _repeat(state["tree"], key, known))
+        if not any(draft["served"] for draft in drafts):
+            return {"stop_reason": shortage(state)}
+        new, changed, left = place(state, drafts)
+        frame = Frame(thought=key, candidates=_in_order(new), pos=0, tried=0)
+        counts = {"thoughts": len(new), "expansions": 1, "cached": int(bool(known))}
+        return {
+            "tree": {**changed, **new},
+            "frontier": left,
+            "stack": Restack(keep=len(state["stack"]), frames=[frame]),
+            "proposed": {reuse_key: key} if reuse_key else {},
+            "usage": {name: number for name, number in counts.items() if number},
+            "stop_reason": "budget" if left_out(drafts, new) else "",
+        }
+
+    return node
+
+
+def next_candidate(parts: Parts) -> Callable[[DfsState], dict[str, Any]]:
+    """Makes the function that takes the top frame's next candidate, or finds that there is none.
+
+    Candidates that break what earlier thoughts fixed are passed over. Without backtracking, the
+    best candidate that breaks nothing is taken, else the best one.
+
+    Args:
+        parts: The graph's objects.
+
+    Returns:
+        The function: from the state to its update.
+    """
+
+    def take(state: DfsState) -> dict[str, Any]:
+        settings, frame = state["settings"], state["stack"][-1]
+        if settings["variant"] == "no_backtrack":
+            chosen = _greedy(parts, state, frame["candidates"])
+            return {"visiting": chosen, "stop_reason": "" if chosen else "dead_end"}
+        pos, refused, chosen = frame["pos"], Tree(), ""
+        while not chosen and pos < len(frame["candidates"]):
+            if frame["tried"] == settings["max_per_state"]:
+                break
+            key = frame["candidates"][pos]
+            pos += 1
+            if why := _violation(parts, state, key):
+                refused[key] = {"status": "pruned", "note": why}
+            else:
+                chosen = key
+        moved: Frame = {**frame, "pos": pos, "tried": frame["tried"] + bool(chosen)}
+        top = Restack(keep=len(state["stack"]) - 1, frames=[moved])
+        return {"visiting": chosen, "stack": top, **({"tree": refused} if refused else {})}
+
+    return take
+
+
+def backtrack() -> Node:
+    """Makes the node that leaves a state with nothing left to try: it drops the top frame."""
+
+    async def node(state: DfsState) -> dict[str, Any]:
+        left = len(state["stack"]) - 1
+        stack = Restack(keep=left, frames=[])
+        return {"stack": stack, "stop_reason": "" if left else _exhausted(state)}
+
+    return node
+
+
+def _exhausted(state: DfsState) -> StopReason:
+    if any(thought["status"] == "terminal" for thought in state["tree"].values()):
+        return "finished"
+    return "exhausted" if state["step"] else "dead_end"
+
+
+def _reuse_key(parts: Parts, way: Choose, state: DfsState, key: str) -> str:
+    """Returns the key under which a thought's proposals are found again; empty if they are not."""
+    if not state["settings"]["reuse_proposals"]:
+        return ""
+    prompt, _, _ = way(state["settings"])(parts, job_of(state, Order(thought=key, expansion=0)))
+    return key_of(prompt)
+
+
+def _repeat(tree: Tree, key: str, known: str | None) -> list[Draft]:
+    if known is None:
+        return []
+    thoughts = [_fresh(child) for child in children_of(tree, known)]
+    return [{"parent": key, "thoughts": thoughts, "usage": {}, "served": True}]
+
+
+def _fresh(child: Thought) -> dict[str, Any]:
+    return {k: v for k, v in child.items() if k in ("text", "score", "answer", "raw")}
+
+
+def _in_order(new: Tree) -> list[str]:
+    """Returns the ids of distinct candidates, best score first; marks the others as duplicates."""
+    first: dict[str, str] = {}
+    for key, thought in new.items():
+        if first.setdefault(thought["text"], key) != key:
+            thought["status"], thought["note"] = "pruned", DUPLICATE
+    return sorted(first.values(), key=lambda key: -new[key].get("score", 0.0))
+
+
+def _greedy(parts: Parts, state: DfsState, candidates: Sequence[str]) -> str:
+    # One that was visited and is not gone into (a limit on depth) is the end.
+    if not candidates or any("visit" in state["tree"][key] for key in candidates):
+        return ""
+    keeping = (key for key in candidates if not _violation(parts, state, key))
+    return next(keeping, candidates[-1 if state["settings"]["repo_compat"] else 0])
+
+
+def _violation(parts: Parts, state: DfsState, key: str) -> str:
+    task = parts.task_for(state["settings"], object)
+    if not isinstance(task, Constrains):
+        return ""
+    return task.violation(state["problem"], path_to(state["tree"], key))

@@ -1,0 +1,252 @@
+"""FGDIP's steps: openings, one child after another, labels, visits, rejected answers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, cast
+
+from thoughtgraph.acting import Concludes, Extracts, Labels, Verifies
+from thoughtgraph.jobs import Job, Order
+from thoughtgraph.nodes.act import ask_step, hints_of, noted, same_action, written
+from thoughtgraph.nodes.ask import Asker, spent_on
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.jobs import fanned_out, job_of
+from thoughtgraph.nodes.limits import forbidden
+from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import limits_of
+from thoughtgraph.state import FeedbackState, SearchState
+from thoughtgraph.task import Checks
+from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
+from thoughtgraph.usage import remaining_thoughts
+
+STYLE = "fgdip"
+WORTH = {"sure": 2.0, "maybe": 1.0, "impossible": 0.0}
+"""The values by which a thought keeps its label (ours)."""
+UNREAD = "the judgement could not be read"
+SAME = "the same action as a thought beside it"
+
+
+def extract(parts: Parts) -> Node:
+    """Makes the node that begins at each key entity of the problem: the first layer.
+
+    A completion without entities begins at the problem itself.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: FeedbackState) -> dict[str, Any]:
+        settings, problem = state["settings"], state["problem"]
+        task, asker = parts.task_for(settings, Extracts), Asker(parts, state)
+        samples = await asker.samples(task.extract(problem, settings), role="extract")
+        if samples is None:
+            return {"stop_reason": "budget", **asker.update()}
+        entities = task.extracted(problem, samples[0], settings)
+        if not entities:
+            asker.meter.parse_error("extract")
+        room = min(
+            settings["max_entities"], remaining_thoughts(limits_of(settings), state["usage"])
+        )
+        moves = [task.opening(problem, entity) for entity in (entities or [problem])[:room]]
+        job = job_of(state, Order(thought=ROOT))
+        made = {"created_by": {"node": "extract"}}
+        fields = [{**written(parts, job, move, ""), **made} for move in moves]
+        new = grow(state["tree"], ROOT, fields)
+        asker.meter.add({"thoughts": len(new), "expansions": 1})
+        origin: Thought = {
+            "status": "expanded",
+            "raw": cut(samples[0]),
+            "usage": asker.meter.by_role(),
+        }
+        stop = "" if new else "budget"
+        return asker.update(
+            tree={ROOT: origin, **new},
+            generation=list(new),
+            tried=settings["n_generate"],
+            stop_reason=stop,
+        )
+
+    return node
+
+
+def generate_next(parts: Parts) -> Node:
+    """Makes the node that adds one child, which sees those before it and the rejected answers.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: FeedbackState) -> dict[str, Any]:
+        parent = state["frontier"][0]
+        if forbidden(state, parent):
+            return {"stop_reason": "budget"}
+        asker = Asker(parts, state)
+        order = Order(thought=parent, expansion=state["tried"])
+        shown = _shown(state)
+        asked = await ask_step(parts, state, asker, order, STYLE, hints_of(state["tree"], shown))
+        if asked is None:
+            return {"stop_reason": "budget", **asker.update()}
+        move, fields = asked
+        if move.malformed or fields.get("action", {}) is None:
+            asker.meter.parse_error("generate")
+        made = {"node": "generate", "expansion": 0, "sample": state["tried"]}
+        new = grow(state["tree"], parent, [{**fields, **noted(shown), "created_by": made}])
+        (child,) = new.values()
+        same = any(same_action(child, state["tree"][kid]) for kid in state["generation"])
+        if same:
+            child["status"], child["note"] = "pruned", SAME
+        asker.meter.add({"thoughts": 1, "expansions": int(state["tried"] == 0)})
+        spent = spent_on(state["tree"][parent], asker.meter.by_role())
+        return asker.update(
+            tree={parent: {"status": "expanded", "usage": spent}, **new},
+            generation=[*state["generation"], *([] if same else new)],
+            tried=state["settings"]["n_generate"] if move.only else state["tried"] + 1,
+        )
+
+    return node
+
+
+def label(parts: Parts) -> Node:
+    """Makes the node that labels one step sure, maybe or impossible; it runs as one task a step.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(job: Job) -> dict[str, Any]:
+        settings = job["settings"]
+        task, asker = parts.task_for(settings, Labels), Asker(parts, job)
+        prompt = task.label(job["problem"], job["path"], settings)
+        samples = await asker.samples(prompt, role="step_eval")
+        if samples is None:
+            return asker.update()
+        found = task.labelled(samples[0])
+        if found is None:
+            asker.meter.parse_error("step_eval")
+        asker.meter.add({"evaluated": 1})
+        said = found or "maybe"
+        fields: Thought = {
+            "value": WORTH[said],
+            "note": said,
+            "value_raw": cut(samples[0]),
+            "usage": asker.meter.by_role(),
+        }
+        return asker.update(tree={job["thought"]: fields})
+
+    return fanned_out(node)
+
+
+def verify(parts: Parts) -> Node:
+    """Makes the node that asks whether the visited answer is on topic and the right one.
+
+    The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
+    cannot be read rejects it. What is rejected, and why, is shown to every generation from then on.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: FeedbackState) -> dict[str, Any]:
+        settings, key = state["settings"], state["frontier"][0]
+        answer, asker = state["tree"][key].get("answer") or "", Asker(parts, state)
+        told = {"oracle": True} if settings["exact_check"] else {}
+        if settings["exact_check"]:
+            right = parts.task_for(settings, Checks).check(state["problem"], answer)
+            judged: tuple[bool | None, str, str] | None = (right, "the exact check says wrong", "")
+        else:
+            judged = await _judgement(parts, state, asker, answer)
+        if judged is None:
+            return {"stop_reason": "budget", **asker.update()}
+        good, reason, raw = judged
+        verdict = {"value_raw": cut(raw), "usage": asker.meter.by_role()}
+        if good:
+            asker.meter.add({"rounds": state["step"] - state["usage"].get("rounds", 0)})
+            reason = "verified" if settings["exact_check"] else "finished"
+            accepted = {key: {**verdict, "note": ACCEPTED}}
+            return asker.update(tree=accepted, stop_reason=reason, **told)
+        note = cut(f"{REJECTED}{reason or 'no reason given'}")
+        rejected = [*state["rejected"], key]
+        return asker.update(tree={key: {**verdict, "note": note}}, rejected=rejected, **told)
+
+    return node
+
+
+async def _judgement(
+    parts: Parts, state: FeedbackState, asker: Asker, answer: str
+) -> tuple[bool | None, str, str] | None:
+    """Returns the model's judgement of an answer, the reason and the text; None if forbidden."""
+    task, settings = parts.task_for(state["settings"], Verifies), state["settings"]
+    prompt = task.verify(state["problem"], answer, settings)
+    samples = await asker.samples(prompt, role="answer_eval")
+    if samples is None:
+        return None
+    good, reason = task.verified(samples[0])
+    if good is None:
+        asker.meter.parse_error("answer_eval")
+        reason = UNREAD
+    return good, reason, samples[0]
+
+
+def conclude(parts: Parts) -> Node:
+    """Makes the node that forces an answer from the deepest trajectory that is not impossible.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: FeedbackState) -> dict[str, Any]:
+        settings, problem, tree = state["settings"], state["problem"], state["tree"]
+        task, asker = parts.task_for(settings, Concludes), Asker(parts, state)
+        hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
+        deepest = max(hopeful, key=lambda key: tree[key]["depth"])
+        prompt = task.conclude(problem, path_to(tree, deepest), settings)
+        samples = await asker.samples(prompt, role="conclude")
+        if samples is None:
+            return asker.update()
+        answer = task.concluded(problem, samples[0])
+        if answer is None:
+            asker.meter.parse_error("conclude")
+            return asker.update()
+        forced = bounded({"text": samples[0], "raw": samples[0], "answer": answer})
+        end: Thought = {
+            "status": "terminal",
+            "usage": asker.meter.by_role(),
+            "note": FORCED,
+            "created_by": {"node": "conclude"},
+        }
+        new = grow(tree, deepest, [{**forced, **end}])
+        asker.meter.add({"thoughts": 1})
+        return asker.update(tree=new, frontier=list(new))
+
+    return node
+
+
+def answers(parts: Parts, found: SearchState) -> Sequence[str]:
+    """Returns the accepted or forced answer, else the rejected ones, the most frequent first.
+
+    Of equally frequent ones the latest is first. A search that a limit cut short before an answer
+    was checked returns those it has.
+    """
+    state = cast("FeedbackState", found)
+    tree, rejected = state["tree"], state["rejected"]
+    if state["stop_reason"] in ("finished", "verified") or not rejected:
+        ends = [key for key in state["frontier"] if "answer" in tree[key]]
+        cut_short = state["stop_reason"] in ("budget", "error") and not ends
+        return [key for key in tree if "answer" in tree[key]] if cut_short else ends
+    task = parts.task_for(state["settings"], Concludes)
+    form = {key: task.normal(tree[key].get("answer") or "") for key in rejected}
+    often = Counter(form.values())
+    latest = {key: at for at, key in enumerate(rejected)}
+    return sorted(rejected, key=lambda key: (-often[form[key]], -latest[key]))
+
+
+def _shown(state: FeedbackState) -> Shown:
+    settings, tree = state["settings"], state["tree"]
+    beside = state["generation"]
+    if settings["layer_scope"] == "global":
+        depth = tree[state["frontier"][0]]["depth"] + 1
+        beside = [k for k in tree if tree[k]["depth"] == depth and tree[k].get("note") != SAME]
+    return Shown(
+        rejected=state["rejected"] if settings["error_analysis"] else [],
+        beside=beside if settings["feedback"] else [],
+    )

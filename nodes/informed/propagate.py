@@ -1,0 +1,134 @@
+"""What new thoughts cost, and what failed tool calls do to the thoughts above them."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from thoughtgraph.nodes.act import idle, toolbox
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.informed.estimate import known_value
+from thoughtgraph.nodes.register import verdicts_in
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import QueueState
+from thoughtgraph.tree import Propagation, Raise, Thought, Tree
+
+
+class Rank(NamedTuple):
+    """What tells the methods of the family apart."""
+
+    pays: bool
+    """Whether g adds up what tool calls cost; else g stays 0."""
+    judges: bool
+    """Whether f = g - value_weight * V; else the youngest thoughts are next (last in, first
+    out)."""
+    propagates: bool = False
+    """Whether a failed call costs `failure_cost`, and raises and reopens the thoughts above it."""
+
+
+def settle(parts: Parts, rank: Rank) -> Node:
+    """Makes the node that joins the tool calls of a round and works out g of the new thoughts.
+
+    An action that calls no tool pays nothing, but counts as much as the dearest call, by its price
+    or so far (ours): else it would come before every real step of the same value.
+
+    Args:
+        parts: The graph's objects.
+        rank: What counts as cost.
+    """
+
+    async def node(state: QueueState) -> dict[str, Any]:
+        tree, verdicts = state["tree"], verdicts_in(state["tree"])
+        costs = _step_costs(parts, state, rank)
+        settled: Tree = {}
+        for key in state["generation"]:
+            if idle(tree[key]):
+                return {"tree": settled, "stop_reason": "budget"}
+            base = tree[tree[key]["parent"] or ""].get("cost", 0.0)
+            settled[key] = {"cost": base + costs[key]}
+            if rank.judges:
+                settled[key] |= known_value(parts, state, key, verdicts)
+        reused = sum("value" in thought for thought in settled.values())
+        return {"tree": settled, "usage": {"cached": reused} if reused else {}}
+
+    return node
+
+
+def failures(state: QueueState) -> list[str]:
+    """Returns the new thoughts whose tool call failed, in the order of the samples."""
+    return [key for key in state["generation"] if state["tree"][key].get("failed")]
+
+
+def propagate(parts: Parts, rank: Rank) -> Node:
+    """Makes the node that tells the thoughts above failed calls, once a round (Algorithm 3).
+
+    Each failed child in turn raises its ancestors by `failure_cost` for as long as they are cheaper
+    than what lies below them, and keeps a record of it; an ancestor that was raised is open again.
+    Nothing below the ancestors changes. With `sibling_base="live"` children that come after a
+    failed one begin at their parent's raised cost.
+
+    Args:
+        parts: The graph's objects.
+        rank: What counts as cost.
+    """
+
+    async def node(state: QueueState) -> dict[str, Any]:
+        settings, tree = state["settings"], state["tree"]
+        steps = _step_costs(parts, state, rank)
+        costs = {key: thought.get("cost", 0.0) for key, thought in tree.items()}
+        raised: dict[str, list[Raise]] = {}
+        for key in state["generation"]:
+            if settings["sibling_base"] == "live":
+                costs[key] = costs[_parent(tree, key)] + steps[key]
+            if tree[key].get("failed"):
+                raised[key] = _raise_ancestors(tree, costs, key, settings["failure_cost"])
+        times = Counter(each["thought"] for raises in raised.values() for each in raises)
+        reopened = [key for key in times if settings["reexpand"] and key not in state["queue"]]
+        dearer = {key: _raised(settings, tree[key], costs[key], times[key]) for key in times}
+        for key in reopened:
+            dearer[key]["status"] = "open"
+        children: Tree = {key: {"cost": costs[key]} for key in state["generation"]}
+        last = max(tree, key=int)
+        for key, raises in raised.items():
+            children[key]["propagation"] = Propagation(last=last, raised=raises)
+        return {"tree": {**children, **dearer}, "queue": [*state["queue"], *reopened]}
+
+    return node
+
+
+def _step_costs(parts: Parts, state: QueueState, rank: Rank) -> dict[str, float]:
+    """Returns what the last step to each new thought adds to g."""
+    tree, extra = state["tree"], state["settings"].get("failure_cost", 0.0)
+    new = {key: tree[key] for key in state["generation"]}
+    prices = {key: thought.get("price", 0.0) if rank.pays else 0.0 for key, thought in new.items()}
+    if rank.pays and any(thought.get("invalid") for thought in new.values()):
+        known, paid = toolbox(parts, state), [each.get("price", 0.0) for each in tree.values()]
+        dearest = max([known.dearest if known else 0.0, *paid])
+        prices = {key: dearest if new[key].get("invalid") else prices[key] for key in prices}
+    failed = {key for key in new if rank.propagates and new[key].get("failed")}
+    return {key: price + (extra if key in failed else 0.0) for key, price in prices.items()}
+
+
+def _parent(tree: Tree, key: str) -> str:
+    parent = tree[key]["parent"]
+    assert parent is not None, "the root is nobody's child"
+    return parent
+
+
+def _raise_ancestors(tree: Tree, costs: dict[str, float], key: str, amount: float) -> list[Raise]:
+    """Carries out Algorithm 3 on `costs`; returns what it did."""
+    raised: list[Raise] = []
+    while (parent := tree[key]["parent"]) is not None and costs[parent] < costs[key]:
+        before, key = costs[parent], parent
+        costs[key] = before + amount
+        raised.append(Raise(thought=key, before=before, after=costs[key]))
+    return raised
+
+
+def _raised(settings: Mapping[str, Any], thought: Thought, cost: float, times: int) -> Thought:
+    value = thought.get("value", settings["root_value"])
+    failed = "a failed call" if times == 1 else f"{times} failed calls"
+    return {
+        "cost": cost,
+        "priority": cost - settings["value_weight"] * value,
+        "note": f"dearer by {failed} below it",
+    }

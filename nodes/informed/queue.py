@@ -1,0 +1,194 @@
+"""Best-first search over tool calls: the open set, what its members cost, who is next."""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Any, cast
+
+from thoughtgraph.jobs import Draft
+from thoughtgraph.nodes.act import idle
+from thoughtgraph.nodes.ask import spent_on
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.check import is_right
+from thoughtgraph.nodes.informed.propagate import Rank
+from thoughtgraph.nodes.limits import expansions_allowed, shortage
+from thoughtgraph.nodes.register import place
+from thoughtgraph.outcome import StopReason
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import QueueState, SearchState
+from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
+from thoughtgraph.usage import Usage, add_usage
+
+
+def select(parts: Parts, rank: Rank) -> Node:
+    """Makes the node that puts new thoughts into the open set and takes out who is next.
+
+    A terminal thought that comes out ends the search; with an oracle only if its answer is right.
+    Thoughts that are too deep are dropped. `frontier` are then the thoughts to expand; when the
+    search is solved, the one it returns.
+
+    Args:
+        parts: The graph's objects.
+        rank: The order of the open set.
+    """
+
+    async def node(state: QueueState) -> dict[str, Any]:
+        entered = _entered(state, rank)
+        tree = merge_thoughts(state["tree"], [entered])
+        queue = [*state["queue"], *entered]
+        ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
+        update = {"tree": entered, "queue": queue, "generation": [], "usage": ended}
+        if reason := _over(state, entered, queue):
+            return {**update, "frontier": [], "stop_reason": reason}
+        ordered = sorted(queue, key=lambda key: by_priority(tree[key]))
+        if tree[ordered[0]]["status"] == "terminal":
+            return await _finished(parts, state, update, tree[ordered[0]])
+        batch = ordered[: state["settings"].get("width", 1)]
+        taken = list(takewhile(lambda key: tree[key]["status"] != "terminal", batch))
+        deep: Tree = {key: TOO_DEEP for key in taken if not _may_grow(state, tree[key])}
+        after = cast("QueueState", {**state, "usage": add_usage(state["usage"], ended)})
+        growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
+        if not growing and not deep:
+            return {**update, "frontier": [], "stop_reason": shortage(after)}
+        return {
+            **update,
+            "tree": merge_thoughts(entered, [deep]),
+            "queue": [key for key in queue if key not in deep and key not in growing],
+            "frontier": growing,
+            "step": state["step"] + 1,
+        }
+
+    return node
+
+
+TOO_DEEP: Thought = {"status": "pruned", "note": "too deep to be continued"}
+
+
+def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
+    """Orders open thoughts: least f, then the deepest, then the oldest (ties: ours)."""
+    return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])
+
+
+def register(parts: Parts) -> Node:
+    """Makes the node that turns samples into children: distinct ones that there are not yet.
+
+    Two children are the same when thought and action are. What a thought's children are is not
+    changed by expanding it again.
+
+    Args:
+        parts: The graph's objects.
+    """
+
+    async def node(state: QueueState) -> dict[str, Any]:
+        drafts = state.get("drafts") or []
+        distinct = [_distinct(state, draft) for draft in drafts]
+        new, changed, left = place(state, distinct)
+        for key, thought in changed.items():
+            thought["usage"] = spent_on(state["tree"][key], thought["usage"])
+        wanted = sum(len(draft["thoughts"]) for draft in distinct if draft["served"])
+        times = dict(state["expanded"])
+        for key in changed:
+            times[key] = times.get(key, 0) + 1
+        return {
+            "tree": {**changed, **new},
+            "generation": list(new),
+            "expanded": times,
+            "usage": _counts(drafts, new, [times[key] for key in changed]),
+            "stop_reason": shortage(state) if left or (wanted and not new) else "",
+        }
+
+    return node
+
+
+def returned(state: SearchState) -> list[str]:
+    """Returns the thought that solved the search, else the best terminal ones that are open.
+
+    A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
+    says otherwise.
+    """
+    tree, settings = state["tree"], state["settings"]
+    if state["stop_reason"] in ("finished", "verified"):
+        return state["frontier"]
+    if state["stop_reason"] not in ("budget", "error") and settings["fallback"] == "none":
+        return []
+    open_ends = [thought for thought in tree.values() if thought["status"] == "terminal"]
+    ranked = sorted(
+        open_ends, key=lambda thought: ("priority" not in thought, by_priority(thought))
+    )
+    return [thought["id"] for thought in ranked]
+
+
+def _entered(state: QueueState, rank: Rank) -> Tree:
+    """Returns the new thoughts that can enter the open set, with their f."""
+    weight, entered = state["settings"].get("value_weight", 0.0), Tree()
+    for key in state["generation"]:
+        thought = state["tree"][key]
+        if idle(thought) or (rank.judges and "value" not in thought):
+            continue
+        youngest_first = -float(state["step"])
+        f = thought["cost"] - weight * thought["value"] if rank.judges else youngest_first
+        entered[key] = {"priority": f}
+    return entered
+
+
+def _over(state: QueueState, entered: Tree, queue: Sequence[str]) -> StopReason:
+    if state["stop_reason"] or len(entered) < len(state["generation"]):
+        return shortage(state)
+    if state["step"] == state["settings"]["rounds"]:
+        return "round_limit"
+    allowed = state["settings"]["limit_rounds"]
+    if allowed is not None and state["step"] >= allowed:
+        return "round_limit"  # a round that pops a thought too deep to be continued counts as well
+    return "" if queue else "exhausted"
+
+
+async def _finished(
+    parts: Parts, state: QueueState, update: dict[str, Any], end: Thought
+) -> dict[str, Any]:
+    """Ends the search in a terminal thought, or drops it because the oracle finds it wrong."""
+    key, step = end["id"], state["step"] + 1
+    queue = [other for other in update["queue"] if other != key]
+    update = {**update, "queue": queue, "step": step}
+    if not parts.oracle or await is_right(parts, state, end["answer"]):
+        ended = {"rounds": step - state["usage"].get("rounds", 0)}
+        reason = "verified" if parts.oracle else "finished"
+        return {**update, "usage": ended, "stop_reason": reason, "frontier": [key]}
+    wrong: Thought = {"status": "pruned", "note": "the oracle says wrong"}
+    return {**update, "tree": merge_thoughts(update["tree"], [{key: wrong}]), "frontier": []}
+
+
+def _may_grow(state: QueueState, thought: Thought) -> bool:
+    """Returns whether a thought may have children: the literal `i > L` lets depth L have them."""
+    settings, depth = state["settings"], thought["depth"]
+    if depth >= (settings["limit_depth"] or depth + 1):
+        return False
+    deepest: int = settings["max_depth"] - int(settings["strict_depth"])
+    return depth <= deepest
+
+
+def _distinct(state: QueueState, draft: Draft) -> Draft:
+    if not draft["served"]:
+        return draft
+    parent, kept = draft["parent"], []
+    seen = {_identity(child) for child in children_of(state["tree"], parent)}
+    expansion = state["expanded"].get(parent, 0)
+    for at, thought in enumerate(draft["thoughts"]):
+        if (identity := _identity(thought)) not in seen:
+            seen.add(identity)
+            made = {"node": "generate", "expansion": expansion, "sample": at}
+            kept.append({**thought, "created_by": made})
+    return {**draft, "thoughts": kept}
+
+
+def _identity(thought: Mapping[str, Any]) -> tuple[str, str, str]:
+    action = thought["action"] or {"name": "", "argument": ""}
+    return thought["text"], action["name"], action["argument"]
+
+
+def _counts(drafts: Sequence[Draft], new: Tree, times: Sequence[int]) -> dict[str, Any]:
+    written = [thought for draft in drafts if draft["served"] for thought in draft["thoughts"]]
+    counts: dict[str, Any] = {"thoughts": len(new), "expansions": len(times)}
+    if again := sum(time > 1 for time in times):
+        counts["reexpansions"] = again
+    if lost := sum(thought["action"] is None for thought in written):
+        counts["parse_errors"] = {"generate": lost}
+    return counts

@@ -1,0 +1,114 @@
+"""Game of 24 as structured reasoning steps (Thought Rollback, section 5; their form: ours).
+
+A step names two numbers of the current set, an operation and its result. Exactly three steps make a
+path; its answer is the expression they compose, whose numbers are tracked exactly.
+"""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from thoughtgraph.prompts import fill, load
+from thoughtgraph.task import Options
+from thoughtgraph.tasks.game24.lines import operator
+from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
+from thoughtgraph.tree import Path, texts
+
+LENGTH = 3
+"""Steps of a path: each takes two numbers and puts one back."""
+TOPIC = "Game of 24: combine four numbers into 24"
+BREAK = "\n\n---\n\n"
+SETTINGS = {"steps": LENGTH, "temperature": 0.7}
+PUBLISHED = dict.fromkeys(("rollback", "chain", "level_tot"), SETTINGS)
+"""Values by method."""
+
+_NUMBER = r"(-?\d{1,9}(?:/\d{1,9}|\.\d{1,9})?)"
+_STEP = re.compile(
+    rf"{_NUMBER}\)?\s{{0,3}}([-+*/\u00d7÷x]|\\(?:times|cdot|div)\b)\s{{0,3}}\(?{_NUMBER}\)?"
+    rf"\s{{0,3}}=\s{{0,3}}\(?{_NUMBER}"
+)
+
+
+class Part(NamedTuple):
+    """A number of the current set, and how it came about."""
+
+    value: Fraction
+    expression: str
+
+
+class StructuredSteps:
+    """The steps of Game of 24; a part of its task."""
+
+    topic = TOPIC
+
+    def head(self, options: Options) -> str:
+        """Returns what the task is: a path has three steps, so no solution is marked."""
+        return fill("rollback/head_game24", topic=TOPIC)
+
+    def demonstrations(self, count: int) -> Sequence[str]:
+        """Returns at most `count` worked examples."""
+        return load("game24/steps").split(BREAK)[:count]
+
+    def form(self) -> str:
+        """Returns how a step is to be written."""
+        return load("rollback/form_game24")
+
+    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Takes the text as it is; the third step ends its path."""
+        if len(path) + 1 < LENGTH:
+            return {"text": text}
+        answer = composed(problem, [*texts(path), text])
+        return {"text": text, "status": "terminal", "answer": answer}
+
+
+def composed(problem: str, steps: Sequence[str]) -> str | None:
+    """Returns the expression that steps make of a puzzle's numbers.
+
+    Args:
+        problem: The puzzle.
+        steps: The steps' texts.
+
+    Returns:
+        The expression; None where a step names no operation, uses a number that is not in the
+        current set, or has its result wrong, and where numbers are left over.
+    """
+    parts = _taken(problem, steps)
+    if parts is None or len(parts) != 1:
+        return None
+    return parts[0].expression.removeprefix("(").removesuffix(")")
+
+
+def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
+    """Returns the numbers that steps leave of a puzzle's; None where a step is not right."""
+    parts = _taken(problem, steps)
+    return None if parts is None else [part.value for part in parts]
+
+
+def _taken(problem: str, steps: Sequence[str]) -> list[Part] | None:
+    parts = [Part(Fraction(number), number) for number in problem.split()]
+    for step in steps:
+        found = _STEP.search(step.replace("\u2212", "-"))
+        if found is None or not _take(parts, found):
+            return None
+    return parts
+
+
+def _take(parts: list[Part], step: re.Match[str]) -> bool:
+    """Replaces two numbers by their result; returns whether the step is right."""
+    sign = operator(step[2])
+    try:
+        a, b, claimed = (evaluate(step[at]) for at in (1, 3, 4))
+        if evaluate(f"({a}) {sign} ({b})") != claimed:
+            return False
+    except ExpressionError:
+        return False
+    used: list[Part] = []
+    for value in (a, b):
+        part = next((part for part in parts if part.value == value), None)
+        if part is None:
+            return False
+        parts.remove(part)
+        used.append(part)
+    parts.append(Part(claimed, f"({used[0].expression} {sign} {used[1].expression})"))
+    return True

@@ -1,0 +1,214 @@
+"""Game of 24: four numbers, the four operations, each number once (Tree of Thoughts, section 4.1).
+
+A thought is one equation with the numbers that remain, `4 + 9 = 13 (left: 10 13 13)`; the fourth
+step writes the answer as one expression. Verdicts are sure, likely (maybe) and impossible, worth
+20, 1 and 0.001 each, summed over the samples.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.tasks.game24 import steps as game24_steps
+from thoughtgraph.tasks.game24.feedback import FeedbackSteps
+from thoughtgraph.tasks.game24.lines import ANSWER, EQUATION, answer_in, remaining, step_in, taken
+from thoughtgraph.tasks.game24.steps import StructuredSteps
+from thoughtgraph.tasks.words import last_word
+from thoughtgraph.tools.arithmetic import ExpressionError, evaluate, integers
+from thoughtgraph.tree import Path, texts
+
+TARGET = 24
+STEPS = 4
+"""Three equations and the answer, as the official code counts."""
+VALUES = {"sure": 20.0, "likely": 1.0, "maybe": 1.0, "impossible": 0.001}
+"""What one sample's verdict is worth (official code); the paper's text says "maybe" for
+"likely"."""
+
+PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "cot_sc": {"n_generate": 100, "temperature": 0.7},
+    "refine": {"refinements": 10, "temperature": 0.7},
+    "tot_bfs": {
+        "steps": STEPS,
+        "generate": "propose",
+        "evaluate": "value",
+        "n_evaluate": 3,
+        "select": "greedy",
+        "breadth": 5,
+        "shots": 1,
+        "temperature": 0.7,
+    },
+    # The paper searches this task breadth first; depth, threshold and cap are ours.
+    "tot_dfs": {
+        "steps": STEPS,
+        "threshold": 0.5,
+        "max_per_state": 8,
+        "generate": "propose",
+        "proposal_samples": 1,
+        "evaluate": "value",
+        "n_evaluate": 3,
+        "shots": 1,
+        "temperature": 0.7,
+    },
+    **game24_steps.PUBLISHED,
+}
+
+
+class Game24(StructuredSteps, FeedbackSteps):
+    """The task `game24`; a problem is four integers, such as `4 9 10 13`."""
+
+    id = "game24"
+
+    def read(self, text: str) -> str:
+        """Returns the four numbers, separated by single spaces."""
+        numbers = text.replace(",", " ").split()
+        if len(numbers) != 4 or not all(
+            n.isdecimal() and len(n) <= 4 and int(n) <= 1000 for n in numbers
+        ):
+            raise ProblemError(
+                f"{text.strip()[:60]!r} is no Game-of-24 puzzle; write four whole numbers from 0 "
+                "to 1000 such as '4 9 10 13'"
+            )
+        return " ".join(str(int(n)) for n in numbers)
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        """Returns the paper's values for this task."""
+        return PUBLISHED.get(method, {"temperature": 0.7})
+
+    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the 5-shot prompt that asks outright."""
+        return Prompt(fill(f"game24/{style}", input=problem))
+
+    def answer(self, problem: str, text: str) -> str | None:
+        """Returns the expression after the last `Answer:`, else the one on the last line.
+
+        What follows its `=` is not part of it.
+        """
+        return answer_in(text)
+
+    def refine(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that shows all outputs so far and asks for a better one."""
+        tries = "\n".join(text.strip() for text in texts(path))
+        return Prompt(fill("game24/refine", input=problem, outputs=tries))
+
+    def output(self, problem: str, path: Path) -> str | None:
+        """Returns the expression that the last thought of a path writes down."""
+        last = path[-1]["text"] if path else ""
+        return answer_in(last) if ANSWER.search(last) else None
+
+    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt for next equations, or for the answer once only 24 is left."""
+        left = remaining(problem, path)
+        turns, shots = options.get("layout") == "turns", options.get("shots", 1)
+        if left == str(TARGET) and path:
+            steps = "\n".join(texts(path))
+            asked = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
+            return _as_turns(asked, "Answer: ") if turns else Prompt(asked)
+        name = "propose_3" if shots >= 3 else "propose"
+        asked = fill(f"game24/{name}", input=left) + "\n"
+        return _as_turns(asked, "Possible next steps:\n") if turns else Prompt(asked)
+
+    def proposals(
+        self, problem: str, path: Path, samples: Sequence[str], options: Options
+    ) -> list[dict[str, Any]]:
+        """Reads one thought a line; strictly, only equations and answers are thoughts."""
+        lines = [line for text in samples for line in text.split("\n")]
+        strict, exact = options.get("strict_parse", True), options.get("exact_steps")
+        if not strict:
+            return [{"text": line} for line in lines]
+        kept: list[dict[str, Any]] = []
+        for line in lines:
+            thought = step_in(line)
+            if thought is not None and exact:
+                thought = self._exact(problem, path, thought)
+            if thought is not None:
+                kept.append({"text": thought, "raw": line})
+        return kept
+
+    def _exact(self, problem: str, path: Path, thought: str) -> str | None:
+        """Returns a step with its arithmetic done exactly; None if it cannot be taken."""
+        equation = EQUATION.match(thought)
+        if equation is not None:
+            return taken(remaining(problem, path).split(), equation)
+        return thought if self.check(problem, self.answer(problem, thought) or "") else None
+
+    def value(self, problem: str, path: Path) -> Prompt | Verdict:
+        """Returns the judgement prompt for the remaining numbers, or for the answer."""
+        last = path[-1]["text"] if path else ""
+        if path and "left: " not in last:
+            answer = last.lower().replace("answer: ", "")
+            prompt = Prompt(fill("game24/value_last", input=problem, answer=answer) + "\n")
+        else:
+            prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
+        lines = "\n".join(texts(path)).strip().split("\n")
+        if len(lines) == STEPS and not any("answer" in line.lower() for line in lines):
+            return Verdict(0.0, "four equations and no answer", instead=prompt)
+        return prompt
+
+    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
+        """Sums the worth of the last lines; anything but a verdict adds nothing and is counted."""
+        words = [last_word(text) for text in samples]
+        malformed = sum(word not in VALUES for word in words)
+        total = sum(VALUES.get(word, 0.0) for word in words)
+        label = ", ".join(word if word in VALUES else "?" for word in words)
+        return Verdict(total, label, malformed)
+
+    def check(self, problem: str, answer: str) -> bool:
+        """Returns whether an expression uses each number once and equals 24 exactly."""
+        expression = answer.partition("=")[0]
+        try:
+            used = Counter(integers(expression))
+            return used == Counter(map(int, problem.split())) and evaluate(expression) == TARGET
+        except ExpressionError:
+            return False
+
+
+def _as_turns(text: str, cue: str) -> Prompt:
+    """Cuts a few-shot prompt into turns: weak chat models then imitate instead of explaining.
+
+    Args:
+        text: An instruction, perhaps empty, and blocks that begin with `Input: `.
+        cue: Where a block's question ends and its answer begins.
+    """
+    instruction, *blocks = text.split("Input: ")
+    shown: list[tuple[str, str]] = []
+    for block in blocks[:-1]:
+        question, _, reply = block.partition(cue)
+        # A cue that names the answer is part of it, one that asks for it of the question.
+        asked, replied = (cue, "") if cue.endswith("\n") else ("", cue)
+        shown.append((f"Input: {question}{asked}".rstrip(), f"{replied}{reply}".strip()))
+    asked_now = f"Input: {blocks[-1]}".rstrip()
+    return Prompt(asked_now, system=instruction.strip() or None, examples=tuple(shown))
+
+
+def puzzles() -> list[str]:
+    """Returns every solvable puzzle of four cards from 1 to 13: 1,362 of them, in lexical order."""
+    from_one = range(1, 14)
+    hands = (
+        (a, b, c, d)
+        for a in from_one
+        for b in range(a, 14)
+        for c in range(b, 14)
+        for d in range(c, 14)
+    )
+    return [" ".join(map(str, hand)) for hand in hands if solvable(tuple(map(Fraction, hand)))]
+
+
+@lru_cache(maxsize=1 << 17)
+def solvable(numbers: tuple[Fraction, ...]) -> bool:
+    """Returns whether some expression over all the numbers equals 24 exactly."""
+    if len(numbers) == 1:
+        return numbers[0] == TARGET
+    for i, j in combinations(range(len(numbers)), 2):
+        a, b = numbers[i], numbers[j]
+        rest = [n for k, n in enumerate(numbers) if k not in (i, j)]
+        results = {a + b, a - b, b - a, a * b, *([a / b] if b else []), *([b / a] if a else [])}
+        # In order, so that equal hands are looked up and not tried again.
+        if any(solvable(tuple(sorted([*rest, result]))) for result in results):
+            return True
+    return False

@@ -1,0 +1,195 @@
+"""What the steps of a plan say, in the terms of the question's descriptions.
+
+Nothing is refused here; `grounding.py` does that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from thoughtgraph.tasks.scenes.described import (
+    About,
+    Alike,
+    Analogy,
+    Between,
+    Described,
+    Joined,
+    Link,
+    Meaning,
+    Places,
+    wholly,
+)
+from thoughtgraph.tasks.scenes.interpreter import Done, Given, Ref
+from thoughtgraph.tasks.scenes.question_reading import Reading, read
+from thoughtgraph.tasks.scenes.question_words import PartGroup
+from thoughtgraph.tools.scenes.vocabulary import (
+    ANY,
+    KINDS,
+    Style,
+    canonical,
+    number_of,
+    relation_of,
+)
+
+_ONE_VALUE = {
+    **{"count_object": "count", "exist": "exist", "count_part": "number", "query_part": "part"},
+    **{"query_color": "color", "query_size": "size", "query_material": "material"},
+    **{"query_category": "category", "query_shape": "category"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """A question as read, and what each step of a plan says in its terms."""
+
+    reading: Reading
+    style: Style
+    steps: tuple[Done, ...] = ()
+    meanings: tuple[Meaning, ...] = ()
+
+    def says(self, step: Done, constant: str | int) -> bool:
+        return bool(self.words_of(step, constant) <= self.reading.content)
+
+    def words_of(self, step: Done, constant: str | int) -> set[str]:
+        """Returns the words of the question that a constant stands for; none for "thing", "a"."""
+        if step.tool in ("query_relation", "filter_relation"):
+            name = relation_of(str(constant))
+            return {name} if name else set()
+        number = number_of(constant) if isinstance(constant, str) else constant
+        if number is not None:
+            return {str(number)} if number != 1 else set()
+        word = canonical(str(constant))
+        return set() if word == ANY else {word}
+
+    def earlier(self, constant: str | int) -> int | None:
+        """Returns the last step whose value a constant repeats."""
+        for at in range(len(self.steps) - 1, -1, -1):
+            value = self.steps[at].value
+            number = number_of(constant) if isinstance(constant, str) else constant
+            same_word = isinstance(value, str) and canonical(value) == canonical(str(constant))
+            if same_word or (type(value) is int and value == number):
+                return at
+        return None
+
+    def meaning(self, step: Done) -> Meaning:
+        """Returns what a step says; nothing is refused here."""
+        given = step.arguments
+        match step.tool:
+            case "filter_object" | "filter_category":
+                return self.filtered(step, (given[0],), given[1])
+            case "filter_part":
+                words = given[0]
+                several = words if isinstance(words, tuple) else (words,)
+                return self.filtered(step, several, given[1])
+            case "exclude_object":
+                return self.described(given[1]).left_out(self.places(given[0]))
+            case "intersection":
+                return self.described(given[0]).and_also(self.described(given[1]))
+            case "get_relation":
+                return Between(self.places(given[0]), self.places(given[1]))
+            case "query_relation":
+                return self.related(given[0], given[1])
+            case "filter_relation":
+                return self.related(given[0], given[1]).and_also(self.described(given[2]))
+            case tool if tool in _ONE_VALUE:
+                return self.about(step)
+        return Joined(step.tool, self.value_of(given[0]), self.value_of(given[1]))
+
+    def filtered(self, step: Done, items: tuple[Given, ...], pool: Given) -> Described:
+        found = self.described(pool)
+        number: int | None = None
+        color: str | None = None
+        groups: list[PartGroup] = []
+        references: list[About] = []
+        for item in items:
+            about = self.value_of(item) if isinstance(item, Ref) else self.repeated(step, item)
+            if about:
+                references.append(about)
+                continue
+            count = number_of(item) if isinstance(item, str) else item
+            word = canonical(str(item))
+            kind = KINDS[self.style].get(word)
+            if isinstance(count, int):
+                number = count
+            elif kind == "part":
+                groups.append(PartGroup(number, color, word))
+                number = color = None
+            elif kind == "category":
+                found = found.of_category(word)
+            elif kind == "color" and self.style == "ptr":
+                color = word
+            elif word != ANY:
+                found = found.and_also(Described(words=frozenset([word])))
+        if number is not None or color is not None:
+            last = groups.pop() if groups else PartGroup(None, None, None)
+            groups.append(PartGroup(number or last.number, color or last.color, last.part))
+        if references:
+            return found.and_also(_alike(references, groups))
+        return found.and_also(Described(groups=frozenset(groups)))
+
+    def repeated(self, step: Done, constant: Given) -> About | None:
+        """Returns the value that a constant repeats, when the question does not say it."""
+        if not isinstance(constant, (str, int)) or self.says(step, constant):
+            return None
+        at = self.earlier(constant)
+        return None if at is None else self.value_of(Ref(at))
+
+    def related(self, relation: Given, given: Given) -> Described:
+        to = self.places(given)
+        if isinstance(relation, Ref):
+            between = self.meanings[relation.step]
+            known = isinstance(between, Between)
+            return Described(like=frozenset([Analogy(between, to)] if known else []))  # type: ignore[arg-type]
+        return Described(links=frozenset([Link(relation_of(str(relation)) or "?", to)]))
+
+    def about(self, step: Done) -> About:
+        objects = [each for each in step.arguments if isinstance(each, Ref) and self.holds(each)]
+        names = [canonical(each) for each in step.arguments if isinstance(each, str)]
+        of = self.places(objects[-1]) if objects else frozenset[int]()
+        return About(_ONE_VALUE[step.tool], names[0] if names else None, of)
+
+    def holds(self, ref: Ref) -> bool:
+        return ref.step < 0 or isinstance(self.meanings[ref.step], Described)
+
+    def described(self, given: Given) -> Described:
+        meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
+        return meaning if isinstance(meaning, Described) else Described()
+
+    def value_of(self, given: Given) -> About | None:
+        meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
+        return meaning if isinstance(meaning, About) else None
+
+    def places(self, given: Given) -> Places:
+        """Returns the descriptions of the question that objects are, wholly."""
+        plan = self.described(given)
+        return frozenset(at for at, each in enumerate(self.reading.things) if wholly(plan, each))
+
+
+@lru_cache(maxsize=256)
+def sense_of(question: str, style: Style, steps: tuple[Done, ...]) -> Sense:
+    """Returns what steps say about a question; siblings in a search share what is before them."""
+    if not steps:
+        return Sense(read(question, style), style)
+    before = sense_of(question, style, steps[:-1])
+    meaning = before.meaning(steps[-1])
+    return Sense(before.reading, style, steps, (*before.meanings, meaning))
+
+
+def constants(step: Done) -> Iterator[str | int]:
+    """Yields the texts and numbers that a step itself names."""
+    for given in step.arguments:
+        if isinstance(given, Ref):
+            continue
+        for each in given if isinstance(given, tuple) else (given,):
+            if not isinstance(each, Ref):
+                yield each
+
+
+def _alike(references: list[About], groups: list[PartGroup]) -> Described:
+    """Returns "the same … as": one value of a description, of the part that is named with it."""
+    part = groups[0].part if groups else None
+    plain = all(group == PartGroup(None, None, part) for group in groups)
+    shared = [Alike(each.kind, each.what, each.of) for each in references if each.what == part]
+    found = Described(shared=frozenset(shared))
+    whole = plain and len(groups) <= 1 and len(shared) == len(references) == 1
+    return found if whole else found.and_also(Described(words=frozenset("?")))

@@ -1,0 +1,131 @@
+"""What reads foreign text, and texts that are hard to read: long, nested, huge numbers."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from thoughtgraph import registry
+from thoughtgraph.acting import Hints
+from thoughtgraph.context import effective
+from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.nodes.rollback.analyse import bad_steps
+from thoughtgraph.nodes.steps import bare
+from thoughtgraph.nodes.stepwise.score import score_of
+from thoughtgraph.tasks.numbers import canonical, first_number, last_number, tidy
+from thoughtgraph.tasks.scenes.plan_language import clean, parse, parse_nested, steps_of
+from thoughtgraph.tools.arithmetic import evaluate, integers
+from thoughtgraph.tools.costs import read_costs
+from thoughtgraph.tools.wiki.pages import one_line, page_of_text, title_key
+from thoughtgraph.tree import Thought
+
+Reader = Callable[[str], object]
+
+FOREIGN = ("text", "samples", "answer", "output", "entity", "steps")
+"""Parameters of tasks that hold what a model or a page said."""
+
+BRACKETS = (
+    "(",
+    "[",
+    "{",
+    "((",
+    "[[",
+    '{"a":',
+    "a(",
+    "not ",
+    "- ",
+    "-",
+    "~",
+    "lambda:",
+    "a[",
+    "f(1,",
+)
+NUMBERS = (
+    "9",
+    "0",
+    "9,",
+    "1,111",
+    "1.",
+    ".9",
+    "9/",
+    "1e",
+    "1e9",
+    "9**",
+    "9^",
+    "1_",
+    "\\frac{1}{",
+    "1 ",
+)
+BLANKS = (" ", "\n", "\t", " \n", "\r", "\xa0", "\u200b", "a ", "a\n", "- ", "` ", "\x00")
+SPOKEN = (
+    "x", "x.", "x. ", "'", '"', "`", "```\n", "*", "**", "$", "$x", "\\(", "\\", "=", "= ",
+    "== a ==\n", "Answer:", "Answer: ", "Answer:\n", "the answer is ", "the answer is 9 ",
+    "\\boxed{", "\\sqrt", "The final solution is ", "The final choice is ",
+    "The final solution is 9\n", "and ", ", and ", "Passage:\n", "* ", "best choice is 1 ",
+    "perfectly coherent ", "not coherent. ", "sure\n", "Thought 1: ", "Action 1: ",
+    "Action 1: Search[", "Search[x] ", "Search[", "Finish[", "Observation 1: ", "Step 1: ",
+    "step 1", "obj1 = ", 'obj1 = filter_object("table",', "obj1 = f(obj1)\n", "Question:\n",
+    "Score: ", "Score: 9 ", "Reply: ", "Judgment: ", "Judgment: yes ", "Bad step indices: ",
+    "1-9 ", "4 + 9 = 13 (left: ", "4/", "4 + ", "(left: ", "h1. apple (high)\n", "h1. ", "apple ",
+    "(A) ", "A ", "\xe9", "\u202e", "\ud83d", "a, ", '"a", ', "&amp;", "x = ", "may refer to ",
+    "evaluation score: ",
+)  # fmt: skip
+PUMPS = tuple(dict.fromkeys((*BRACKETS, *NUMBERS, *BLANKS, *SPOKEN)))
+BEGINNINGS = ("", "The final solution is ", "Answer: ", "obj1 = ", "[")
+
+
+def readers() -> Iterator[tuple[str, Reader]]:
+    """Yields everything that reads foreign text: of every task, and what tasks and nodes share."""
+    for name, entry in registry.TASKS.items():
+        task = registry.task(name)
+        yield f"{name}.read", task.read
+        problem = task.read(entry.example)
+        for method, call in inspect.getmembers(task, callable):
+            if method.startswith("_") or method == "read":
+                continue
+            parameters = list(inspect.signature(call).parameters)
+            if any(each in FOREIGN for each in parameters) or "path" in parameters:
+                yield f"{name}.{method}", _reader(call, parameters, name, problem)
+    shared: tuple[Reader, ...] = (
+        *(canonical, first_number, last_number, tidy, evaluate, integers),
+        *(clean, parse, parse_nested, steps_of, one_line, title_key),
+        *(score_of, bare, read_costs),
+    )
+    for each in shared:
+        yield getattr(each, "__name__", ""), each
+    yield "bad_steps", lambda text: bad_steps(f"Bad step indices: {text}", 9)
+    yield "page_of_text", lambda text: page_of_text(text, "Title")
+
+
+def _reader(call: Callable[..., object], names: list[str], task: str, problem: str) -> Reader:
+    base = registry.method_module("tomt_os" if task in ("clevr", "ptr") else "react").SETTINGS
+    options = {"n_generate": 3, **effective(base, {}, {"task": task})}
+    known: dict[str, Any] = {
+        **{"problem": problem, "options": options, "hints": Hints(), "choices": 5, "count": 9},
+        **{"most": None, "shots": [], "style": "react", "extra": []},
+    }
+
+    def read(text: str) -> object:
+        thought = Thought(id="1", text=text, observation=text, tool_state={}, status="open")
+        thought["action"] = {"name": "Search", "argument": text}
+        if task == "crosswords":
+            thought["text"] = "h1. agend"  # a thought of this task is what it read as a word
+        given: dict[str, Any] = {
+            **dict.fromkeys(FOREIGN, text),
+            **{"samples": [text], "path": [thought], "paths": [[thought]]},
+            "steps": text.split("\n") if "shots" not in names else 1,
+        }
+        return call(**{name: given.get(name, known.get(name)) for name in names})
+
+    return read
+
+
+def survived(reader: Reader) -> Reader:
+    """Returns a reader whose refusals are no failures: what foreign text may raise."""
+
+    def read(text: str) -> object:
+        try:
+            return reader(text)
+        except ThoughtgraphError:
+            return None
+
+    return read

@@ -1,0 +1,150 @@
+"""A task and models for property tests: words are spelt letter by letter, judged by a die."""
+
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+from support.scripted import Call, Reply, ScriptedChat, rng
+
+import thoughtgraph as tg
+from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.tree import Path, texts
+
+BAD = "!"
+"""A letter that breaks the rules of the language."""
+HOSTILE = {
+    "empty": "",
+    "spaces": " \n\n\t ",
+    "binary": "".join(map(chr, range(256))),
+    "long": "h1. apple (certain) " * 20_000,
+    "lines": "\n" * 5_000,
+    "braces": "{input} {0} %s \\n",
+    "surrogate": "\ud800",
+}
+
+
+class Letters:
+    """Every thought is a text; nothing is known of it but what the model says."""
+
+    id = "letters"
+
+    def __init__(self, scale: float = 1.0) -> None:
+        self.scale = scale
+
+    def read(self, text: str) -> str:
+        return text
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        return {}
+
+    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+        return Prompt(f"next|{problem}|{spelt(path)}")
+
+    def proposals(
+        self, problem: str, path: Path, samples: Sequence[str], options: Options
+    ) -> list[dict[str, Any]]:
+        lines = [line for text in samples for line in text.split("\n") if line]
+        return [{"text": line[:1], "score": float(len(line))} for line in lines]
+
+    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
+        return Prompt(f"next|{problem}|{spelt(path)}")
+
+    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        return {"text": text[:1].strip() or "-"}
+
+    def value(self, problem: str, path: Path) -> Prompt | Verdict:
+        return Prompt(f"value|{problem}|{spelt(path)}")
+
+    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
+        digits = [int(text) for text in samples if text in list("0123456789")]
+        return Verdict(self.scale * sum(digits), malformed=len(samples) - len(digits))
+
+    def inspect(self, problem: str, path: Path) -> Sequence[Prompt]:
+        return [Prompt(f"value|{problem}|{letter}") for letter in sorted(set(texts(path)))]
+
+    def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
+        return self.valued(problem, (), samples)
+
+    def violation(self, problem: str, path: Path) -> str:
+        return "breaks the rules" if path[-1]["text"] in (BAD, "?") else ""
+
+    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
+        return Prompt(f"vote|{problem}|{'|'.join(spelt(path) for path in paths)}")
+
+    def voted(self, text: str, choices: int) -> int | None:
+        return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= choices else None
+
+    def output(self, problem: str, path: Path) -> str | None:
+        return spelt(path) or None
+
+
+def spelt(path: Path) -> str:
+    return "".join(texts(path))
+
+
+def die(seed: int, *, alphabet: str = "abc!", worst: int = 0) -> Reply:
+    """A random model: its answers depend on the seed, the draw or the prompt, and nothing else."""
+
+    def reply(call: Call) -> list[str]:
+        draws = rng(seed, call.draw or call.prompt)
+        if call.role == "generate":
+            return [_lines(draws, alphabet) for _ in range(call.n)]
+        return [str(draws.randint(worst, 3)) for _ in range(call.n)]
+
+    return reply
+
+
+def _lines(draws: random.Random, alphabet: str) -> str:
+    letters = draws.choices(alphabet, k=draws.randint(0, 4))
+    return "\n".join(letter * draws.randint(1, 2) for letter in letters)
+
+
+async def run(method: str, task: Any, reply: Reply, **context: Any) -> tuple[Any, ScriptedChat]:
+    """One search; returns its output and the model that saw it."""
+    model = ScriptedChat(reply=reply)
+    out = await tg.build(method, task=task, model=model).ainvoke(
+        {"problem": "x"}, context=context or None
+    )
+    return out, model
+
+
+async def steps(method: str, task: Any, reply: Reply, **context: Any) -> AsyncIterator[Any]:
+    """The nodes of one search in the order of their runs, each with the state after it."""
+    graph = tg.build(method, task=task, model=ScriptedChat(reply=reply))
+    names: list[str] = []
+    async for mode, chunk in graph.astream(
+        {"problem": "x"}, context=context or None, stream_mode=["updates", "values"]
+    ):
+        if mode == "updates":
+            names.extend(chunk)
+        elif mode == "values":
+            yield names, chunk
+            names = []
+
+
+async def interrupted(method: str, task: Any, reply: Reply, **context: Any) -> Any:
+    """One search that is stopped after every superstep and resumed by a graph built afresh."""
+    saver = InMemorySaver()
+    given: Any = {"problem": "x"}
+    config: Any = {"configurable": {"thread_id": "1"}}
+    while True:
+        model = ScriptedChat(reply=reply)
+        graph = tg.build(method, task=task, model=model, checkpointer=saver)
+        out = await graph.ainvoke(given, config, context=context, interrupt_after="*")
+        if not (await graph.aget_state(config)).next:
+            return out
+        given = None
+
+
+def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
+    """A result without its clock and its name."""
+    usage = {k: v for k, v in out["usage"].items() if k != "seconds"}
+    same = {name: value for name, value in out.items() if name not in ("run", "date")}
+    return {**same, "usage": usage}
+
+
+def edges(method: str, task: Any) -> set[tuple[str, str]]:
+    """The arrows of the drawn graph."""
+    graph = tg.build(method, task=task, model=ScriptedChat(reply=lambda call: "")).get_graph()
+    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.edges}

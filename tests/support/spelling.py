@@ -1,0 +1,64 @@
+"""A problem one can solve by hand: spell a word letter by letter, two proposals a step.
+
+The right letter is always proposed first and judged better, so every search must find the word, and
+every thought of its tree can be told from those of another problem's.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from support.scripted import Call, ScriptedChat
+
+from thoughtgraph.errors import ProblemError
+from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.tree import Path, texts
+
+WRONG = "-"
+SETTINGS = {"generate": "propose", "evaluate": "value", "n_evaluate": 1, "breadth": 2}
+
+
+class Spelling:
+    """The problem is a word; a thought is its next letter; the output is what was spelt."""
+
+    id = "spelling"
+
+    def read(self, text: str) -> str:
+        if not text.strip().isalpha():
+            raise ProblemError(f"{text!r} is no word; write one such as 'tree'")
+        return text.strip()
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        return {**SETTINGS, "steps": 4} if method == "tot_bfs" else {}
+
+    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+        return Prompt(f"{problem}|{_spelt(path)}")
+
+    def proposals(
+        self, problem: str, path: Path, samples: Sequence[str], options: Options
+    ) -> list[dict[str, Any]]:
+        return [{"text": line} for line in samples[0].split("\n")]
+
+    def value(self, problem: str, path: Path) -> Prompt | Verdict:
+        return Prompt(f"{problem}|{_spelt(path)}")
+
+    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
+        return Verdict(float(len(samples[0])), samples[0])
+
+    def output(self, problem: str, path: Path) -> str | None:
+        return _spelt(path) or None
+
+
+def _spelt(path: Path) -> str:
+    return "".join(texts(path))
+
+
+def speller(delay: float = 0.0) -> ScriptedChat:
+    """A model that proposes the right letter and a dash, and judges by the right letters."""
+
+    def reply(call: Call) -> str:
+        word, spelt = call.prompt.split("|")
+        if call.role == "value":
+            return "+" * sum(a == b for a, b in zip(word, spelt, strict=False))
+        return f"{word[len(spelt)]}\n{WRONG}"
+
+    return ScriptedChat(reply=reply, delay=delay)

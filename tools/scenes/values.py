@@ -1,0 +1,173 @@
+"""Values of plans and how an argument is read: objects, numbers, truth values, texts, relations.
+
+Objects are an ordered tuple of indices, relations a frozenset of relation names; the other values
+are Python's own.
+"""
+
+from dataclasses import dataclass
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.vocabulary import (
+    ANY,
+    KINDS,
+    LONGEST,
+    Kind,
+    canonical,
+    number_of,
+    relation_of,
+)
+
+Objects = tuple[int, ...]
+Relations = frozenset[str]
+Value = Objects | Relations | bool | int | str
+Item = Value | tuple[int | str, ...] | list[int | str]
+"""What may stand as an argument: a value, or the list of filter_part."""
+
+LARGEST = 1000
+"""Largest number of a plan (ours)."""
+
+
+class PlanError(InputError):
+    """A step of a plan that cannot be read or does not run on the scene.
+
+    Args:
+        code: Its family. Static: E_SYNTAX, E_STMT, E_FUNC, E_ARITY, E_NAME, E_TYPE, E_LIMIT. On
+            the scene: E_VOCAB (no such word), E_SCHEMA (a word or tool of the other data set),
+            E_EMPTY (nothing fits), E_AMBIG (several fit where one is meant), E_PART (the object
+            lacks the part). At the end: E_NOANS (what ends the plan is no answer).
+        message: One line for a reader.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A scene and what an evaluator lets pass on it.
+
+    Attributes:
+        scene: The scene.
+        strict: Whether a filter must leave something (ours); else it may leave nothing.
+        first: Whether the first of several objects stands for the one that is meant; else several
+            are an error.
+    """
+
+    scene: Scene
+    strict: bool = True
+    first: bool = False
+
+    @property
+    def everything(self) -> Objects:
+        """All objects of the scene: `all_obj`."""
+        return tuple(range(len(self.scene.objects)))
+
+
+def objects(value: Item) -> Objects:
+    """Returns objects; E_TYPE for any other value."""
+    if isinstance(value, tuple) and all(type(each) is int for each in value):
+        return value  # type: ignore[return-value]  # all of its items are numbers
+    raise PlanError("E_TYPE", f"objects are needed here, not {shown(value)}")
+
+
+def one(view: View, value: Item) -> int:
+    """Returns the one object that is meant; E_EMPTY for none, E_AMBIG for several."""
+    given = objects(value)
+    if len(given) == 1 or (given and view.first):
+        return given[0]
+    if not given:
+        raise PlanError("E_EMPTY", "one object is needed here, and there is none")
+    names = ", ".join(view.scene.objects[each].name for each in given[:4])
+    raise PlanError("E_AMBIG", f"one object is needed here, and there are {len(given)}: {names}")
+
+
+def number(value: Item) -> int:
+    """Returns a number, given as such or in words; E_TYPE for any other value."""
+    found = number_of(value) if isinstance(value, str) else value
+    if type(found) is not int:
+        raise PlanError("E_TYPE", f"a number is needed here, not {shown(value)}")
+    if not 0 <= found <= LARGEST:
+        raise PlanError("E_LIMIT", f"{found} is out of bounds")
+    return found
+
+
+def text(value: Item) -> str:
+    """Returns a text in canonical form; E_TYPE for any other value."""
+    if not isinstance(value, str):
+        raise PlanError("E_TYPE", f"a word is needed here, not {shown(value)}")
+    if len(value) > LONGEST:
+        raise PlanError("E_LIMIT", f"a word of {len(value)} letters is too long")
+    return canonical(value)
+
+
+def relations(view: View, value: Item) -> Relations:
+    """Returns relations: a set of them, or the one that a text names."""
+    if isinstance(value, frozenset):
+        return value
+    name = relation_of(text(value))
+    if name is None:
+        raise PlanError("E_VOCAB", f"{shown(value)} is no known relation")
+    if name not in view.scene.relationships:
+        raise PlanError("E_SCHEMA", f"this scene says nothing of {name!r}")
+    return frozenset([name])
+
+
+def kind(view: View, word: str) -> Kind:
+    """Returns what a canonical word is in the scene's vocabulary.
+
+    Raises:
+        PlanError: E_SCHEMA for a word of the other data set, E_VOCAB for one of none.
+    """
+    style = view.scene.style
+    found = KINDS[style].get(word)
+    if found is None:
+        other = KINDS["clevr" if style == "ptr" else "ptr"]
+        code, why = ("E_SCHEMA", f"in {style} scenes") if word in other else ("E_VOCAB", "at all")
+        raise PlanError(code, f"{word!a} is no word {why}")
+    return found
+
+
+def word_of(view: View, value: Item, wanted: Kind) -> str:
+    """Returns a canonical word of the wanted kind; E_VOCAB for a word of another kind."""
+    word = text(value)
+    if word == ANY and wanted == "category":
+        return word
+    if kind(view, word) != wanted:
+        raise PlanError("E_VOCAB", f"{word!a} is no {wanted}")
+    return word
+
+
+def answer_of(value: Value) -> str | None:
+    """Returns a value as an answer: yes or no, digits, a word; None when it is no answer."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, str)):
+        return str(value).lower()
+    return None
+
+
+def shown(value: Item) -> str:
+    """Returns a value in words for a reader, on one line."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return str(value)
+        case str():
+            return ascii(value)
+        case frozenset():
+            return " and ".join(sorted(value))
+        case tuple():
+            return f"{len(value)} objects"
+    return "a list"
+
+
+def in_words(view: View, value: Value) -> str:
+    """Returns a value for a reader: "2 objects: Chair0, Table0", "left and front", "red", "3"."""
+    if isinstance(value, tuple):
+        names = ", ".join(view.scene.objects[each].name for each in value)
+        count = "1 object" if len(value) == 1 else f"{len(value)} objects"
+        return f"{count}: {names}" if names else "no objects"
+    return value if isinstance(value, str) else shown(value)

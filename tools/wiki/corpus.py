@@ -1,0 +1,252 @@
+"""An offline encyclopaedia: pages of a file behind a full-text index that is built once."""
+
+import asyncio
+import json
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import tantivy
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.llm.cache import digest
+from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.tools.wiki.corpus_files import Entry, Redirect, read_entries
+from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, one_line, title_key
+
+LAYOUT = 1
+"""Version of what is indexed; another one is built anew."""
+HEAP_BYTES = 128 << 20
+"""Memory the index may take while it is built (ours)."""
+MOST_WORDS = 10
+"""Words of a query that are looked for in titles, and in texts: the rarest (ours). With all of them
+a search of a million pages takes twice as long and finds no more."""
+CANDIDATES = 12
+"""Hits that titles are chosen from (ours): redirects may lead several to one page."""
+MOST_REDIRECTS = 5
+"""Redirects that are followed, one to the other (ours)."""
+LONGEST_NAME = 6
+"""Words up to which a text is taken for a title, whose spelling may be wrong (ours)."""
+FUZZY_FROM = {4: 1, 8: 2}
+"""Letters a word must have for one, and for two, mistakes to be forgiven (ours)."""
+UNFINISHED = "unfinished-"
+
+_AMBIGUOUS = re.compile(r"(?m)^(?>.*?\b(?:may|can|could) (?:also )?refer to\b).*:")
+_NAME, _TEXT = "thoughtgraph_name", "thoughtgraph_text"
+
+
+class Corpus:
+    """Pages in a tantivy index; made by `open` or `of`.
+
+    A title is found whatever its case, underscores or HTML escapes; then redirects are followed.
+    What is not found is answered with the titles that fit best, spelling mistakes forgiven in words
+    that no title has.
+
+    Args:
+        index: The index, with this module's schema.
+    """
+
+    def __init__(self, index: tantivy.Index) -> None:
+        for name, analyser in _analysers().items():
+            index.register_tokenizer(name, analyser)
+        self._schema = index.schema
+        self._searcher = index.searcher()
+        self._analysers = {"name": _analysers()[_NAME], "text": _analysers()[_TEXT]}
+
+    @classmethod
+    def open(cls, file: Path, folder: Path | None = None) -> "Corpus":
+        """Opens the index of a file of pages, building it when there is none.
+
+        Args:
+            file: The pages; see `thoughtgraph.tools.wiki.corpus_files`.
+            folder: Where indexes are kept; in the user's cache folder when None. An index is never
+                moved between machines: its format is tantivy's own.
+
+        Raises:
+            InputError: The file is no file of pages, or the folder cannot be written.
+        """
+        try:
+            found = file.stat()
+        except OSError as error:
+            raise InputError(f"cannot read {str(file)!r} ({error.strerror})") from error
+        kept = (folder or cache_folder() / "corpora") / digest({"file": str(file.resolve())})
+        version = [LAYOUT, metadata.version("tantivy"), found.st_size, found.st_mtime_ns]
+        at = kept / digest({"version": version})
+        try:
+            return cls(_opened(at) or _built(at, read_entries(file)))
+        except InputError:
+            raise
+        except (OSError, ValueError) as error:  # tantivy says ValueError when a disk is full
+            raise InputError(
+                f"cannot keep an index in {str(kept)!r} ({error}); set THOUGHTGRAPH_CACHE to a "
+                "folder that can be written"
+            ) from error
+
+    @classmethod
+    def of(cls, entries: Iterable[Entry]) -> "Corpus":
+        """Makes a corpus in memory, such as one question's paragraphs."""
+        index = tantivy.Index(_schema())
+        _fill(index, entries)
+        return cls(index)
+
+    def __len__(self) -> int:
+        """Returns how many pages and redirects there are."""
+        return int(self._searcher.num_docs)
+
+    async def find(self, entity: str) -> Page | Similar:
+        """Returns the page of that title, or what is similar to it."""
+        return await asyncio.to_thread(self.find_now, entity)
+
+    def find_now(self, entity: str) -> Page | Similar:
+        """Does what `find` does, without a thread."""
+        page = self._titled(entity)
+        if page is None:
+            return self.similar(entity)
+        if _is_ambiguous(page):
+            return replace(self.similar(entity), ambiguous=True)
+        return page
+
+    def similar(self, text: str) -> Similar:
+        """Returns the titles of the pages that fit a text best."""
+        query = self._query(text)
+        if query is None:
+            return Similar()
+        hits = self._searcher.search(query, CANDIDATES, count=False).hits
+        found = [(score, self._stored(address)) for score, address in hits]
+        # Equal scores in an order that does not depend on how the index was built.
+        found.sort(key=lambda hit: (-round(hit[0], 4), hit[1]["title"]))
+        pages = (self._target(stored) for _, stored in found)
+        return first_similar([page.title for page in pages if page and not _is_ambiguous(page)])
+
+    def _target(self, stored: Mapping[str, Any]) -> Page | None:
+        return self._titled(stored["to"]) if "to" in stored else Page.from_json(stored)
+
+    def _titled(self, title: str) -> Page | None:
+        asked = title
+        for _ in range(MOST_REDIRECTS + 1):
+            query = tantivy.Query.term_query(self._schema, "key", title_key(title))
+            hits = self._searcher.search(query, CANDIDATES, count=False).hits
+            stored = [self._stored(address) for _, address in hits]
+            if not stored:
+                return None
+            best = min(stored, key=lambda each: (each["title"] != title, "to" in each, str(each)))
+            if "to" not in best:
+                page = Page.from_json(best)
+                return page if title == asked else replace(page, redirected_from=asked)
+            title = best["to"]
+        return None
+
+    def _stored(self, address: tantivy.DocAddress) -> dict[str, Any]:
+        stored: dict[str, Any] = json.loads(self._searcher.doc(address)["stored"][0])
+        return stored
+
+    def _query(self, text: str) -> tantivy.Query | None:
+        """Returns a query for any of the words of a text; nothing in it is syntax."""
+        term, should = tantivy.Query.term_query, tantivy.Occur.Should
+        names, unknown = self._words("name", text)
+        texts, _ = self._words("text", text)
+        parts = [term(self._schema, "name", word) for word in names]
+        parts += [term(self._schema, "text", word) for word in texts]
+        if len(names) + len(unknown) <= LONGEST_NAME:
+            fuzzy = tantivy.Query.fuzzy_term_query
+            parts += [fuzzy(self._schema, "name", word, _mistakes(word)) for word in unknown]
+        return tantivy.Query.boolean_query([(should, part) for part in parts]) if parts else None
+
+    def _words(self, field: str, text: str) -> tuple[list[str], list[str]]:
+        """Returns the rarest words of a text that a field has, and those that it has not."""
+        words = dict.fromkeys(self._analysers[field].analyze(one_line(text)))
+        pages = {word: self._searcher.doc_freq(field, word) for word in words}
+        known = sorted((word for word in words if pages[word]), key=pages.__getitem__)
+        return known[:MOST_WORDS], [word for word in words if not pages[word]]
+
+
+def _is_ambiguous(page: Page) -> bool:
+    """Says whether a page only introduces a list of meanings, which the corpus does not hold."""
+    sentences = [sentence for paragraph in page.paragraphs for sentence in paragraph]
+    return len(sentences) == 1 and _AMBIGUOUS.search(sentences[0]) is not None
+
+
+def _mistakes(word: str) -> int:
+    return max(
+        (mistakes for least, mistakes in FUZZY_FROM.items() if len(word) >= least), default=0
+    )
+
+
+def _analysers() -> dict[str, tantivy.TextAnalyzer]:
+    """Returns how titles and texts are split; titles unstemmed, so that mistakes can be counted."""
+
+    def plain() -> tantivy.TextAnalyzerBuilder:
+        builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        lower = builder.filter(tantivy.Filter.remove_long(60)).filter(tantivy.Filter.lowercase())
+        return lower.filter(tantivy.Filter.ascii_fold()).filter(tantivy.Filter.stopword("english"))
+
+    stemmed = plain().filter(tantivy.Filter.stemmer("english"))
+    return {_NAME: plain().build(), _TEXT: stemmed.build()}
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("key", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("name", tokenizer_name=_NAME, index_option="freq")
+    builder.add_text_field("text", tokenizer_name=_TEXT, index_option="freq")
+    builder.add_bytes_field("stored", stored=True)
+    return builder.build()
+
+
+def _opened(at: Path) -> tantivy.Index | None:
+    """Returns the index kept there; None if there is none or it is damaged."""
+    try:
+        return tantivy.Index.open(str(at)) if at.exists() else None
+    except ValueError:
+        shutil.rmtree(at, ignore_errors=True)
+        return None
+
+
+def _built(at: Path, entries: Iterable[Entry]) -> tantivy.Index:
+    """Builds an index beside its place and moves it there, so that no half of one is ever used."""
+    at.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(dir=at.parent, prefix=UNFINISHED))
+    try:
+        _fill(tantivy.Index(_schema(), path=str(work)), entries)
+        for older in at.parent.iterdir():
+            if older != at and not older.name.startswith(UNFINISHED):
+                shutil.rmtree(older, ignore_errors=True)
+        work.rename(at)
+    except OSError:
+        if not at.exists():  # else another process was faster
+            raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return tantivy.Index.open(str(at))
+
+
+def _fill(index: tantivy.Index, entries: Iterable[Entry]) -> None:
+    for name, analyser in _analysers().items():
+        index.register_tokenizer(name, analyser)
+    with index.writer(HEAP_BYTES) as writer:
+        for document in map(_document, entries):
+            writer.add_document(document)
+    index.reload()
+
+
+def _document(entry: Entry) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("key", title_key(entry.title))
+    document.add_text("name", one_line(entry.title))
+    if isinstance(entry, Redirect):
+        stored: dict[str, Any] = {"title": entry.title, "to": entry.to}
+    else:
+        stored = entry.to_json()
+        document.add_text("text", one_line(" ".join(_sentences(entry))))
+    document.add_bytes("stored", json.dumps(stored).encode())
+    return document
+
+
+def _sentences(page: Page) -> Iterator[str]:
+    for paragraph in page.paragraphs:
+        yield from paragraph

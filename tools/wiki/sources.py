@@ -1,0 +1,245 @@
+"""The tools of a run, by the name of where their pages come from."""
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import lru_cache, partial
+from importlib import import_module
+from os import environ
+from os.path import expanduser
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from langchain_core.tools import BaseTool
+
+from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.tools.bounded import DEADLINE
+from thoughtgraph.tools.costs import Cost, Priced
+from thoughtgraph.tools.toolbox import Toolbox, ToolSet
+from thoughtgraph.tools.wiki.cache import Recording
+from thoughtgraph.tools.wiki.pages import Backend, Checkable, Page, PagesError, Similar
+from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
+
+logger = logging.getLogger("thoughtgraph")
+
+COSTS: Mapping[str, Cost] = {"Finish": 0.0}
+"""What a call costs unless the caller says otherwise; a tool not listed costs 1 (ours)."""
+COMMUNITY = "community"
+MOST_WIKIS = 64
+"""Sources that are kept open (ours); one more for every deadline that a run names."""
+MARGIN = 0.9
+"""Share of a tool's deadline that its backend gets (ours): it can say better what was wrong."""
+
+
+def toolbox(
+    source: str | Backend = "wikipedia",
+    *,
+    name: str = "",
+    style: Style = "clean",
+    costs: Mapping[str, Cost] | None = None,
+    contact: str = "",
+    extra: Sequence[Priced | BaseTool] = (),
+    lenient_lookup: bool = False,
+    deadline: float = DEADLINE,
+    recording: Recording = "keep",
+    cache_file: str | Path | None = None,
+) -> Toolbox:
+    """Returns Search, Lookup and Finish over a source of pages, and what the user adds.
+
+    Args:
+        source: `wikipedia` (English), `wikipedia:de`, the API address of any MediaWiki, a file of
+            pages (see `thoughtgraph.tools.wiki.corpus`), or a backend of the caller's own. With
+            `community` or `community:de`, Search is LangChain community's Wikipedia tool, and there
+            is no Lookup.
+        name: What a server's clients know the source by. Errors then say this and the kind of
+            failure; the rest is logged.
+        style: How observations read: `clean`, or `react` for the paper's code.
+        costs: What tools cost, by name; the others cost 1, Finish 0.
+        contact: An address at which a wiki's operator can reach whoever runs this; sent to live
+            wikis. Empty: `$THOUGHTGRAPH_CONTACT`.
+        extra: The user's own LangChain tools; one without a price costs 1 a call.
+        lenient_lookup: Whether running out of results of a keyword is no failure.
+        deadline: Seconds a call may take.
+        recording: What the answers of a live wiki are kept for.
+        cache_file: Where they are kept; a file in the user's cache folder when None.
+
+    Raises:
+        InputError: The source is none of these, a corpus cannot be read, a tool is no LangChain
+            tool, or a price is no number of at least 0.
+        UnknownName: A price is given for a tool that there is not.
+    """
+    if isinstance(source, str):
+        with _Named(name):
+            backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
+    else:
+        backend = source
+    served = NamedBackend(backend, name) if name else backend
+    if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
+        own = _community_tools(backend, name)
+    else:
+        tools = search_tools(served, style=style, lenient_lookup=lenient_lookup)
+        own = [Priced(tool) for tool in tools]
+    own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
+    return ToolSet(own, deadline=deadline, check=partial(_trouble, served))
+
+
+def open_backend(
+    source: str,
+    contact: str = "",
+    deadline: float = MARGIN * DEADLINE,
+    recording: Recording = "keep",
+    cache_file: str | Path | None = None,
+) -> Backend:
+    """Returns where pages come from.
+
+    It is the same object for the same source: all runs of a process share one index, and one rate
+    of requests.
+
+    Args:
+        source: See `toolbox`.
+        contact: See `toolbox`.
+        deadline: Seconds after which asking a live wiki ends.
+        recording: See `toolbox`.
+        cache_file: See `toolbox`.
+
+    Raises:
+        InputError: The source is unknown or cannot be used.
+    """
+    contact = contact or environ.get("THOUGHTGRAPH_CONTACT", "")
+    kept = Path(expanduser(cache_file or cache_folder() / "wikipedia.sqlite"))
+    kind, _, language = source.partition(":")
+    if kind in ("http", "https"):
+        return _live(source, contact, deadline, recording, kept)
+    if kind in ("", "wikipedia", COMMUNITY):
+        address = f"https://{_language(language or 'en')}.wikipedia.org/w/api.php"
+        return _live(address, contact, deadline, recording, kept)
+    file = Path(expanduser(source))
+    try:
+        found = file.stat()
+    except OSError as error:
+        raise InputError(
+            f"cannot use {source!r} as a source of pages ({error.strerror}); give wikipedia, "
+            "wikipedia:LANGUAGE, https://HOST/PATH/api.php, community or a file of pages"
+        ) from error
+    return _corpus(file.resolve(), cache_folder() / "corpora", found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=MOST_WIKIS)
+def _live(
+    address: str,
+    contact: str,
+    deadline: float,
+    recording: Recording,
+    cache_file: Path,
+) -> Backend:
+    module: Any = import_module("thoughtgraph.tools.wiki.wikipedia")
+    made: Backend = module.Wikipedia(
+        address, contact=contact, deadline=deadline, recording=recording, cache_file=cache_file
+    )
+    return made
+
+
+@lru_cache(maxsize=MOST_WIKIS)
+def _corpus(file: Path, folder: Path, modified: int, size: int) -> Backend:
+    module: Any = import_module("thoughtgraph.tools.wiki.corpus")
+    made: Backend = module.Corpus.open(file, folder)
+    return made
+
+
+def _community_tools(wiki: Backend, name: str) -> list[Priced]:
+    module: Any = import_module("thoughtgraph.tools.wiki.community")
+    made = module.community_tool(wiki, lambda: _Named(name))
+    return [Priced(made, failed=module.found_nothing), Priced(finish_tool())]
+
+
+def _added(extra: Any) -> list[Priced]:
+    # One tool alone may be gone through as well, field by field.
+    if isinstance(extra, str) or not isinstance(extra, Sequence):
+        kind = type(extra).__name__
+        raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")
+    return [_priced(each) for each in extra]
+
+
+def _priced(given: Any) -> Priced:
+    if isinstance(given, BaseTool):
+        return Priced(given)
+    if not isinstance(given, Priced):
+        raise InputError(
+            f"{given!r} is no LangChain tool; make it one with langchain_core.tools.tool, and wrap "
+            "it in Priced to say what it costs"
+        )
+    return given
+
+
+def _language(code: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9-]{1,30}", code):
+        raise InputError(f"{code!r} is no language of Wikipedia; give a code such as 'de'")
+    return code
+
+
+class NamedBackend:
+    """A source of pages that says no more of its troubles than their kind.
+
+    Args:
+        backend: The source.
+        name: What it is called.
+    """
+
+    def __init__(self, backend: Backend, name: str) -> None:
+        self._backend = backend
+        self._name = name
+
+    async def find(self, entity: str) -> Page | Similar:
+        """Returns a page, or what is similar to it; see `Backend.find`."""
+        with _Named(self._name):
+            return await self._backend.find(entity)
+
+    async def check(self) -> None:
+        """Asks whether the pages can be had; see `Checkable.check`."""
+        if isinstance(self._backend, Checkable):
+            with _Named(self._name):
+                await self._backend.check()
+
+
+class _Named(AbstractContextManager[None]):
+    """Names the source in the place of what went wrong with it, which is logged."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._name or not isinstance(error, PagesError | InputError):
+            return
+        logger.error("pages %r: %s", self._name, error)
+        if isinstance(error, PagesError):
+            what = f"{self._name!r} failed: {type(error).__name__}"
+            raise type(error)(what) from None
+        raise InputError(
+            f"the pages {self._name!r} cannot be used; the server's log says why"
+        ) from None
+
+
+def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Priced]:
+    names = [priced.tool.name for priced in tools]
+    for name in costs:
+        if name not in names:
+            raise UnknownName("tool", name, names)
+    return [replace(each, cost=costs.get(each.tool.name, each.cost)) for each in tools]
+
+
+async def _trouble(backend: Backend) -> str:
+    try:
+        if isinstance(backend, Checkable):
+            await backend.check()
+    except PagesError as error:
+        return f"{error}; a file of pages can be searched instead"
+    return ""

@@ -1,0 +1,257 @@
+"""Requests to the API of a MediaWiki: bounded in time, repeated, rate-limited, with typed errors.
+
+This takes the place of the one function through which the `wikipedia` package sends its requests,
+which knows no timeout, no retry, no status and no HTTPS.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Mapping
+from functools import cache
+from http import HTTPStatus
+from importlib import metadata
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_before_delay,
+    wait_random_exponential,
+)
+from urllib3.exceptions import HTTPError
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.llm.retry import retry_after
+from thoughtgraph.tools.wiki.pages import (
+    Busy,
+    PagesError,
+    Refused,
+    Unreachable,
+    Unreadable,
+    one_line,
+)
+
+CONNECT_SECONDS = 3.05
+"""Seconds a connection may take (ours: just above one repeated TCP packet)."""
+SILENCE_SECONDS = 10.0
+"""Seconds a server may say nothing (ours)."""
+MOST_ATTEMPTS = 4
+"""Times one request is sent before the wiki counts as failing (ours)."""
+PER_SECOND = 10.0
+"""Requests a second to one host, over all runs of the process (ours)."""
+LONGEST_ADDRESS = 200
+"""Letters of an address that an error quotes (ours)."""
+MOST_BYTES = 32 << 20
+"""Size above which an answer is not read (ours); the longest articles have 1 MB of text."""
+NO_WIKI = "give the address of a wiki's api.php"
+NO_CONTACT = "set THOUGHTGRAPH_CONTACT to an address at which the wiki's operators can reach you"
+POOL = 16
+"""Connections to one host that are kept (ours)."""
+
+_TRANSIENT = frozenset({"ratelimited", "maxlag", "readonly", "http-timed-out"})
+"""Codes of API errors that pass by themselves."""
+_REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+_BUSY = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
+
+
+class _Passing(Exception):
+    """A fault that another attempt may not meet.
+
+    Args:
+        error: What is raised when attempts or time are used up.
+        pause: Seconds the server asks to wait.
+    """
+
+    def __init__(self, error: PagesError, pause: float = 0.0) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.pause = pause
+
+
+class Gate:
+    """Lets requests through at a steady rate, those of all threads together.
+
+    Args:
+        per_second: The rate.
+    """
+
+    def __init__(self, per_second: float) -> None:
+        self._interval = 1.0 / per_second
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    def wait(self, until: float) -> None:
+        """Returns when the next request may be sent.
+
+        Args:
+            until: The time (`time.monotonic`) at which waiting is over.
+
+        Raises:
+            Busy: It would be later than that; no place in the queue is taken.
+        """
+        with self._lock:
+            now = time.monotonic()
+            at = max(now, self._next)
+            if at > until:
+                raise Busy("too many requests wait for this wiki; search with fewer at a time")
+            self._next = at + self._interval
+        time.sleep(at - now)
+
+
+@cache
+def gate_of(host: str, per_second: float) -> Gate:
+    """Returns the one gate of a host."""
+    return Gate(per_second)
+
+
+class Transport:
+    """Sends requests to one wiki. Threads may share it.
+
+    Args:
+        address: The address of its `api.php`; Wikimedia's own wikis are asked by HTTPS only.
+        contact: How its operator can reach whoever runs this: an address or a page. Wikimedia
+            slows down or blocks clients that give none.
+        per_second: Requests a second to its host.
+
+    Raises:
+        InputError: The address is none, or the contact does not fit into a header.
+    """
+
+    def __init__(self, address: str, *, contact: str = "", per_second: float = PER_SECOND) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InputError(f"{address!r} is no address of a wiki; give https://HOST/w/api.php")
+        if parts.hostname.endswith((".wikipedia.org", ".wikimedia.org")):
+            parts = parts._replace(scheme="https")
+        self.address = parts.geturl()
+        self._contact = contact
+        self._gate = gate_of(parts.netloc, per_second)
+        self._session = requests.Session()
+        self._session.headers["User-Agent"] = _user_agent(contact)
+        adapter = HTTPAdapter(pool_connections=1, pool_maxsize=POOL)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
+
+    def ask(self, parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
+        """Returns the API's answer to a query.
+
+        Args:
+            parameters: The query's parameters.
+            until: The time (`time.monotonic`) after which nothing more is tried.
+
+        Raises:
+            PagesError: There was no good answer in time; the class says why.
+        """
+        if (left := until - time.monotonic()) <= 0:
+            raise Unreachable(f"{self.address} did not answer in time")
+        attempts = Retrying(
+            retry=retry_if_exception_type(_Passing),
+            wait=_pause,
+            stop=stop_after_attempt(MOST_ATTEMPTS) | stop_before_delay(left),
+            reraise=True,
+        )
+        try:
+            answer: dict[str, Any] = attempts(self._attempt, parameters, until)
+        except _Passing as fault:
+            raise fault.error from None
+        return answer
+
+    def _attempt(self, parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
+        self._gate.wait(until)
+        left = max(0.001, until - time.monotonic())
+        try:
+            with self._session.get(
+                self.address,
+                params=parameters,
+                timeout=(min(CONNECT_SECONDS, left), min(SILENCE_SECONDS, left)),
+                stream=True,
+                allow_redirects=False,  # it would choose whom we ask
+            ) as response:
+                body = self._body(response, until)
+        except (requests.RequestException, HTTPError, OSError) as error:
+            raise _Passing(Unreachable(self._unreachable(error))) from error
+        self._check_status(response)
+        return self._answer(response, body)
+
+    def _body(self, response: requests.Response, until: float) -> bytes:
+        """Reads what the server sends, as it comes: a slow one is left when the time is over."""
+        body = bytearray()
+        while part := response.raw.read1(1 << 16, decode_content=True):
+            body += part
+            if time.monotonic() > until:
+                raise Unreachable(f"{self.address} sends too slowly")
+            if len(body) > MOST_BYTES:
+                raise Unreadable(f"{self.address} sends more than {MOST_BYTES >> 20} MiB")
+        return bytes(body)
+
+    def _check_status(self, response: requests.Response) -> None:
+        status = response.status_code
+        said = f"{self.address} answers with HTTP {status}"
+        if status in _REFUSED:
+            raise Refused(f"{said}; {self._remedy()}")
+        if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            pause = retry_after(requests.HTTPError(response=response))
+            asks = f" and asks to wait {pause:.0f} s" if pause else ""
+            raise _Passing(Busy(f"{said}{asks}; {self._remedy()}"), pause)
+        if response.is_redirect:
+            there = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
+            raise Refused(f"{said} and points to {there}; name that address if you trust it")
+        if status != HTTPStatus.OK:
+            raise Unreadable(f"{said}; {NO_WIKI}")
+
+    def _answer(self, response: requests.Response, body: bytes) -> dict[str, Any]:
+        no_answer = f"{self.address} sends what is no answer of a wiki"
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            begins = one_line(repr(body[:60]))
+            raise _Passing(Unreadable(f"{no_answer} ({begins} …); {NO_WIKI}")) from None
+        if not isinstance(answer, dict):
+            raise Unreadable(f"{no_answer}; {NO_WIKI}")
+        if "error" in answer:
+            self._refuse(answer["error"], response)
+        if "query" not in answer and "batchcomplete" not in answer:
+            raise Unreadable(f"{no_answer}; {NO_WIKI}")
+        return answer
+
+    def _refuse(self, error: Any, response: requests.Response) -> None:
+        told = error if isinstance(error, dict) else {}
+        code = str(told.get("code", "unknown"))
+        said = f"{self.address} answers with the error {code} ({one_line(str(told.get('info')))})"
+        if code in _TRANSIENT or code.startswith("internal_api_error"):
+            pause = retry_after(requests.HTTPError(response=response))
+            raise _Passing(Busy(f"{said}; {self._remedy()}"), pause)
+        raise Unreadable(said)
+
+    def _remedy(self) -> str:
+        return "try again later" if self._contact else NO_CONTACT
+
+    def _unreachable(self, error: Exception) -> str:
+        slow = isinstance(error, requests.Timeout)
+        why = "gives no answer" if slow else f"cannot be reached ({type(error).__name__})"
+        return f"{self.address} {why}; check the network"
+
+
+_BACKOFF = wait_random_exponential(multiplier=0.2, max=5.0)
+
+
+def _pause(state: RetryCallState) -> float:
+    fault = state.outcome.exception() if state.outcome else None
+    asked = fault.pause if isinstance(fault, _Passing) else 0.0
+    return max(asked, _BACKOFF(state))
+
+
+def _user_agent(contact: str) -> str:
+    if not contact.isprintable() or not contact.isascii() or "(" in contact or ")" in contact:
+        raise InputError(
+            f"{contact!r} cannot be sent as a contact; give an e-mail address or a link, in ASCII"
+        )
+    clients = (f"{name}/{metadata.version(name)}" for name in ("wikipedia", "requests"))
+    us = f"thoughtgraph/{metadata.version('thoughtgraph')}"
+    return f"{us} ({contact or 'no contact given'}) {' '.join(clients)}"

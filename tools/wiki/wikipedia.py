@@ -1,0 +1,211 @@
+"""Live Wikipedia, and any other MediaWiki, through the `wikipedia` package.
+
+The package sends every request through one function and is silent about failures. That function is
+replaced, once a process: while one of our backends asks, it uses the backend's own transport, so
+that several wikis and languages can be asked side by side; other users of the package notice
+nothing. The package's memory of answers, which knows neither wiki nor age, is passed by.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+import wikipedia
+from bs4 import BeautifulSoup
+from wikipedia import wikipedia as package
+
+from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.tools.wiki.cache import Recording, WikiCache
+from thoughtgraph.tools.wiki.pages import (
+    MOST_SIMILAR,
+    Page,
+    Similar,
+    Unreachable,
+    Unreadable,
+    first_similar,
+    one_line,
+    page_of_text,
+    title_key,
+)
+from thoughtgraph.tools.wiki.transport import PER_SECOND, Transport
+
+ENGLISH = "https://en.wikipedia.org/w/api.php"
+DEADLINE = 27.0
+"""Seconds after which finding a page ends (ours)."""
+GRACE = 0.5
+"""Seconds that a request in flight gets to notice that its time is over (ours)."""
+LONGEST_TITLE = 255
+"""Bytes of the longest title there can be (MediaWiki)."""
+LONGEST_SEARCH = 300
+"""Letters of the longest search (Wikipedia)."""
+NO_TEXT = "the wiki gives no plain text: it lacks the extension TextExtracts; choose another wiki"
+
+_ILLEGAL = frozenset("#<>[]{}|")
+_T = TypeVar("_T")
+_Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
+_ask: ContextVar[_Ask | None] = ContextVar("thoughtgraph_wiki", default=None)
+
+
+class Wikipedia:
+    """The pages of one MediaWiki.
+
+    A title is found whatever its case if a search finds it; `Title#Section` is the page `Title`; a
+    page with several meanings gives their titles.
+
+    Args:
+        address: The address of the wiki's `api.php`.
+        contact: How the wiki's operators can reach whoever runs this: an address or a link.
+        deadline: Seconds after which finding a page ends, however many requests it takes.
+        recording: What the wiki's answers are kept for.
+        cache_file: Where they are kept; `wikipedia.sqlite` in the user's cache folder when None.
+        per_second: Requests a second to the wiki's host, over all runs of the process.
+
+    Raises:
+        InputError: The address is none, the contact does not fit into a header, or the file cannot
+            be used.
+    """
+
+    def __init__(
+        self,
+        address: str = ENGLISH,
+        *,
+        contact: str = "",
+        deadline: float = DEADLINE,
+        recording: Recording = "keep",
+        cache_file: str | Path | None = None,
+        per_second: float = PER_SECOND,
+    ) -> None:
+        self._transport = Transport(address, contact=contact, per_second=per_second)
+        self._deadline = deadline
+        self._recording = recording
+        self._cache = WikiCache(cache_file or cache_folder() / "wikipedia.sqlite", recording)
+        _replace_transport()
+
+    async def find(self, entity: str) -> Page | Similar:
+        """Returns the page of that title, or what is similar to it.
+
+        Raises:
+            PagesError: The wiki could not be asked, or not in time.
+        """
+        return await self._in_time(partial(self._find, entity))
+
+    async def check(self) -> None:
+        """Asks whether the wiki answers and gives plain text; a replay needs none.
+
+        Raises:
+            PagesError: It does not; the message says what to do.
+        """
+        if self._recording != "replay":
+            asked = {"action": "query", "meta": "siteinfo", "prop": "extracts", "format": "json"}
+            until = time.monotonic() + self._deadline
+            answer = await self._in_time(partial(self._transport.ask, asked, until))
+            warned = answer.get("warnings")
+            if isinstance(warned, dict) and "extracts" in str(warned.get("query")):
+                raise Unreadable(NO_TEXT)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Lets the `wikipedia` package ask this wiki, in this thread, until the deadline."""
+        token = _ask.set(partial(self._answer, time.monotonic() + self._deadline))
+        try:
+            yield
+        finally:
+            _ask.reset(token)
+
+    async def _in_time(self, work: Callable[[], _T]) -> _T:
+        """Returns what is worked out in a thread, if it is ready by the deadline."""
+        try:
+            # The thread ends by itself; this is for the one that hangs where no timeout reaches.
+            async with asyncio.timeout(self._deadline + GRACE):
+                return await asyncio.to_thread(work)
+        except TimeoutError:
+            raise Unreachable(f"{self._transport.address} did not answer in time") from None
+
+    def _answer(self, until: float, parameters: dict[str, Any]) -> Mapping[str, Any]:
+        asked = {"action": "query", "format": "json", **parameters}
+        return self._cache.answer(self._transport.address, asked, self._transport.ask, until)
+
+    def _find(self, entity: str) -> Page | Similar:
+        with self.serving():
+            title = _legal_title(entity)
+            found = None if title is None else _page(title)
+            if found is not None:
+                return found
+            titles = _search(entity)
+            same = [each for each in titles if title_key(each) == title_key(title or entity)]
+            found = _page(same[0]) if same and same[0] != title else None
+            return found or first_similar(titles)
+
+
+def client() -> SimpleNamespace:
+    """Returns what asks wikis in the package, without its memory of other wikis' answers."""
+    search: Any = wikipedia.search
+    return SimpleNamespace(
+        search=search.__wrapped__, page=wikipedia.page, exceptions=wikipedia.exceptions
+    )
+
+
+def _page(title: str) -> Page | Similar | None:
+    """Returns a page, the meanings of its title, or None if there is none."""
+    try:
+        page = wikipedia.page(title, auto_suggest=False)
+    except wikipedia.DisambiguationError as error:
+        options = [one_line(str(option)) for option in error.options]
+        return first_similar(options, ambiguous=True)
+    except (wikipedia.PageError, KeyError, AssertionError):
+        return None  # the package trips over what the wiki says of a title that cannot be
+    except (TypeError, AttributeError, LookupError, ValueError, RecursionError) as error:
+        raise Unreadable("the wiki's answer has another form than MediaWiki's") from error
+    try:
+        text = str(page.content)
+    except LookupError as error:
+        raise Unreadable(NO_TEXT) from error
+    renamed = title_key(page.title) != title_key(title)
+    return page_of_text(text, page.title, url=page.url, redirected_from=title if renamed else "")
+
+
+def _search(text: str) -> list[str]:
+    query = one_line("".join(" " if letter in _ILLEGAL else letter for letter in text))
+    if not query:
+        return []
+    try:
+        found = client().search(query[:LONGEST_SEARCH], results=MOST_SIMILAR)
+    except (TypeError, AttributeError, LookupError) as error:
+        raise Unreadable("the wiki's answer has another form than MediaWiki's") from error
+    return [str(title) for title in found]
+
+
+def _legal_title(entity: str) -> str | None:
+    """Returns a text as a title without section, or None if no page can have it."""
+    title, hash_sign, section = one_line(entity.replace("_", " ")).partition("#")
+    title = title.strip()
+    if hash_sign and not section.strip():
+        return None  # such as C#, which is not a section of C
+    if (
+        not title
+        or title.startswith((":", "/"))
+        or _ILLEGAL & set(title)
+        or unquote(title) != title
+    ):
+        return None
+    return title if len(title.encode()) <= LONGEST_TITLE else None
+
+
+@cache
+def _replace_transport() -> None:
+    """Puts our transport, and a parser that does not warn, into the package."""
+    original = package._wiki_request
+
+    def request(parameters: dict[str, Any]) -> Any:
+        ask = _ask.get()
+        return original(parameters) if ask is None else ask(parameters)
+
+    package._wiki_request = request
+    package.BeautifulSoup = partial(BeautifulSoup, features="html.parser")
