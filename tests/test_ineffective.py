@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from scripted import ScriptedChat
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry

@@ -11,9 +11,9 @@ from support.stepping import MARKER, Stepping
 
 import thoughtgraph as tg
 from thoughtgraph import outcome
-from thoughtgraph.cli.events import Telling
+from thoughtgraph.cli.screen.events import Telling
 from thoughtgraph.cli.viewer.payload import payload
-from thoughtgraph.nodes.score import UNREAD
+from thoughtgraph.nodes.stepwise.score import UNREAD
 from thoughtgraph.results import stored
 
 
