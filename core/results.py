@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from os.path import expanduser
 from pathlib import Path
-from typing import Any
+from reprlib import Repr
+from typing import Any, Self
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
@@ -27,6 +28,8 @@ OPTIONAL = ("candidates", "ensembles", "error", "prices", "unused")
 """What a stored result holds where there is some."""
 TOLD = ("verified", "right", "limit", "votes", "run", "date")
 """What it holds of how the search ended, besides its outcome in words."""
+_brief = Repr()
+_brief.maxstring = 200
 FRAME = (
     '<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 0" '
     'sandbox="allow-scripts"></iframe>'
@@ -34,9 +37,25 @@ FRAME = (
 
 
 class Page(str):
-    """A self-contained HTML page; a notebook shows it where it is a cell's last expression."""
+    """A self-contained HTML page; a notebook shows it where it is a cell's last expression.
 
-    __slots__ = ()
+    Args:
+        markup: The page.
+        told: What stands for it where only text is shown: the answer, and how the search ended.
+    """
+
+    __slots__ = ("told",)
+    told: str
+
+    def __new__(cls, markup: str, told: str = "") -> Self:
+        """Makes a page."""
+        page = super().__new__(cls, markup)
+        page.told = told
+        return page
+
+    def __repr__(self) -> str:
+        """Returns what a prompt shows, and a notebook without HTML: not the whole page."""
+        return f"<Page {self.told or f'of {len(self)} characters'}>"
 
     def _repr_html_(self) -> str:
         # In a frame of its own: its style and script concern nothing else of the notebook.
@@ -122,7 +141,9 @@ def html(out: Mapping[str, Any]) -> Page:
     Raises:
         InputError: It is no result.
     """
-    return Page(registry.viewer()([stored(out)]))
+    kept = stored(out)
+    told = f"answer={_brief.repr(kept['answer'])}, {kept['outcome']}"
+    return Page(registry.viewer()([kept]), told)
 
 
 def save(out: Mapping[str, Any], path: str | Path) -> None:

@@ -106,7 +106,10 @@ class Settings(BaseModel):
         "those runs (ours: off).",
     )
     limit_requests: int | None = Field(
-        2_000, ge=0, description="Most requests to the model (ours). None: no limit."
+        2_000,
+        ge=0,
+        description="Most requests to the model (ours); the samples of one question are one "
+        "request, however many calls the endpoint needs for them. None: no limit.",
     )
     limit_tokens: int | None = Field(
         5_000_000, ge=0, description="Most prompt and completion tokens together (ours)."

@@ -28,7 +28,8 @@ class Usage(TypedDict, total=False):
     """
 
     requests: int
-    """Calls that reached the model; one call may return several samples."""
+    """Questions that the model answered, each with its samples: one, also where an endpoint returns
+    fewer samples a call than were asked for and several calls are sent for one question."""
     samples: int
     """Completions returned by those calls; equals the papers' "interactions"."""
     prompt_tokens: int

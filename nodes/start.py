@@ -41,6 +41,8 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         problem = parts.read(settings, _problem(state))
         parts.check_used(settings, runtime.context, problem)
         run = secrets.token_hex(8)
+        if parts.evaluator is not None:  # may have the name of the model, yet be another
+            settings["evaluator_model"] = parts.evaluator.name
         prices = await parts.open_models(settings)
         if unknown(prices):
             if is_given(runtime.context, "limit_dollars") or parts.caps("limit_dollars"):

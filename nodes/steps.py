@@ -27,8 +27,11 @@ NOTHING = "(no output)"
 SURPLUS = "ended after the last solution that was wanted"
 TOO_LONG = "the longest path ends here"
 
-_LABEL = re.compile(r"[\s#*_>-]{0,10}step[ \t]{0,4}\d{1,4}[*_]{0,3}[.:)][*_]{0,3}\s*", re.I)
-_LABELS = re.compile(r"^[ \t#*_>-]{0,10}step[ \t]{0,4}(\d{1,4})[*_]{0,3}[.:)]", re.I | re.M)
+_HEAD = r"[ \t#*_>-]{0,10}(?:(?:the )?next )?step[ \t]{0,4}"
+_LABEL = re.compile(
+    rf"\s{{0,10}}{_HEAD}(?:\d{{1,4}}[*_]{{0,3}}[.:)]|[*_]{{0,3}}:)[*_]{{0,3}}\s*", re.I
+)
+_LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """The labels of steps at the beginnings of lines."""
 
 
@@ -248,7 +251,7 @@ def own(text: str, number: int) -> str:
 
 
 def bare(text: str) -> str:
-    """Returns a step without the labels (`Step 3:`) that a model repeats."""
+    """Returns a step without the labels (`Step 3:`, `Next step:`) that a model repeats."""
     begin = 0
     while label := _LABEL.match(text, begin):
         begin = label.end()

@@ -110,7 +110,15 @@ def one(call: Call) -> str:
         ("Step 3: 1 + 1 = 2", "1 + 1 = 2"),
         ("**Step 3.** Step 3: so", "so"),
         ("step 3. step 4. so", "so"),
+        ("Next step: 1 + 1 = 2", "1 + 1 = 2"),
+        ("**Next step:** so", "so"),
+        ("### The next step 3: so", "so"),
+        ("Step 3. Next Step: so", "so"),
+        ("Step: so", "so"),
+        ("Next step:", ""),
         ("Step 2 was wrong", "Step 2 was wrong"),
+        ("The next step is to add: 1 + 1", "The next step is to add: 1 + 1"),
+        ("Step by step: so", "Step by step: so"),
         ("  plain  ", "plain"),
     ],
 )
@@ -143,11 +151,22 @@ def test_scores_are_read(text: str, score: float | None) -> None:
         ("\nStep 2. b", 1, "Step 2. b"),
         ("By Step 2: nothing.\nSo a step 3: b", 1, "By Step 2: nothing.\nSo a step 3: b"),
         ("Step 3. c", 3, "Step 3. c"),
+        ("Next step 2: b\nNext step 3: c", 2, "Next step 2: b\n"),
         ("", 1, ""),
     ],
 )
 def test_a_response_is_one_step(text: str, number: int, step: str) -> None:
     assert own(text, number) == step
+
+
+@pytest.mark.parametrize("method", ["chain", "level_tot", "rollback"])
+async def test_a_thought_holds_no_label(method: str) -> None:
+    def reply(call: Call) -> str:
+        return f"Next step: {MARKER} 7" if call.role == "generate" else "Evaluation Score: 1"
+
+    out, _ = await run(method, reply)
+    (*_, step) = out["tree"].values()
+    assert step["text"] == f"{MARKER} 7"
 
 
 async def test_a_first_response_that_solves_all_does_not_end_the_chain() -> None:

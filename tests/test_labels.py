@@ -6,6 +6,7 @@ from rich.cells import cell_len
 
 from thoughtgraph.cli.labels import distinct, labels
 from thoughtgraph.cli.screen.cells import middle_cut, shared_out, wrapped
+from thoughtgraph.cli.screen.events import Telling
 from thoughtgraph.tree import Tree, grow, root
 
 STRATEGIES = [
@@ -30,6 +31,17 @@ def test_what_tells_little_or_everything_is_kept() -> None:
     assert distinct([]) == []
     prefix = ["Therefore the answer is seven", "Therefore the answer is"]
     assert distinct(prefix) == ["…is seven", "…is"], "a word is always left"
+
+
+def test_lines_name_a_thought_by_its_label() -> None:
+    tree: Tree = {"0": root()}
+    tree |= grow(tree, "0", [{"text": strategy} for strategy in STRATEGIES])
+    telling = Telling(tree, "Who was first?")
+    assert telling.quote("2") == "2: …look up the places."
+    assert telling.quote("0") == "0: Who was first?"
+    assert telling.quote("9") == "9: ", "one that is not in the tree yet"
+    born = [str(event) for event in telling.grown({}, tree)]
+    assert f"thought   {telling.quote('2')} (from 0)" in born
 
 
 def test_outputs_show_the_answer_that_was_read() -> None:

@@ -123,19 +123,22 @@ def test_a_notebook_shows_the_page_of_the_tree(model: str) -> None:
     out = tg.solve("3 5 7 9", model=model, **GAME)
     page = tg.html(dict(out))
     assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert repr(page) == f"<Page answer={out['answer']!r}, {out['outcome']}>"
+    assert len(repr(page)) < 300
     shown = page._repr_html_()
     assert shown == out._repr_html_()
     inside = shown.partition('srcdoc="')[2].partition('"')[0]
     assert markup.unescape(inside) == page
 
 
-async def test_models_that_a_graph_was_built_around_are_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", ["judge", "maker"])
+async def test_models_that_a_graph_was_built_around_are_named(tmp_path: Path, named: str) -> None:
     made, judge = ScriptedChat(reply=lambda call: ""), ScriptedChat(reply=lambda call: "")
-    models = ChatPort(made, name="maker"), ChatPort(judge, name="judge")
+    models = ChatPort(made, name="maker"), ChatPort(judge, name=named)
     graph = tg.build("tot_bfs", task="game24", model=models[0], evaluator_model=models[1])
     tg.save(await graph.ainvoke(PUZZLE), tmp_path / "run.json")
     kept = json.loads((tmp_path / "run.json").read_text())
-    assert (kept["settings"]["model"], kept["settings"]["evaluator_model"]) == ("maker", "judge")
+    assert (kept["settings"]["model"], kept["settings"]["evaluator_model"]) == ("maker", named)
     assert kept["date"].startswith("20")
 
 

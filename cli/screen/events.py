@@ -40,10 +40,11 @@ class Telling:
     problem: str
 
     def quote(self, key: str) -> str:
-        """Returns a thought's id and text."""
-        thought = self.tree.get(key)
-        problem = text.headline(self.problem)
-        words = problem if key == ROOT else text.written(thought or Thought())
+        """Returns a thought's id and label; of the root, the problem."""
+        if key in self.tree and key != ROOT:
+            words = labels(self.tree, [key])[key]
+        else:
+            words = text.headline(self.problem) if key == ROOT else ""
         return f"{key}: {text.short(words, LONGEST)}"
 
     def back(
