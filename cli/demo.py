@@ -1,15 +1,14 @@
 """What `thoughtgraph solve` does without arguments: a real search, small enough for a laptop."""
 
+import json
 import os
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
-
-from thoughtgraph.bench.questions.question_types import Type
-from thoughtgraph.bench.questions.scene_questions import generate
 
 TASK = "ptr"
 METHOD = "tomt_os"
-TYPE: Type = "sum"
 SETTINGS: Mapping[str, Any] = {
     "seed": 102,
     "evaluator": "grounded",
@@ -28,20 +27,30 @@ make the search end without an answer. `python -m thoughtgraph.bench.demonstrati
 
 
 class Demonstration(NamedTuple):
-    """A generated problem and its gold answer, which only the command sees."""
+    """A problem and its gold answer, which only the command sees."""
 
     problem: str
     gold: str
 
 
-def generated(seed: int) -> Demonstration:
-    """Returns a question about a scene of its own.
+def demonstration(seed: int) -> Demonstration:
+    """Returns the question about a scene that a seed shows.
 
     Args:
-        seed: Another seed, another scene.
+        seed: Any number; there are as many scenes as `demo.json` has lines (32), and the next
+            seed begins anew.
     """
-    question = generate("ptr", TYPE, 1, seed)[0]
-    return Demonstration(question.problem(), question.answer)
+    known = _demonstrations()
+    return known[seed % len(known)]
+
+
+@cache
+def _demonstrations() -> list[Demonstration]:
+    """Reads the questions, made by `python -m thoughtgraph.bench.questions.shipped`."""
+    text = files("thoughtgraph.cli").joinpath("demo.json").read_text(encoding="utf-8")
+    return [
+        Demonstration(json.dumps(entry["problem"]), entry["gold"]) for entry in json.loads(text)
+    ]
 
 
 def next_steps() -> tuple[str, str]:
@@ -51,6 +60,6 @@ def next_steps() -> tuple[str, str]:
     """
     command = "uv run thoughtgraph" if "UV_RUN_RECURSION_DEPTH" in os.environ else "thoughtgraph"
     return (
-        f"{command} solve --set seed=7 --html tree.html   (another scene; open the page)",
+        f"{command} solve --set seed=7 --html tree.html   (another of 32 scenes; open the page)",
         f'{command} solve "Was Aristotle born before the first computer?" --task strategyqa',
     )

@@ -13,8 +13,8 @@ Problem = Annotated[
     str | None,
     typer.Argument(
         help="The problem in the task's format, @FILE to read it from a file, or - for standard "
-        "input. "
-        "Without one, and without --task: a demonstration."
+        "input. Without one, and without --task: a demonstration; --set seed=N shows one of 32 "
+        "scenes."
     ),
 ]
 TaskId = Annotated[

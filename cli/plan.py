@@ -4,13 +4,13 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from os.path import expanduser
 from pathlib import Path
 from typing import Any
 
 from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method
+from thoughtgraph.cli import demo
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
@@ -86,8 +86,7 @@ def planned(wish: Wish) -> Plan:
     """
     check_files(wish)
     demonstrated = wish.problem is None and wish.task is None
-    demo = _demonstration() if demonstrated else None
-    name = full_name(wish.task or (demo.TASK if demo else DEFAULT_TASK))
+    name = full_name(wish.task or (demo.TASK if demonstrated else DEFAULT_TASK))
     task = task_of(name)
     if wish.method:
         registry.method(wish.method)
@@ -96,16 +95,16 @@ def planned(wish: Wish) -> Plan:
     if wish.evaluator_model:
         check_specifier(wish.evaluator_model)
     # Methods take LangGraph, which takes seconds to import: what needs none is told first.
-    problem = "" if demo else task.read(_problem(wish, name))
+    problem = "" if demonstrated else task.read(_problem(wish, name))
     method = wish.method
-    if demo:
+    if demonstrated:
         method = method or demo.METHOD
         given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
     method = method or default_method(task)
     module = registry.method_module(method)
     settings = effective(module.SETTINGS, task.published(method), given)
     admit(method, task, module.needs, settings, oracle=wish.oracle)
-    made = demo.generated(settings["seed"]) if demo else None
+    made = demo.demonstration(settings["seed"]) if demonstrated else None
     return Plan(
         method=method,
         task=name,
@@ -129,10 +128,6 @@ def check_files(wish: Wish) -> None:
     for path in (wish.json_file, wish.html_file):
         if path not in ("", "-"):
             results.check_writable(path)
-
-
-def _demonstration() -> Any:
-    return import_module("thoughtgraph.cli.demo")
 
 
 def _problem(wish: Wish, task: str) -> str:

@@ -11,6 +11,7 @@ from support.fake_server import FakeServer, Seen
 
 from thoughtgraph import registry
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
+from thoughtgraph.bench.questions.shipped import SHOWN, demonstrations
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.plan import Wish, planned
@@ -38,7 +39,7 @@ def command(
 
 
 def asked(seed: int) -> SceneQuestion:
-    return generate("ptr", demo.TYPE, 1, seed)[0]
+    return generate("ptr", "sum", 1, seed % SHOWN)[0]
 
 
 class Planner:
@@ -112,6 +113,17 @@ def test_another_seed_is_another_scene_and_the_gold_answer_is_kept_apart(tmp_pat
     assert one.settings["evaluator"] == "grounded"
     runs = Runs(tmp_path)
     assert runs.plan(runs.add(two)) == two, "a resumed run is compared with it too"
+
+
+def test_the_questions_are_what_the_generator_makes_from_the_first_seeds() -> None:
+    file = Path(__file__).parents[1] / "cli" / "demo.json"
+    assert file.read_text(encoding="utf-8") == demonstrations(), (
+        "run `python -m thoughtgraph.bench.questions.shipped .`"
+    )
+    for seed in (0, 19, SHOWN - 1):
+        question = generate("ptr", "sum", 1, seed)[0]
+        assert demo.demonstration(seed) == (question.problem(), question.answer)
+    assert demo.demonstration(SHOWN + 3) == demo.demonstration(3), "later seeds begin anew"
 
 
 def test_a_run_that_another_version_began_is_refused_in_one_line(

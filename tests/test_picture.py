@@ -8,7 +8,7 @@ import pytest
 from test_scene_tools import ROOM, SOLIDS
 
 from thoughtgraph.bench.questions.scene_questions import generate
-from thoughtgraph.cli.demo import SETTINGS, generated
+from thoughtgraph.cli.demo import SETTINGS, demonstration
 from thoughtgraph.tasks.scenes.picture import layout, svg
 from thoughtgraph.tools.scenes.scene import Scene
 
@@ -53,7 +53,7 @@ def test_a_picture_is_its_scene_and_follows_the_theme() -> None:
 
 
 def test_the_picture_in_the_readme_is_the_demonstrations() -> None:
-    problem = json.loads(generated(SETTINGS["seed"]).problem)
+    problem = json.loads(demonstration(SETTINGS["seed"]).problem)
     folder = Path(__file__).parents[1]
     shown = (folder / "docs" / "scene.svg").read_text(encoding="utf-8")
     assert shown == svg(Scene.from_json(problem["scene"]))

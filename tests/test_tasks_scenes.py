@@ -14,7 +14,7 @@ from thoughtgraph import prompts, registry
 from thoughtgraph.bench.papers import mixed_thought
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.questions.scene_shots import shots
+from thoughtgraph.bench.questions.shipped import examples
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.graphs.mixed_thought import TotSettings
@@ -203,8 +203,8 @@ def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
 @pytest.mark.parametrize(("style", "kind"), [("ptr", "sum"), ("clevr", "logic")])
 def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None:
     file = PROMPTS / "plans" / f"{style}_{kind}.json"
-    assert file.read_text() == shots(style, kind), (
-        "run `python -m thoughtgraph.bench.questions.scene_shots prompts/plans`"
+    assert file.read_text() == examples(style, kind), (
+        "run `python -m thoughtgraph.bench.questions.shipped .`"
     )
 
 

@@ -20,7 +20,7 @@ import thoughtgraph as tg
 from thoughtgraph.bench.papers.mixed_metrics import Score, counts, saving, score
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.questions.scene_shots import SEED as LIBRARY_SEED
+from thoughtgraph.bench.questions.shipped import SEED as LIBRARY_SEED
 from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.scenes.task import of_paper
 from thoughtgraph.tools.scenes.vocabulary import Style
