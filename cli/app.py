@@ -184,7 +184,7 @@ def methods(
 ) -> None:
     """List the methods, or one method's settings with defaults and bounds."""
     if name is None:
-        _load("listing").methods() if task is None else _load("describe").methods_for(task)
+        _load("catalog").methods() if task is None else _load("describe").methods_for(task)
     else:
         _load("describe").method(name, task)
 
@@ -192,7 +192,7 @@ def methods(
 @app.command()
 def tasks(debug: Debug = False) -> None:
     """List the kinds of problems, each with an example."""
-    _load("listing").tasks()
+    _load("catalog").tasks()
 
 
 @app.command()
@@ -213,7 +213,7 @@ def runs(
 @app.command()
 def models(debug: Debug = False) -> None:
     """List the ways to name a model, the default, and the weights that are here."""
-    _load("models").models()
+    _load("catalog").models()
 
 
 @app.command(context_settings=_LATER)

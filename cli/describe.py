@@ -8,8 +8,8 @@ from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
 from thoughtgraph.admission import admit, lacks
+from thoughtgraph.cli.catalog import show
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.cli.listing import show
 from thoughtgraph.context import effective
 from thoughtgraph.settings import CHOICES, Settings
 

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.models import size, whereabouts
+from thoughtgraph.cli.catalog import size, whereabouts
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import weights
 from thoughtgraph.llm.endpoints import port_for

@@ -15,7 +15,6 @@ from langgraph.runtime import RunControl
 from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.cli.outcome import limit_of
 from thoughtgraph.cli.plan import Plan
 from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
@@ -23,6 +22,7 @@ from thoughtgraph.cli.screen.display import Screen
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.progress import follow
 from thoughtgraph.cli.screen.watch import STREAM, Watch
+from thoughtgraph.cli.summary import limit_of
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.paid import Paid, Unused
 from thoughtgraph.llm.port import ChatPort

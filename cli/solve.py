@@ -13,13 +13,12 @@ from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
-from thoughtgraph.cli.introduction import introduce, uncounted
-from thoughtgraph.cli.outcome import Outcome, limit_of, resume_hint, show
 from thoughtgraph.cli.plan import Plan, Wish, check_files, limit_settings, raised, unexpected
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen.display import screen_for
 from thoughtgraph.cli.session import Ended, Session
+from thoughtgraph.cli.summary import Outcome, introduce, limit_of, resume_hint, show, uncounted
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
 from thoughtgraph.llm.paid import Paid
 from thoughtgraph.llm.prices import check_limit, prices_of

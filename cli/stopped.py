@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.cli import text
-from thoughtgraph.cli.outcome import resume_hint
 from thoughtgraph.cli.runs import KILLED, Runs
+from thoughtgraph.cli.summary import resume_hint
 
 ALL = "all"
 LONGEST = 60

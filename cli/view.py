@@ -1,12 +1,167 @@
-"""`thoughtgraph view`: search trees as one page."""
+"""`thoughtgraph view`: results read back from files, checked, and made one page."""
 
+import json
 import webbrowser
+from collections.abc import Iterator, Mapping
+from functools import cache
 from os.path import expanduser
 from pathlib import Path
+from typing import Any, NotRequired, cast
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from thoughtgraph import results
-from thoughtgraph.cli import stored
 from thoughtgraph.cli.viewer import page
+from thoughtgraph.errors import InputError
+from thoughtgraph.llm.paid import Unused
+from thoughtgraph.outcome import Vote
+from thoughtgraph.tree import ROOT, Thought, Tree
+from thoughtgraph.usage import Usage
+
+SUFFIXES = (".json", ".jsonl")
+DATABASE = b"SQLite format 3\x00"
+"""What a file of checkpoints or recorded answers begins with."""
+REMEDY = "`thoughtgraph solve --json FILE` writes one"
+
+
+class Result(TypedDict):
+    """What `solve --json` writes; a page needs the first five."""
+
+    method: str
+    task: str
+    problem: str
+    settings: dict[str, Any]
+    tree: dict[str, Thought]
+    answer: NotRequired[str | None]
+    candidates: NotRequired[list[str | None]]
+    ensembles: NotRequired[dict[str, str | None]]
+    outcome: NotRequired[str]
+    stop_reason: NotRequired[str]
+    limit: NotRequired[str]
+    verified: NotRequired[bool | None]
+    right: NotRequired[bool]
+    votes: NotRequired[list[Vote]]
+    run: NotRequired[str]
+    date: NotRequired[str]
+    error: NotRequired[str]
+    usage: NotRequired[Usage]
+    unused: NotRequired[Unused]
+    prices: NotRequired[dict[str, list[float] | None]]
+    versions: NotRequired[dict[str, str]]
+
+
+NEEDED = ("method", "task", "problem", "tree")
+"""What makes a JSON object of a folder a result, whole or damaged; others are passed over."""
+ALWAYS = ("id", "parent", "depth", "status", "text")
+"""Fields that every thought has."""
+
+
+def read(path: str) -> list[Result]:
+    """Returns the results in a file, or in all the `.json` and `.jsonl` files of a folder.
+
+    Raises:
+        InputError: There is none, or a file cannot be read or holds something else.
+    """
+    source = Path(expanduser(path))
+    if source.is_dir():
+        files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES)
+        found = [(file, item) for file in files for item in _items(file) if _meant(item)]
+        if not found:
+            raise InputError(f"no results in {path!r}; {REMEDY}")
+        return [_checked(file, item) for file, item in found]
+    items = _items(source)
+    if not items:
+        raise InputError(f"{path!r} is empty; {REMEDY}")
+    return [_checked(source, item) for item in items]
+
+
+def _items(path: Path) -> list[Any]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r} ({error.strerror}); check the path") from None
+    if content.startswith(DATABASE):
+        raise InputError(f"{str(path)!r} is a database, not a result; {REMEDY}")
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{str(path)!r} is no text file; a result is JSON, {REMEDY}") from None
+    parts = text.split("\n") if path.suffix == ".jsonl" else [text]
+    try:
+        return [json.loads(part) for part in parts if part.strip()]
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{str(path)!r} is not JSON ({error}); give a result file") from None
+
+
+def _meant(item: Any) -> bool:
+    return isinstance(item, dict) and all(name in item for name in NEEDED)
+
+
+def _checked(path: Path, item: Any) -> Result:
+    try:
+        result = _adapter().validate_python(item, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        wrong = f"{place}: {first['msg'].lower()}" if place else first["msg"].lower()
+    else:
+        wrong = next(_faults(result["tree"]), "")
+    if wrong:
+        raise InputError(f"{str(path)!r} is no result ({wrong}); {REMEDY}")
+    # The whole of it: what a later version adds is carried on.
+    return cast("Result", item)
+
+
+@cache
+def _adapter() -> TypeAdapter[Result]:
+    return TypeAdapter(Result)
+
+
+def _faults(tree: Tree) -> Iterator[str]:
+    """Yields what keeps thoughts from being a tree that grew from its root, parents first."""
+    if ROOT not in tree:
+        yield "the tree has no root" if tree else "the tree is empty"
+    for key, thought in tree.items():
+        missing = [name for name in ALWAYS if name not in thought]
+        if missing:
+            yield f"thought {key!r} has no {missing[0]}"
+        elif thought["id"] != key or not (key.isascii() and key.isdecimal()):
+            yield f"thought {key!r} has the id {thought['id']!r}"
+        elif lost := next((name for name in _named(thought) if name not in tree), None):
+            yield f"thought {key!r} speaks of {lost!r}, which is not there"
+        elif wrong := _misplaced(tree, thought):
+            yield f"thought {key!r} {wrong}"
+
+
+def _misplaced(tree: Tree, thought: Thought) -> str:
+    parent = thought["parent"]
+    if parent is None:
+        depth, older = 0, thought["id"] == ROOT
+    else:
+        depth, older = tree[parent]["depth"] + 1, int(parent) < int(thought["id"])
+    if not older:
+        return f"cannot have the parent {parent!r}"
+    return "" if thought["depth"] == depth else f"has the depth {thought['depth']}, not {depth}"
+
+
+def _named(thought: Thought) -> Iterator[str]:
+    """Yields the ids by which a thought speaks of others."""
+    if parent := thought["parent"]:
+        yield parent
+    if "rollback" in thought:
+        yield thought["rollback"]["to"]
+    if "caused_by" in thought:
+        yield thought["caused_by"]
+    yield from thought.get("experiences", [])
+    shown: Mapping[str, Any] = thought.get("shown", {})
+    yield from shown.get("rejected", [])
+    yield from shown.get("beside", [])
+    yield from shown.get("lessons", [])
+    if propagation := thought.get("propagation"):
+        yield propagation["last"]
+        yield from (each["thought"] for each in propagation["raised"])
+
 
 FOLDER_PAGE = "trees.html"
 
@@ -22,7 +177,7 @@ def view(path: str, out: str, *, browse: bool = False) -> None:
     source = Path(expanduser(path))
     default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
     target = out or str(default)
-    found = stored.read(path)
+    found = read(path)
     results.check_writable(target)
     results.write(target, page(found))
     trees = "1 search tree" if len(found) == 1 else f"{len(found)} search trees"

@@ -13,7 +13,7 @@ from support.pages_script import ScriptedPages
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.cli import steps, text
+from thoughtgraph.cli import summary, text
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.watch import STREAM, Watch
@@ -101,13 +101,13 @@ async def test_the_way_that_is_shown_led_to_the_answer_though_other_ways_gave_th
             graph = tg.build(method, task=Errand(), model=model)
             out = await graph.ainvoke({"problem": "a"}, context={"n_generate": 3})
             tree, usage, answer = out["tree"], out["usage"], out["answer"]
-            end = steps.chosen(tree)
+            end = summary.chosen(tree)
             assert (end and end["answer"]) == answer
             if end is None:
-                assert steps.action_lines(tree) == []
+                assert summary.action_lines(tree) == []
                 continue
             way = tg.path_to(tree, end["id"])
-            assert len(steps.action_lines(tree)) in (0, len(way))
+            assert len(summary.action_lines(tree)) in (0, len(way))
             assert len(way) == usage["reasoning_steps"]
             assert sum(step.get("price", 0.0) for step in way) == usage["tool_cost_path"]
             page = payload([{**out, "method": method, "task": "errand", "problem": "a"}])

@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from support.fake_server import FakeServer, Fault
 from support.scripted import ScriptedChat
 
-from thoughtgraph.cli.models import models
+from thoughtgraph.cli.catalog import models
 from thoughtgraph.errors import InputError, ModelError, ThoughtgraphError
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates

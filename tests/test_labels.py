@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from thoughtgraph.cli.labels import distinct, labels
-from thoughtgraph.cli.screen.cells import middle_cut, shared_out, wrapped
 from thoughtgraph.cli.screen.events import Telling
+from thoughtgraph.cli.text import middle_cut, shared_out, wrapped
 from thoughtgraph.tree import Tree, grow, root
 
 STRATEGIES = [

@@ -12,11 +12,10 @@ from rich.text import Text
 from thoughtgraph.cli import text
 from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.screen import progress
-from thoughtgraph.cli.screen.cells import set_cell, shared_out, wrapped
-from thoughtgraph.cli.screen.doing import QUIET
-from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.cli.screen.events import QUIET, Event
 from thoughtgraph.cli.screen.layout import Row, rows
 from thoughtgraph.cli.screen.watch import Watch
+from thoughtgraph.cli.text import set_cell, shared_out, wrapped
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Thought, Tree
 

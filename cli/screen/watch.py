@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, cast
 from langgraph.types import Overwrite, StreamMode
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.screen.doing import BACK, DOING, PROPAGATE, QUIET, VERIFY
-from thoughtgraph.cli.screen.events import Event, Telling
+from thoughtgraph.cli.screen.events import BACK, DOING, PROPAGATE, QUIET, VERIFY, Event, Telling
 from thoughtgraph.folds import folds
 from thoughtgraph.llm.local import Work
 from thoughtgraph.nodes.ask import RETRY

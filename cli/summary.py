@@ -1,19 +1,63 @@
-"""The last lines of `solve`: the answer, whether it checks, why the search ended, what it cost."""
+"""The first and the last lines of `solve`: the question, and what came of it at what cost."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 
-from thoughtgraph.cli import steps, text
+from thoughtgraph import results
+from thoughtgraph.cli import text
+from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.plan import Plan
-from thoughtgraph.llm.prices import dollars
+from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.errors import InputError
+from thoughtgraph.llm.prices import Prices, dollars, remedy, unknown
 from thoughtgraph.outcome import INTERRUPTED, REJECTED, rightness, verdict
 from thoughtgraph.settings import LIMIT_PREFIX
-from thoughtgraph.tree import Thought
+from thoughtgraph.task import Pictures
+from thoughtgraph.tree import Thought, Tree, path_to
 from thoughtgraph.usage import Usage
+
+
+def introduce(console: Console, plan: Plan, folder: Path, run: str) -> None:
+    """Prints the question of a problem that has a picture, writes the picture and names its file.
+
+    Args:
+        console: Standard output.
+        plan: What will be run.
+        folder: Where pictures are kept.
+        run: The run's id, which names the file.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    task = task_of(plan.task)
+    if not isinstance(task, Pictures):
+        return
+    file = folder / f"{run}.svg"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        results.write(str(file), task.picture(plan.problem))
+    except OSError as error:
+        raise InputError(
+            f"cannot write {str(file)!r} ({error.strerror}); set THOUGHTGRAPH_DATA to a folder "
+            "that can be written"
+        ) from error
+    console.print(f"question: {text.line(text.headline(plan.problem))}", markup=False)
+    console.print(f"picture:  {file}", markup=False)
+
+
+def uncounted(prices: Prices) -> list[Event]:
+    """Returns the news that the limit on dollars is off, where the price of a model is unknown."""
+    if not (names := unknown(prices)):
+        return []
+    why = f"no price of {', '.join(names)} is known; give it with {remedy(names[0])}"
+    return [Event("dollars", f"neither counted nor limited, as {why}")]
+
 
 LABEL = 10
 _RIGHT = {True: "green", False: "red", None: ""}
@@ -49,9 +93,9 @@ def show(console: Console, outcome: Outcome) -> None:
 def facts(outcome: Outcome) -> Iterator[Fact]:
     """Yields what there is to tell."""
     result = outcome.result
-    if plan := steps.plan_lines(result["tree"]):
+    if plan := plan_lines(result["tree"]):
         yield Fact("plan", _indented("\n".join(plan)))
-    if way := steps.action_lines(result["tree"]):
+    if way := action_lines(result["tree"]):
         yield Fact("steps", _indented("\n".join(way)))
     yield from _answer(outcome)
     yield from _search(outcome)
@@ -74,9 +118,9 @@ def _answer(outcome: Outcome) -> Iterator[Fact]:
         yield Fact("right", rightness(right, outcome.plan.gold), _RIGHT[right])
     elif answer is not None:
         yield Fact("verified", verdict(outcome.result), _RIGHT[outcome.result.get("verified")])
-    end = steps.chosen(outcome.result["tree"]) or Thought()
+    end = chosen(outcome.result["tree"]) or Thought()
     if (note := end.get("note", "")).startswith(REJECTED):
-        why = text.short(note.removeprefix(REJECTED), steps.LONGEST)
+        why = text.short(note.removeprefix(REJECTED), LONGEST)
         yield Fact("judged", f"no, the search itself rejected this answer: {why}", "red")
     if outcome.result["settings"]["oracle"]:
         yield Fact("oracle", "yes, the search was told whether an answer is right")
@@ -85,7 +129,7 @@ def _answer(outcome: Outcome) -> Iterator[Fact]:
 def _search(outcome: Outcome) -> Iterator[Fact]:
     """Yields how the search went."""
     result = outcome.result
-    if tried := steps.tries(result["tree"]):
+    if tried := tries(result["tree"]):
         yield Fact("tried", tried)
     yield Fact("ended", _ending(result), "red" if result["stop_reason"] == "error" else "")
     yield Fact("cost", cost(result))
@@ -146,3 +190,63 @@ def _ending(result: Mapping[str, Any]) -> str:
 
 def _indented(answer: str) -> str:
     return answer.replace("\n", "\n" + " " * LABEL)
+
+
+LONGEST = 200
+"""Characters of a line that are shown."""
+
+
+def plan_lines(tree: Tree) -> list[str]:
+    """Returns the accepted plan, each step with what it returned; none if no plan was accepted."""
+    ends = [key for key, thought in tree.items() if _ends(thought)]
+    return [line for key in ends[:1] for thought in path_to(tree, key) for line in _lines(thought)]
+
+
+def action_lines(tree: Tree) -> list[str]:
+    """Returns the way to the answer: each thought, its call of a tool, and what was observed.
+
+    There is none in a search that calls no tools.
+    """
+    end = chosen(tree)
+    way = () if end is None else path_to(tree, end["id"])
+    acted = any(thought.get("action") for thought in way)
+    return [_action_line(thought) for thought in way if acted]
+
+
+def chosen(tree: Tree) -> Thought | None:
+    """Returns the thought that gave the answer; None without an answer."""
+    return next((thought for thought in tree.values() if thought.get("chosen")), None)
+
+
+def tries(tree: Tree) -> str:
+    """Returns how many calls wrote steps and why some were refused; empty for another search."""
+    calls = [t for t in tree.values() if "steps" in t.get("created_by", {})]
+    if not calls:
+        return ""
+    refused = Counter(
+        t.get("note", "").partition(":")[0] for t in calls if t.get("status") == "pruned"
+    )
+    reasons = ", ".join(f"{code} {number}" for code, number in sorted(refused.items()))
+    told = f"{text.count(len(calls), 'call')} for steps, {refused.total()} refused"
+    return f"{told} ({reasons})" if reasons else told
+
+
+def _ends(thought: Thought) -> bool:
+    ended = thought.get("status") == "terminal" and "tool_state" in thought
+    return ended and not thought.get("action")
+
+
+def _action_line(thought: Thought) -> str:
+    if "action" not in thought:  # an answer that was forced without a call
+        return text.short(thought["text"], LONGEST)
+    did = text.action(thought) or "(no action)"
+    seen = text.short(thought.get("observation") or "", LONGEST)
+    return f"{text.short(thought.get('text', ''), LONGEST)} {did}  → {seen}"
+
+
+def _lines(thought: Thought) -> Iterator[str]:
+    steps = thought.get("text", "").split("\n")
+    seen = (thought.get("observation") or "").split("\n")
+    for at, step in enumerate(steps):
+        value = f"  → {text.short(seen[at], LONGEST)}" if at < len(seen) and seen[at] else ""
+        yield text.short(step, LONGEST) + value
