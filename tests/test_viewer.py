@@ -98,7 +98,9 @@ async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
 
 
 async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
-    monkeypatch.setitem(registry.TASKS, "motto", TaskEntry("motto", "support.stored:Motto", "", "x"))
+    monkeypatch.setitem(
+        registry.TASKS, "motto", TaskEntry("motto", "support.stored:Motto", "", "x")
+    )
 
     def reply(call: Call) -> list[str]:
         draws = rng(call.prompt, call.draw)
