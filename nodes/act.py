@@ -204,7 +204,8 @@ def call_tool(parts: Parts) -> Node:
         asker.meter.wait()
         called = tools.call(action["name"], action["argument"], state_after(before))
         try:
-            result = await asker.meter.in_time(called)
+            async with asker.meter.in_time():
+                result = await called
         except OutOfTime:
             return asker.update(stop_reason="budget")
         fields: Thought = {

@@ -183,6 +183,41 @@ async def test_parameters_and_stops_reach_the_server(server: FakeServer) -> None
     assert "unheard_of" not in body and "top_p" not in body
 
 
+FRAMES = 5
+"""Functions of the port that lie between a node and the model, at most."""
+
+
+def port_functions() -> set[str]:
+    """The port's functions that wait for a model now, in whichever task."""
+    found: set[str] = set()
+    for task in asyncio.all_tasks():
+        waits: Any = task.get_coro()
+        while waits is not None and hasattr(waits, "cr_frame"):
+            if waits.cr_frame.f_globals["__name__"].startswith("thoughtgraph.llm."):
+                found.add(waits.cr_code.co_qualname)
+            waits = waits.cr_await
+    return found
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"draw": Draw("p", "0")}, {"n": 3}, {"n": 3, "draw": Draw("p", "0")}],
+    ids=["evaluation", "generation", "evaluations", "generations"],
+)
+@pytest.mark.parametrize("native", [True, False])
+async def test_few_functions_lie_between_a_node_and_the_model(asked: Any, native: bool) -> None:
+    crossed: list[set[str]] = []
+
+    def reply(call: Call) -> str:
+        crossed.append(port_functions())
+        return "text"
+
+    asking = ChatPort(ScriptedChat(reply=reply), choices=128 if native else 1)
+    assert await asking.sample(ASK, **asked) == ["text"] * asked.get("n", 1)
+    assert all({"ChatPort.sample", "ChatPort._attempt"} <= names for names in crossed)
+    assert 0 < max(map(len, crossed)) <= FRAMES, crossed
+
+
 # Evaluations are shared, generations never.
 
 

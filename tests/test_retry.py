@@ -10,7 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.retry import Retry, retry_after
+from thoughtgraph.llm.failures import retry_after
+from thoughtgraph.llm.retry import Retry
 
 QUICK = Retry(give_up_after=5.0, first_wait=0.001, longest_wait=0.01)
 
@@ -41,10 +42,8 @@ async def run(
     endpoint: Endpoint, retry: Retry = QUICK, hide: Sequence[str] = ()
 ) -> tuple[str, int]:
     retries: list[int] = []
-    text = await retry.run(
-        endpoint, endpoint="m at e", retried=lambda failure: retries.append(1), hide=hide
-    )
-    return text, len(retries)
+    loop = retry.loop(endpoint="m at e", retried=lambda failure: retries.append(1), hide=hide)
+    return await loop(endpoint), len(retries)
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
@@ -63,7 +62,7 @@ async def test_a_body_that_was_cut_off_is_asked_for_again() -> None:
     async def call() -> object:
         return json.loads(bodies.pop(0))
 
-    assert await QUICK.run(call, endpoint="e", retried=lambda failure: None) == [3]
+    assert await QUICK.loop(endpoint="e", retried=lambda failure: None)(call) == [3]
 
 
 @pytest.mark.parametrize(

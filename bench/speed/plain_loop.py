@@ -34,7 +34,7 @@ def asker(model: ChatOpenAI, retry: Retry | None = None) -> Ask:
 
         if retry is None:
             return await call()
-        return await retry.run(call, endpoint="plain", retried=lambda failure: None)
+        return await retry.loop(endpoint="plain", retried=lambda failure: None)(call)
 
     return ask
 

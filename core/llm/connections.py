@@ -12,7 +12,7 @@ from httpx2 import URL, AsyncByteStream, Response
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from thoughtgraph.llm.retry import Unacceptable
+from thoughtgraph.llm.failures import Unacceptable
 
 if TYPE_CHECKING:
     # They take longer to import than everything else that is needed to check a command line.
@@ -64,7 +64,7 @@ def secrets_of(model: BaseChatModel) -> list[str]:
     return [text for text in texts if len(text) >= SHORTEST_SECRET]
 
 
-def understood(parameters: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def supported(parameters: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
     """Returns the parameters that are given, by the model's own names; what it lacks is left out.
 
     Args:
@@ -78,10 +78,10 @@ def understood(parameters: Mapping[str, Any], fields: Collection[str]) -> dict[s
     return {name: value for name, value in known.items() if name in fields}
 
 
-def placed(
+def arguments_of(
     model: BaseChatModel, parameters: Mapping[str, Any]
 ) -> tuple[BaseChatModel, dict[str, Any]]:
-    """Returns a model and what its call is given: Ollama's reads parameters off itself alone."""
+    """Returns the model to call, and its arguments: Ollama's reads parameters off itself alone."""
     if any(name in parameters for name in OTHER_LENGTHS):
         return model.model_copy(update=dict(parameters)), {}
     return model, dict(parameters)

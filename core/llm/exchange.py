@@ -1,8 +1,7 @@
 """One question to a chat model, and what is read out of the answer."""
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from langchain_core.callbacks import BaseCallbackManager
@@ -10,10 +9,9 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
-from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
 from thoughtgraph.llm.cache import Answer
+from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.retry import BadAnswer, Retry
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
@@ -56,7 +54,7 @@ class Request(NamedTuple):
     def content(self) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
         return {
-            "messages": [_spoken(message) for message in self.messages],
+            "messages": [_content(message) for message in self.messages],
             "n": self.n,
             "stop": self.stop,
             "parameters": self.parameters,
@@ -97,30 +95,18 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     texts = [_text(generation) for generation in generations[:n]]
     if not texts:
         raise BadAnswer("the answer holds no completion")
-    told = result.llm_output or {}
-    usage = told.get("token_usage") or _message_usage(generations)
+    output = result.llm_output or {}
+    usage = output.get("token_usage") or _message_usage(generations)
     prompt = _number(usage.get("prompt_tokens"))
     completion = _number(usage.get("completion_tokens"))
     # Of several completions llama.cpp counts the first alone.
-    of_one = completion > 0 and _LLAMA_CPP.match(str(told.get("system_fingerprint")))
+    of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
     uncounted = texts[1:] if of_one else [] if completion else texts
     letters = sum(map(len, uncounted))
     return {
         "texts": texts,
         "prompt_tokens": prompt or request.prompt_tokens(),
         "completion_tokens": completion + -(-letters // LETTERS_A_TOKEN),
-    }
-
-
-def joined(answers: Sequence[Answer]) -> Answer:
-    """Makes one answer of several calls for the same conversation.
-
-    Prompt tokens add up: without native n the provider bills them for every call.
-    """
-    return {
-        "texts": [text for answer in answers for text in answer["texts"]],
-        "prompt_tokens": sum(answer["prompt_tokens"] for answer in answers),
-        "completion_tokens": sum(answer["completion_tokens"] for answer in answers),
     }
 
 
@@ -143,61 +129,7 @@ def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answe
     return answer
 
 
-async def attempted(
-    retry: Retry,
-    attempt: Callable[[], Awaitable[Answer]],
-    meter: Meter,
-    *,
-    endpoint: str,
-    hide: Sequence[str],
-) -> Answer:
-    """Makes one call, again after passing faults, for as long as the limit on seconds allows.
-
-    Args:
-        retry: When failed attempts are repeated.
-        attempt: Makes one attempt.
-        meter: Counts and tells repeated attempts, and knows the time that is left.
-        endpoint: Named in errors.
-        hide: Texts that no error may show.
-
-    Raises:
-        OutOfTime: The time was over while nothing was wrong with the endpoint.
-        ModelError: The endpoint refused or kept failing, until the time was over or longer.
-    """
-    failures: list[ModelError] = []
-
-    def retried(failure: ModelError) -> None:
-        failures.append(failure)
-        meter.retry(str(failure))
-
-    try:
-        return await meter.in_time(
-            retry.run(attempt, endpoint=endpoint, retried=retried, hide=hide)
-        )
-    except OutOfTime:
-        if failures:  # the limit never hides what kept the answer away
-            raise failures[-1] from None
-        raise
-
-
-async def gathered(
-    calls: Iterable[Awaitable[Answer]],
-) -> tuple[list[Answer], ModelError | BudgetSpent | None]:
-    """Returns the answers that came and the error that kept others away; waits for all of them."""
-    results = await asyncio.gather(*calls, return_exceptions=True)
-    answers: list[Answer] = []
-    error: ModelError | BudgetSpent | None = None
-    for result in results:
-        if isinstance(result, ModelError) or (error is None and isinstance(result, BudgetSpent)):
-            error = result
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            answers.append(result)
-    return answers, error
-
-
-def _spoken(message: BaseMessage) -> list[Any]:
+def _content(message: BaseMessage) -> list[Any]:
     """Returns what of a message reaches the model."""
     called = (getattr(message, name, None) for name in ("tool_calls", "tool_call_id"))
     return [message.type, message.content, message.name, *called]

@@ -2,13 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, cast
 
-from thoughtgraph.errors import BudgetSpent, OutOfTime
+from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
 from thoughtgraph.usage import Limits, Usage, add_counts, spent
-
-T = TypeVar("T")
 
 SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
 """The counters that nodes of one superstep tell each other, because limits speak of them."""
@@ -84,6 +83,27 @@ class Meter:
         """Gives a reserved request back: it was not answered, or `count` takes over."""
         self._share("requests", -1)
 
+    @contextmanager
+    def request(self, role: str, model: str) -> Iterator[None]:
+        """Watches one request: admits it, and counts it when it was answered.
+
+        Args:
+            role: What it is for.
+            model: Name of the model.
+
+        Raises:
+            BudgetSpent: It is not admitted.
+        """
+        self.admit()
+        try:
+            yield
+        except ModelError as error:
+            self.fail(str(error))
+            raise
+        finally:
+            self.release()
+        self.count(role, model, requests=1)
+
     def wait(self) -> None:
         """Notes that the node waits for a model or a tool: its time counts."""
         self._waited = True
@@ -93,22 +113,30 @@ class Meter:
         limit = self._limits.get("seconds")
         return None if limit is None else max(0.0, limit - self._now().get("seconds", 0.0))
 
-    async def in_time(self, work: Awaitable[T]) -> T:
-        """Awaits something for as long as the limit on seconds allows, then cancels it.
+    @asynccontextmanager
+    async def in_time(self, failures: Sequence[ModelError] = ()) -> AsyncIterator[None]:
+        """Lets its body wait for as long as the limit on seconds allows, then cancels it.
+
+        Args:
+            failures: What went wrong with it so far: the limit never hides what kept an answer
+                away.
 
         Raises:
+            ModelError: The time was over first, and something had gone wrong; the last of it.
             OutOfTime: The time was over first.
         """
         bound = asyncio.timeout(self.left())
         try:
             async with bound:
-                return await work
+                yield
         except TimeoutError:
             if not bound.expired():
                 raise
             # A timer and a clock may differ by less than anybody sees, and no router may take that
             # for time that is left.
             self._late = (self.left() or 0.0) + 0.001
+            if failures:
+                raise failures[-1] from None
             raise OutOfTime("the limit on seconds is reached") from None
 
     def retry(self, cause: str) -> None:

@@ -15,29 +15,21 @@ from thoughtgraph.errors import InputError, ModelError, ReplayMiss
 from thoughtgraph.llm.cache import Answer, AnswerCache, MemoryCache, digest
 from thoughtgraph.llm.connections import (
     Connections,
+    arguments_of,
     endpoint_of,
     model_name,
-    placed,
     provider_of,
     secrets_of,
-    understood,
+    supported,
 )
-from thoughtgraph.llm.exchange import (
-    TOKENS_A_SAMPLE,
-    Draw,
-    Request,
-    attempted,
-    callbacks,
-    counted,
-    gathered,
-    joined,
-    read,
-)
+from thoughtgraph.llm.exchange import TOKENS_A_SAMPLE, Draw, Request, callbacks, counted, read
+from thoughtgraph.llm.flights import Flights
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.paid import Paid
 from thoughtgraph.llm.prices import Price, listed
 from thoughtgraph.llm.retry import Retry
+from thoughtgraph.llm.samples import Samples
 from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
@@ -50,8 +42,6 @@ Replay = Literal["off", "record", "replay"]
 
 MOST_CHOICES = 128
 """Samples a request to OpenAI may ask for."""
-REFUSES_N = frozenset({400, 422})
-"""How servers that cannot return several samples answer a request for them."""
 
 
 class ChatPort:
@@ -111,7 +101,7 @@ class ChatPort:
                 "parameters": model._identifying_params,
             }
         )
-        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
+        self._flights = Flights()
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows.
@@ -160,41 +150,22 @@ class ChatPort:
             ReplayMiss: A replayed run asked for something that was not recorded.
         """
         meter = meter or Meter(Limits(), Usage())
-        known = understood(parameters or {}, self._fields)
+        known = supported(parameters or {}, self._fields)
         request = Request(messages, n, role, stop or (), draw, known)
-        kept = self._replay != "off" or (draw is None and scope == "shared")
-        key = self._key(request, "" if kept else scope) if kept or draw is None else ""
-        find = self._find_once if draw is None else self._find
-        answer = await find(request, key, meter, keep=kept)
-        return list(answer["texts"])
+        keep = self._replay != "off" or (draw is None and scope == "shared")
+        key = self._key(request, "" if keep else scope) if keep or draw is None else ""
+        if draw is not None:
+            return list((await self._find(request, key, meter, keep=keep))["texts"])
+        async with self._flights.join(key, meter) as flight:
+            if not flight.done():
+                flight.set_result(await self._find(request, key, meter, keep=keep))
+            else:
+                flight.result()  # or what the asker failed with
+                meter.count(role, self.name, cached=1)
+        return list(flight.result()["texts"])
 
     def _key(self, request: Request, scope: str) -> str:
         return digest({"model": self._identity, "scope": scope, **request.content()})
-
-    async def _find_once(self, request: Request, key: str, meter: Meter, *, keep: bool) -> Answer:
-        """Finds the answer unless somebody else is about to; then waits for theirs."""
-        here = asyncio.get_running_loop(), key
-        while (flight := self._flights.get(here)) is not None:
-            meter.wait()
-            await meter.in_time(asyncio.wait([flight]))
-            if not flight.cancelled():
-                answer = flight.result()
-                meter.count(request.role, self.name, cached=1)
-                return answer
-            # The asker was stopped or out of budget; this caller is not.
-        flight = self._flights[here] = here[0].create_future()
-        try:
-            answer = await self._find(request, key, meter, keep=keep)
-        except ModelError as error:
-            flight.set_exception(error)
-            flight.exception()  # nobody may be waiting for it
-            raise
-        else:
-            flight.set_result(answer)
-            return answer
-        finally:
-            flight.cancel()
-            del self._flights[here]
 
     async def _find(self, request: Request, key: str, meter: Meter, *, keep: bool) -> Answer:
         """Takes the answer from the cache, or asks and keeps it there."""
@@ -205,7 +176,8 @@ class ChatPort:
             raise ReplayMiss(
                 f"nothing recorded for a {request.role!r} request of {self.name}: record again"
             )
-        answer = await self._ask(request, meter)
+        with meter.request(request.role, self.name):
+            answer = await self._ask(request, meter)
         if keep and len(answer["texts"]) == request.n:
             try:
                 await self._stored(self._cache.put, key, answer)
@@ -220,79 +192,58 @@ class ChatPort:
         return await asyncio.to_thread(call, *values, **more)
 
     async def _ask(self, request: Request, meter: Meter) -> Answer:
-        meter.admit()
-        try:
-            answer = await self._collect(request, meter)
-        except ModelError as error:
-            meter.fail(str(error))
-            raise
-        finally:
-            meter.release()
-        meter.count(request.role, self.name, requests=1)
-        return answer
-
-    async def _collect(self, request: Request, meter: Meter) -> Answer:
         """Asks until all samples are there: by one call, where the server returns several."""
         if request.n == 1:
-            return await self._send(request, 0, 1, meter)
-        parts: list[Answer] = []
-        error: Exception | None = None
-        while error is None and (have := sum(len(part["texts"]) for part in parts)) < request.n:
-            more, error = await self._round(request, have, meter)
-            parts += more
-        if error is not None and not parts:
-            raise error
-        if isinstance(error, ModelError):
-            meter.fail(str(error))
-        return joined(parts)
+            return await self._call(request, 0, 1, meter)
+        samples = Samples(request.n)
+        while calls := samples.calls(self._most):
+            sent = (self._call(request, at, n, meter) for at, n in calls)
+            samples.add(await asyncio.gather(*sent, return_exceptions=True))
+            if samples.one_a_call:
+                self._most = 1  # the server ignores n or refuses it, and will do so again
+        answer = samples.answer()
+        if isinstance(samples.error, ModelError):
+            meter.fail(str(samples.error))
+        return answer
 
-    async def _round(
-        self, request: Request, have: int, meter: Meter
-    ) -> tuple[list[Answer], Exception | None]:
-        """Asks once for every sample that is missing; returns what came, and why not all did."""
-        size = min(self._most, request.n - have)
-        more, error = await gathered(
-            self._send(request, at, min(size, request.n - at), meter)
-            for at in range(have, request.n, size)
-        )
-        if size > 1 and not more and isinstance(error, ModelError) and error.status in REFUSES_N:
-            # One sample: whatever else is wrong with the request is refused again.
-            more, error = [await self._send(request, have, 1, meter)], None
-        if size > 1 and more and all(len(answer["texts"]) == 1 for answer in more):
-            self._most = 1  # the server ignores n or refuses it, and will do so again
-        return more, error
-
-    async def _send(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
+    async def _call(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Makes one call, again after passing faults, for n samples from index `at` on."""
-        # A stream cannot carry several samples; LangGraph's `messages` mode would ask for one.
         if self.paid and (known := await self.paid.take(request, at, n)):
             meter.check()
             return counted(known, request, self.name, meter)
-        extra: dict[str, Any] = {"n": n} if n > 1 else {}
-        if n > 1 and "streaming" in self._fields:
-            extra["stream"] = False
-        model, parameters = placed(await self._connections.model(), request.parameters)
+        failures: list[ModelError] = []
 
-        async def attempt() -> Answer:
-            size = request.prompt_tokens() + n * TOKENS_A_SAMPLE
-            async with self._limiter.slot(size, n) as turn:
-                meter.check()
-                async with asyncio.timeout(self._timeout):
-                    result = await model.agenerate(
-                        [list(request.messages)],
-                        stop=list(request.stop) or None,
-                        callbacks=callbacks(),
-                        metadata=request.metadata(at),
-                        **parameters,
-                        **extra,
-                    )
-                answer = read(result, request, n)
-                turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
-                # Before the next one gets this turn: it may be over the limit now.
-                return counted(answer, request, self.name, meter)
+        def retried(failure: ModelError) -> None:
+            failures.append(failure)
+            meter.retry(str(failure))
 
         place = f"{self.name} at {self.endpoint}"
-        answer = await attempted(self._retry, attempt, meter, endpoint=place, hide=self._secrets)
+        loop = self._retry.loop(endpoint=place, retried=retried, hide=self._secrets)
+        async with meter.in_time(failures):
+            answer: Answer = await loop(self._attempt, request, at, n, meter)
         if self.paid:
             await self.paid.keep(request, at, answer, meter)
         return answer
+
+    async def _attempt(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
+        """Sends one call, once, when it is its turn."""
+        model, arguments = arguments_of(await self._connections.model(), request.parameters)
+        if n > 1:
+            arguments["n"] = n
+            if "streaming" in self._fields:
+                # A stream carries no several samples; LangGraph's `messages` mode would ask for it.
+                arguments["stream"] = False
+        async with self._limiter.slot(request.prompt_tokens() + n * TOKENS_A_SAMPLE, n) as turn:
+            meter.check()
+            async with asyncio.timeout(self._timeout):
+                result = await model.agenerate(
+                    [list(request.messages)],
+                    stop=list(request.stop) or None,
+                    callbacks=callbacks(),
+                    metadata=request.metadata(at),
+                    **arguments,
+                )
+            answer = read(result, request, n)
+            turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
+            # Before the next one gets this turn: it may be over the limit now.
+            return counted(answer, request, self.name, meter)

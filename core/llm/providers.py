@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr, ValidationError
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.retry import is_endpoint_failure
+from thoughtgraph.llm.failures import is_endpoint_failure
 
 
 def provided(specifier: str, forms: str) -> BaseChatModel:

@@ -1,46 +1,26 @@
-"""Bounded retries: which failures of an endpoint are worth another attempt, and when to give up."""
+"""Bounded retries: tenacity's loop around our own reading of what failed (`llm.failures`)."""
 
 import asyncio
 import logging
 import random
-import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from traceback import walk_tb
-from types import TracebackType
-from typing import Any, TypeVar
+from typing import NoReturn
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
 
 from thoughtgraph.errors import ModelError
-
-T = TypeVar("T")
-logger = logging.getLogger("thoughtgraph")
-
-TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
-CLIENTS = frozenset(
-    {
-        *("openai", "anthropic", "cohere", "google", "groq", "mistralai", "ollama", "botocore"),
-        *("httpx", "httpx2", "httpcore", "httpcore2", "aiohttp", "requests", "urllib3", "grpc"),
-    }
+from thoughtgraph.llm.failures import (
+    cause_of,
+    explained,
+    is_endpoint_failure,
+    is_transient,
+    is_unreachable,
+    retry_after,
 )
-"""Packages that talk to endpoints: their errors are about the connection."""
-READERS = frozenset({"json", "pydantic"}) | CLIENTS
-"""Packages that read answers, besides LangChain's: what fails inside them was no good answer."""
-UNREADABLE = (AttributeError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
-"""What reading an answer raises that has another form than expected, or is nested without end."""
-LONGEST_DETAIL = 200
-"""Letters of a server's own message that an error quotes (ours)."""
 
-
-class BadAnswer(ValueError):
-    """The endpoint answered with something that is no answer."""
-
-
-class Unacceptable(BadAnswer):
-    """The endpoint answered what it will answer again."""
+logger = logging.getLogger("thoughtgraph")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,49 +41,46 @@ class Retry:
     longest_wait: float = 8.0
     unreachable_after: float = 4.0
 
-    async def run(
+    def loop(
         self,
-        call: Callable[[], Awaitable[T]],
         *,
         endpoint: str,
         retried: Callable[[ModelError], None],
         hide: Sequence[str] = (),
-    ) -> T:
-        """Awaits `call()`, again after passing faults.
+    ) -> AsyncRetrying:
+        """Returns tenacity's loop for one call, which it makes again after passing faults.
+
+        `await loop(call, …)` raises a `ModelError` when the endpoint refuses, or keeps failing
+        until the time is up. Errors that are not about an endpoint pass through unchanged.
 
         Args:
-            call: Makes one attempt.
             endpoint: Named in the error.
             retried: Called before each further attempt, with the failure of the last one.
             hide: Texts that no error may show, such as keys.
-
-        Raises:
-            ModelError: The endpoint refused, or kept failing until the time was up. Errors that are
-                not about an endpoint pass through unchanged.
         """
-        began = reached = time.monotonic()
-        fault = _Fault()
-        attempt = 0
-        while True:
-            attempt += 1
-            with fault:
-                return await call()
-            now = time.monotonic()
-            failure = _failure(fault.error, endpoint, attempt, now - began, hide)
-            if not is_unreachable(fault.error):
-                reached = now
-            pause = max(retry_after(fault.error), self._backoff(attempt))
-            until = min(began + self.give_up_after, reached + self.unreachable_after)
-            if now + pause > until or not is_transient(fault.error):
-                # Without a cause on purpose: an SDK's error holds the request and with it the key.
-                raise failure
-            retried(failure)
-            await asyncio.sleep(pause)
+        attempts = _Attempts(self, endpoint, retried, hide)
+        return AsyncRetrying(
+            sleep=asyncio.sleep,
+            retry=retry_if_exception(is_endpoint_failure),
+            wait=attempts.wait,
+            stop=attempts.stop,
+            before_sleep=attempts.before_sleep,
+            retry_error_callback=attempts.give_up,
+        )
 
-    def _backoff(self, attempt: int) -> float:
+    def backoff(self, attempt: int) -> float:
+        """Returns how long to wait after an attempt, the first being 1: half fixed, half random."""
         longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
         # A pause, not a search choice: it never reaches a result, so it needs no seed.
         return random.uniform(longest / 2, longest)
+
+    def shown(self, failure: ModelError) -> ModelError:
+        """Returns a failure as those who ask may see it."""
+        return failure
+
+    def final(self, failure: ModelError) -> ModelError:
+        """Returns the failure after which nothing more is tried, as those who ask may see it."""
+        return self.shown(failure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,184 +93,65 @@ class ServedRetry(Retry):
 
     name: str = ""
 
-    async def run(
-        self,
-        call: Callable[[], Awaitable[T]],
-        *,
-        endpoint: str,
-        retried: Callable[[ModelError], None],
-        hide: Sequence[str] = (),
-    ) -> T:
-        """Awaits `call()`, again after passing faults; see `Retry.run`."""
-
-        def tell(failure: ModelError) -> None:
-            retried(self._by_kind(failure))
-
-        try:
-            return await Retry.run(self, call, endpoint=endpoint, retried=tell, hide=hide)
-        except ModelError as error:
-            logger.error("model %r: %s", self.name, error)
-            raise self._by_kind(error) from None
-
-    def _by_kind(self, failure: ModelError) -> ModelError:
+    def shown(self, failure: ModelError) -> ModelError:
+        """Returns a failure that names no more than the model and the kind of failure."""
         line = f"model {self.name!r} failed: {failure.kind}"
         return ModelError(line, status=failure.status, kind=failure.kind)
 
+    def final(self, failure: ModelError) -> ModelError:
+        """Logs the last failure and returns what the client learns of it."""
+        logger.error("model %r: %s", self.name, failure)
+        return self.shown(failure)
 
-class _Fault(AbstractContextManager["_Fault"]):
-    """Keeps a failure of the endpoint; lets every other error pass."""
 
-    def __init__(self) -> None:
-        self.error: BaseException = BadAnswer("the endpoint gave no answer")
+class _Attempts:
+    """What tenacity asks about the attempts of one call."""
 
-    def __exit__(
+    def __init__(
         self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> bool:
-        if error is None or not is_endpoint_failure(error):
-            return False
-        # An SDK wraps what reading an answer raised as if the connection had failed.
-        bad = (cause for cause in _causes(error) if isinstance(cause, BadAnswer))
-        self.error = next(bad, error)
-        return True
+        retry: Retry,
+        endpoint: str,
+        retried: Callable[[ModelError], None],
+        hide: Sequence[str],
+    ) -> None:
+        self._retry = retry
+        self._endpoint = endpoint
+        self._retried = retried
+        self._hide = hide
+        self._reached = time.monotonic()
+
+    def wait(self, state: RetryCallState) -> float:
+        return max(retry_after(_fault(state)), self._retry.backoff(state.attempt_number))
+
+    def stop(self, state: RetryCallState) -> bool:
+        """Returns whether to give up; tenacity has asked for the wait before."""
+        error, now = _fault(state), state.start_time + (state.seconds_since_start or 0.0)
+        if not is_unreachable(error):
+            self._reached = now
+        until = min(
+            state.start_time + self._retry.give_up_after,
+            self._reached + self._retry.unreachable_after,
+        )
+        return now + state.upcoming_sleep > until or not is_transient(error)
+
+    def before_sleep(self, state: RetryCallState) -> None:
+        self._retried(self._retry.shown(self._failure(state)))
+
+    def give_up(self, state: RetryCallState) -> NoReturn:
+        # Without a cause on purpose: an SDK's error holds the request and with it the key.
+        raise self._retry.final(self._failure(state))
+
+    def _failure(self, state: RetryCallState) -> ModelError:
+        return explained(
+            _fault(state),
+            self._endpoint,
+            attempt=state.attempt_number,
+            seconds=state.seconds_since_start or 0.0,
+            hide=self._hide,
+        )
 
 
-def status_of(error: BaseException) -> int | None:
-    """Returns the HTTP status an error carries, whichever SDK raised it."""
-    if not isinstance(error, Exception):
-        return None
-    if getattr(error, "code", None) == "insufficient_quota":
-        return 402  # OpenAI says 429, as for a rate limit, but waiting does not help
-    for holder in (error, getattr(error, "response", None)):
-        for name in ("status_code", "status", "code"):
-            status = getattr(holder, name, None)
-            if isinstance(status, int) and 400 <= status < 600:
-                return int(status)
-    return None
-
-
-def is_unreachable(error: BaseException) -> bool:
-    """Returns whether no connection could be had: nothing was asked, and nobody was there."""
-    return any(
-        isinstance(cause, ConnectionRefusedError | socket.gaierror)
-        or type(cause).__name__ == "ConnectError"
-        for cause in _causes(error)
-    )
-
-
-def is_endpoint_failure(error: BaseException) -> bool:
-    """Returns whether an error is about the endpoint rather than a mistake in a program."""
-    return isinstance(error, Exception) and (
-        isinstance(error, OSError | TimeoutError | BadAnswer)
-        or status_of(error) is not None
-        # LangChain derives errors of its own from the SDKs'.
-        or any(_package(kind.__module__) in CLIENTS for kind in type(error).__mro__)
-        or (isinstance(error, UNREADABLE) and _raised_by_reader(error))
-    )
-
-
-def is_transient(error: BaseException) -> bool:
-    """Returns whether another attempt may succeed."""
-    status = status_of(error)
-    if status is not None:
-        return status in TRANSIENT_STATUS or status >= 500
-    # A body that was cut off or replaced by a proxy's page fails as a ValueError.
-    return is_endpoint_failure(error) and not isinstance(
-        error, AttributeError | LookupError | RecursionError | TypeError | Unacceptable
-    )
-
-
-def retry_after(error: BaseException) -> float:
-    """Returns how many seconds the endpoint asks to wait; 0 when it does not say."""
-    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
-    asked = str(headers.get("retry-after") or headers.get("Retry-After") or "")
-    try:
-        return max(0.0, float(asked))
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(asked)
-    except ValueError:
-        return 0.0
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
-
-
-def _package(module: str) -> str:
-    return module.partition(".")[0]
-
-
-def _raised_by_reader(error: BaseException) -> bool:
-    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
-    # What is nested too deeply ends wherever the stack does, often in Python's own modules.
-    within = frames if isinstance(error, RecursionError) else frames[-1:]
-    packages = (_package(str(frame.f_globals.get("__name__", ""))) for frame in within)
-    return any(name in READERS or name.startswith("langchain_") for name in packages)
-
-
-_REMEDIES = {
-    400: "the request was refused: check the model's name, context length and temperature",
-    401: "the key was refused: set OPENAI_API_KEY, or THOUGHTGRAPH_API_KEY=ADDRESS=KEY for an "
-    "http:// endpoint, or the provider's own variable",
-    402: "the account has no credit left: pay, or use another endpoint",
-    403: "access was refused: check that the key may use this model",
-    404: "there is no such model or path: check the model's name and that the address ends in /v1",
-    429: "the rate limit holds: set THOUGHTGRAPH_RPM or THOUGHTGRAPH_CONCURRENCY lower",
-}
-
-
-def _failure(
-    error: BaseException, endpoint: str, attempt: int, seconds: float, hide: Sequence[str]
-) -> ModelError:
-    tries = "1 attempt" if attempt == 1 else f"{attempt} attempts"
-    return ModelError(
-        f"{endpoint}: {_problem(error)} after {tries} in {seconds:.1f} s; "
-        f"{_remedy(error)}{_detail(error, hide)}",
-        status=status_of(error),
-        kind=_problem(error),
-    )
-
-
-def _problem(error: BaseException) -> str:
-    status = status_of(error)
-    if status is not None:
-        return f"HTTP {status}"
-    if isinstance(error, TimeoutError):
-        return "no answer"
-    if is_unreachable(error):
-        return "no connection"
-    return "an unreadable answer" if isinstance(error, UNREADABLE) else type(error).__name__
-
-
-def _remedy(error: BaseException) -> str:
-    status = status_of(error)
-    if status is None and isinstance(error, UNREADABLE):
-        return "is this an OpenAI-compatible chat endpoint whose address ends in /v1?"
-    if isinstance(error, TimeoutError):
-        return "the server is too slow: ask it less at a time with THOUGHTGRAPH_CONCURRENCY"
-    if status is None:
-        return "is the server running and the address right?"
-    other = "the server keeps failing; see its own log" if status >= 500 else _REMEDIES[404]
-    return _REMEDIES.get(status, other)
-
-
-def _detail(error: BaseException, hide: Sequence[str]) -> str:
-    """Returns what the server or the first cause says, as the end of a line a terminal can show."""
-    said = [text for cause in _causes(error) if (text := " ".join(str(cause).split()))]
-    if not said:
-        return ""
-    text = said[-1] if status_of(error) is None else said[0]
-    for secret in hide:
-        text = text.replace(secret, "***")
-    plain = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return f" ({plain if len(plain) <= LONGEST_DETAIL else plain[:LONGEST_DETAIL] + '…'})"
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
+def _fault(state: RetryCallState) -> BaseException:
+    error = state.outcome.exception() if state.outcome else None
+    assert error is not None, "tenacity asks about attempts that failed"
+    return cause_of(error)
