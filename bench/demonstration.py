@@ -23,7 +23,7 @@ from typing import NamedTuple
 from thoughtgraph.bench.metrics import wilson
 
 COMMAND = (sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve")
-LONGEST = 300.0
+LONGEST = 900.0
 """Seconds after which a run is given up."""
 SHOWN = ("accept", "reject", "backtrack")
 """The events by which a run shows what a search is."""

@@ -85,7 +85,8 @@ class Settings(BaseModel):
         0,
         ge=0,
         le=2**63 - 1,
-        description="Seed of every random choice of the search (ours: 0).",
+        description="Seed of every random choice of the search, the embedded model's sampling "
+        "included (ours: 0).",
     )
     temperature: float | None = Field(
         0.7,

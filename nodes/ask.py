@@ -81,6 +81,7 @@ class Asker:
                 parameters={
                     "temperature": temperature,
                     "top_p": settings.get("top_p"),
+                    "seed": settings["seed"],
                     "max_tokens": settings["max_completion_tokens"],
                 },
             )

@@ -715,3 +715,29 @@ async def test_sizes_that_nobody_can_believe_are_counted_by_the_text(server: Fak
 async def test_of_an_endless_completion_the_beginning_is_read(server: FakeServer) -> None:
     server.reply = lambda seen: "x" * 3_000_000
     assert await port(server).sample(ASK) == ["x" * 1_000_000]
+
+
+# A run of the embedded model can be had again.
+
+
+async def seeds_sent(
+    server: FakeServer, seed: int, draws: list[Draw], **settings: Any
+) -> list[Any]:
+    asked = port(server, **settings)
+    for draw in draws:
+        await asked.sample(ASK, draw=draw, parameters={"seed": seed})
+    return [seen.body.get("seed") for seen in server.seen[-len(draws) :]]
+
+
+async def test_a_model_that_follows_the_seed_gets_one_for_each_draw_and_the_same_again(
+    server: FakeServer,
+) -> None:
+    draws = [Draw("p", "0"), Draw("p", "0", 1), Draw("p", "3")]
+    first = await seeds_sent(server, 7, draws, seeded=True)
+    assert len(set(first)) == len(draws) and all(0 <= seed < 2**31 for seed in first)
+    assert await seeds_sent(server, 7, draws, seeded=True) == first
+    assert not set(await seeds_sent(server, 8, draws, seeded=True)) & set(first)
+
+
+async def test_other_models_are_sent_no_seed(server: FakeServer) -> None:
+    assert await seeds_sent(server, 7, [Draw("p", "0")]) == [None]

@@ -106,6 +106,7 @@ def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | No
         # llama.cpp refuses more samples than it decodes together.
         choices=server.samples,
         price=FREE,
+        seeded=True,
     )
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
-from thoughtgraph.llm.cache import Answer
+from thoughtgraph.llm.cache import Answer, digest
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
 
@@ -19,6 +19,10 @@ TOKENS_A_SAMPLE = 64
 """Guess at a completion's size before it is known (ours), for the token rate."""
 MOST_TOKENS = 10**9
 """Tokens of one request that can be believed (ours)."""
+SEED = "seed"
+"""The parameter that samplers call by this name."""
+SEED_DIGITS = 7
+"""Hexadecimal digits of a seed: a positive number of 32 bits wherever it goes."""
 LONGEST = 1_000_000
 """Letters of a completion that are read (ours): ten times the longest that can be asked for."""
 _LLAMA_CPP = re.compile(r"b\d+-")
@@ -65,6 +69,14 @@ class Request(NamedTuple):
         """Returns the estimated size of the prompt."""
         letters = sum(len(str(message.content)) for message in self.messages)
         return max(1, letters // LETTERS_A_TOKEN)
+
+    def seed(self, at: int) -> int:
+        """Returns a seed of the sampling: another one for every draw of every question.
+
+        Args:
+            at: Index, within this request, of the first sample the call asks for.
+        """
+        return int(digest({**self.content(), "at": at})[:SEED_DIGITS], 16)
 
     def metadata(self, at: int) -> dict[str, Any]:
         """Returns what a scripted or replaying model needs to know about a call.

@@ -22,7 +22,7 @@ from thoughtgraph.llm.connections import (
     secrets_of,
     supported,
 )
-from thoughtgraph.llm.exchange import TOKENS_A_SAMPLE, Draw, Request, callbacks, counted, read
+from thoughtgraph.llm.exchange import SEED, TOKENS_A_SAMPLE, Draw, Request, callbacks, counted, read
 from thoughtgraph.llm.flights import Flights
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
@@ -62,6 +62,9 @@ class ChatPort:
         choices: Most samples one request may ask for, where the model knows n.
         price: What it costs, in US dollars a million prompt and completion tokens; by the public
             table of its provider's prices when None.
+        seeded: Whether the parameter `seed` reaches the model, mixed with what is asked and which
+            draw it is: equal runs then get equal answers (ours: the embedded model alone, as others
+            promise no more than their best).
     """
 
     def __init__(
@@ -77,6 +80,7 @@ class ChatPort:
         timeout: float = 300.0,
         choices: int = MOST_CHOICES,
         price: Price | None = None,
+        seeded: bool = False,
     ) -> None:
         self.model = model
         self.name = name or model_name(model)
@@ -89,6 +93,7 @@ class ChatPort:
         self.paid: Paid | None = None
         """What the one run that asks has paid for, where it may begin anew."""
         self._price = price
+        self._seeded = seeded
         self._connections = Connections(model)
         self._secrets = secrets_of(model)
         self._fields = frozenset(type(model).model_fields)
@@ -150,7 +155,7 @@ class ChatPort:
             ReplayMiss: A replayed run asked for something that was not recorded.
         """
         meter = meter or Meter(Limits(), Usage())
-        known = supported(parameters or {}, self._fields)
+        known = supported(parameters or {}, self._fields if self._seeded else self._fields - {SEED})
         request = Request(messages, n, role, stop or (), draw, known)
         keep = self._replay != "off" or (draw is None and scope == "shared")
         key = self._key(request, "" if keep else scope) if keep or draw is None else ""
@@ -228,6 +233,8 @@ class ChatPort:
     async def _attempt(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Sends one call, once, when it is its turn."""
         model, arguments = arguments_of(await self._connections.model(), request.parameters)
+        if SEED in arguments:
+            arguments[SEED] = request.seed(at)
         if n > 1:
             arguments["n"] = n
             if "streaming" in self._fields:
