@@ -7,10 +7,9 @@ import annotated_types
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
-from thoughtgraph.admission import admit, lacks
+from thoughtgraph.admission import admit, lacks, usual
 from thoughtgraph.cli.catalog import show
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.context import effective
 from thoughtgraph.settings import CHOICES, Settings
 
 FITS = ("", "with --oracle", "in Python, with oracle=a function")
@@ -26,9 +25,8 @@ def method(name: str, task: str | None) -> None:
         task: The task whose published values are shown as defaults; None: the method's own.
     """
     entry = registry.method(name)
-    module = registry.method_module(name)
     if task is not None and fit(name, task) is None:
-        admit(name, task_of(task), module.needs, _settings(name, task))
+        admit(name, task_of(task), usual(name, task_of(task)))
     published = {} if task is None else task_of(task).published(name)
     print(f"{entry.id}: {entry.summary}\n{entry.paper}")
     for how in FITS:
@@ -37,7 +35,7 @@ def method(name: str, task: str | None) -> None:
     print(f"defaults for {task}:\n" if task else "defaults; --task ID shows a task's own:\n")
     rows = [
         (field, default(info, published.get(field)), bounds(info), info.description or "")
-        for field, info in sorted(module.SETTINGS.model_fields.items(), key=_common)
+        for field, info in sorted(registry.settings(name).model_fields.items(), key=_common)
         if field not in CHOICES
     ]
     show(("setting", "default", "values", "meaning"), rows)
@@ -67,18 +65,18 @@ def methods_for(task: str) -> None:
 
 def fit(method: str, task: str) -> str | None:
     """Returns how a method takes a task with its published values, of `FITS`; None: it does not."""
-    needs, known = registry.method_module(method).needs, task_of(task)
-    settings = _settings(method, task)
+    known = task_of(task)
+    settings = usual(method, known)
     told = ((False, False), (True, True), (True, False))
     ways = zip(FITS, told, strict=True)
     return next(
-        (how for how, (t, e) in ways if not lacks(known, needs, settings, told=t, exact=e)), None
+        (
+            how
+            for how, (oracle, exact) in ways
+            if not lacks(method, known, settings, oracle=oracle, exact=exact)
+        ),
+        None,
     )
-
-
-def _settings(method: str, task: str) -> dict[str, Any]:
-    published = task_of(task).published(method)
-    return effective(registry.method_module(method).SETTINGS, published, None)
 
 
 def default(info: FieldInfo, published: Any) -> str:

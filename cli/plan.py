@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph import registry, results
-from thoughtgraph.admission import admit, default_method
+from thoughtgraph.admission import admit, default_method, usual
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.context import effective
@@ -72,9 +72,7 @@ class Plan:
 
     def effective(self) -> dict[str, Any]:
         """Returns the values of all settings."""
-        module = registry.method_module(self.method)
-        task = task_of(self.task)
-        return effective(module.SETTINGS, task.published(self.method), self.settings)
+        return usual(self.method, task_of(self.task), self.settings)
 
 
 def planned(wish: Wish) -> Plan:
@@ -101,9 +99,8 @@ def planned(wish: Wish) -> Plan:
         method = method or demo.METHOD
         given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
     method = method or default_method(task)
-    module = registry.method_module(method)
-    settings = effective(module.SETTINGS, task.published(method), given)
-    admit(method, task, module.needs, settings, oracle=wish.oracle)
+    settings = usual(method, task, given)
+    admit(method, task, settings, oracle=wish.oracle)
     made = demo.demonstration(settings["seed"]) if demonstrated else None
     return Plan(
         method=method,

@@ -16,7 +16,6 @@ from thoughtgraph.task import Checks, Shows, Task, lacking, members
 
 Oracle = Callable[[str], Awaitable[bool]]
 """Says whether an answer is right. A result that used one is labelled oracle."""
-Needs = Callable[[Mapping[str, Any]], Sequence[type]]
 
 CHOOSING = ("generate", "evaluate")
 """Settings that choose which capabilities a method needs."""
@@ -30,9 +29,7 @@ def default_method(task: Task) -> str:
     if entry is not None and entry.method:
         return entry.method
     for method in DEFAULT_METHODS:
-        module = registry.method_module(method)
-        settings = effective(module.SETTINGS, task.published(method), None)
-        if not lacks(task, module.needs, settings, told=False):
+        if not lacks(method, task, usual(method, task)):
             return method
     return DEFAULT_METHODS[0]
 
@@ -40,18 +37,16 @@ def default_method(task: Task) -> str:
 def admit(
     method: str,
     task: Task,
-    needs: Needs,
     settings: Mapping[str, Any],
     *,
     oracle: Oracle | bool = False,
     served: bool = False,
 ) -> None:
-    """Checks that a task can do what a method needs.
+    """Checks that a method can search a task with these settings.
 
     Args:
         method: Id of the method.
         task: The task.
-        needs: From effective settings to the capability protocols.
         settings: The effective settings.
         oracle: What tells the method whether an answer is right; True: the task's exact check.
         served: Whether a client of a server asks, who has neither the command nor an oracle.
@@ -59,16 +54,18 @@ def admit(
     Raises:
         CapabilityError: It cannot; the message says whether it could if the method were told.
         InputError: The method asks no oracle, or what is given is none.
+        SettingError: More worked examples are wanted than the task has.
     """
-    exact = oracle is True and registry.method(method).told
-    missing = lacks(task, needs, settings, told=bool(oracle), exact=exact)
+    exact = oracle is True and registry.method(method).asks_oracle
+    missing = lacks(method, task, settings, oracle=bool(oracle), exact=exact)
     if not missing:
         if oracle:
             _admit_oracle(method, oracle)
+        _admit_examples(task, settings, files=not served)
         return
     if served:
         raise incapable(method, task, missing, _other_methods(task))
-    if oracle or lacks(task, needs, settings, told=True):
+    if oracle or lacks(method, task, settings, oracle=True):
         raise incapable(method, task, missing)
     own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
     remedy = f"else tell it whether an answer is right: {own}oracle=an async (answer) -> bool"
@@ -131,13 +128,12 @@ def _unwritten(task: object, missing: Sequence[type]) -> list[str]:
 
 def _choice(method: str, task: Task) -> str:
     """Returns the settings by which a method takes a task after all; empty without any."""
-    module = registry.method_module(method)
-    fields = [name for name in CHOOSING if name in module.SETTINGS.model_fields]
-    values = [get_args(module.SETTINGS.model_fields[name].annotation) for name in fields]
+    known = registry.settings(method)
+    fields = [name for name in CHOOSING if name in known.model_fields]
+    values = [get_args(known.model_fields[name].annotation) for name in fields]
     for chosen in product(*values):
         given = dict(zip(fields, chosen, strict=True))
-        settings = effective(module.SETTINGS, task.published(method), given)
-        if given and not lacks(task, module.needs, settings, told=False):
+        if given and not lacks(method, task, usual(method, task, given)):
             words = ", ".join(f"{name}={value}" for name, value in given.items())
             return f"set {words} (published() may return them)"
     return ""
@@ -147,33 +143,52 @@ def _other_methods(task: Task) -> str:
     """Returns which methods take a task as it is."""
     taken = []
     for name in registry.METHODS:
-        module = registry.method_module(name)
         with suppress(SettingError):  # what it publishes is meant for other methods
-            settings = effective(module.SETTINGS, task.published(name), None)
-            if not lacks(task, module.needs, settings, told=False):
+            if not lacks(name, task, usual(name, task)):
                 taken.append(name)
     return f"choose one of {', '.join(taken)}, which take it as it is" if taken else ""
 
 
+def usual(method: str, task: Task, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Returns the effective settings of a method on a task.
+
+    Args:
+        method: Id of the method.
+        task: The task, whose published values are the defaults.
+        given: The settings that are given; None: none are.
+
+    Raises:
+        UnknownName: One is no setting of the method.
+        SettingError: One is outside its bounds.
+    """
+    return effective(registry.settings(method), task.published(method), given)
+
+
 def lacks(
-    task: Task, needs: Needs, settings: Mapping[str, Any], *, told: bool, exact: bool = False
+    method: str,
+    task: Task,
+    settings: Mapping[str, Any],
+    *,
+    oracle: bool = False,
+    exact: bool = False,
 ) -> list[type]:
     """Returns the protocols that a task lacks for a method.
 
     Args:
+        method: Id of the method.
         task: The task.
-        needs: From effective settings to the capability protocols.
         settings: The effective settings.
-        told: Whether the method is told if an answer is right.
+        oracle: Whether the method is told if an answer is right.
         exact: Whether the task's exact check is to tell it.
     """
-    return lacking(task, [*needs({**settings, "oracle": told}), *([Checks] if exact else [])])
+    needed = registry.settings(method).of(settings).needs(oracle=oracle)
+    return lacking(task, [*needed, *([Checks] if exact else [])])
 
 
 def _admit_oracle(method: str, oracle: object) -> None:
     """Refuses what would be ignored, or would fail when a search that was paid for first asks."""
-    if not registry.method(method).told:
-        told = ", ".join(name for name, entry in registry.METHODS.items() if entry.told)
+    if not registry.method(method).asks_oracle:
+        told = ", ".join(name for name, entry in registry.METHODS.items() if entry.asks_oracle)
         raise InputError(
             f"method {method!r} never asks whether an answer is right; leave the oracle out, or "
             f"choose one of {told}"
@@ -194,7 +209,7 @@ def _asks_async(oracle: Any) -> bool:
     return iscoroutinefunction(oracle) or iscoroutinefunction(type(oracle).__call__)
 
 
-def check_examples(task: Task, settings: Mapping[str, Any], *, files: bool) -> None:
+def _admit_examples(task: Task, settings: Mapping[str, Any], *, files: bool) -> None:
     """Refuses to show more worked examples than a task has: a result would be of fewer shots.
 
     Args:

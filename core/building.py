@@ -22,6 +22,7 @@ from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.retry import Retry
+from thoughtgraph.method import load
 from thoughtgraph.parts import Parts
 from thoughtgraph.policy import Policy
 from thoughtgraph.scratch import SCRATCH
@@ -87,14 +88,13 @@ def build(
             oracle is none or would never be asked; or a setting of the method was given here.
         ModelUnavailable: The embedded model cannot be had here.
     """
-    module = registry.method_module(method)
-    _refuse_settings(settings, module.SETTINGS.model_fields)
+    found = load(method)
+    _refuse_settings(settings, found.settings.model_fields)
     answers = SqliteCache(cache) if isinstance(cache, str | Path) else cache or MemoryCache()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     parts = Parts(
-        method=method,
-        settings=module.SETTINGS if policy is None else policy.restrict(module.SETTINGS),
-        needs=module.needs,
+        method=found,
+        settings=found.settings if policy is None else policy.restrict(found.settings),
         open_port=port,
         task=registry.task(task) if isinstance(task, str) else task and check_task(task),
         model=None if model is None else port(model),
@@ -103,7 +103,7 @@ def build(
         tools=tools,
         policy=policy,
     )
-    graph = SearchGraph(**vars(module.build(parts).compile(name=method, checkpointer=checkpointer)))
+    graph = SearchGraph(**vars(found.wire(parts).compile(name=method, checkpointer=checkpointer)))
     # What a run shares beside its state is shown to nobody.
     graph.stream_channels = [name for name in graph.stream_channels_list if name != SCRATCH]
     if policy is not None:

@@ -68,7 +68,7 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 raise UnknownName("input", name, INPUTS)
 
     def _settings(self) -> Collection[str]:
-        return registry.method_module(self.name).SETTINGS.model_fields  # type: ignore[no-any-return]
+        return registry.settings(self.name).model_fields
 
 
 def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from pydantic import BaseModel
 from thoughtgraph.acting import Acts
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import SettingError
-from thoughtgraph.settings import ActingSettings, Settings
+from thoughtgraph.settings import Settings
+from thoughtgraph.settings.acting import ActingSettings
 from thoughtgraph.task import Options, Task
 
 PROMPTED = ("examples", "layout", "shots", "zero_shot")

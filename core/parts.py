@@ -9,13 +9,14 @@ from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Hints, Tools
-from thoughtgraph.admission import Needs, Oracle, admit, check_examples, incapable
+from thoughtgraph.admission import Oracle, admit, incapable
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
 from thoughtgraph.ineffective import Rendered, check_used
 from thoughtgraph.jobs import Job
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
+from thoughtgraph.method import Method
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
@@ -47,10 +48,8 @@ class Parts:
     """What the nodes of one graph close over: objects that all its runs share, nothing of a run.
 
     Args:
-        method: Id of the method.
-        settings: The method's settings model.
-        needs: From effective settings to the capability protocols a task must fulfil; among the
-            settings `oracle` says whether the graph has one.
+        method: The method.
+        settings: Its settings, restricted where there is a policy.
         open_port: Makes the port of a specifier, for graphs whose model is named by the context.
         task: The task; None when the context names it.
         model: The generating model; None when the context names it.
@@ -62,9 +61,8 @@ class Parts:
             the user's own process, where all is free.
     """
 
-    method: str
+    method: Method
     settings: type[Settings]
-    needs: Needs
     open_port: OpenPort
     task: Task | None = None
     model: ChatPort | None = None
@@ -100,7 +98,6 @@ class Parts:
         task = self.task or registry.task(named.get("task") or default)
         chosen = effective(self.settings, self._values(task), given)
         self._admit(task, chosen)
-        check_examples(task, chosen, files=self.policy is None)
         return {**chosen, "task": task.id}
 
     def check_used(self, settings: dict[str, Any], given: Any, problem: str) -> None:
@@ -117,14 +114,11 @@ class Parts:
         task = self.task_for(settings, Task)
 
         def render(options: Mapping[str, Any]) -> Rendered:
-            way: Callable[[Parts, Job], Rendered] = registry.method_module(self.method).way(
-                settings
-            )
             job = Job(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
             job["hints"], job["settings"] = Hints(), cast("dict[str, Any]", options)
-            return way(self, job)
+            return self.method.way(settings)(self, job)
 
-        check_used(self.method, task, given, settings, self._published(task), render)
+        check_used(self.method.id, task, given, settings, self._published(task), render)
 
     def read(self, settings: dict[str, Any], given: str) -> str:
         """Returns a problem as its task reads it.
@@ -151,7 +145,7 @@ class Parts:
         task = self.task or registry.task(settings["task"])
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
             if missing := lacking(task, [kind]):
-                raise incapable(self.method, task, missing)
+                raise incapable(self.method.id, task, missing)
             self._able[kind] = task
         return cast("T", task)
 
@@ -198,8 +192,8 @@ class Parts:
         if lacking(task, [Acts]) or "corpus" not in settings:
             if self.tools:
                 raise InputError(
-                    f"method {self.method!r} calls no tools on task {task.id!r}; leave tools out, "
-                    "or choose a method and a task that act, such as 'react' on 'hotpotqa'"
+                    f"method {self.method.id!r} calls no tools on task {task.id!r}; leave tools "
+                    "out, or choose a method and a task that act, such as 'react' on 'hotpotqa'"
                 )
             return ""
         # Reading a corpus takes seconds and must not hold the event loop.
@@ -252,7 +246,7 @@ class Parts:
 
     def _values(self, task: Task) -> Mapping[str, Any]:
         """Returns what is published for the method's settings on a task."""
-        published = task.published(self.method)
+        published = task.published(self.method.id)
         return published if self.policy is None else self.policy.lowered(published)
 
     def _published(self, task: Task) -> dict[str, Any]:
@@ -260,4 +254,4 @@ class Parts:
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
         served = self.policy is not None
-        admit(self.method, task, self.needs, settings, oracle=self.oracle, served=served)
+        admit(self.method.id, task, settings, oracle=self.oracle, served=served)

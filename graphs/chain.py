@@ -8,33 +8,21 @@ The steps are asked for exactly as `rollback` asks for them without experiences,
 prompt does not speak (the wording of appendix B.3 without them).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
 
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import append_step, ends, generate_step, next_step, step_wanted
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ReasoningSettings
+from thoughtgraph.settings.rollback import ChainSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Steps
-
-
-class ChainSettings(ReasoningSettings):
-    """What `chain` can be told."""
-
-
-SETTINGS = ChainSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have."""
-    return [Steps]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -42,7 +30,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return next_step
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the chain."""
     graph = chart(parts)
     graph.add_node("start", start(parts))
@@ -60,3 +48,6 @@ def build(parts: Parts) -> Chart:
 async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
     """Routes to the next step until one has the solution or a limit is reached."""
     return step_wanted(state) or "answer"
+
+
+CHAIN = Method(METHODS["chain"], ChainSettings, way, wire)

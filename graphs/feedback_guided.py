@@ -24,15 +24,15 @@ that is labelled impossible is lost with everything below it. Where only one ste
 as writing down the answer of Game of 24, one child is asked for.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
-from thoughtgraph.acting import Concludes, Extracts, Labels, Moves, Verifies
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
@@ -45,87 +45,11 @@ from thoughtgraph.nodes.feedback.feedback import (
     verify,
 )
 from thoughtgraph.nodes.feedback.layers import labels, register, select, spare
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.limits import grants
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ActingSettings, judge_examples
+from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState
-from thoughtgraph.task import Checks
-
-
-class FgdipSettings(ActingSettings):
-    """What `fgdip` can be told."""
-
-    n_generate: int = Field(
-        3, ge=1, le=100, description="n: children per thought (lost in the paper; ours: 3)."
-    )
-    max_depth: int = Field(
-        7, ge=1, le=1000, description="Thoughts of a trajectory (unpublished; ours: 7, as ReAct)."
-    )
-    max_answer_checks: int = Field(
-        5, ge=1, le=1000, description="Answers that are checked (unpublished; ours: 5)."
-    )
-    max_entities: int = Field(
-        20, ge=1, le=1000, description="Entities of the first layer (unpublished; ours: 20)."
-    )
-    extractor: bool = Field(
-        True,
-        description="Begin at the problem's entities. Off: the first layer is generated (appendix "
-        "C.1: without extractor).",
-    )
-    step_evaluator: bool = Field(
-        True,
-        description="Label the steps. Off: all are visited, in order (appendix C.2: without "
-        "step evaluator).",
-    )
-    answer_evaluator: bool = Field(
-        True,
-        description="Check answers. Off: the first one is returned (appendix C.3: without "
-        "answer evaluator, hence without error analysis).",
-    )
-    extract_examples: str = judge_examples("the extractor", own=6)
-    label_examples: str = judge_examples("the step evaluator", own=6)
-    verify_examples: str = judge_examples("the answer evaluator", own=8)
-    feedback: bool = Field(
-        True, description="Show each generation the children before it (switch: ours)."
-    )
-    error_analysis: bool = Field(
-        True, description="Show each generation the rejected answers (switch: ours)."
-    )
-    layer_scope: Literal["siblings", "global"] = Field(
-        "siblings",
-        description="Which steps are fed back: the children of the same thought, or all of the "
-        "same depth (section 3.2.2 leaves it open; ours: siblings).",
-    )
-    exact_check: bool = Field(
-        False,
-        description="Answers are checked by the task itself, not by the model (ours: off). The "
-        "result is then labelled oracle.",
-    )
-    temperature: float | None = Field(
-        0.7, ge=0, le=2, description="Sampling temperature (appendix A.1: 0.7)."
-    )
-    limit_requests: int | None = Field(
-        150,
-        ge=0,
-        description="Most requests to the model (unpublished; ours: 150). None: any.",
-    )
-
-
-SETTINGS = FgdipSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have for these settings."""
-    needed: list[type] = [Moves, Concludes]
-    if settings["extractor"]:
-        needed.append(Extracts)
-    if settings["step_evaluator"]:
-        needed.append(Labels)
-    if settings["answer_evaluator"]:
-        needed.append(Checks if settings["exact_check"] else Verifies)
-    return needed
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -133,7 +57,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return next_actions("fgdip")(settings)
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the algorithm."""
     found = partial(answers, parts)
     graph = chart(parts, state=FeedbackState)
@@ -191,3 +115,6 @@ async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude
 async def backtrack(state: FeedbackState) -> Literal["select", "answer"]:
     """Routes on from a rejected answer."""
     return "answer" if state["stop_reason"] else "select"
+
+
+FGDIP = Method(METHODS["fgdip"], FgdipSettings, way, wire)

@@ -31,168 +31,74 @@ side. An action that calls no tool, because it cannot be read or names none, add
 dearest call adds (ours), so at least what a call adds that fails.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
-from thoughtgraph.acting import Acts, Estimates
+from thoughtgraph.entries import METHODS
 from thoughtgraph.jobs import Order
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import Way, generate
+from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.informed.estimate import estimate, estimates
 from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
 from thoughtgraph.nodes.informed.queue import register, returned, select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ActingSettings, Settings, judge_examples
+from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import QueueState
 from thoughtgraph.tree import ROOT, Thought
-
-
-class DfsSettings(ActingSettings):
-    """What `itot_dfs` can be told, and every method of this file."""
-
-    rounds: int = Field(30, ge=1, le=100_000, description="R: search rounds (section 4: 30).")
-    n_generate: int = Field(
-        5, ge=1, le=100, description="K: thoughts per expansion (section 4: 5)."
-    )
-    max_depth: int = Field(
-        7,
-        ge=1,
-        le=1000,
-        description="L: the deepest thought that is expanded (section 4: 7), so that trajectories "
-        "have up to L + 1 thoughts, as Algorithm 1 is printed.",
-    )
-    strict_depth: bool = Field(
-        False, description="Trajectories have up to L thoughts (ours: off, as printed)."
-    )
-    fallback: Literal["none", "best_open_terminal"] = Field(
-        "none",
-        description="What a search that ran out of rounds answers: nothing (as printed), or its "
-        "best answer that was never taken (ours).",
-    )
-    width: int = Field(
-        1, ge=1, le=100, description="Thoughts taken and expanded per round (ours; the paper: 1)."
-    )
-    temperature: float | None = Field(
-        1.0, ge=0, le=2, description="Sampling temperature (unpublished; ours: 1.0, as LATS)."
-    )
-
-
-class ValuedSettings(DfsSettings):
-    """What `itot_a_star` and `itot_best_first` can be told."""
-
-    value_weight: float = Field(
-        1.0,
-        ge=0,
-        le=1000,
-        description="lambda: what a point of V is worth in units of cost (implicit in Algorithm 1: "
-        "1).",
-    )
-    n_evaluate: int = Field(
-        1, ge=1, le=100, description="Scores a value is the mean of (ours: 1, as LATS)."
-    )
-    evaluator_temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Temperature of the scores (unpublished; ours: 0)."
-    )
-    estimate_examples: str = judge_examples("the evaluator", own=2)
-
-
-class DStarLiteSettings(ValuedSettings):
-    """What `itot_d_star_lite` can be told."""
-
-    failure_cost: float = Field(
-        1.0,
-        ge=0,
-        le=1000,
-        description="delta_T: what a failed call costs its thought and those above it "
-        "(unpublished; ours: 1).",
-    )
-    root_value: float = Field(
-        5.0,
-        ge=-1000,
-        le=1000,
-        description="V of the root, for when it is open again (unpublished; ours: 5).",
-    )
-    reexpand: bool = Field(
-        True,
-        description="Thoughts above a failure are open again (as printed). Off: they get dearer "
-        "only.",
-    )
-    sibling_base: Literal["snapshot", "live"] = Field(
-        "snapshot",
-        description="Children start from g(s) as it was, or as the failures of their elder "
-        "siblings left it, which depends on their order (Algorithm 2 as printed; ours: snapshot).",
-    )
-
 
 ORIGIN: Thought = {"cost": 0.0, "priority": 0.0}
 """g and f of the root."""
 
 
-@dataclass(frozen=True)
-class Method:
-    """One method of the family: the settings it takes, and who is next.
+def way(settings: Mapping[str, Any]) -> Way:
+    """Returns how thoughts are generated."""
+    return next_actions("itot")(settings)
 
-    Args:
-        SETTINGS: Its settings.
-        rank: The order of the open set.
-    """
 
-    SETTINGS: type[Settings]
-    rank: Rank
+def wire(rank: Rank, parts: Parts) -> Chart:
+    """Wires Algorithm 1; `rank` is the order of the open set."""
 
-    def needs(self, settings: Mapping[str, object]) -> Sequence[type]:
-        """Returns the capabilities a task must have."""
-        return [Acts, *([Estimates] if self.rank.judges else [])]
+    async def judge(state: QueueState) -> list[Send] | Literal["propagate", "select"]:
+        if rank.propagates and failures(state) and not state["stop_reason"]:
+            return "propagate"
+        return (estimates(state) if rank.judges else []) or "select"
 
-    def way(self, settings: Mapping[str, object]) -> Way:
-        """Returns how thoughts are generated."""
-        return next_actions("itot")(settings)
-
-    def build(self, parts: Parts) -> Chart:
-        """Wires Algorithm 1."""
-        rank = self.rank
-
-        async def judge(state: QueueState) -> list[Send] | Literal["propagate", "select"]:
-            if rank.propagates and failures(state) and not state["stop_reason"]:
-                return "propagate"
-            return (estimates(state) if rank.judges else []) or "select"
-
-        graph = chart(parts, state=QueueState)
-        graph.add_node("start", start(parts, origin=ORIGIN, queue=[ROOT], expanded={}))
-        graph.add_node("select", select(parts, rank))
-        graph.add_node("generate", generate(parts, self.way))
-        graph.add_node("register", register(parts))
-        graph.add_node("call_tool", call_tool(parts))
-        graph.add_node("settle", settle(parts, rank))
-        graph.add_node("answer", answer(parts, pick=returned, cut_short=returned))
-        graph.add_edge(START, "start")
-        graph.add_edge("start", "select")
-        graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
-        graph.add_edge("generate", "register")
-        # Only a thought that was expanded before can have nothing new.
-        again = ["select"] if rank.propagates else []
-        graph.add_conditional_edges("register", act, ["call_tool", "settle", "answer", *again])
-        graph.add_edge("call_tool", "settle")
-        targets = ["select"]
-        if rank.judges:
-            graph.add_node("evaluate", estimate(parts))
-            graph.add_edge("evaluate", "select")
-            targets.append("evaluate")
-        if rank.propagates:
-            graph.add_node("propagate", propagate(parts, rank))
-            graph.add_conditional_edges("propagate", value, ["evaluate", "select"])
-            targets.append("propagate")
-        graph.add_conditional_edges("settle", judge, targets)
-        graph.add_edge("answer", END)
-        return graph
+    graph = chart(parts, state=QueueState)
+    graph.add_node("start", start(parts, origin=ORIGIN, queue=[ROOT], expanded={}))
+    graph.add_node("select", select(parts, rank))
+    graph.add_node("generate", generate(parts, way))
+    graph.add_node("register", register(parts))
+    graph.add_node("call_tool", call_tool(parts))
+    graph.add_node("settle", settle(parts, rank))
+    graph.add_node("answer", answer(parts, pick=returned, cut_short=returned))
+    graph.add_edge(START, "start")
+    graph.add_edge("start", "select")
+    graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
+    graph.add_edge("generate", "register")
+    # Only a thought that was expanded before can have nothing new.
+    again = ["select"] if rank.propagates else []
+    graph.add_conditional_edges("register", act, ["call_tool", "settle", "answer", *again])
+    graph.add_edge("call_tool", "settle")
+    targets = ["select"]
+    if rank.judges:
+        graph.add_node("evaluate", estimate(parts))
+        graph.add_edge("evaluate", "select")
+        targets.append("evaluate")
+    if rank.propagates:
+        graph.add_node("propagate", propagate(parts, rank))
+        graph.add_conditional_edges("propagate", value, ["evaluate", "select"])
+        targets.append("propagate")
+    graph.add_conditional_edges("settle", judge, targets)
+    graph.add_edge("answer", END)
+    return graph
 
 
 async def expand(state: QueueState) -> list[Send] | Literal["select", "answer"]:
@@ -216,7 +122,18 @@ async def value(state: QueueState) -> list[Send] | Literal["select"]:
     return estimates(state) or "select"
 
 
-a_star = Method(ValuedSettings, Rank(pays=True, judges=True))
-d_star_lite = Method(DStarLiteSettings, Rank(pays=True, judges=True, propagates=True))
-best_first = Method(ValuedSettings, Rank(pays=False, judges=True))
-dfs = Method(DfsSettings, Rank(pays=False, judges=False))
+ITOT_A_STAR = Method(
+    METHODS["itot_a_star"], ValuedSettings, way, partial(wire, Rank(pays=True, judges=True))
+)
+ITOT_D_STAR_LITE = Method(
+    METHODS["itot_d_star_lite"],
+    ItotDStarLiteSettings,
+    way,
+    partial(wire, Rank(pays=True, judges=True, propagates=True)),
+)
+ITOT_BEST_FIRST = Method(
+    METHODS["itot_best_first"], ValuedSettings, way, partial(wire, Rank(pays=False, judges=True))
+)
+ITOT_DFS = Method(
+    METHODS["itot_dfs"], ItotDfsSettings, way, partial(wire, Rank(pays=False, judges=False))
+)

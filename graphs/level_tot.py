@@ -8,40 +8,23 @@
 As in the official code there is no way back: a level's other candidates are lost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
 from thoughtgraph.nodes.stepwise.score import keep_best, score, scores_wanted
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ReasoningSettings
+from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Steps
-
-
-class LevelTotSettings(ReasoningSettings):
-    """What `level_tot` can be told."""
-
-    n_generate: int = Field(
-        5, ge=1, le=100, description="Next steps per level, in one request (official code: 5)."
-    )
-
-
-SETTINGS = LevelTotSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have."""
-    return [Steps]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -49,7 +32,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return next_step
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the levels."""
     graph = chart(parts)
     graph.add_node("start", start(parts))
@@ -76,3 +59,6 @@ async def judge(state: SearchState) -> list[Send] | Literal["select"]:
 async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
     """Routes to the next level until one has the solution or a limit is reached."""
     return step_wanted(state) or "answer"
+
+
+LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, way, wire)

@@ -9,44 +9,22 @@
 A trajectory is never left: a wrong turn can only be talked back from.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
-from thoughtgraph.acting import Acts
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.acting.trial import act, result, think
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ActingSettings
+from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import TrialState
-
-
-class ReactSettings(ActingSettings):
-    """What `react` can be told."""
-
-    max_steps: int = Field(7, ge=1, le=1000, description="Steps of a trajectory (its code: 7).")
-    temperature: float | None = Field(
-        0.7,
-        ge=0,
-        le=2,
-        description="Sampling temperature (FGDIP appendix A.1, whose baseline it is: 0.7; its own "
-        "code: 0).",
-    )
-
-
-SETTINGS = ReactSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have."""
-    return [Acts]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -54,7 +32,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return next_actions("react")(settings)
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the loop."""
     graph = chart(parts, state=TrialState)
     graph.add_node("start", start(parts, trial=0, lessons=[]))
@@ -84,3 +62,6 @@ async def go_on(state: TrialState) -> Literal["generate", "answer"]:
     """Routes to the next step unless the trajectory has its answer."""
     done = state["tree"][state["frontier"][0]]["status"] == "terminal"
     return "answer" if done or state["stop_reason"] else "generate"
+
+
+REACT = Method(METHODS["react"], ReactSettings, way, wire)

@@ -11,48 +11,21 @@ labelled so. Creative writing asks the model itself, and refines an IO sample or
 another method wrote (`draft`). The official code for this method was not published.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from pydantic import Field
 
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.check import check, passed
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.refine import attempt, extend
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import Settings
+from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Judges, Refines
-
-
-class RefineSettings(Settings):
-    """What `refine` can be told."""
-
-    task: str = Field(
-        "creative_writing",
-        description="Id of the task that reads the problem (ours: one that needs no oracle).",
-    )
-    refinements: int = Field(
-        10,
-        ge=0,
-        le=1000,
-        description="k: most refinements; the first output is none (game24 10, writing 5).",
-    )
-    draft: str = Field(
-        "", description="Output to start from, such as one of tot_bfs. Empty: an IO sample."
-    )
-
-
-SETTINGS = RefineSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have; without an oracle the model must judge."""
-    return [Refines] if settings.get("oracle") else [Refines, Judges]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -71,7 +44,7 @@ async def judged(state: SearchState) -> Literal["refine", "answer"]:
     return "answer" if state["stop_reason"] or passed(latest) else "refine"
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the loop."""
     graph = chart(parts)
     graph.add_node("start", start(parts))
@@ -98,3 +71,6 @@ def build(parts: Parts) -> Chart:
 def _last(state: SearchState) -> bool:
     refinements: int = state["settings"]["refinements"]
     return len(state["generation"]) > refinements
+
+
+REFINE = Method(METHODS["refine"], RefineSettings, way, wire)

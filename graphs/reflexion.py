@@ -9,49 +9,23 @@ Whether an answer is right is gold feedback: the graph is built with an oracle, 
 labelled so. Without one the task must be able to judge its own answers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
-from thoughtgraph.acting import Acts, Reflects
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.act import call_tool, calls, next_actions
 from thoughtgraph.nodes.acting.trial import act, reflect, result, think
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.check import check, passed
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ActingSettings
+from thoughtgraph.settings.acting import ReflexionSettings
 from thoughtgraph.state import SearchState, TrialState
-from thoughtgraph.task import Judges
-
-
-class ReflexionSettings(ActingSettings):
-    """What `reflexion` can be told."""
-
-    trials: int = Field(
-        2, ge=1, le=100, description="Trials (unpublished; ours: 2, by FGDIP's token costs)."
-    )
-    max_steps: int = Field(6, ge=1, le=1000, description="Steps of a trial (its code: 6).")
-    temperature: float | None = Field(
-        0.7,
-        ge=0,
-        le=2,
-        description="Sampling temperature (FGDIP appendix A.1, whose baseline it is: 0.7; its own "
-        "code: 0).",
-    )
-
-
-SETTINGS = ReflexionSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have; without an oracle the model must judge."""
-    return [Acts, Reflects] if settings.get("oracle") else [Acts, Reflects, Judges]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -59,7 +33,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return next_actions("react")(settings)
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the trials."""
     graph = chart(parts, state=TrialState)
     graph.add_node("start", start(parts, trial=0, lessons=[]))
@@ -110,3 +84,6 @@ async def begin(state: TrialState) -> Literal["generate", "answer"]:
 def last_trial(state: SearchState) -> bool:
     """Returns whether no other trial follows this one."""
     return bool(cast("TrialState", state)["trial"] + 1 == state["settings"]["trials"])
+
+
+REFLEXION = Method(METHODS["reflexion"], ReflexionSettings, way, wire)

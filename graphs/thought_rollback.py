@@ -26,101 +26,24 @@ has an answer. If no step is ever found bad it asks for the steps that `chain` a
 sentence more in the system prompt, on experiences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.nodes.rollback.analyse import EXTRACTED, analyse, extract_index
-from thoughtgraph.nodes.rollback.ensemble import Ensemble, ensemble
+from thoughtgraph.nodes.rollback.ensemble import ensemble
 from thoughtgraph.nodes.rollback.growth import choose, due
 from thoughtgraph.nodes.rollback.rollback import decide, rollback
-from thoughtgraph.nodes.rollback.structure import Scope
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import generate_step, next_step, register_steps
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ReasoningSettings
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
-from thoughtgraph.task import Steps
-
-
-class RollbackSettings(ReasoningSettings):
-    """What `rollback` can be told."""
-
-    parallel: bool = Field(
-        True,
-        description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
-        "time, so that every step is shown all there is to learn. Both find the same thoughts if "
-        "they end `exhausted`, neither `solutions` nor `incoming` was reached, `drop_paths` is off "
-        "and experiences are `from_edges` or rollbacks leave finished paths alone. Solutions are "
-        "put into the order of one at a time.",
-    )
-    solutions: int = Field(
-        8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
-    )
-    incoming: int = Field(
-        3, ge=0, le=1000, description="U: most rollbacks into one thought (official code: 3)."
-    )
-    path_rollbacks: int = Field(
-        3,
-        ge=0,
-        le=1000,
-        description="A path that more rollbacks than this have left is no longer analysed "
-        "(official code: 3, hence at most 4). One leaves each thought at most.",
-    )
-    drop_paths: bool = Field(
-        False,
-        description="Also stop growing such a path (paper: 'ignored'; official code: off). With "
-        "`parallel` it has gone on for a round or two by then.",
-    )
-    ensemble: Ensemble = Field(
-        "ratio",
-        description="The answer. ratio, difference: the winner of a vote (section 4.4: W-Voting); "
-        "a solution weighs (1 + experiences) / (1 + rollbacks), or 1 + experiences - rollbacks "
-        "(formulas ours, the paper's is lost). majority: each weighs 1. first: the first solution "
-        "that growing one path at a time would find (TR); the search stops once it is known. last: "
-        "the last one.",
-    )
-    protocol: Literal["two_call", "single_call"] = Field(
-        "two_call",
-        description="Analyse and name the bad steps in two requests (the paper's experiments), or "
-        "in one (official code since December 2024).",
-    )
-    growth_order: Literal["experience", "dfs"] = Field(
-        "experience",
-        description="Which open path grows first: that made with most experiences (appendix B.4), "
-        "or depth first (official code). With `parallel` all grow; this orders their solutions.",
-    )
-    experiences: bool = Field(
-        True, description="Show mistakes and their analysis to later steps (section 4.3: on)."
-    )
-    experience_scope: Scope = Field(
-        "incoming",
-        description="Which mistakes a step is shown: incoming, of all rollbacks to a thought of "
-        "its path so far (section 4.3, appendix D), or from_edges, of those alone that led to the "
-        "path's thoughts (official code).",
-    )
-    stop_settled: bool = Field(
-        False,
-        description="Stop once no further solution can change the answer (ours: off; `first` "
-        "always does). With `parallel` an early one counts once nothing that comes before it is "
-        "open.",
-    )
-    limit_requests: int | None = Field(
-        300, ge=0, description="Most requests to the model (ours: 300). None: no limit."
-    )
-
-
-SETTINGS = RollbackSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have."""
-    return [Steps]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -128,7 +51,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return next_step
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires the search."""
     graph = chart(parts, state=RollbackState)
     graph.add_node("start", start(parts, chosen={}, pending=[], solutions=[]))
@@ -181,3 +104,6 @@ def _next(state: RollbackState, node: str) -> list[Send] | Literal["select"]:
     """Returns the one request that is due, if it is for that node; rounds begin at `select`."""
     sends = [] if state["settings"]["parallel"] else due(state)
     return sends if sends and sends[0].node == node else "select"
+
+
+ROLLBACK = Method(METHODS["rollback"], RollbackSettings, way, wire)

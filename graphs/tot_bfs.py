@@ -15,75 +15,27 @@ graph: `candidates` are the outputs, best first, `answer` is the first that can 
 for good.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
+from thoughtgraph.entries import METHODS
 from thoughtgraph.jobs import Order
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.evaluate import evaluate, value_orders, vote_orders
-from thoughtgraph.nodes.generate import WAYS, Way, generate
+from thoughtgraph.nodes.generate import WAYS, generate
 from thoughtgraph.nodes.limits import expansions_allowed, grants
 from thoughtgraph.nodes.register import register
 from thoughtgraph.nodes.select import select
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ProposingSettings
+from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Checks, Proposes, Samples, Values, Votes
-
-
-class TotBfsSettings(ProposingSettings):
-    """What `tot_bfs` can be told."""
-
-    steps: int = Field(
-        2, ge=1, le=100, description="T: search steps, the answer step included (game24 4, else 2)."
-    )
-    generate: Literal["propose", "sample"] = Field(
-        "sample", description="How thoughts are generated (game24 propose, else sample)."
-    )
-    n_generate: int = Field(
-        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
-    )
-    evaluate: Literal["value", "vote"] = Field(
-        "vote", description="How states are judged (game24 value, else vote)."
-    )
-    n_evaluate: int = Field(
-        5, ge=1, le=100, description="Samples per judgement (game24: 3 per state, else 5 votes)."
-    )
-    select: Literal["greedy", "sample"] = Field(
-        "greedy", description="Keep the best, or draw in proportion to the values (paper: greedy)."
-    )
-    breadth: int = Field(
-        1, ge=1, le=1000, description="b: states kept per step (game24 5, else 1)."
-    )
-    early_stop: bool = Field(
-        False,
-        description="Stop once an output passes the task's exact check (appendix B; ours: off).",
-    )
-    repo_compat: bool = Field(
-        False,
-        description="Do as the official code does: keep every line as a proposal unless "
-        "`strict_parse` is given, and let an earlier verdict on equal numbers outrank the rule "
-        "that an output needs an answer.",
-    )
-
-    repository: ClassVar[Mapping[str, Any]] = {"strict_parse": False}
-
-
-SETTINGS = TotBfsSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have for these settings."""
-    generator = Proposes if settings["generate"] == "propose" else Samples
-    evaluator = Values if settings["evaluate"] == "value" else Votes
-    return [generator, evaluator, *([Checks] if settings["early_stop"] else [])]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -91,7 +43,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return WAYS[settings["generate"]]
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires Algorithm 1."""
 
     async def expand(state: SearchState) -> list[Send] | Literal["answer"]:
@@ -142,3 +94,6 @@ def _judgements(parts: Parts, state: SearchState) -> list[Send]:
     votes = state["settings"]["evaluate"] == "vote"
     orders = vote_orders(state) if votes else value_orders(parts, state)
     return [Send("evaluate", order) for order in orders[: grants(state)]]
+
+
+TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, way, wire)

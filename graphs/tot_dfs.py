@@ -17,101 +17,24 @@ the evaluator undervalues is lost with everything below it; `variant="no_prune"`
 and `variant="no_backtrack"` follows the best candidate only (both are rows of the paper's Table 3).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 from langgraph.graph import END, START
 from langgraph.types import Send
-from pydantic import Field
 
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.depth_first.frames import backtrack, expansions, nothing_tried, open_frame
 from thoughtgraph.nodes.depth_first.record import evaluate_part, open_questions, visit
-from thoughtgraph.nodes.generate import WAYS, Way, expand_root, generate
+from thoughtgraph.nodes.generate import WAYS, expand_root, generate
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import ProposingSettings
+from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState, SearchState
-from thoughtgraph.task import Inspects, Proposes, Samples, Values
 from thoughtgraph.tree import Thought
-
-
-class TotDfsSettings(ProposingSettings):
-    """What `tot_dfs` can be told."""
-
-    steps: int = Field(
-        10, ge=1, le=100, description="T: thoughts of an output (crosswords 10, game24 4)."
-    )
-    threshold: float = Field(
-        0.0,
-        ge=-1000,
-        le=1000,
-        description="v_th: a state is continued when its value exceeds it (crosswords -1: no clue "
-        "is impossible; game24 0.5, ours).",
-    )
-    max_per_state: int = Field(
-        3, ge=1, le=1000, description="Candidates visited per state (official code: 3; game24 8)."
-    )
-    max_records: int = Field(
-        100, ge=1, le=100_000, description="States visited (section 4.3: 100 search steps)."
-    )
-    outputs: int = Field(
-        1, ge=0, le=1000, description="Stop after this many outputs (ours); 0: go on (crosswords)."
-    )
-    answer_from: Literal["outputs", "records"] = Field(
-        "outputs",
-        description="Answer with the first output, else the deepest state (ours), or always with "
-        "the deepest state, the first of several (crosswords, official logs).",
-    )
-    variant: Literal["prune", "no_prune", "no_backtrack"] = Field(
-        "prune", description="Table 3's ablations: descend regardless of V; or greedily, without V."
-    )
-    greedy_steps: int | None = Field(
-        None,
-        ge=1,
-        le=1000,
-        description="Steps of no_backtrack (crosswords 20). None: as many as `steps`.",
-    )
-    generate: Literal["propose", "sample"] = Field(
-        "propose", description="How thoughts are generated (section 4.3: propose)."
-    )
-    proposal_samples: int = Field(
-        5, ge=1, le=100, description="Completions per proposal (section 4.3: 5; game24 1)."
-    )
-    n_generate: int = Field(
-        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
-    )
-    evaluate: Literal["value", "inspect"] = Field(
-        "value", description="Judge a state as a whole, or part by part (crosswords: each clue)."
-    )
-    n_evaluate: int = Field(
-        3,
-        ge=1,
-        le=100,
-        description="Samples per judgement (game24: 3 per state, crosswords: 1 per clue).",
-    )
-    reuse_proposals: bool = Field(
-        False,
-        description="Expand equal prompts once (crosswords: on, as in the official code).",
-    )
-    repo_compat: bool = Field(
-        False,
-        description="Do as the official crosswords code does: 8 proposals, 9 words, never stop "
-        "early, unless these are given, and without backtracking the last candidate if none fits.",
-    )
-
-    repository: ClassVar[Mapping[str, Any]] = {"steps": 9, "proposal_samples": 8, "outputs": 0}
-    """`env_steps < 10` allows nine words; eight proposals a state."""
-
-
-SETTINGS = TotDfsSettings
-
-
-def needs(settings: Mapping[str, Any]) -> Sequence[type]:
-    """Returns the capabilities a task must have for these settings."""
-    generator = Proposes if settings["generate"] == "propose" else Samples
-    return [generator, Values if settings["evaluate"] == "value" else Inspects]
 
 
 def way(settings: Mapping[str, Any]) -> Way:
@@ -119,7 +42,7 @@ def way(settings: Mapping[str, Any]) -> Way:
     return WAYS[settings["generate"]]
 
 
-def build(parts: Parts) -> Chart:
+def wire(parts: Parts) -> Chart:
     """Wires Algorithm 2."""
 
     async def visit_next(
@@ -171,3 +94,6 @@ def outputs(state: SearchState) -> list[str]:
 def visited(thoughts: Iterable[Thought]) -> list[Thought]:
     """Returns the thoughts that a search recorded, in the order of its visits."""
     return sorted((t for t in thoughts if "visit" in t), key=lambda thought: thought["visit"])
+
+
+TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, way, wire)

@@ -12,9 +12,9 @@ from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, 
 from thoughtgraph.errors import OutOfTime
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.llm.port import Draw
+from thoughtgraph.method import Choose, Read
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.nodes.jobs import fanned_out, job_of, running_scratch
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts

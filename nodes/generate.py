@@ -1,12 +1,13 @@
 """G(p, s, k): asks the model for next thoughts of one partial solution."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.llm.port import Draw
+from thoughtgraph.method import Choose, Read, Way
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
@@ -17,14 +18,6 @@ from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Prompt, Proposes, Samples
 from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
 from thoughtgraph.usage import remaining_thoughts
-
-Read = Callable[[list[str]], list[dict[str, Any]]]
-"""Reads partial thoughts out of completions."""
-Way = Callable[[Parts, Job], tuple[Prompt, int, Read]]
-"""A way to generate: what to ask, how many samples, how to read them."""
-Choose = Callable[[Mapping[str, Any]], Way]
-"""From a run's settings to its way. A method exports its own as `way`, so that a viewer can render
-the prompts of a stored run again."""
 
 
 def generate(parts: Parts, way: Choose) -> Node:

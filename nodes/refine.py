@@ -5,9 +5,9 @@ from typing import Any, Literal
 
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.llm.port import Draw
+from thoughtgraph.method import Read
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import Read
 from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.limits import forbidden
 from thoughtgraph.parts import Parts

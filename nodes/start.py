@@ -54,7 +54,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         if tools:
             planted["tools"] = tools
         return {
-            "method": parts.method,
+            "method": parts.method.id,
             "problem": problem,
             "settings": settings,
             "run": run,

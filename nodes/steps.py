@@ -8,9 +8,10 @@ from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.llm.port import Draw
+from thoughtgraph.method import Choose, Read
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import Choose, Read, fitting
+from thoughtgraph.nodes.generate import fitting
 from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.limits import grants
 from thoughtgraph.outcome import StopReason

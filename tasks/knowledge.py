@@ -9,6 +9,7 @@ Thought (appendix B), FGDIP (appendix E).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from thoughtgraph.acting import Hints, Label, Move, Tools
@@ -21,7 +22,6 @@ from thoughtgraph.tasks.words import normal
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
-from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Path
 
 BREAK = "\n\n"
@@ -91,7 +91,9 @@ class Knowledge(ZeroShot):
         usual = options.get("corpus_else", "wikipedia")
         if own is None and not (named or usual):
             raise InputError("there are no pages to search here; choose a task without tools")
-        return toolbox(
+        # Its tools know LangGraph, which takes seconds to import: lists of methods need none.
+        sources: Any = import_module("thoughtgraph.tools.wiki.sources")
+        opened: Tools = sources.toolbox(
             (named or usual) if own is None else own,
             name=options.get("corpus_name", ""),
             style=options["observations"],
@@ -102,6 +104,7 @@ class Knowledge(ZeroShot):
             deadline=options["tool_deadline"],
             recording=options["recording"],
         )
+        return opened
 
     def pages(self, problem: str) -> Backend | None:
         """Returns the pages that come with a problem; None if there are none."""

@@ -11,8 +11,8 @@ from support.pools import POOLS
 from support.scripted import Call
 from support.stepping import MARKER, drawn, run, single, told, walker
 
-from thoughtgraph.graphs.thought_rollback import SETTINGS
 from thoughtgraph.nodes.rollback.ensemble import ranked, settled, weight
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.tree import Thought, Tree, root
 
 RULES = ["first", "last", "majority", "ratio", "difference"]
@@ -167,7 +167,7 @@ def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, para
     }
     tree["1"]["rollback"] = {"to": "0", "step": 1}
     settings = {
-        **SETTINGS.model_validate({}).model_dump(),
+        **RollbackSettings.model_validate({}).model_dump(),
         "solutions": 2,
         "ensemble": rule,
         "parallel": parallel,

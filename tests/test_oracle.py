@@ -11,7 +11,7 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.describe import fit
 
-TOLD = [name for name, entry in registry.METHODS.items() if entry.told and name != "refine"]
+TOLD = [name for name, entry in registry.METHODS.items() if entry.asks_oracle and name != "refine"]
 
 
 async def compare(gold: str, answer: str) -> bool:

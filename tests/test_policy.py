@@ -26,7 +26,7 @@ ONCE = Retry(give_up_after=0)
 
 
 def fields(method: str) -> dict[str, Any]:
-    return registry.method_module(method).SETTINGS.model_fields
+    return registry.settings(method).model_fields
 
 
 def served(method: str, server: FakeServer, **more: Any) -> Any:
@@ -49,7 +49,7 @@ HOSTILE: dict[str, list[Any]] = {
 @pytest.mark.parametrize("method", METHODS)
 def test_a_refused_choice_is_one_line_that_names_the_allowed_ones(method: str) -> None:
     policy = Policy(models={"small": "local", "big": "local"}, corpora={"handbook": "/srv/x"})
-    settings = policy.restrict(registry.method_module(method).SETTINGS)
+    settings = policy.restrict(registry.settings(method))
     for name in fields(method):
         kind = "examples" if name.endswith("examples") else name
         for value in HOSTILE.get(kind, []):
@@ -63,7 +63,7 @@ def test_a_refused_choice_is_one_line_that_names_the_allowed_ones(method: str) -
 
 @pytest.mark.parametrize("method", METHODS)
 def test_clients_lower_limits_and_never_lift_them(method: str) -> None:
-    base = registry.method_module(method).SETTINGS
+    base = registry.settings(method)
     settings = Policy(ceilings={"limit_tokens": 10, "limit_dollars": None}).restrict(base)
     for name in (name for name in fields(method) if name.startswith("limit_")):
         usual = fields(method)[name].get_default(call_default_factory=True)
@@ -142,7 +142,7 @@ def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> N
     assert policy.models == {"small": "openai:gpt-4o-mini", "big": "http://vllm:8000/v1#q=4"}
     assert policy.corpora == {"handbook": "/srv/handbook.jsonl", "de": "wikipedia:de"}
     assert policy.prices == {"small": (0.15, 0.6)}
-    chosen = policy.restrict(registry.method_module("io").SETTINGS)()
+    chosen = policy.restrict(registry.settings("io"))()
     assert (chosen.model, chosen.limit_requests, chosen.limit_dollars) == ("small", 5, 0.5)
     assert chosen.max_completion_tokens == 200
     monkeypatch.setenv("THOUGHTGRAPH_SERVED_CORPORA", "none")
@@ -358,7 +358,7 @@ async def test_settings_that_other_programs_wrote_are_not_used(change: Any) -> N
 
 
 def test_in_ones_own_process_all_stays_free(tmp_path: Path) -> None:
-    base = registry.method_module("react").SETTINGS
+    base = registry.settings("react")
     given = {"model": "http://h/v1#m", "corpus": str(tmp_path), "examples": "x.txt"}
     given |= {"limit_requests": None, "prices": {"m": [1, 2]}, "recording": "record"}
     chosen = effective(base, {}, given)

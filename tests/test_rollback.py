@@ -26,9 +26,9 @@ from support.stepping import (
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
-from thoughtgraph.graphs.thought_rollback import SETTINGS
 from thoughtgraph.nodes.rollback.analyse import bad_steps
 from thoughtgraph.nodes.rollback.structure import alpha, beta, line_of
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.tree import path_to
 
 MODES = pytest.mark.parametrize("parallel", [True, False])
@@ -389,7 +389,7 @@ async def test_in_parallel_a_step_is_not_shown_the_analysis_that_it_ran_beside()
         out, _ = await run("rollback", forked, parallel=parallel)
         step = next(thought for thought in out["tree"].values() if thought["text"] == "e")
         assert len(step.get("experiences", [])) == known
-    told = SETTINGS.model_fields["parallel"].description
+    told = RollbackSettings.model_fields["parallel"].description
     assert told is not None
     assert "rollbacks leave finished paths alone" in told
 
@@ -624,7 +624,7 @@ async def test_dropped_paths_are_the_exception_to_parity() -> None:
         t["text"] for t in alone["tree"].values()
     }
     assert beyond == {"e", "f"}, "grown before the path is dropped"
-    told = SETTINGS.model_fields["parallel"].description
+    told = RollbackSettings.model_fields["parallel"].description
     assert told is not None
     assert "`drop_paths` is off" in told
 

@@ -61,7 +61,7 @@ def test_task_is_chosen_from_a_list(method: str) -> None:
 def test_untouched_form_means_the_published_values(method: str, task: str) -> None:
     """A form may send every field with its default: that must not hide what the paper used."""
     form = {name: f["default"] for name, f in settings_schema(method).items() if "default" in f}
-    settings = Policy().restrict(registry.method_module(method).SETTINGS)
+    settings = Policy().restrict(registry.settings(method))
     published = registry.task(task).published(method)
     chosen = effective(settings, published, graph(method).context_schema(**{**form, "task": task}))
     assert chosen == effective(settings, published, {"task": task})
@@ -72,7 +72,7 @@ def test_one_name_has_one_type_and_one_meaning() -> None:
     kinds: dict[str, set[str]] = {}
     meanings: dict[str, set[str]] = {}
     for method in METHODS:
-        for name, field in registry.method_module(method).SETTINGS.model_fields.items():
+        for name, field in registry.settings(method).model_fields.items():
             kinds.setdefault(name, set()).add(str(field.annotation))
             meanings.setdefault(name, set()).add((field.description or "").partition(" (")[0])
     differing = {name for name, found in kinds.items() if len(found) > 1}
@@ -82,13 +82,13 @@ def test_one_name_has_one_type_and_one_meaning() -> None:
 
 
 def test_as_the_repository_leaves_what_was_given() -> None:
-    dfs, crosswords = registry.method_module("tot_dfs").SETTINGS, registry.task("crosswords")
+    dfs, crosswords = registry.settings("tot_dfs"), registry.task("crosswords")
     published = crosswords.published("tot_dfs")
     chosen = effective(dfs, published, {"repo_compat": True})
     assert (chosen["steps"], chosen["proposal_samples"]) == (9, 8)
     chosen = effective(dfs, published, {"repo_compat": True, "steps": 4, "outputs": 2})
     assert (chosen["steps"], chosen["proposal_samples"], chosen["outputs"]) == (4, 8, 2)
-    bfs = registry.method_module("tot_bfs").SETTINGS
+    bfs = registry.settings("tot_bfs")
     assert effective(bfs, {}, {"repo_compat": True})["strict_parse"] is False
     assert effective(bfs, {}, {"repo_compat": True, "strict_parse": True})["strict_parse"] is True
 

@@ -17,12 +17,12 @@ from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.bench.questions.shipped import examples
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ProblemError
-from thoughtgraph.graphs.mixed_thought import TotSettings
+from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.tasks.scenes.plan_language import parse
 from thoughtgraph.tasks.scenes.task import EXTENDED, TOOLS, Scenes, described, looks_like, numbered
 from thoughtgraph.tools.scenes.vocabulary import Style
 
-OPTIONS = effective(TotSettings, {}, None)
+OPTIONS = effective(TomtTotSettings, {}, None)
 STYLES: tuple[Style, ...] = get_args(Style)
 KINDS: tuple[Type, ...] = get_args(Type)
 BOTH = [(style, kind) for style in STYLES for kind in KINDS]

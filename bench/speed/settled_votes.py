@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, get_args
 import thoughtgraph as tg
 from thoughtgraph.bench.speed.critical_path import Sleeper
 from thoughtgraph.bench.speed.rollback_latency import QUESTION, said
-from thoughtgraph.nodes.rollback.ensemble import Ensemble
+from thoughtgraph.settings.rollback import Ensemble
 
 
 class Pair(NamedTuple):

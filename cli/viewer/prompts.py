@@ -8,8 +8,8 @@ from thoughtgraph.acting import Hints
 from thoughtgraph.cli.viewer.roles import Render, Search, alone, judgements, special
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
 from thoughtgraph.jobs import Job
+from thoughtgraph.method import load
 from thoughtgraph.nodes.act import hints_of
-from thoughtgraph.nodes.generate import Way
 from thoughtgraph.parts import Parts
 from thoughtgraph.task import Outputs, Pictures, Prompt, Task, Values, Votes
 from thoughtgraph.tree import ROOT, Tree, path_to
@@ -212,12 +212,12 @@ def _known_method(
 ) -> tuple[Callable[[Job], Prompt] | None, frozenset[type]]:
     """Returns how a method asks for thoughts, None when it is unknown, and what it needs."""
     try:
-        module = registry.method_module(method)
-        way: Way = module.way(settings)
-        needs = frozenset(module.needs({"oracle": False, **settings}))
+        found = load(method)
+        way = found.way(settings)
+        needs = frozenset(found.needs(settings))
     except FOREIGN:
         return None, frozenset()
-    parts = Parts(method, module.SETTINGS, module.needs, _no_model)
+    parts = Parts(found, found.settings, _no_model)
     return lambda job: way(parts, job)[0], needs
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from langgraph.types import Overwrite, Send
 
 from thoughtgraph.jobs import Draft, Order
+from thoughtgraph.method import Choose
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import Choose
 from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.limits import grants, shortage
 from thoughtgraph.nodes.register import key_of, left_out, place

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, cast
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
+from thoughtgraph.method import Choose, Read
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import Choose, Read
 from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts

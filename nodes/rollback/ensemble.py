@@ -6,7 +6,7 @@ its formula was lost in print and is in no published code. `ratio` and `differen
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.chart import Node
@@ -15,11 +15,10 @@ from thoughtgraph.nodes.rollback.structure import alpha, beta
 from thoughtgraph.nodes.steps import longest
 from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.rollback import Ensemble
 from thoughtgraph.state import RollbackState, SearchState
 from thoughtgraph.tree import Thought, Tree, merge_thoughts, noted, path_to
 
-Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
-"""How several solutions make one answer."""
 RULES: Sequence[str] = get_args(Ensemble)
 FIRST = "first"
 """The ensemble that needs no further solution once it has one."""

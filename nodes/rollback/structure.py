@@ -4,13 +4,10 @@ Reasoning paths follow parents alone, so rollback edges never make them cyclic.
 """
 
 from collections.abc import Collection
-from typing import Any, Literal, cast
+from typing import Any, cast
 
+from thoughtgraph.settings.rollback import Scope
 from thoughtgraph.tree import ROOT, Tree, path_to
-
-Scope = Literal["incoming", "from_edges"]
-"""Which experiences a path is continued with: of all rollbacks to its thoughts so far (section 4.3,
-appendix D), or of those alone that led to its thoughts' creation (official code)."""
 
 
 def line_of(tree: Tree, key: str) -> list[str]:

@@ -139,7 +139,7 @@ def task_of(method: str) -> str:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_no_setting_reaches_out_by_any_way(scene: Scene, method: str) -> None:
-    task, fields = task_of(method), registry.method_module(method).SETTINGS.model_fields
+    task, fields = task_of(method), registry.settings(method).model_fields
     tries = [(name, value) for name in (*fields, "unknown") for value in scene.values(name)]
 
     def attempt(at: int) -> None:

@@ -257,7 +257,7 @@ VALUES: list[Any] = [
 
 def test_no_value_of_bobs_gets_further_with_a_key_than_without(place: Place) -> None:
     """Every setting, and names of LangGraph's own, in a context and in `configurable`."""
-    names = [*registry.method_module("fgdip").SETTINGS.model_fields, "draft", "thread_id"]
+    names = [*registry.settings("fgdip").model_fields, "draft", "thread_id"]
     names += ["checkpoint_map", "checkpoint_id", "__pregel_checkpointer", "__pregel_runtime"]
 
     def attempt(at: int) -> Answer:

@@ -97,7 +97,7 @@ def readers() -> Iterator[tuple[str, Reader]]:
 
 
 def _reader(call: Callable[..., object], names: list[str], task: str, problem: str) -> Reader:
-    base = registry.method_module("tomt_os" if task in ("clevr", "ptr") else "react").SETTINGS
+    base = registry.settings("tomt_os" if task in ("clevr", "ptr") else "react")
     options = {"n_generate": 3, **effective(base, {}, {"task": task})}
     known: dict[str, Any] = {
         **{"problem": problem, "options": options, "hints": Hints(), "choices": 5, "count": 9},

@@ -12,7 +12,7 @@ from thoughtgraph.tree import Path, Tree, grow, root, texts
 
 def stored(tree: Tree, *, answer: str | None = None, **changes: Any) -> dict[str, Any]:
     """A result of `tot_bfs` on Game of 24 around a given tree."""
-    base = registry.method_module("tot_bfs").SETTINGS
+    base = registry.settings("tot_bfs")
     settings = effective(base, registry.task("game24").published("tot_bfs"), {"task": "game24"})
     return {
         "method": "tot_bfs",
@@ -63,9 +63,7 @@ def failing(method: str = "itot_d_star_lite", **changes: Any) -> dict[str, Any]:
     tree |= grow(tree, "1", [_called("to Oslo", 9.0, 2.0), _failed("to d", 3.0, 3.0, "4", *raises)])
     tree |= grow(tree, "3", [_called("to Rome", 9.0, 2.0, status="terminal", answer="Italy")])
     tree["3"]["status"] = "expanded"
-    settings = effective(
-        registry.method_module(method).SETTINGS, {}, {"task": "hotpotqa"} | changes
-    )
+    settings = effective(registry.settings(method), {}, {"task": "hotpotqa"} | changes)
     known = {"method": method, "task": "hotpotqa", "settings": settings}
     return stored(tree, answer="Italy", problem="Where is Milan?", **known)
 

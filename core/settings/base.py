@@ -3,8 +3,8 @@
 A method's settings are a pydantic model; `thoughtgraph.context` makes the context of a graph of it.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -140,6 +140,20 @@ class Settings(BaseModel):
         "and other providers, none for the embedded model, unknown for servers of your own.",
     )
 
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Returns settings that were checked before, such as those of a state."""
+        return cls.model_construct(**values)
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns the capabilities that a task must have to be searched with these settings.
+
+        Args:
+            oracle: Whether the method is told if an answer is right; else, where it has to know,
+                the task must be able to judge.
+        """
+        return []
+
     def limits(self) -> Limits:
         """Returns the limits among the settings."""
         return limits_of(self.model_dump())
@@ -150,107 +164,6 @@ class ShowingSettings(Settings):
 
     examples: str = EXAMPLES
     shots: int = Field(0, ge=0, le=20, description=f"{SHOTS} (papers: 0; TR + CoT 5).")
-
-
-class ReasoningSettings(ShowingSettings):
-    """What Thought Rollback and its baselines can be told, which reason step by step."""
-
-    steps: int = Field(
-        19, ge=1, le=1000, description="Most thoughts on a path (official code: 19; game24 3)."
-    )
-    top_p: float | None = Field(
-        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
-    )
-    temperature: float | None = Field(
-        0.7, ge=0, le=2, description="Sampling temperature (official code: 0.7)."
-    )
-
-
-class OutrightSettings(ShowingSettings):
-    """What every method can be told that asks the model outright, for one sample or for a vote."""
-
-    zero_shot: Literal["strategy", "steps"] = Field(
-        "strategy",
-        description="How gsm8k is asked without worked examples: strategy (ToT appendix B.1), or "
-        "steps, as Thought Rollback's ZeroShot and ZeroShot-CoT are; its other tasks always are.",
-    )
-    top_p: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="Nucleus of the sampling (ToT's code: none; Thought Rollback's: 0.7).",
-    )
-
-
-class AskingSettings(OutrightSettings):
-    """What the methods can be told that ask the model outright and count each sample."""
-
-    n_generate: int = Field(
-        1,
-        ge=1,
-        le=1000,
-        description="Samples of the model's answer (ours: 1; the paper's rows are means over 100 "
-        "for game24 and 10 for writing and crosswords).",
-    )
-
-
-class ProposingSettings(Settings):
-    """What the methods can be told that ask for proposals, which the task reads."""
-
-    strict_parse: bool = Field(
-        True, description="Drop proposals that are no step (official code: keeps every line)."
-    )
-    exact_steps: bool = Field(
-        False,
-        description="Take the operation a step names and do its arithmetic exactly; drop steps "
-        "that cannot be taken and answers that fail the check (game24; ours: off, as in the "
-        "paper).",
-    )
-    layout: Layout = "text"
-    shots: int = Field(
-        0,
-        ge=0,
-        le=20,
-        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; questions none: "
-        "appendix B.1 is zero-shot).",
-    )
-
-
-class ActingSettings(Settings):
-    """What every method that calls tools can be told."""
-
-    corpus: str = Field(
-        "",
-        description="Where pages come from: a file of pages, wikipedia:LANGUAGE, the address of a "
-        "MediaWiki's api.php, or community. Empty: live English Wikipedia (ours).",
-    )
-    observations: Literal["clean", "react"] = Field(
-        "clean",
-        description="How observations read: repaired (ours), or as ReAct's code gives them.",
-    )
-    examples: str = EXAMPLES
-    tool_costs: str = Field(
-        "",
-        description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "
-        "a second, a dollar. Those not named cost 1, Finish 0; what calls no tool is ranked like "
-        "the dearest call (ours).",
-    )
-    lenient_lookup: bool = Field(
-        False, description="Running out of Lookup results is no failure (ours: it is one)."
-    )
-    tool_deadline: float = Field(
-        30.0, gt=0, le=600, description="Seconds after which a tool has failed (ours: 30)."
-    )
-    recording: Literal["fresh", "keep", "record", "replay"] = Field(
-        "keep",
-        description="What a live wiki's answers are kept for: fresh: nothing; keep: a day; record: "
-        "for good; replay: only recorded ones are used, the wiki is never asked (ours: keep).",
-    )
-    contact: str = Field(
-        "",
-        description="Address at which a wiki's operator can reach you, sent to live wikis. Empty: "
-        "$THOUGHTGRAPH_CONTACT.",
-    )
 
 
 def limits_of(values: Mapping[str, Any]) -> Limits:

@@ -1,0 +1,277 @@
+"""What there is, as data: an entry a method and a task. The registry imports what they name.
+
+What a method does in a line and its paper are said here and nowhere else: `thoughtgraph methods`
+lists them without importing the methods, which would take LangGraph, four times the work.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MethodEntry:
+    """What is known of a method without importing it, which takes LangGraph."""
+
+    id: str
+    summary: str
+    """What it does, in a line."""
+    paper: str
+    method: str
+    """`module:NAME` in `graphs/` of the `thoughtgraph.method.Method`."""
+    settings: str
+    """`module:NAME` in `core/settings/` of its settings, which take no LangGraph."""
+    asks_oracle: bool = False
+    """Whether it asks an oracle if an answer is right, when it is given one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEntry:
+    """What is known of a task without importing it."""
+
+    id: str
+    factory: str
+    """`module:callable` in `tasks/`; called without arguments it makes the task."""
+    summary: str
+    example: str
+    """A problem in the task's format."""
+    method: str = ""
+    """The method of `thoughtgraph solve` when none is named (ours); empty: the first that fits."""
+
+
+_TOT = "Tree of Thoughts (Yao et al. 2023)"
+_TOMT = "Tree-of-Mixed-Thought (Hu et al. 2023)"
+_TR = "Thought Rollback (Chen and Li 2024)"
+_ITOT = "Informed Tree of Thought (Mousavi et al. 2024)"
+_REACT = "ReAct (Yao et al. 2023)"
+_REFLEXION = "Reflexion (Shinn et al. 2023)"
+_FGDIP = "FGDIP (Yan et al. 2025)"
+
+METHODS = {
+    entry.id: entry
+    for entry in (
+        MethodEntry("io", "ask once for the answer", _TOT, "direct:IO", "direct:IoSettings"),
+        MethodEntry("cot", "think, then answer", _TOT, "direct:COT", "direct:CotSettings"),
+        MethodEntry(
+            "cot_sc",
+            "think k times, the majority answers",
+            _TOT,
+            "direct:COT_SC",
+            "direct:CotScSettings",
+        ),
+        MethodEntry(
+            "refine",
+            "answer, then improve on the answer",
+            _TOT,
+            "refine:REFINE",
+            "refine:RefineSettings",
+            asks_oracle=True,
+        ),
+        MethodEntry(
+            "tot_bfs", "breadth-first tree search", _TOT, "tot_bfs:TOT_BFS", "tot:TotBfsSettings"
+        ),
+        MethodEntry(
+            "tot_dfs", "depth-first tree search", _TOT, "tot_dfs:TOT_DFS", "tot:TotDfsSettings"
+        ),
+        MethodEntry(
+            "tomt_one_stop",
+            "write the whole plan at once",
+            _TOMT,
+            "mixed_thought:TOMT_ONE_STOP",
+            "mixed_thought:TomtOneStopSettings",
+        ),
+        MethodEntry(
+            "tomt_tot",
+            "plan step by step, back up from faults",
+            _TOMT,
+            "mixed_thought:TOMT_TOT",
+            "mixed_thought:TomtTotSettings",
+        ),
+        MethodEntry(
+            "tomt_os",
+            "step by step, but first try all that remains",
+            _TOMT,
+            "mixed_thought:TOMT_OS",
+            "mixed_thought:TomtOsSettings",
+        ),
+        MethodEntry(
+            "tomt_block",
+            "plan k steps at a time",
+            _TOMT,
+            "mixed_thought:TOMT_BLOCK",
+            "mixed_thought:TomtBlockSettings",
+        ),
+        MethodEntry(
+            "rollback",
+            "reason step by step, go back to before a mistake and learn from it",
+            _TR,
+            "thought_rollback:ROLLBACK",
+            "rollback:RollbackSettings",
+        ),
+        MethodEntry(
+            "chain", "reason step by step, never back", _TR, "chain:CHAIN", "rollback:ChainSettings"
+        ),
+        MethodEntry(
+            "level_tot",
+            "take the best of several steps",
+            _TR,
+            "level_tot:LEVEL_TOT",
+            "rollback:LevelTotSettings",
+        ),
+        MethodEntry(
+            "react", "think, act, observe, repeat", _REACT, "react:REACT", "acting:ReactSettings"
+        ),
+        MethodEntry(
+            "reflexion",
+            "try again with the lesson of each failed trial",
+            _REFLEXION,
+            "reflexion:REFLEXION",
+            "acting:ReflexionSettings",
+            asks_oracle=True,
+        ),
+        MethodEntry(
+            "itot_a_star",
+            "best first by tool cost less value",
+            _ITOT,
+            "informed_tot:ITOT_A_STAR",
+            "informed:ValuedSettings",
+            asks_oracle=True,
+        ),
+        MethodEntry(
+            "itot_d_star_lite",
+            "the same as itot_a_star; a failed tool makes its ancestors dearer and open again",
+            _ITOT,
+            "informed_tot:ITOT_D_STAR_LITE",
+            "informed:ItotDStarLiteSettings",
+            asks_oracle=True,
+        ),
+        MethodEntry(
+            "itot_best_first",
+            "best first by value",
+            _ITOT,
+            "informed_tot:ITOT_BEST_FIRST",
+            "informed:ValuedSettings",
+            asks_oracle=True,
+        ),
+        MethodEntry(
+            "itot_dfs",
+            "depth first with tools, no values",
+            _ITOT,
+            "informed_tot:ITOT_DFS",
+            "informed:ItotDfsSettings",
+            asks_oracle=True,
+        ),
+        MethodEntry(
+            "fgdip",
+            "depth first by tool calls, warned by siblings and rejected answers",
+            _FGDIP,
+            "feedback_guided:FGDIP",
+            "feedback:FgdipSettings",
+        ),
+    )
+}
+
+_PTR_EXAMPLE = (
+    '{"question": "how many legs does the chair have?", "scene": {"objects": [{"Chair0": {"seat": '
+    '["red", 1], "leg": ["blue", 4]}}], "relationships": {"left": [[]], "right": [[]]}}}'
+)
+_CLEVR_EXAMPLE = (
+    '{"question": "What color is the cube?", "scene": {"objects": [{"cube0": ["red", "small", '
+    '"metal"]}], "relationships": {"left": [[]], "right": [[]]}}}'
+)
+
+TASKS = {
+    entry.id: entry
+    for entry in (
+        TaskEntry(
+            "game24", "game24.task:Game24", "reach 24 with four numbers and + - * /", "4 9 10 13"
+        ),
+        TaskEntry(
+            "crosswords",
+            "crosswords:Crosswords",
+            "fill a 5 x 5 crossword from ten clues",
+            '["Smell that a dog follows", "Boat with paddles", "Crime of fire", "Stir from sleep", '
+            '"Many ships together", "Cloth around the neck", "Song for Christmas", "Come after", '
+            '"Loop of a lasso", "Belief"]',
+        ),
+        TaskEntry(
+            "creative_writing",
+            "creative_writing:CreativeWriting",
+            "write four paragraphs that end in four given sentences",
+            "The kettle never boiled on time. Nobody had asked the cat. It rained on the wrong "
+            "side of the street. She kept the key.",
+        ),
+        TaskEntry(
+            "gsm8k",
+            "gsm8k:gsm8k",
+            "solve a grade-school word problem",
+            "A shop sells 3 pens for 2 dollars. How many dollars do 12 pens cost?",
+        ),
+        TaskEntry(
+            "svamp",
+            "svamp:svamp",
+            "solve a short arithmetic word problem",
+            "Ann had 9 apples and ate 2. Bo has 4. How many apples does Ann have now?",
+        ),
+        TaskEntry(
+            "aqua",
+            "aqua:aqua",
+            "solve an algebra word problem with five choices",
+            "What is 15 percent of 80? Answer choices: A) 8 B) 10 C) 12 D) 15 E) 20",
+        ),
+        TaskEntry(
+            "math",
+            "math:math",
+            "solve a competition problem",
+            r"What is the positive root of $x^2 = 2x + 3$?",
+        ),
+        TaskEntry(
+            "theoremqa",
+            "theoremqa:theoremqa",
+            "answer a university question that needs a theorem",
+            "How many trees are there on 4 labelled vertices?",
+        ),
+        TaskEntry(
+            "mmlu",
+            "mmlu:mmlu",
+            "answer an exam question with four choices",
+            "Which number is prime? Answer choices: A) 21 B) 27 C) 29 D) 33",
+        ),
+        TaskEntry(
+            "strategyqa",
+            "strategyqa:strategyqa",
+            "answer yes or no where the steps are implicit",
+            "Could a penguin outrun a snail?",
+        ),
+        TaskEntry(
+            "ptr",
+            "scenes.task:ptr",
+            "answer a question about furniture in a scene graph by a plan of tool calls",
+            _PTR_EXAMPLE,
+        ),
+        TaskEntry(
+            "clevr",
+            "scenes.task:clevr",
+            "answer a question about shapes in a scene graph by a plan of tool calls",
+            _CLEVR_EXAMPLE,
+        ),
+        TaskEntry(
+            "hotpotqa",
+            "hotpotqa:HotpotQA",
+            "answer a question that takes two pages of Wikipedia",
+            "In which country was the composer of Fidelio born?",
+            method="react",
+        ),
+        TaskEntry(
+            "fever",
+            "fever:fever",
+            "tell whether Wikipedia supports or refutes a claim",
+            "The Danube flows into the Black Sea.",
+            method="react",
+        ),
+        TaskEntry(
+            "question",
+            "question:question",
+            "answer any question",
+            "Which planet has the shortest day?",
+        ),
+    )
+}

@@ -1,0 +1,66 @@
+"""What a method is: one value that says all there is to know of it.
+
+A file of `graphs/` exports one or more. What the registry knows of a method, so that it can be
+listed and its settings checked without importing LangGraph, is its entry: said there, once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from thoughtgraph import registry
+from thoughtgraph.entries import MethodEntry
+from thoughtgraph.jobs import Job
+from thoughtgraph.settings import Settings
+from thoughtgraph.task import Prompt
+
+if TYPE_CHECKING:
+    from langgraph.graph import StateGraph
+
+    from thoughtgraph.parts import Parts
+
+Read = Callable[[list[str]], list[dict[str, Any]]]
+"""Reads partial thoughts out of completions."""
+Way = Callable[["Parts", Job], tuple[Prompt, int, Read]]
+"""A way to generate: what to ask, how many samples, how to read them."""
+Choose = Callable[[Mapping[str, Any]], Way]
+"""From a run's settings to its way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A published method: what it is, what it can be told, how it thinks and how it is wired."""
+
+    entry: MethodEntry
+    """Its id, what it does in a line, its paper, and whether it asks an oracle."""
+    settings: type[Settings]
+    """What it can be told, with the published values as defaults; they say what it needs of a
+    task."""
+    way: Choose
+    """How thoughts are generated under given settings; by it the prompts of a stored run are
+    rendered again."""
+    wire: Callable[["Parts"], "StateGraph[Any, Any, Any, Any]"]
+    """Makes the graph around a task, models and tools: nodes, edges and named routers."""
+
+    @property
+    def id(self) -> str:
+        """The name by which users choose the method."""
+        return self.entry.id
+
+    def needs(self, settings: Mapping[str, Any], *, oracle: bool = False) -> Sequence[type]:
+        """Returns the capabilities that a task must have for given settings.
+
+        Args:
+            settings: Effective settings, as a run's state holds them.
+            oracle: Whether the method is told if an answer is right.
+        """
+        return self.settings.of(settings).needs(oracle=oracle)
+
+
+def load(name: str) -> Method:
+    """Imports a method, and LangGraph with it.
+
+    Raises:
+        UnknownName: There is no such method.
+    """
+    return cast("Method", registry.method_object(name))

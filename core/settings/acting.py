@@ -1,0 +1,84 @@
+"""The settings of ReAct and Reflexion, and of every method that calls tools."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from thoughtgraph.acting import Acts, Reflects
+from thoughtgraph.settings.base import EXAMPLES, Settings
+from thoughtgraph.task import Judges
+
+
+class ActingSettings(Settings):
+    """What every method that calls tools can be told."""
+
+    corpus: str = Field(
+        "",
+        description="Where pages come from: a file of pages, wikipedia:LANGUAGE, the address of a "
+        "MediaWiki's api.php, or community. Empty: live English Wikipedia (ours).",
+    )
+    observations: Literal["clean", "react"] = Field(
+        "clean",
+        description="How observations read: repaired (ours), or as ReAct's code gives them.",
+    )
+    examples: str = EXAMPLES
+    tool_costs: str = Field(
+        "",
+        description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "
+        "a second, a dollar. Those not named cost 1, Finish 0; what calls no tool is ranked like "
+        "the dearest call (ours).",
+    )
+    lenient_lookup: bool = Field(
+        False, description="Running out of Lookup results is no failure (ours: it is one)."
+    )
+    tool_deadline: float = Field(
+        30.0, gt=0, le=600, description="Seconds after which a tool has failed (ours: 30)."
+    )
+    recording: Literal["fresh", "keep", "record", "replay"] = Field(
+        "keep",
+        description="What a live wiki's answers are kept for: fresh: nothing; keep: a day; record: "
+        "for good; replay: only recorded ones are used, the wiki is never asked (ours: keep).",
+    )
+    contact: str = Field(
+        "",
+        description="Address at which a wiki's operator can reach you, sent to live wikis. Empty: "
+        "$THOUGHTGRAPH_CONTACT.",
+    )
+
+
+class ReactSettings(ActingSettings):
+    """What `react` can be told."""
+
+    max_steps: int = Field(7, ge=1, le=1000, description="Steps of a trajectory (its code: 7).")
+    temperature: float | None = Field(
+        0.7,
+        ge=0,
+        le=2,
+        description="Sampling temperature (FGDIP appendix A.1, whose baseline it is: 0.7; its own "
+        "code: 0).",
+    )
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Acts]
+
+
+class ReflexionSettings(ActingSettings):
+    """What `reflexion` can be told."""
+
+    trials: int = Field(
+        2, ge=1, le=100, description="Trials (unpublished; ours: 2, by FGDIP's token costs)."
+    )
+    max_steps: int = Field(6, ge=1, le=1000, description="Steps of a trial (its code: 6).")
+    temperature: float | None = Field(
+        0.7,
+        ge=0,
+        le=2,
+        description="Sampling temperature (FGDIP appendix A.1, whose baseline it is: 0.7; its own "
+        "code: 0).",
+    )
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Acts, Reflects] if oracle else [Acts, Reflects, Judges]

@@ -1,0 +1,57 @@
+"""The settings of the methods that ask the model outright."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.task import Answers
+
+
+class OutrightSettings(ShowingSettings):
+    """What every method can be told that asks the model outright, for one sample or for a vote."""
+
+    zero_shot: Literal["strategy", "steps"] = Field(
+        "strategy",
+        description="How gsm8k is asked without worked examples: strategy (ToT appendix B.1), or "
+        "steps, as Thought Rollback's ZeroShot and ZeroShot-CoT are; its other tasks always are.",
+    )
+    top_p: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="Nucleus of the sampling (ToT's code: none; Thought Rollback's: 0.7).",
+    )
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Answers]
+
+
+class AskingSettings(OutrightSettings):
+    """What the methods can be told that ask the model outright and count each sample."""
+
+    n_generate: int = Field(
+        1,
+        ge=1,
+        le=1000,
+        description="Samples of the model's answer (ours: 1; the paper's rows are means over 100 "
+        "for game24 and 10 for writing and crosswords).",
+    )
+
+
+class IoSettings(AskingSettings):
+    """What `io` can be told."""
+
+
+class CotSettings(AskingSettings):
+    """What `cot` can be told."""
+
+
+class CotScSettings(OutrightSettings):
+    """What `cot_sc` can be told."""
+
+    n_generate: int = Field(
+        20, ge=1, le=1000, description="k: samples that vote (game24 100; else ours: 20)."
+    )

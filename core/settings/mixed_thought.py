@@ -1,0 +1,92 @@
+"""The settings of Tree-of-Mixed-Thought."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from thoughtgraph.planning import Plans
+from thoughtgraph.settings.base import SHOTS, Layout, Settings
+
+
+class TomtTotSettings(Settings):
+    """What `tomt_tot` can be told, and every method of this file."""
+
+    max_calls: int = Field(
+        30, ge=1, le=10_000, description="T: calls of the generator (section 4.1: 30)."
+    )
+    branches: int = Field(
+        3, ge=1, le=100, description="b: calls per state (section 4.1: 3; tomt_block 5)."
+    )
+    evaluator: Literal["paper", "grounded"] = Field(
+        "paper",
+        description="Accept steps that run with parameters that exist (section 3.3.4), or only "
+        "those whose words come from the question or from earlier results as well (ours).",
+    )
+    empty: Literal["strict", "lazy"] = Field(
+        "strict", description="Whether a filter that finds nothing is refused (ours: strict)."
+    )
+    ambiguous: Literal["error", "first"] = Field(
+        "error",
+        description="Several objects where a tool takes one: refused, or the first is taken (the "
+        "paper does not say; ours: error).",
+    )
+    tools_profile: Literal["extended", "paper"] = Field(
+        "extended",
+        description="The paper's tools alone, with the examples that make do with them, or also "
+        "those that its questions need (ours).",
+    )
+    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (appendix A.4: 4 of 20).")
+    redraw: Literal["call", "question"] = Field(
+        "call",
+        description="Draw the examples for each call (section 3.3.3), or once a question, so that "
+        "a server can reuse its work on the prompt; then temperature alone varies calls (ours).",
+    )
+    layout: Layout = "text"
+    speculate: int = Field(
+        0,
+        ge=0,
+        le=100,
+        description="Siblings generated ahead of need, side by side: the requests are more, the "
+        "result is the same while no limit on requests, tokens, dollars or time is reached (ours: "
+        "0, the paper's cost).",
+    )
+    max_steps: int = Field(32, ge=1, le=1000, description="Most steps of a plan (ours).")
+    temperature: float | None = Field(
+        1.0, ge=0, le=2, description="Sampling temperature (section 4.1: 1)."
+    )
+    max_completion_tokens: int = Field(
+        400, ge=1, le=100_000, description="Longest completion, in tokens (ours: 400)."
+    )
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Plans]
+
+
+class TomtOneStopSettings(TomtTotSettings):
+    """What `tomt_one_stop` can be told. More calls and branches make it a repeated one-stop."""
+
+    max_calls: int = Field(1, ge=1, le=10_000, description="T: calls of the generator (paper: 1).")
+    branches: int = Field(1, ge=1, le=100, description="b: calls per state (paper: 1).")
+
+
+class TomtOsSettings(TomtTotSettings):
+    """What `tomt_os` can be told."""
+
+    start_depth: int = Field(
+        2,
+        ge=1,
+        le=10_000,
+        description="sn: from this depth on a state's first call writes all that remains; the "
+        "first step has depth 1 (section 4.4.1: 2).",
+    )
+
+
+class TomtBlockSettings(TomtTotSettings):
+    """What `tomt_block` can be told."""
+
+    branches: int = Field(5, ge=1, le=100, description="b: calls per state (section 4.1: 5).")
+    block_size: int = Field(
+        2, ge=1, le=1000, description="k: steps per call (section 3.3.2; table 5: 2 to 4)."
+    )

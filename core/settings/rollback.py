@@ -1,0 +1,112 @@
+"""The settings of Thought Rollback and its baselines."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.task import Steps
+
+Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
+"""How several solutions make one answer."""
+Scope = Literal["incoming", "from_edges"]
+"""Which experiences a path is continued with: of all rollbacks to its thoughts so far (section 4.3,
+appendix D), or of those alone that led to its thoughts' creation (official code)."""
+
+
+class ReasoningSettings(ShowingSettings):
+    """What Thought Rollback and its baselines can be told, which reason step by step."""
+
+    steps: int = Field(
+        19, ge=1, le=1000, description="Most thoughts on a path (official code: 19; game24 3)."
+    )
+    top_p: float | None = Field(
+        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
+    )
+    temperature: float | None = Field(
+        0.7, ge=0, le=2, description="Sampling temperature (official code: 0.7)."
+    )
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Steps]
+
+
+class RollbackSettings(ReasoningSettings):
+    """What `rollback` can be told."""
+
+    parallel: bool = Field(
+        True,
+        description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
+        "time, so that every step is shown all there is to learn. Both find the same thoughts if "
+        "they end `exhausted`, neither `solutions` nor `incoming` was reached, `drop_paths` is off "
+        "and experiences are `from_edges` or rollbacks leave finished paths alone. Solutions are "
+        "put into the order of one at a time.",
+    )
+    solutions: int = Field(
+        8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
+    )
+    incoming: int = Field(
+        3, ge=0, le=1000, description="U: most rollbacks into one thought (official code: 3)."
+    )
+    path_rollbacks: int = Field(
+        3,
+        ge=0,
+        le=1000,
+        description="A path that more rollbacks than this have left is no longer analysed "
+        "(official code: 3, hence at most 4). One leaves each thought at most.",
+    )
+    drop_paths: bool = Field(
+        False,
+        description="Also stop growing such a path (paper: 'ignored'; official code: off). With "
+        "`parallel` it has gone on for a round or two by then.",
+    )
+    ensemble: Ensemble = Field(
+        "ratio",
+        description="The answer. ratio, difference: the winner of a vote (section 4.4: W-Voting); "
+        "a solution weighs (1 + experiences) / (1 + rollbacks), or 1 + experiences - rollbacks "
+        "(formulas ours, the paper's is lost). majority: each weighs 1. first: the first solution "
+        "that growing one path at a time would find (TR); the search stops once it is known. last: "
+        "the last one.",
+    )
+    protocol: Literal["two_call", "single_call"] = Field(
+        "two_call",
+        description="Analyse and name the bad steps in two requests (the paper's experiments), or "
+        "in one (official code since December 2024).",
+    )
+    growth_order: Literal["experience", "dfs"] = Field(
+        "experience",
+        description="Which open path grows first: that made with most experiences (appendix B.4), "
+        "or depth first (official code). With `parallel` all grow; this orders their solutions.",
+    )
+    experiences: bool = Field(
+        True, description="Show mistakes and their analysis to later steps (section 4.3: on)."
+    )
+    experience_scope: Scope = Field(
+        "incoming",
+        description="Which mistakes a step is shown: incoming, of all rollbacks to a thought of "
+        "its path so far (section 4.3, appendix D), or from_edges, of those alone that led to the "
+        "path's thoughts (official code).",
+    )
+    stop_settled: bool = Field(
+        False,
+        description="Stop once no further solution can change the answer (ours: off; `first` "
+        "always does). With `parallel` an early one counts once nothing that comes before it is "
+        "open.",
+    )
+    limit_requests: int | None = Field(
+        300, ge=0, description="Most requests to the model (ours: 300). None: no limit."
+    )
+
+
+class ChainSettings(ReasoningSettings):
+    """What `chain` can be told."""
+
+
+class LevelTotSettings(ReasoningSettings):
+    """What `level_tot` can be told."""
+
+    n_generate: int = Field(
+        5, ge=1, le=100, description="Next steps per level, in one request (official code: 5)."
+    )

@@ -1,0 +1,148 @@
+"""The settings of Tree of Thoughts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from thoughtgraph.settings.base import SHOTS, Layout, Settings
+from thoughtgraph.task import Checks, Inspects, Proposes, Samples, Values, Votes
+
+
+class ProposingSettings(Settings):
+    """What the methods can be told that ask for proposals, which the task reads."""
+
+    strict_parse: bool = Field(
+        True, description="Drop proposals that are no step (official code: keeps every line)."
+    )
+    exact_steps: bool = Field(
+        False,
+        description="Take the operation a step names and do its arithmetic exactly; drop steps "
+        "that cannot be taken and answers that fail the check (game24; ours: off, as in the "
+        "paper).",
+    )
+    layout: Layout = "text"
+    shots: int = Field(
+        0,
+        ge=0,
+        le=20,
+        description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; questions none: "
+        "appendix B.1 is zero-shot).",
+    )
+
+
+class TotBfsSettings(ProposingSettings):
+    """What `tot_bfs` can be told."""
+
+    steps: int = Field(
+        2, ge=1, le=100, description="T: search steps, the answer step included (game24 4, else 2)."
+    )
+    generate: Literal["propose", "sample"] = Field(
+        "sample", description="How thoughts are generated (game24 propose, else sample)."
+    )
+    n_generate: int = Field(
+        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
+    )
+    evaluate: Literal["value", "vote"] = Field(
+        "vote", description="How states are judged (game24 value, else vote)."
+    )
+    n_evaluate: int = Field(
+        5, ge=1, le=100, description="Samples per judgement (game24: 3 per state, else 5 votes)."
+    )
+    select: Literal["greedy", "sample"] = Field(
+        "greedy", description="Keep the best, or draw in proportion to the values (paper: greedy)."
+    )
+    breadth: int = Field(
+        1, ge=1, le=1000, description="b: states kept per step (game24 5, else 1)."
+    )
+    early_stop: bool = Field(
+        False,
+        description="Stop once an output passes the task's exact check (appendix B; ours: off).",
+    )
+    repo_compat: bool = Field(
+        False,
+        description="Do as the official code does: keep every line as a proposal unless "
+        "`strict_parse` is given, and let an earlier verdict on equal numbers outrank the rule "
+        "that an output needs an answer.",
+    )
+
+    repository: ClassVar[Mapping[str, Any]] = {"strict_parse": False}
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        generator = Proposes if self.generate == "propose" else Samples
+        evaluator = Values if self.evaluate == "value" else Votes
+        return [generator, evaluator, *([Checks] if self.early_stop else [])]
+
+
+class TotDfsSettings(ProposingSettings):
+    """What `tot_dfs` can be told."""
+
+    steps: int = Field(
+        10, ge=1, le=100, description="T: thoughts of an output (crosswords 10, game24 4)."
+    )
+    threshold: float = Field(
+        0.0,
+        ge=-1000,
+        le=1000,
+        description="v_th: a state is continued when its value exceeds it (crosswords -1: no clue "
+        "is impossible; game24 0.5, ours).",
+    )
+    max_per_state: int = Field(
+        3, ge=1, le=1000, description="Candidates visited per state (official code: 3; game24 8)."
+    )
+    max_records: int = Field(
+        100, ge=1, le=100_000, description="States visited (section 4.3: 100 search steps)."
+    )
+    outputs: int = Field(
+        1, ge=0, le=1000, description="Stop after this many outputs (ours); 0: go on (crosswords)."
+    )
+    answer_from: Literal["outputs", "records"] = Field(
+        "outputs",
+        description="Answer with the first output, else the deepest state (ours), or always with "
+        "the deepest state, the first of several (crosswords, official logs).",
+    )
+    variant: Literal["prune", "no_prune", "no_backtrack"] = Field(
+        "prune", description="Table 3's ablations: descend regardless of V; or greedily, without V."
+    )
+    greedy_steps: int | None = Field(
+        None,
+        ge=1,
+        le=1000,
+        description="Steps of no_backtrack (crosswords 20). None: as many as `steps`.",
+    )
+    generate: Literal["propose", "sample"] = Field(
+        "propose", description="How thoughts are generated (section 4.3: propose)."
+    )
+    proposal_samples: int = Field(
+        5, ge=1, le=100, description="Completions per proposal (section 4.3: 5; game24 1)."
+    )
+    n_generate: int = Field(
+        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
+    )
+    evaluate: Literal["value", "inspect"] = Field(
+        "value", description="Judge a state as a whole, or part by part (crosswords: each clue)."
+    )
+    n_evaluate: int = Field(
+        3,
+        ge=1,
+        le=100,
+        description="Samples per judgement (game24: 3 per state, crosswords: 1 per clue).",
+    )
+    reuse_proposals: bool = Field(
+        False,
+        description="Expand equal prompts once (crosswords: on, as in the official code).",
+    )
+    repo_compat: bool = Field(
+        False,
+        description="Do as the official crosswords code does: 8 proposals, 9 words, never stop "
+        "early, unless these are given, and without backtracking the last candidate if none fits.",
+    )
+
+    repository: ClassVar[Mapping[str, Any]] = {"steps": 9, "proposal_samples": 8, "outputs": 0}
+    """`env_steps < 10` allows nine words; eight proposals a state."""
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        generator = Proposes if self.generate == "propose" else Samples
+        return [generator, Values if self.evaluate == "value" else Inspects]

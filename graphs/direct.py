@@ -1,0 +1,85 @@
+"""The model asked directly: IO, chain of thought, self-consistency (Tree of Thoughts, section 2).
+
+    io       y ~ p(y | prompt_io(x)),  n samples                              generate
+             answer = the first sample's                                      answer
+
+    cot      [z_1, ..., z_n, y] ~ p(z, y | prompt_cot(x)),  n samples         generate
+             answer = the first sample's                                      answer
+
+    cot_sc   [z^(i), y^(i)] ~ p(z, y | prompt_cot(x)),  i = 1, ..., k         generate
+             return argmax_y #{i | y^(i) = y}                                 vote, answer
+
+`candidates` holds every sample's answer, in order: of `io` and `cot` their mean success is the
+paper's row, of all three whether any is right is its "best of k". The k samples are one request
+where the provider can. Answers are compared in the task's canonical form; of equally frequent ones
+the first to occur wins (self-consistency: Wang et al. 2022).
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START
+
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, Way
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.generate import ask, expand_root, generate
+from thoughtgraph.nodes.register import register
+from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.tally import samples_of
+from thoughtgraph.nodes.vote import vote
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
+from thoughtgraph.state import SearchState
+
+
+def way(style: str, settings: Mapping[str, Any]) -> Way:
+    """Returns how samples are generated; `style` is `io` or `cot`."""
+    return ask(style)
+
+
+def direct(parts: Parts, style: str) -> Chart:
+    """Wires one question, asked in a style, and its samples; what follows `register` is left open.
+
+    A search goes straight to `answer` where no request is allowed.
+    """
+    graph = chart(parts)
+    graph.add_node("start", start(parts))
+    graph.add_node("generate", generate(parts, partial(way, style)))
+    graph.add_node("register", register(parts))
+    graph.add_edge(START, "start")
+    graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
+    graph.add_edge("generate", "register")
+    graph.add_edge("answer", END)
+    return graph
+
+
+def first_sample(parts: Parts, style: str) -> Chart:
+    """Wires `io` and `cot`: the first sample answers."""
+    graph = direct(parts, style)
+    graph.add_node("answer", answer(parts, pick=samples))
+    graph.add_edge("register", "answer")
+    return graph
+
+
+def majority(parts: Parts) -> Chart:
+    """Wires `cot_sc`: the samples vote."""
+    graph = direct(parts, "cot")
+    graph.add_node("vote", vote)
+    elected = answer(parts, pick=samples, best=lambda state: state["frontier"], tally=samples_of)
+    graph.add_node("answer", elected)
+    graph.add_edge("register", "vote")
+    graph.add_edge("vote", "answer")
+    return graph
+
+
+def samples(state: SearchState) -> list[str]:
+    """Returns the samples in order."""
+    return state["generation"]
+
+
+IO = Method(METHODS["io"], IoSettings, partial(way, "io"), partial(first_sample, style="io"))
+COT = Method(METHODS["cot"], CotSettings, partial(way, "cot"), partial(first_sample, style="cot"))
+COT_SC = Method(METHODS["cot_sc"], CotScSettings, partial(way, "cot"), majority)
