@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from thoughtgraph.llm.limiter import Rates
     from thoughtgraph.llm.port import ChatPort, Draw
     from thoughtgraph.llm.retry import Retry
+    from thoughtgraph.llm.scripted import ScriptedChat
     from thoughtgraph.policy import Policy
     from thoughtgraph.results import Result, html, save
     from thoughtgraph.solving import solve
@@ -43,6 +44,7 @@ __all__ = [
     "ReplayMiss",
     "Result",
     "Retry",
+    "ScriptedChat",
     "SettingError",
     "Thought",
     "ThoughtgraphError",
@@ -66,6 +68,7 @@ _LATE = {
     "Rates": "llm.limiter",
     "Result": "results",
     "Retry": "llm.retry",
+    "ScriptedChat": "llm.scripted",
     "build": "building",
     "html": "results",
     "runnable": "building",

@@ -15,6 +15,7 @@ from support.scripted import Call, Reply, ScriptedChat, rng
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.errors import ModelError
+from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.plans.search import drawn_shots
 
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
@@ -284,7 +285,7 @@ async def test_every_search_is_the_recursion_of_the_paper(pool: range) -> None:
         assert out["usage"]["requests"] == asked == len(out["tree"]) - 1, "P2"
 
         def reply(thought: str, index: int, seed: int = seed, problem: str = problem) -> str:
-            call = Call("generate", "", (problem, thought, index, 0), 1, None)
+            call = Call("generate", "", Draw(problem, thought, index), 1, None)
             return str(climber(seed)(call))
 
         made, answer, status = algorithm_1(method, reply, problem, settings)

@@ -25,6 +25,10 @@ SEED_DIGITS = 7
 """Hexadecimal digits of a seed: a positive number of 32 bits wherever it goes."""
 LONGEST = 1_000_000
 """Letters of a completion that are read (ours): ten times the longest that can be asked for."""
+ROLE = "thoughtgraph_role"
+"""Key of a call's metadata: what the call is for."""
+DRAW = "thoughtgraph_draw"
+"""Key of a call's metadata: the `Draw` of its first sample, as a list; None for an evaluation."""
 _LLAMA_CPP = re.compile(r"b\d+-")
 """How the fingerprint of a llama.cpp server begins: its build."""
 
@@ -86,8 +90,8 @@ class Request(NamedTuple):
         """
         draw = None if self.draw is None else list(self.draw._replace(first=self.draw.first + at))
         return {
-            "thoughtgraph_role": self.role,
-            "thoughtgraph_draw": draw,
+            ROLE: self.role,
+            DRAW: draw,
             "thoughtgraph_sample": at,
         }
 

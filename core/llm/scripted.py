@@ -1,0 +1,141 @@
+"""A scripted chat model, for tests of what asks one.
+
+Its answers are a function of what is asked, never of the order in which it is asked: searches ask
+side by side. What the script has no answer for is an error, and every call is kept:
+
+    model = ScriptedChat(reply={"generate": ["6 + 6 = 12", "4 * 6 = 24"], "value": "sure"})
+    graph = thoughtgraph.build("tot_bfs", task="game24", model=model)
+    …
+    assert {call.role for call in model.seen} == {"generate", "value"}
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field, PrivateAttr, SkipValidation
+
+from thoughtgraph.llm.exchange import DRAW, LETTERS_A_TOKEN, ROLE, Draw
+
+Text = str | Sequence[str]
+"""One completion, given n times, or n of them."""
+
+
+@dataclass(slots=True)
+class Call:
+    """One call that the model saw."""
+
+    role: str
+    """What it was for, such as `generate` or `value`; empty where nobody said."""
+    prompt: str
+    """The texts of its messages, one below the other."""
+    draw: Draw | None
+    """Which sample of which thought is generated; None: an evaluation."""
+    n: int
+    """How many samples it asks for."""
+    stop: Sequence[str] | None
+    began: float = field(default_factory=time.perf_counter)
+    """When it came, by `time.perf_counter`."""
+    ended: float = 0.0
+    """When it was answered."""
+
+
+Reply = Callable[[Call], Text]
+"""Answers a call; it raises what the test shall fail with."""
+
+
+class UnexpectedCall(AssertionError):
+    """The script has no answer for a call, or not as many samples as it asks for."""
+
+
+class ScriptedChat(BaseChatModel):
+    """A chat model that answers by a script.
+
+    Args:
+        reply: The script: a function of the call, or answers by role, each a text, n texts or a
+            function.
+        delay: Seconds that an answer takes, or a function of the call (0).
+        seen: The calls so far, in the order in which they came.
+        peak: How many it had to answer at once, at most.
+        n: As of OpenAI's models; that it is there says that one call may ask for several samples.
+        temperature: As of OpenAI's models; it changes nothing.
+        max_tokens: As of OpenAI's models; it changes nothing.
+    """
+
+    reply: Annotated[Reply | Mapping[str, Text | Reply], SkipValidation]
+    delay: float | Callable[[Call], float] = 0.0
+    seen: Annotated[list[Call], SkipValidation] = Field(default_factory=list)
+    peak: int = 0
+    n: int = 1
+    temperature: float | None = None
+    max_tokens: int | None = None
+    _in_flight: int = PrivateAttr(0)
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        raise NotImplementedError("a scripted model is async, as the graphs are")
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        metadata = (run_manager.metadata if run_manager else None) or {}
+        draw = metadata.get(DRAW)
+        call = Call(
+            role=metadata.get(ROLE, ""),
+            prompt="\n".join(str(message.content) for message in messages),
+            draw=Draw(*draw) if draw else None,
+            n=kwargs.get("n", self.n),
+            stop=stop,
+        )
+        self.seen.append(call)
+        self._in_flight += 1
+        self.peak = max(self.peak, self._in_flight)
+        try:
+            if delay := self.delay(call) if callable(self.delay) else self.delay:
+                await asyncio.sleep(delay)
+            return _result(call, self._texts(call))
+        finally:
+            self._in_flight -= 1
+            call.ended = time.perf_counter()
+
+    def _texts(self, call: Call) -> Sequence[str]:
+        answer = self._answer(call)
+        text = answer(call) if callable(answer) else answer
+        texts = [text] * call.n if isinstance(text, str) else text
+        if len(texts) != call.n:
+            raise UnexpectedCall(f"the script has {len(texts)} samples for {call}")
+        return texts
+
+    def _answer(self, call: Call) -> Text | Reply:
+        if not isinstance(self.reply, Mapping):
+            return self.reply
+        if call.role not in self.reply:
+            raise UnexpectedCall(f"the script has no answer for {call}")
+        return self.reply[call.role]
+
+
+def _result(call: Call, texts: Sequence[str]) -> ChatResult:
+    """Returns texts as a server's answer, their size estimated."""
+    usage = {
+        "prompt_tokens": len(call.prompt) // LETTERS_A_TOKEN,
+        "completion_tokens": sum(map(len, texts)) // LETTERS_A_TOKEN,
+    }
+    return ChatResult(
+        generations=[ChatGeneration(message=AIMessage(text)) for text in texts],
+        llm_output={"token_usage": usage},
+    )
