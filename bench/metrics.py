@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from thoughtgraph.bench import crosswords
+from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort
@@ -105,12 +105,12 @@ SCORERS: Mapping[str, Scorer] = {
     "strategyqa": lambda problem, answer, gold: same_verdict(answer, gold),
     "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
     "hotpotqa_f1": lambda problem, answer, gold: f1(answer, gold),
-    "crosswords": lambda problem, answer, gold: crosswords.score(answer, gold).words,
+    "crosswords": lambda problem, answer, gold: crossword_scores.score(answer, gold).words,
     "fever": lambda problem, answer, gold: same_label(answer, gold),
 }
 """The score of one answer by task. Of HotpotQA it is exact match; as `hotpotqa_f1` it is F1, which
 FGDIP reports. Of crosswords it is the share of right words, the middle row of Table 3;
-`bench/crosswords.py` has the others. Creative writing has a judge instead."""
+`bench/crossword_scores.py` has the others. Creative writing has a judge instead."""
 
 
 def scores(

@@ -1,9 +1,9 @@
 """What a fanned-out task is sent, and how it gets the rest of the state.
 
 LangGraph stores every slice that is sent, twice: a slice with the path in it made a checkpoint
-three times as large (`bench/speed/growth.py`). So an `Order` names its thoughts by id only, and
-the task completes it to a `Job` from the channels of the running superstep, which hold what the
-router saw. LangGraph's own tool node reads them in the same way.
+three times as large (measured by `bench/speed/checkpoint_growth.py`). So an `Order` names its
+thoughts by id only, and the task completes it to a `Job` from the channels of the running
+superstep, which hold what the router saw. LangGraph's own tool node reads them in the same way.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

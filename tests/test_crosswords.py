@@ -11,7 +11,7 @@ from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.bench.crosswords import best_state, load, rows, score
+from thoughtgraph.bench.crossword_scores import best_state, load, rows, score
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.graphs.tot_dfs import visited

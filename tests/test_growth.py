@@ -2,7 +2,7 @@
 
 import pytest
 
-from thoughtgraph.bench.speed.growth import Bulk, filled, grow
+from thoughtgraph.bench.speed.checkpoint_growth import Bulk, filled, grow
 from thoughtgraph.task import Task
 from thoughtgraph.tasks.board import LABELS
 from thoughtgraph.tasks.crosswords import Crosswords

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import thoughtgraph
-from thoughtgraph.bench.papers import mixed_thought
+from thoughtgraph.bench.papers import mixed_thought_runs
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
-from thoughtgraph.bench.papers.mixed_thought import TRUNCATED, chosen, read, table
+from thoughtgraph.bench.papers.mixed_thought_runs import TRUNCATED, chosen, read, table
 from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree
 
@@ -116,7 +116,7 @@ async def test_a_benchmark_goes_on_where_it_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "runs.jsonl"
-    options = mixed_thought.parser().parse_args(
+    options = mixed_thought_runs.parser().parse_args(
         ["--model", "m", "--types", "sum,exist", "--questions", "2", "--out", str(file)]
     )
     asked: list[str] = []
@@ -127,13 +127,13 @@ async def test_a_benchmark_goes_on_where_it_stopped(
         asked.append(question.id)
         return run(question.answer, 3)
 
-    monkeypatch.setattr(mixed_thought, "searched", searched)
+    monkeypatch.setattr(mixed_thought_runs, "searched", searched)
     monkeypatch.setattr(thoughtgraph, "build", lambda *_, **__: None, raising=False)
     with pytest.raises(RuntimeError, match="stops here"):
-        await mixed_thought.record(options)
+        await mixed_thought_runs.record(options)
     assert len(read(file)) == 5
-    monkeypatch.setattr(mixed_thought, "searched", ready)
-    await mixed_thought.record(options)
+    monkeypatch.setattr(mixed_thought_runs, "searched", ready)
+    await mixed_thought_runs.record(options)
     rows = read(file)
     assert len(rows) == 2 * 2 * 4, "types, questions, methods"
     assert len({json.dumps([r["question"], r["type"], r["method"]]) for r in rows}) == 16

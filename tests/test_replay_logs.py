@@ -19,9 +19,9 @@ from support.recorded import (
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.bench.crosswords import Puzzle, Score, score
-from thoughtgraph.bench.crosswords import best_state as best
-from thoughtgraph.bench.crosswords import load as load_puzzles
+from thoughtgraph.bench.crossword_scores import Puzzle, Score, score
+from thoughtgraph.bench.crossword_scores import best_state as best
+from thoughtgraph.bench.crossword_scores import load as load_puzzles
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.tasks.crosswords import Crosswords, board_of
 from thoughtgraph.tasks.game24.task import Game24

@@ -11,7 +11,7 @@ from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import prompts, registry
-from thoughtgraph.bench.papers import mixed_thought
+from thoughtgraph.bench.papers import mixed_thought_runs
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.bench.questions.shipped import examples
@@ -181,21 +181,23 @@ def test_with_the_papers_tools_no_prompt_shows_another_one(style: Style, kind: T
 
 
 async def test_the_benchmark_gives_every_method_settings_that_it_has() -> None:
-    arguments = mixed_thought.parser().parse_args(["--types", "sum", "--out", "runs.jsonl"])
-    settings = mixed_thought.chosen(["start_depth=1", "block_size=2", "branches=8"], 30)
+    arguments = mixed_thought_runs.parser().parse_args(["--types", "sum", "--out", "runs.jsonl"])
+    settings = mixed_thought_runs.chosen(["start_depth=1", "block_size=2", "branches=8"], 30)
     [question] = generate("ptr", "sum", 1, 1)
-    for run in list(mixed_thought.runs(arguments, settings))[:4]:
-        given = mixed_thought.given_to(run, settings)
+    for run in list(mixed_thought_runs.runs(arguments, settings))[:4]:
+        given = mixed_thought_runs.given_to(run, settings)
         graph = tg.build(run.method, task="ptr", model=writer(question))
-        row = await mixed_thought.searched(graph, question, given)
+        row = await mixed_thought_runs.searched(graph, question, given)
         assert row["answer"] == question.answer
         assert given.get("start_depth") == (1 if run.method == "tomt_os" else None)
 
 
 def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
-    arguments = mixed_thought.parser().parse_args(["--types", "compare", "--out", "runs.jsonl"])
-    every = [run.question for run in mixed_thought.runs(arguments, {})]
-    kept = [run.question for run in mixed_thought.runs(arguments, {"tools_profile": "paper"})]
+    arguments = mixed_thought_runs.parser().parse_args(
+        ["--types", "compare", "--out", "runs.jsonl"]
+    )
+    every = [run.question for run in mixed_thought_runs.runs(arguments, {})]
+    kept = [run.question for run in mixed_thought_runs.runs(arguments, {"tools_profile": "paper"})]
     assert kept == [asked for asked in every if not any("minus(" in step for step in asked.plan)]
     assert 0 < len(kept) < len(every)
 

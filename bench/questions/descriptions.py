@@ -1,6 +1,5 @@
 """Descriptions of objects: drawing one that fits, and writing it in the data sets' words."""
 
-from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -63,7 +62,8 @@ def naming(
     choices = []
     for reference in fitting(scene, at, untold):
         words = described(scene, reference)
-        if words & domain == {at} and (whole or len(words) > 1) and (not whole or _told(reference)):
+        matters = _describes(reference) if whole else len(words) > 1
+        if words & domain == {at} and matters:
             choices.append(reference)
     return rng.choice(choices) if choices else None
 
@@ -72,21 +72,16 @@ def kind_of_many(scene: Scene, domain: frozenset[int], rng: Random) -> Reference
     """Returns a description of some objects of the domain; the empty one half the time."""
     if not domain or rng.random() < 0.5:
         return Reference()
-    choices = [each for each in fitting(scene, rng.choice(sorted(domain))) if _told(each)]
+    choices = [each for each in fitting(scene, rng.choice(sorted(domain))) if _describes(each)]
     return rng.choice(choices)
 
 
-def told(reference: Reference) -> Words:
+def named_in(reference: Reference) -> Words:
     """Returns the nouns, words and parts that a description names."""
     words = {reference.noun, *reference.attributes}
     if reference.group:
         words.add(reference.group.part)
     return frozenset(word for word in words if word)
-
-
-def bare(reference: Reference) -> Reference:
-    """Returns the description without its relations to others."""
-    return replace(reference, links=(), same=None, like=None)
 
 
 class Speaker:
@@ -96,10 +91,6 @@ class Speaker:
         self.scene = scene
         self.style: Style = scene.style
         self.rng = rng
-
-    def the(self, reference: Reference) -> str:
-        """Returns "the chair with two red legs", "the big green ball"."""
-        return f"the {self.words(reference)}"
 
     def words(self, reference: Reference, many: bool = False) -> str:
         """Returns the description without an article, in the plural if asked."""
@@ -133,7 +124,7 @@ class Speaker:
         return " ".join([DIGITS[number], *words] if number is not None else words)
 
 
-def _told(reference: Reference) -> bool:
+def _describes(reference: Reference) -> bool:
     return bool(reference.noun or reference.attributes or reference.group)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from random import Random
 from typing import Literal
 
-from thoughtgraph.bench.questions.descriptions import kind_of_many, told
+from thoughtgraph.bench.questions.descriptions import kind_of_many, named_in
 from thoughtgraph.bench.questions.drawing import Draft, Drawing
 from thoughtgraph.bench.questions.set_logic import Ask, Reference, described
 from thoughtgraph.tools.scenes.scene import Scene
@@ -102,7 +102,7 @@ def _asked_of_one(
         return d.draft(question, Ask("part", at, color))
     if part not in has:
         part = d.rng.choice(sorted(has))
-    if part in told(d.references[at]):
+    if part in named_in(d.references[at]):
         return None
     if kind == "color":
         noun = plural(part) if has[part].count > 1 else part
@@ -126,7 +126,7 @@ def _two(d: Drawing) -> tuple[Ask, Ask, str, str] | None:
     if d.scene.style == "clevr":
         counted = [d.add(kind_of_many(d.scene, d.all, d.rng)) for _ in range(2)]
         first, second = (d.references[at] for at in counted)
-        if not (told(first) and told(second)) or told(first) == told(second):
+        if not (named_in(first) and named_in(second)) or named_in(first) == named_in(second):
             return None
         one, two = (d.text(at, many=True) for at in counted)
         return Ask("count", counted[0]), Ask("count", counted[1]), one, two
@@ -136,7 +136,7 @@ def _two(d: Drawing) -> tuple[Ask, Ask, str, str] | None:
         if at is None:
             return None
         part = d.rng.choice(sorted(d.scene.objects[d.objects[at]].parts))
-        if part in told(d.references[at]):
+        if part in named_in(d.references[at]):
             return None
         asks.append(Ask("number", at, part))
         texts.append(f"{plural(part)} in {d.text(at)}")
@@ -236,7 +236,7 @@ def _sharing(d: Drawing) -> tuple[int, str, str] | None:
         return None
     if part and part not in d.scene.objects[d.objects[first]].parts:
         part = d.rng.choice(sorted(d.scene.objects[d.objects[first]].parts))
-        if part in told(d.references[first]):
+        if part in named_in(d.references[first]):
             return None
     other = d.add(Reference(same=(kind, part, first)))
     things = d.say.words(Reference(), many=True)
@@ -261,7 +261,7 @@ def _count_of_other(d: Drawing) -> Draft | None:
         return None
     has = d.scene.objects[d.objects[first]].parts
     part = d.rng.choice(sorted(has))
-    if part in told(d.references[first]):
+    if part in named_in(d.references[first]):
         return None
     other = d.add(Reference(same=("color", part, first)))
     wanted = d.rng.choice(PARTS)

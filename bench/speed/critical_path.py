@@ -34,22 +34,36 @@ class Exchange(NamedTuple):
 Waits = Callable[[Exchange, Exchange], bool]
 """Whether a call, the second, waits for an earlier one although its input does not show it."""
 
-Answer = Callable[[random.Random, str, str], tuple[str, str]]
-"""From random draws, the role and the prompt to a text and to what later prompts show of it."""
+
+class Request(NamedTuple):
+    """What an answer of a scripted model may depend on."""
+
+    role: str
+    prompt: str
+    draw: Any
+    """The thought and the sibling that it is for."""
+    sample: int
 
 
-class Sleeper(BaseChatModel):
-    """Answers by role, prompt and sample alone, after a latency; every answer is a new text."""
+class Reply(NamedTuple):
+    """What a scripted model answers."""
 
-    answer: Answer
-    seed: int
-    latency: float
+    text: str
+    shown: str = ""
+    """What later inputs show of it."""
+
+
+class DelayedModel(BaseChatModel):
+    """Answers each request by a function of it alone, after a latency, and keeps a log."""
+
+    answer: Callable[[Request], Reply]
+    latency: float = 0.0
     n: int = 1
     log: list[Any] = Field(default_factory=list)
 
     @property
     def _llm_type(self) -> str:
-        return "sleeper"
+        return "delayed"
 
     def _generate(self, *given: Any, **more: Any) -> ChatResult:
         raise NotImplementedError("asked asynchronously only")
@@ -62,17 +76,29 @@ class Sleeper(BaseChatModel):
         **more: Any,
     ) -> ChatResult:
         began = time.perf_counter()
-        role = ((run_manager.metadata if run_manager else None) or {})["thoughtgraph_role"]
+        metadata = (run_manager.metadata if run_manager else None) or {}
+        role, draw = metadata["thoughtgraph_role"], metadata.get("thoughtgraph_draw")
         prompt = "\n".join(str(message.content) for message in messages)
         await asyncio.sleep(self.latency)
-        said = [
-            self.answer(random.Random(f"{self.seed} {role} {prompt} {sample}"), role, prompt)
-            for sample in range(more.get("n", 1))
+        replies = [
+            self.answer(Request(role, prompt, draw, sample)) for sample in range(more.get("n", 1))
         ]
-        names = tuple(name for _, name in said)
-        self.log.append(Exchange(began, time.perf_counter(), prompt, names, role, self.latency))
-        messages_out = [ChatGeneration(message=AIMessage(text)) for text, _ in said]
-        return ChatResult(generations=messages_out)
+        shown = tuple(reply.shown for reply in replies if reply.shown)
+        self.log.append(Exchange(began, time.perf_counter(), prompt, shown, role, self.latency))
+        return ChatResult(
+            generations=[ChatGeneration(message=AIMessage(reply.text)) for reply in replies]
+        )
+
+
+def drawing(
+    seed: int, answer: Callable[[random.Random, Request], Reply]
+) -> Callable[[Request], Reply]:
+    """Returns an answer that draws at random, by seed, role, prompt and sample alone."""
+
+    def reply(asked: Request) -> Reply:
+        return answer(random.Random(f"{seed} {asked.role} {asked.prompt} {asked.sample}"), asked)
+
+    return reply
 
 
 def new_name(draws: random.Random) -> str:

@@ -1,7 +1,7 @@
 """Tree-of-Mixed-Thought's methods compared on generated questions, resumable, as a table.
 
-    python -m thoughtgraph.bench.papers.mixed_thought --types sum,exist --out runs.jsonl
-    python -m thoughtgraph.bench.papers.mixed_thought --table --out runs.jsonl
+    python -m thoughtgraph.bench.papers.mixed_thought_runs --types sum,exist --out runs.jsonl
+    python -m thoughtgraph.bench.papers.mixed_thought_runs --table --out runs.jsonl
 
 Each run becomes one line of JSON as it finishes; started again with the same options, the command
 goes on with the runs that are missing. Gold answers are compared here, after the search.
@@ -70,7 +70,7 @@ async def record(arguments: argparse.Namespace) -> None:
         row = {**head, **await searched(graphs[run.method], run.question, given)}
         with arguments.out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
-        print(told(row), flush=True)
+        print(line_of(row), flush=True)
 
 
 async def searched(
@@ -156,7 +156,7 @@ def key_of(row: Mapping[str, Any]) -> str:
     return json.dumps([row[name] for name in KEY], sort_keys=True)
 
 
-def told(row: Mapping[str, Any]) -> str:
+def line_of(row: Mapping[str, Any]) -> str:
     """Returns a finished run as one line."""
     right = "right" if row["answer"] == row["gold"] else "wrong"
     return (

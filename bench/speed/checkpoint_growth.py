@@ -1,30 +1,23 @@
 """How time and checkpoint bytes grow with the tree.
 
-    uv run python -m thoughtgraph.bench.speed.growth [--method tot_dfs] [--task crosswords] [SIZE …]
-
-Grows trees of 1,000, 3,000 and 10,000 thoughts on an instant scripted model and an SQLite
-checkpointer, and prints milliseconds and bytes a thought. The thoughts have 250 bytes: `tot_bfs`
-takes ten levels and ten proposals a state, `tot_dfs` a tree that has ten children everywhere. With
-`--task crosswords` `tot_dfs` tries six words for each row of a board, clue by clue, as the task
-judges it.
+Grows trees of a tenth, three tenths and all of --count thoughts on an instant scripted model and an
+SQLite checkpointer. The thoughts have 250 bytes: `tot_bfs` takes ten levels and ten proposals a
+state, `tot_dfs` a tree that has ten children everywhere. On crosswords `tot_dfs` tries six words
+for each row of a board, clue by clue, as the task judges it.
 """
 
-import argparse
-import asyncio
 import base64
 import hashlib
 import itertools
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-
 import thoughtgraph as tg
+from thoughtgraph.bench.speed.critical_path import DelayedModel, Reply
+from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
 from thoughtgraph.checkpoints import Checkpoints
 from thoughtgraph.task import Prompt, Task, Verdict
 from thoughtgraph.tasks.board import LABELS, SIZE
@@ -51,25 +44,6 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 }
 """The settings of each method that the trees grow under, whatever the task publishes."""
 ENDLESS = {"limit_requests": None, "limit_rounds": None, "limit_tokens": None}
-
-
-class Instant(BaseChatModel):
-    """Answers at once, by the prompt alone."""
-
-    reply: Callable[[str], str]
-
-    @property
-    def _llm_type(self) -> str:
-        return "instant"
-
-    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
-        text = self.reply(messages[-1].text)
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(text))])
-
-    async def _agenerate(
-        self, messages: list[BaseMessage], *args: Any, **kwargs: Any
-    ) -> ChatResult:
-        return self._generate(messages)
 
 
 class Bulk:
@@ -135,18 +109,19 @@ class Grown(NamedTuple):
 
 async def grow(thoughts: int, method: str, task: Task, problem: str) -> Grown:
     """Grows a tree of at least so many thoughts, or of exactly so many depth first."""
-    told = {**SHAPES[method], **ENDLESS}
+    context = {**SHAPES[method], **ENDLESS}
+    model = DelayedModel(answer=lambda asked: Reply(filled(asked.prompt)))
     if method == "tot_bfs":
-        told["breadth"] = breadth(thoughts)
+        context["breadth"] = breadth(thoughts)
     else:
-        told["limit_thoughts"] = thoughts
+        context["limit_thoughts"] = thoughts
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "growth.sqlite"
         began = time.perf_counter()
         async with Checkpoints.from_conn_string(str(file)) as saver:
-            graph = tg.build(method, task=task, model=Instant(reply=filled), checkpointer=saver)
+            graph = tg.build(method, task=task, model=model, checkpointer=saver)
             thread: Any = {"configurable": {"thread_id": "1"}}
-            out = await graph.ainvoke({"problem": problem}, thread, context=told)
+            out = await graph.ainvoke({"problem": problem}, thread, context=context)
         spent = time.perf_counter() - began
         size = sum(part.stat().st_size for part in Path(folder).iterdir())
         return Grown(len(out["tree"]) - 1, spent, size)
@@ -161,23 +136,46 @@ def breadth(thoughts: int) -> int:
     return next(b for b in itertools.count(1) if grown(b) >= thoughts)
 
 
-async def main(sizes: Sequence[int], method: str, name: str) -> None:
-    """Measures and prints."""
-    task: Task = Crosswords() if name == "crosswords" else Bulk()
-    problem = "\n".join(f"clue {label}" for label in LABELS)
-    print(f"{'thoughts':>9}{'seconds':>9}{'ms each':>9}{'MB':>8}{'bytes each':>12}")
-    for size in sizes:
-        made, seconds, stored = await grow(size, method, task, problem)
-        each, share = 1000 * seconds / made, stored / made
-        print(f"{made:9}{seconds:9.1f}{each:9.2f}{stored / 1e6:8.1f}{share:12.0f}")
+async def measured(under: Conditions) -> Readings:
+    """Returns bytes and milliseconds a thought of the largest trees, and how much the bytes grow.
+
+    The last is what a thought takes at most in a tree, in times what it takes in the next smaller.
+    """
+    readings: dict[str, float] = {}
+    for label, method, task, most in SEARCHES:
+        bytes_each: list[float] = []
+        for share in (0.1, 0.3, 1.0):
+            size = min(round(share * under.count), most)
+            thoughts, seconds, stored = await grow(size, method, task, CLUES)
+            bytes_each.append(stored / thoughts)
+            readings[f"{label}, time"] = 1000 * seconds / thoughts
+        readings[f"{label}, checkpoints"] = bytes_each[-1]
+        growth = max(large / small for small, large in itertools.pairwise(bytes_each))
+        readings[f"{label}, checkpoints in a tree three times as large"] = growth
+    return readings
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("sizes", type=int, nargs="*", default=[1_000, 3_000, 10_000])
-    parser.add_argument("--method", choices=sorted(SHAPES), default="tot_bfs")
-    parser.add_argument("--task", choices=["bulk", "crosswords"], default="bulk")
-    given = parser.parse_args()
-    if given.task == "crosswords" and given.method != "tot_dfs":
-        parser.error("crosswords are searched depth first: add --method tot_dfs")
-    asyncio.run(main(given.sizes, given.method, given.task))
+CLUES = "\n".join(f"clue {label}" for label in LABELS)
+SEARCHES: tuple[tuple[str, str, Task, int], ...] = (
+    ("tot_bfs", "tot_bfs", Bulk(), 100_000),
+    ("tot_dfs", "tot_dfs", Bulk(), 100_000),
+    ("tot_dfs on crosswords", "tot_dfs", Crosswords(), 3_000),
+)
+"""Label, method, task and the most thoughts of a tree."""
+CHECKPOINTS = Measurement(
+    "checkpoints",
+    "bytes of SQLite and milliseconds that a thought of 250 bytes takes, as the tree grows",
+    "trees of 1,000, 3,000 and 10,000 thoughts (--count), crosswords of 3,000 at most",
+    tuple(
+        figure
+        for label, *_ in SEARCHES
+        for figure in (
+            Figure(f"{label}, checkpoints", "bytes/thought", most=8_000),
+            Figure(f"{label}, checkpoints in a tree three times as large", "x", most=1.1),
+            Figure(f"{label}, time", "ms/thought"),
+        )
+    ),
+    count=10_000,
+    quick=300,
+    take=measured,
+)

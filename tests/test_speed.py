@@ -1,0 +1,114 @@
+"""The command that prints targets of speed beside what was measured; no clock decides here."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import openai
+import pytest
+
+from thoughtgraph.bench.speed import __main__ as command
+from thoughtgraph.bench.speed.game24_searches import PUZZLES, chat_model
+from thoughtgraph.bench.speed.game24_server import answer
+from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings, report
+from thoughtgraph.bench.speed.plain_loop import asker, solve
+from thoughtgraph.task import Prompt
+from thoughtgraph.tasks.game24.task import Game24
+
+
+async def three(under: Conditions) -> Readings:
+    return {"low": 1.0, "high": 3.0, "free": under.count}
+
+
+FIGURES = (Figure("low", "x", most=1.05), Figure("high", "x", most=1.05), Figure("free", "s"))
+MEASUREMENT = Measurement("some", "a thing", "somehow", FIGURES, 5, 1, three)
+
+
+@pytest.fixture(autouse=True)
+def one_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "MEASUREMENTS", (MEASUREMENT,))
+
+
+def test_every_target_stands_beside_what_was_measured() -> None:
+    title, head, *rows = report(MEASUREMENT, {"low": 1.0, "high": 3.0, "free": 5})
+    assert title == "some: a thing"
+    assert head.split() == ["figure", "unit", "target", "measured"]
+    cells = [["low", "x", "≤", "1.05", "1", "kept"], ["high", "x", "≤", "1.05", "3", "missed"]]
+    assert [row.split() for row in rows] == [*cells, ["free", "s", "5"]]
+
+
+def test_a_missed_target_is_told_and_ends_with_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([]) == 1
+    assert capsys.readouterr().out.endswith("missed: some, high\n")
+
+
+def test_what_was_measured_is_kept_and_not_taken_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "speed.jsonl"
+    command.main(["some", "--quick", "--out", str(file)])
+    first = capsys.readouterr().out
+    assert json.loads(file.read_text())["conditions"]["count"] == 1
+
+    async def never(under: Conditions) -> Readings:
+        raise AssertionError(under)
+
+    monkeypatch.setattr(command, "MEASUREMENTS", (replace(MEASUREMENT, take=never),))
+    file.write_text(file.read_text() + '{"name": "so')  # cut off while it was written
+    command.main(["--quick", "--out", str(file)])
+    assert capsys.readouterr().out == first
+    with pytest.raises(AssertionError):
+        command.main(["--out", str(file)])
+
+
+def test_a_name_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["other"])
+    assert "'other' is none of some" in capsys.readouterr().err
+
+
+def test_names_are_told_apart_and_figures_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    names = [each.name for each in command.MEASUREMENTS]
+    assert len(set(names)) == len(names)
+    for each in command.MEASUREMENTS:
+        assert len({figure.name for figure in each.figures}) == len(each.figures)
+        assert each.quick < each.count
+
+
+@pytest.mark.parametrize("name", ["settled_votes", "plan_searches", "plan_checks", "checkpoints", "port"])
+def test_a_measurement_gives_every_figure_that_it_lists(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.undo()
+    [measurement] = [each for each in command.MEASUREMENTS if each.name == name]
+    under = command.conditions(measurement, command.options().parse_args(["--quick"]))
+    readings = command.taken(measurement, replace(under, latency=0.0), None)
+    assert set(readings) == {figure.name for figure in measurement.figures}
+
+
+async def test_the_player_of_game24_makes_the_published_number_of_requests() -> None:
+    requests = 0
+
+    async def ask(prompt: Prompt, n: int) -> list[str]:
+        nonlocal requests
+        requests += 1
+        return [answer(prompt.user)] * n
+
+    task = Game24()
+    solved = 0
+    for puzzle in PUZZLES:
+        first, *_ = await solve(ask, puzzle)
+        solved += task.check(puzzle, task.answer(puzzle, first) or "")
+    assert requests == 75 * len(PUZZLES)
+    assert solved == len(PUZZLES)
+
+
+async def test_the_server_fails_one_request_in_as_many_as_it_is_told() -> None:
+    prompt = Prompt("Input: 2 12\nPossible next steps:\n")
+    with chat_model(Conditions(count=1), latency=0.0, fail_every=3) as model:
+        ask = asker(model)
+        for _ in range(2):
+            assert await ask(prompt, 2) == [answer(prompt.user)] * 2
+        with pytest.raises(openai.InternalServerError, match="as was asked for"):
+            await ask(prompt, 1)
