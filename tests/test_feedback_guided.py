@@ -345,7 +345,8 @@ def kept_before(tree: Any, call: Call) -> list[Any]:
 def walker_verdict(call: Call) -> bool:
     graph, model, _ = built()
     assert graph is not None
-    return str(model.reply(call)[0]).startswith("YES")
+    script: Any = model.reply
+    return str(script(call)[0]).startswith("YES")
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -142,7 +142,7 @@ def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> N
     assert policy.models == {"small": "openai:gpt-4o-mini", "big": "http://vllm:8000/v1#q=4"}
     assert policy.corpora == {"handbook": "/srv/handbook.jsonl", "de": "wikipedia:de"}
     assert policy.prices == {"small": (0.15, 0.6)}
-    chosen = policy.restrict(registry.settings("io"))()
+    chosen = policy.restrict(registry.settings("io")).model_validate({})
     assert (chosen.model, chosen.limit_requests, chosen.limit_dollars) == ("small", 5, 0.5)
     assert chosen.max_completion_tokens == 200
     monkeypatch.setenv("THOUGHTGRAPH_SERVED_CORPORA", "none")

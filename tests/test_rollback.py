@@ -26,6 +26,7 @@ from support.stepping import (
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
+from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.rollback.analyse import bad_steps
 from thoughtgraph.nodes.rollback.structure import alpha, beta, line_of
 from thoughtgraph.settings.rollback import RollbackSettings
@@ -262,7 +263,7 @@ def check_prompts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
         if key == "0":
             continue
         parent = thought["parent"]
-        prompt = asked[PROBLEM, parent, made[parent], 0]
+        prompt = asked[Draw(PROBLEM, parent, made[parent], 0)]
         made[parent] += 1
         assert prompt.count("Experience with Analysis, No. ") == beta(tree, key), "P30"
         caused = sum("caused_by" in t for t in path_to(tree, key))

@@ -76,7 +76,9 @@ def test_names_are_told_apart_and_figures_too(monkeypatch: pytest.MonkeyPatch) -
         assert each.quick < each.count
 
 
-@pytest.mark.parametrize("name", ["settled_votes", "plan_searches", "plan_checks", "checkpoints", "port"])
+@pytest.mark.parametrize(
+    "name", ["settled_votes", "plan_searches", "plan_checks", "checkpoints", "port"]
+)
 def test_a_measurement_gives_every_figure_that_it_lists(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

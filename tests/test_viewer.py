@@ -90,7 +90,9 @@ async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
     model = gambler(seed)
     result = await solved(model, "game24", "4 9 10 13", breadth=3)
     tree = result["tree"]
-    generations = {call.draw[1]: call.prompt for call in model.seen if call.role == "generate"}
+    generations = {
+        call.draw[1]: call.prompt for call in model.seen if call.draw and call.role == "generate"
+    }
     for key in set(tree) - {"0"}:
         role, text = prompts_of(result, key)[0]
         assert (role, text) == ("generate", generations[tree[key]["parent"]])
