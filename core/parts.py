@@ -116,7 +116,7 @@ class Parts:
         def render(options: Mapping[str, Any]) -> Rendered:
             job = Job(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
             job["hints"], job["settings"] = Hints(), cast("dict[str, Any]", options)
-            return self.method.way(settings)(cast("Parts", self), job)
+            return self.method.way(settings)(cast("Any", self), job)
 
         check_used(self.method.id, task, given, settings, self._published(task), render)
 
