@@ -3,10 +3,12 @@
 import json
 import math
 import re
+import sys
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from support import stored as support_stored
 from support.scripted import Call, ScriptedChat, rng
 from support.stepping import mistaken
 from support.stored import bushy, small, step, stored
@@ -100,9 +102,8 @@ async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
 
 
 async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
-    monkeypatch.setitem(
-        registry.TASKS, "motto", TaskEntry("motto", "support.stored:Motto", "", "x")
-    )
+    monkeypatch.setitem(sys.modules, "thoughtgraph.tasks.stored", support_stored)
+    monkeypatch.setitem(registry.TASKS, "motto", TaskEntry("motto", "stored:Motto", "", "x"))
 
     def reply(call: Call) -> list[str]:
         draws = rng(call.prompt, call.draw)

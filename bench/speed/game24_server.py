@@ -46,7 +46,9 @@ def answer(prompt: str) -> str:
         return "sure" if reaches(hand) else maybe
     if "give a judgement" in prompt:
         return "sure"
-    puzzle, _, steps = prompt.rpartition("Input: ")[2].partition("\nSteps:\n")
+    puzzle, finished, steps = prompt.rpartition("Input: ")[2].partition("\nSteps:\n")
+    if not finished:  # no prompt of a search: what is measured does not read the answer
+        return "sure"
     return f"Answer: {composed(puzzle, steps.strip().splitlines())} = 24"
 
 
