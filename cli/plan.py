@@ -86,13 +86,10 @@ def planned(wish: Wish) -> Plan:
     demonstrated = wish.problem is None and wish.task is None
     name = full_name(wish.task or (demo.TASK if demonstrated else DEFAULT_TASK))
     task = task_of(name)
-    if wish.method:
-        registry.method(wish.method)
     given = {**_settings(wish.settings), **limit_settings(wish.limits)}
     check_specifier(wish.model or default_specifier())
     if wish.evaluator_model:
         check_specifier(wish.evaluator_model)
-    # Methods take LangGraph, which takes seconds to import: what needs none is told first.
     problem = "" if demonstrated else task.read(_problem(wish, name))
     method = wish.method
     if demonstrated:

@@ -1,4 +1,4 @@
-"""Which methods and tasks there are, by id; each is imported only when it is asked for."""
+"""Methods and tasks by id; each is imported only when it is asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
