@@ -138,7 +138,10 @@ TYPED = {
     "nothing": (["solve", "--task", "game24"], "no problem given"),
     "setting": (["solve", PUZZLE, *GAME, "--set", "bredth=3"], "did you mean 'breadth'"),
     "bound": (["solve", PUZZLE, *GAME, "--set", "steps=0"], "greater than or equal to 1, not 0"),
-    "examples": ("solve 3 --task gsm8k --method io --set shots=20".split(), "worked examples of its"),
+    "examples": (
+        ["solve", "3", "--task", "gsm8k", "--method", "io", "--set", "shots=20"],
+        "worked examples of its",
+    ),
     "capability": (["solve", "Q?", "--method", "tomt_os"], "it needs one that has plans"),
     "oracle": (["solve", PUZZLE, *GAME, "--oracle"], "leave the oracle out"),
 }
