@@ -55,9 +55,12 @@ class GuardedGraph(SearchGraph):
         Raises:
             InputError: A command would write to the state, or send work to a node.
         """
-        if isinstance(given, Command) and (given.update is not None or given.goto):
+        if not isinstance(given, Command):
+            return given
+        if given.update is not None or given.goto:
             raise InputError(f"a command cannot change the state of a search; {_REMEDY}")
-        return given
+        # Anew: LangGraph fails deep inside on commands that servers make of `{}` and of `resume`.
+        return None if given.resume is None else Command(resume=given.resume)
 
     def _admit_updates(self, supersteps: Iterable[Sequence[StateUpdate]]) -> None:
         """Refuses an edit of what is no input.

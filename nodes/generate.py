@@ -1,5 +1,6 @@
 """G(p, s, k): asks the model for next thoughts of one partial solution."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -19,6 +20,8 @@ from thoughtgraph.task import Answers, Prompt, Proposes, Samples
 from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
 from thoughtgraph.usage import remaining_thoughts
 
+LONG = 100_000
+"""Letters of samples that are read in a millisecond or few, so that nobody need wait (ours)."""
 
 def generate(parts: Parts, way: Choose) -> Node:
     """Makes the node that expands one thought; it runs as one task a thought.
@@ -40,8 +43,9 @@ def generate(parts: Parts, way: Choose) -> Node:
             samples = None  # its answer could not be kept: to be asked for when it is needed
         draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
         if samples is not None:
-            draft["thoughts"] = [bounded(thought) for thought in read(samples)]
-            for _ in range(_malformed(read, samples, draft["thoughts"])):
+            thoughts, malformed = await _read(read, samples)
+            draft["thoughts"] = [bounded(thought) for thought in thoughts]
+            for _ in range(malformed):
                 asker.meter.parse_error("generate")
             draft["usage"] = asker.meter.by_role()
         return asker.update(drafts=draft)
@@ -49,11 +53,21 @@ def generate(parts: Parts, way: Choose) -> Node:
     return fanned_out(node)
 
 
-def _malformed(read: Read, samples: Sequence[str], thoughts: Sequence[Mapping[str, Any]]) -> int:
-    """Returns how many completions hold no thought, and how many outputs no answer."""
-    mute = [text for text in samples if not thoughts or (len(samples) > 1 and not read([text]))]
+async def _read(read: Read, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
+    """Reads in a thread what takes long: a server's event loop must not wait for it."""
+    if sum(map(len, samples)) > LONG:
+        return await asyncio.to_thread(_found, read, samples)
+    return _found(read, samples)
+
+
+def _found(read: Read, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
+    """Returns the thoughts, and how many completions hold none or are outputs without an answer."""
+    thoughts = read(samples)
+    known = {thought["text"] for thought in thoughts}
+    others = [text for text in samples if text not in known]
+    mute = [text for text in others if not thoughts or (len(samples) > 1 and not read([text]))]
     ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
-    return len(mute) + sum(end.get("answer", "") is None for end in ends)
+    return thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends)
 
 
 def fitting(job: Job, n: int) -> int:

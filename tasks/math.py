@@ -9,7 +9,7 @@ FORM = '"the answer is a" where a is the answer alone, in LaTeX'
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
-_INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(([^$]{1,500}?)\\\)")
+_INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(((?:[^$\\]|\\[^()]){1,500}+)\\\)")
 _DISPLAY = re.compile(r"[\s*_:.]{0,20}(?:\$\$([^$]{1,500})\$\$|\\\[([^$]{1,500}?)\\\])")
 _AND = re.compile(r"\s*+(?:[,;]|(?:,\s++|(?<=\s))(?:and|or)\s)\s*+")
 
@@ -53,10 +53,10 @@ def _formulas(line: str) -> str:
 
 def boxed(text: str) -> str | None:
     r"""Returns what the last `\boxed{…}` of a text holds, its braces balanced; None without one."""
-    marks = list(_BOXED.finditer(text))
-    if not marks:
+    begin = max((mark.end() for mark in _BOXED.finditer(text)), default=None)
+    if begin is None:
         return None
-    depth, begin = 1, marks[-1].end()
+    depth = 1
     for at in range(begin, min(len(text), begin + LONGEST)):
         depth += {"{": 1, "}": -1}.get(text[at], 0)
         if depth == 0:

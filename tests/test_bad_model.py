@@ -1,6 +1,7 @@
 """Whatever the model or its endpoint does, a run ends in bounded time and says why in one line."""
 
 import asyncio
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 
 import thoughtgraph as tg
+from thoughtgraph import registry
 from thoughtgraph.llm.cache import SqliteCache
 from thoughtgraph.llm.limiter import Limiter
 from thoughtgraph.llm.port import ChatPort
@@ -32,6 +34,8 @@ SHORT = 2.0
 """A timeout that a living server keeps to on a busy machine."""
 LARGEST = 1_000_000
 """Bytes that the tree of a small search may take whatever was said; its checkpoints: ten times."""
+ENDLESS = {"max_completion_tokens": 100_000}
+"""So many tokens are asked for that 400,000 letters of each completion are read."""
 BOUND = 20.0
 """Seconds any of these runs may take on a busy machine; most take a fraction of one."""
 
@@ -80,7 +84,7 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 async def test_a_run_survives_any_text(server: FakeServer, method: str, name: str) -> None:
     server.reply = lambda seen: TEXTS[name]
-    out = await run(graph(server, method))
+    out = await run(graph(server, method), **ENDLESS)
     assert out["stop_reason"] in ENDS, "P3"
     assert out["error"] == ""
     assert 1 <= out["usage"]["requests"] <= 60
@@ -89,10 +93,10 @@ async def test_a_run_survives_any_text(server: FakeServer, method: str, name: st
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("task", ["question", "creative_writing", "game24"])
-async def test_a_megabyte_a_sample_makes_neither_tree_nor_checkpoints_large(
+async def test_a_long_sample_makes_neither_tree_nor_checkpoints_large(
     server: FakeServer, task: str, method: str, tmp_path: Path
 ) -> None:
-    server.reply = lambda seen: f"{'x' * 500_000} the answer is\nAnswer: {'9 + ' * 125_000}1"
+    server.reply = lambda seen: f"{'x' * 199_000} the answer is\nAnswer: {'9 + ' * 50_000}1"
     file = tmp_path / "checkpoints.sqlite"
     able = (task != "question" or method != "refine") and (task == "game24" or method != "tot_dfs")
     if not able:
@@ -101,12 +105,54 @@ async def test_a_megabyte_a_sample_makes_neither_tree_nor_checkpoints_large(
         told = method == "refine" and task == "game24"
         running = tg.build(method, task=task, model=server.chat(), oracle=told, checkpointer=saver)
         thread: Any = {"configurable": {"thread_id": "1"}}
-        small = {**SMALL[method], "limit_requests": 20}
+        small = {**SMALL[method], **ENDLESS, "limit_requests": 20}
         given = {"problem": PROBLEM["problem"] if task == "game24" else "One? Two. Three. Four."}
         out = await running.ainvoke(given, thread, context=small)
     assert out["stop_reason"] in ENDS
     assert len(json.dumps(out)) < LARGEST
     assert file.stat().st_size < 10 * LARGEST
+
+
+SHORT_ONES = {
+    "cot_sc": ("math", {"n_generate": 40}),
+    "tot_bfs": ("game24", {}),
+    "tot_dfs": ("crosswords", {}),
+    "tomt_os": ("clevr", {}),
+    "rollback": ("gsm8k", {}),
+    "refine": ("creative_writing", {}),
+}
+
+
+@pytest.mark.parametrize("method", SHORT_ONES)
+@pytest.mark.parametrize(
+    "pump", ["\\boxed{", "\n", "obj1 = f(1)\n", "4 + 9 = 13 (left: 10 13 13)\n"]
+)
+async def test_no_reader_is_given_more_than_was_asked_for(
+    server: FakeServer, method: str, pump: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Forty samples of a megabyte kept a server's event loop busy for many seconds."""
+    name, settings = SHORT_ONES[method]
+    kind, longest = type(registry.task(name)), 0
+
+    def watched(call: Any) -> Any:
+        def read(*given: Any, **more: Any) -> Any:
+            nonlocal longest
+            texts = [each for each in (*given, *more.values()) if isinstance(each, str)]
+            texts += [text for each in given if isinstance(each, list) for text in each]
+            longest = max(longest, *(len(text) for text in texts if isinstance(text, str)), 0)
+            return call(*given, **more)
+
+        return read
+
+    for own, call in inspect.getmembers(kind, inspect.isfunction):
+        if not own.startswith("_") and own not in ("read", "ask"):
+            monkeypatch.setattr(kind, own, watched(call))
+    server.reply = lambda seen: pump * (1_000_000 // len(pump))
+    running = tg.build(method, task=name, model=server.chat())
+    small = {**settings, "max_completion_tokens": 50, "limit_requests": 6}
+    out = await running.ainvoke({"problem": registry.TASKS[name].example}, context=small)
+    assert out["stop_reason"] != "error", out["error"]
+    assert 0 < longest <= max(5 * 50 * 16 + 100, len(out["problem"])), "at most five in one text"
 
 
 @pytest.mark.parametrize("name", ["empty", "a refusal", "JSON", "another language"])

@@ -553,16 +553,18 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
 
 
 LONG = "x" * 500_000
-"""A hundred of them, cot_sc's in one body, are less than the 64 MiB that are read of an answer."""
+"""A hundred of them, cot_sc's in one body, are less than the 64 MiB that are read of an answer; of
+one that may have 100,000 tokens 400,000 letters are read."""
 
 
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "tot_dfs"])
-@pytest.mark.parametrize("said", ["", "I cannot help with that.", "x" * 500_000, "\x00\x01{[("])
+@pytest.mark.parametrize("said", ["", "I cannot help with that.", LONG, "\x00\x01{[("])
 def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], said: str, method: str
 ) -> None:
     with FakeServer(lambda seen: said) as fake:
         arguments = ["--method", method, "--model", fake.specifier]
+        arguments += ["--set", "max_completion_tokens=100000"]
         code, out, err = call(monkeypatch, capfd, "solve", *PUZZLE, *arguments)
     assert (code, err) == (1, "")
     (ended,) = [line for line in out.splitlines() if line.startswith("ended:")]

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -20,7 +22,9 @@ from support.fake_server import FakeServer, Fault, Seen, after
 from support.scripted import Call, ScriptedChat
 
 from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime, ReplayMiss
+from thoughtgraph.llm.bodies import Values
 from thoughtgraph.llm.cache import SqliteCache
+from thoughtgraph.llm.exchange import LONGEST
 from thoughtgraph.llm.limiter import Limiter, Rates
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort, Draw
@@ -745,9 +749,92 @@ async def test_sizes_that_nobody_can_believe_are_counted_by_the_text(server: Fak
         assert 2 <= watch.usage()["prompt_tokens"] + watch.usage()["completion_tokens"] < 20
 
 
-async def test_of_an_endless_completion_the_beginning_is_read(server: FakeServer) -> None:
-    server.reply = lambda seen: "x" * 3_000_000
-    assert await port(server).sample(ASK) == ["x" * 1_000_000]
+@pytest.mark.parametrize(("tokens", "letters"), [(None, LONGEST), (50, 800), (10**5, LONGEST)])
+async def test_of_a_completion_no_more_is_read_than_was_asked_for(
+    server: FakeServer, tokens: int | None, letters: int
+) -> None:
+    server.reply = lambda seen: ["x" * 3_000_000, "y" * 3_000_000, "short"][: seen.n]
+    texts = await port(server).sample(ASK, n=3, parameters={"max_tokens": tokens})
+    assert texts == ["x" * letters, "y" * letters, "short"]
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of what is read as JSON in a test."""
+    sizes, loads = [0], json.loads
+
+    def counted(text: Any, **more: Any) -> Any:
+        sizes.append(len(text))
+        return loads(text, **more)
+
+    monkeypatch.setattr(json, "loads", counted)
+    return sizes
+
+
+@pytest.mark.parametrize("many", ["{}", "1", _said("x"), "[[[[]]]]", '{"choices":[{}]}'])
+async def test_of_a_body_nothing_is_made_that_was_not_asked_for(
+    server: FakeServer, many: str, parsed: list[int]
+) -> None:
+    """A mebibyte of small objects kept a client busy for seconds, and took hundreds of MB."""
+    choices = ",".join([many] * ((1 << 20) // len(many)))
+    server.fault = lambda seen: Fault(body=f'{{"choices":[{choices}]}}')
+    with pytest.raises(ModelError, match="holds more than was asked for"):
+        await port(server, retry=ONCE).sample(ASK, n=5)
+    assert max(parsed) < 1 << 16
+
+
+async def test_of_what_a_server_says_went_wrong_the_beginning_is_read(
+    server: FakeServer, parsed: list[int]
+) -> None:
+    server.fault = lambda seen: Fault(400, body="[" + "{}," * (2 << 20))
+    with pytest.raises(ModelError, match="HTTP 400"):
+        await port(server, retry=ONCE).sample(ASK)
+    assert 1 << 16 < max(parsed) <= 1 << 20
+
+
+async def test_who_asks_for_much_gets_it(server: FakeServer) -> None:
+    """128 samples, a stream of many tokens, and the probabilities of somebody's own model."""
+    server.reply = lambda seen: "x, {[y" * 200
+    assert len(await port(server).sample(ASK, n=128)) == 128
+    told = {"content": [{"token": "a", "logprob": -1.0, "top_logprobs": [{}] * 20}] * 999}
+    body = {"choices": [{"message": {"role": "assistant", "content": "x"}, "logprobs": told}]}
+    server.fault = lambda seen: Fault(body=json.dumps(body))
+    own = ChatPort(server.chat(logprobs=True), retry=ONCE)
+    assert await own.sample(ASK) == ["x"]
+
+
+def _values(value: Any) -> int:
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(parts, list):
+        return 0
+    return 1 + max(0, len(parts) - 1) + sum(map(_values, parts))
+
+
+SPELLED = st.text(alphabet='\\"{[,:\n\r\u2028\U0001f600a', max_size=8)
+ANYTHING = st.recursive(
+    SPELLED | st.integers(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(SPELLED, inner, max_size=4),
+)
+
+
+@given(ANYTHING, st.integers(1, 9), st.booleans(), st.sampled_from([None, 1]))
+def test_the_values_of_a_body_are_counted_however_it_arrives(
+    value: Any, at_once: int, plain: bool, indent: int | None
+) -> None:
+    body = json.dumps(value, ensure_ascii=plain, indent=indent).encode()
+    counted = Values()
+    for at in range(0, len(body), at_once):
+        counted.read(body[at : at + at_once])
+    assert counted.count == _values(value)
+
+
+def test_a_quote_that_is_never_closed_hides_nothing_of_the_next_event() -> None:
+    for begin in (b': "', b'event: \\"', b'data: {"a": "\\', b'"\\'):
+        for end in (b"\n", b"\r", b"\r\n"):
+            counted = Values()
+            for piece in (begin, end, b"data: [{},{}]"):
+                counted.read(piece)
+            assert counted.count - begin.count(b"{") == 4
 
 
 # A run of the embedded model can be had again.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.errors import EmptyInputError
 from langgraph.types import Command, Send
 from pydantic import create_model
 from support.fake_server import FakeServer, Fault
@@ -320,6 +321,22 @@ async def test_a_client_writes_the_input_and_nothing_else(edit: dict[str, Any]) 
         assert (await graph.aget_state(THREAD)).values["settings"] == before["settings"]
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
         assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
+
+
+NO_EDITS: list[dict[str, Any]] = [{}, {"goto": None}, {"resume": 1, "goto": None}, {"resume": {}}]
+"""What servers make of a client's `{}` and `{"resume": …}`."""
+
+
+@pytest.mark.parametrize("said", NO_EDITS, ids=str)
+async def test_a_command_that_edits_nothing_goes_on_with_a_search(said: dict[str, Any]) -> None:
+    """LangGraph fails on some of them by itself: a client read the names of its variables."""
+    with FakeServer(add_up) as server:
+        graph = served("tot_bfs", server)
+        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["start"])
+        out = await graph.ainvoke(Command(**said), THREAD)
+        assert out["answer"] is not None
+        with pytest.raises((tg.ProblemError, EmptyInputError)):
+            await graph.ainvoke(Command(**said), {"configurable": {"thread_id": "of nothing"}})
 
 
 @pytest.mark.parametrize(

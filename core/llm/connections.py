@@ -2,16 +2,16 @@
 
 import asyncio
 import sys
-import zlib
 from collections.abc import AsyncIterator, Collection, Mapping
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from httpx2 import URL, AsyncByteStream, Response
+from httpx2 import URL, Response
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
+from thoughtgraph.llm.bodies import bound
 from thoughtgraph.llm.failures import Unacceptable
 
 if TYPE_CHECKING:
@@ -78,6 +78,11 @@ def supported(parameters: Mapping[str, Any], fields: Collection[str]) -> dict[st
     return {name: value for name, value in known.items() if name in fields}
 
 
+def length_in(known: Mapping[str, Any]) -> int | None:
+    """Returns the tokens of the longest completion that understood parameters ask for."""
+    return next((known[name] for name in (LENGTH, *OTHER_LENGTHS) if name in known), None)
+
+
 def arguments_of(
     model: BaseChatModel, parameters: Mapping[str, Any]
 ) -> tuple[BaseChatModel, dict[str, Any]]:
@@ -85,17 +90,6 @@ def arguments_of(
     if any(name in parameters for name in OTHER_LENGTHS):
         return model.model_copy(update=dict(parameters)), {}
     return model, dict(parameters)
-
-
-LARGEST = 64 << 20
-"""Bytes of an answer that are read (ours): 128 samples of 100,000 tokens."""
-LARGEST_UNPACKED = 8 << 20
-"""Bytes that are unpacked of one that is compressed although it was not to be (ours): a thousand of
-them cost its sender one."""
-UNPACKED_AT_ONCE = 64 << 10
-PLAIN = ("", "identity")
-PACKED = ("gzip", "x-gzip", "deflate")
-"""Encodings that are understood beside plain ones, whatever packages are installed."""
 
 
 class Connections:
@@ -157,7 +151,7 @@ class Pools:
         _drop_closed(self._open)
         plain = {"Accept-Encoding": "identity"}
         client: AsyncClient = import_module("openai").DefaultAsyncHttpxClient(
-            headers=plain, event_hooks={"response": [_stay, _bound]}
+            headers=plain, event_hooks={"response": [_stay, bound]}
         )
         self._open[loop] = client, (keeper := self._keep(loop, client))
         await anext(keeper)
@@ -194,65 +188,6 @@ async def _stay(response: Response) -> None:
 
 def _origin(url: URL) -> tuple[str, str, int | None]:
     return url.scheme, url.host, url.port
-
-
-async def _bound(response: Response) -> None:
-    """Bounds the body of an answer, which is read later.
-
-    Raises:
-        Unacceptable: It is packed in a way that was not asked for and is not understood.
-    """
-    assert isinstance(response.stream, AsyncByteStream), "an asynchronous client gets these"
-    encoding = response.headers.pop("Content-Encoding", "").strip().lower()
-    if encoding in PLAIN:
-        response.stream = _Bounded(response.stream, LARGEST)
-    elif encoding in PACKED:
-        response.stream = _Bounded(_Unpacked(response.stream), LARGEST_UNPACKED)
-    else:
-        raise Unacceptable(f"the answer is packed as {encoding[:20]!r}, which was not asked for")
-
-
-class _Bounded(AsyncByteStream):
-    """A body of which no more than so many bytes are read."""
-
-    def __init__(self, body: AsyncByteStream, most: int) -> None:
-        self._body = body
-        self._most = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        read = 0
-        async for part in self._body:
-            read += len(part)
-            if read > self._most:
-                raise Unacceptable(f"the answer has more than {self._most >> 10} KiB")
-            yield part
-
-    async def aclose(self) -> None:
-        """Closes the body."""
-        await self._body.aclose()
-
-
-class _Unpacked(AsyncByteStream):
-    """A packed body, unpacked in small parts: whoever reads it can stop."""
-
-    def __init__(self, body: AsyncByteStream) -> None:
-        self._body = body
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # either header, gzip's or zlib's
-        try:
-            async for part in self._body:
-                rest = part
-                while rest and not unpacker.eof:
-                    yield unpacker.decompress(rest, UNPACKED_AT_ONCE)
-                    rest = unpacker.unconsumed_tail
-            yield unpacker.flush()
-        except zlib.error as error:
-            raise Unacceptable("the answer cannot be unpacked") from error
-
-    async def aclose(self) -> None:
-        """Closes the body."""
-        await self._body.aclose()
 
 
 def _drop_closed(kept: dict[asyncio.AbstractEventLoop, Any]) -> None:

@@ -19,12 +19,15 @@ TOKENS_A_SAMPLE = 64
 """Guess at a completion's size before it is known (ours), for the token rate."""
 MOST_TOKENS = 10**9
 """Tokens of one request that can be believed (ours)."""
+MOST_LETTERS_A_TOKEN = 16
+"""Letters of a completion that are read for each token that was asked for (ours): four times the
+rule of thumb, as a token may be a long word or a run of blanks."""
+LONGEST = 400_000
+"""Letters of a completion that are read at all (ours): the 100,000 tokens that settings allow."""
 SEED = "seed"
 """The parameter that samplers call by this name."""
 SEED_DIGITS = 7
 """Hexadecimal digits of a seed: a positive number of 32 bits wherever it goes."""
-LONGEST = 1_000_000
-"""Letters of a completion that are read (ours): ten times the longest that can be asked for."""
 ROLE = "thoughtgraph_role"
 """Key of a call's metadata: what the call is for."""
 DRAW = "thoughtgraph_draw"
@@ -58,6 +61,8 @@ class Request(NamedTuple):
     stop: Sequence[str]
     draw: Draw | None
     parameters: Mapping[str, Any]
+    longest: int = LONGEST
+    """Letters of a completion that are read: an endpoint may send any number."""
 
     def content(self) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
@@ -96,6 +101,15 @@ class Request(NamedTuple):
         }
 
 
+def longest(tokens: int | None) -> int:
+    """Returns how many letters of a completion are read.
+
+    Args:
+        tokens: How many tokens were asked for; None where the model was not told.
+    """
+    return LONGEST if tokens is None else min(LONGEST, tokens * MOST_LETTERS_A_TOKEN)
+
+
 def read(result: LLMResult, request: Request, n: int) -> Answer:
     """Returns the texts and the size of a model's answer.
 
@@ -108,7 +122,7 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         BadAnswer: There is not one completion in it.
     """
     generations = result.generations[0]
-    texts = [_text(generation) for generation in generations[:n]]
+    texts = [_text(generation)[: request.longest] for generation in generations[:n]]
     if not texts:
         raise BadAnswer("the answer holds no completion")
     output = result.llm_output or {}
@@ -154,8 +168,8 @@ def _content(message: BaseMessage) -> list[Any]:
 def _text(generation: Any) -> str:
     """Returns a completion as text, also where its content is a list of blocks."""
     if isinstance(generation, ChatGeneration) and not isinstance(generation.message.content, str):
-        return str(generation.message.text)[:LONGEST]
-    return str(generation.text)[:LONGEST]
+        return str(generation.message.text)
+    return str(generation.text)
 
 
 def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]:

@@ -17,12 +17,13 @@ from thoughtgraph.llm.connections import (
     Connections,
     arguments_of,
     endpoint_of,
+    length_in,
     model_name,
     provider_of,
     secrets_of,
     supported,
 )
-from thoughtgraph.llm.exchange import SEED, TOKENS_A_SAMPLE, Draw, Request, callbacks, counted, read
+from thoughtgraph.llm.exchange import SEED, TOKENS_A_SAMPLE, Draw, Request, callbacks, counted, longest, read
 from thoughtgraph.llm.flights import Flights
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
@@ -156,7 +157,7 @@ class ChatPort:
         """
         meter = meter or Meter(Limits(), Usage())
         known = supported(parameters or {}, self._fields if self._seeded else self._fields - {SEED})
-        request = Request(messages, n, role, stop or (), draw, known)
+        request = Request(messages, n, role, stop or (), draw, known, longest(length_in(known)))
         keep = self._replay != "off" or (draw is None and scope == "shared")
         key = self._key(request, "" if keep else scope) if keep or draw is None else ""
         if draw is not None:

@@ -9,10 +9,12 @@ import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from pydantic.fields import FieldInfo
 from support.fake_server import FakeServer, Fault, Seen
 from support.serving import Answer, Server, ask, copied, missing, serving
 
@@ -29,9 +31,11 @@ SAID = "internal: token-of-the-endpoint-55aa"
 ALWAYS = ("fgdip", "tot_bfs")
 """The methods of the ordinary suite: the one with most settings that reach out, and a plain one."""
 METHODS = [
-    pytest.param(name, marks=[] if name in ALWAYS else [pytest.mark.slow])
-    for name in sorted(registry.METHODS)
+    pytest.param(name, turn, 1 if name in ALWAYS else 3, marks=[pytest.mark.slow][name in ALWAYS :])
+    for turn, name in enumerate(sorted(registry.METHODS))
 ]
+"""Each with how many values each of its settings gets beside those that reach out, and with which
+of them it begins: another one for every method."""
 PROBLEM = "2 4 7 11"
 
 
@@ -64,23 +68,31 @@ class Scene(NamedTuple):
     evil: Listener
     file: Path
 
-    def values(self, name: str) -> list[Any]:
-        """What a stranger puts into a setting."""
+    def values(self, name: str, field: FieldInfo | None) -> list[Any]:
+        """What a stranger puts into a setting: all of it where it could reach out."""
         address = f"http://127.0.0.1:{self.evil.port}"
         hosts = [f"{address}/v1#m", f"{address}/api.php", f"http://me@127.0.0.1:{self.evil.port}/"]
         files = [str(self.file), f"file://{self.file}", "/proc/self/environ", "~/.ssh/id_rsa"]
         models = ["local", f"local:{self.file}", "openai:gpt-4o", "anthropic:x", "ollama:x"]
-        numbers: list[Any] = [10**18, -1, 1e308, 2**63, "9" * 4000]
+        numbers: list[Any] = [10**18, -1, 1e308, 2**63, 2**63 - 1, 10**308, "9" * 4000]
         deep: Any = "x"
         for _ in range(200):
             deep = [deep]
-        texts = ["\u202e\u0000\ud7ff", "😀" * 1000, {"__overwrite__": 1}, {"lc": 1}, deep, None]
-        if name in NAMES or "examples" in name:
+        texts = [hosts[0], files[0], "\u202e\u0000\ud7ff", "😀" * 1000, "x" * 99_999]
+        objects = [{"__overwrite__": 1}, {"lc": 1, "type": "constructor"}, deep, None, [texts[0]]]
+        if reaches(name):
             return [*hosts, *files, *models, deep]
-        return [hosts[0], files[0], *numbers, *texts]
+        taken = str(field.annotation) if field else ""
+        own = numbers if "int" in taken or "float" in taken else texts
+        return [each for pair in zip_longest(own, objects, fillvalue=deep) for each in pair]
 
 
 NAMES = ("model", "evaluator_model", "corpus", "contact")
+
+
+def reaches(name: str) -> bool:
+    """Returns whether a setting names a model, a file or an address, where that is allowed."""
+    return name in NAMES or "examples" in name
 
 
 def reply(seen: Seen) -> str:
@@ -137,10 +149,16 @@ def task_of(method: str) -> str:
     return {"tomt": "clevr", "itot": "question"}.get(method.partition("_")[0], "game24")
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_no_setting_reaches_out_by_any_way(scene: Scene, method: str) -> None:
+@pytest.mark.parametrize(("method", "turn", "most"), METHODS)
+def test_no_setting_reaches_out_by_any_way(scene: Scene, method: str, turn: int, most: int) -> None:
     task, fields = task_of(method), registry.settings(method).model_fields
-    tries = [(name, value) for name in (*fields, "unknown") for value in scene.values(name)]
+    tries = []
+    for name in (*fields, "unknown"):
+        values = scene.values(name, fields.get(name))
+        begin = 0 if reaches(name) else turn % len(values)
+        chosen = [*values[begin:], *values[:begin]][: None if reaches(name) else most]
+        tries += [(name, value) for value in chosen]
+    assert {name for name, _ in tries} >= set(fields)
 
     def attempt(at: int) -> None:
         name, value = tries[at]
@@ -148,10 +166,8 @@ def test_no_setting_reaches_out_by_any_way(scene: Scene, method: str) -> None:
         ways: list[dict[str, Any]] = [{"context": given}, {"config": {"configurable": given}}]
         run(scene, method, **ways[at % 2])
 
-    reaching = [at for at, (name, _) in enumerate(tries) if name in NAMES or "examples" in name]
-    others = [at for at in range(len(tries)) if at % 41 == 0]
     with ThreadPoolExecutor(5) as pool:
-        list(pool.map(attempt, sorted({*reaching, *others})))
+        list(pool.map(attempt, range(len(tries))))
 
 
 def test_a_refused_choice_names_the_allowed_ones(scene: Scene) -> None:
@@ -161,7 +177,7 @@ def test_a_refused_choice_names_the_allowed_ones(scene: Scene) -> None:
 
 def test_an_assistants_stored_context_obeys_too(scene: Scene) -> None:
     for name in NAMES[:3]:
-        for value in scene.values(name)[:8]:
+        for value in scene.values(name, None)[:8]:
             for kind in ("context", "config")[:: 1 if name == "model" else 2]:
                 given = {"task": "hotpotqa", name: value}
                 stored = given if kind == "context" else {"configurable": given}

@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from pathlib import Path
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -306,23 +306,37 @@ def steep(
 ) -> str:
     """Returns how the effort grows where it grows faster than the text; empty if it does not.
 
-    Only ratios count: each time is the best of several wherever it looks too long.
+    Only ratios count: each time is the best of several wherever it looks too long. One step that
+    looks steep may be another program's doing, or the end of what an expression looks ahead; what
+    is a square is so in the next step, too.
     """
     times: dict[int, float] = {}
-    for half, size in pairwise(sizes):
-        text = text_of(size)
-        times.setdefault(half, _seconds(call, text_of(half)))
-        times[size] = _seconds(call, text)
-        if times[size] < readable:
-            continue
-        for _ in range(4):
-            if times[size] <= STEEP * times[half]:
-                break
-            times[half] = min(times[half], _seconds(call, text_of(half)))
-            times[size] = min(times[size], _seconds(call, text))
-        else:
-            return f"{half}: {times[half]:.4f} s, {size}: {times[size]:.4f} s"
+    for half, size, double in zip(sizes, sizes[1:], [*sizes[2:], 2 * sizes[-1]], strict=False):
+        if _steeper(call, text_of, half, size, times, readable):
+            told = f"{half}: {times[half]:.4f} s, {size}: {times[size]:.4f} s"
+            if _steeper(call, text_of, size, double, times, readable):
+                return f"{told}, {double}: {times[double]:.4f} s"
     return ""
+
+
+def _steeper(
+    call: Callable[[str], object],
+    text_of: Callable[[int], str],
+    half: int,
+    size: int,
+    times: dict[int, float],
+    readable: float,
+) -> bool:
+    """Returns whether the longer text takes too much longer, however often both are tried."""
+    for at in (half, size):
+        if at not in times:
+            times[at] = _seconds(call, text_of(at))
+    for _ in range(4):
+        if times[size] < readable or times[size] <= STEEP * times[half]:
+            return False
+        for at in (half, size):
+            times[at] = min(times[at], _seconds(call, text_of(at)))
+    return times[size] > STEEP * times[half]
 
 
 def repeated(attack: tuple[str, str, str], size: int) -> str:
