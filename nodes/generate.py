@@ -1,7 +1,6 @@
 """G(p, s, k): asks the model for next thoughts of one partial solution."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.types import Send
@@ -22,6 +21,7 @@ from thoughtgraph.usage import remaining_thoughts
 
 LONG = 100_000
 """Letters of samples that are read in a millisecond or few, so that nobody need wait (ours)."""
+
 
 def generate(parts: Parts, way: Choose) -> Node:
     """Makes the node that expands one thought; it runs as one task a thought.

@@ -23,7 +23,16 @@ from thoughtgraph.llm.connections import (
     secrets_of,
     supported,
 )
-from thoughtgraph.llm.exchange import SEED, TOKENS_A_SAMPLE, Draw, Request, callbacks, counted, longest, read
+from thoughtgraph.llm.exchange import (
+    SEED,
+    TOKENS_A_SAMPLE,
+    Draw,
+    Request,
+    callbacks,
+    counted,
+    longest,
+    read,
+)
 from thoughtgraph.llm.flights import Flights
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
