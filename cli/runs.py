@@ -1,4 +1,4 @@
-"""Runs that can be resumed: an SQLite file of LangGraph checkpoints and a table of what was run."""
+"""Runs that can be resumed: a table of what was run, beside a file of LangGraph checkpoints."""
 
 import json
 import os
@@ -27,8 +27,8 @@ _LISTED = 5
 LAST = "last"
 """Names the latest run that can be resumed."""
 KILLED = "was stopped or killed, or is running"
-FORMAT = 4
-"""Version of what a stopped run leaves. Since 4 its state says what its models cost."""
+FORMAT = 5
+"""Version of what a stopped run leaves. Since 5 its checkpoints are in a file of their own."""
 
 
 class Waiting(NamedTuple):
@@ -60,6 +60,7 @@ class Runs:
         named = os.environ.get("THOUGHTGRAPH_DATA")
         default = Path(expanduser(named)) if named else platformdirs.user_data_path("thoughtgraph")
         self.path = (folder or default) / "runs.sqlite"
+        self.checkpoints = self.path.with_name("checkpoints.sqlite")
         with self._db() as db:
             db.execute(_TABLE)
 

@@ -13,10 +13,9 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from thoughtgraph.building import Graph, build
-from thoughtgraph.checkpoints import Checkpoints
+from thoughtgraph.checkpoints import opened
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.plan import Plan
-from thoughtgraph.cli.rewind import rewind
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen.display import Screen
 from thoughtgraph.cli.screen.events import Event
@@ -77,7 +76,7 @@ class Session:
         Requests in flight then have `GRACE` seconds to be answered: they are paid for. What was
         answered is in the checkpoints before this returns; the rest is sent again by a resumed run.
         """
-        async with Checkpoints.from_conn_string(str(self.runs.path)) as saver:
+        async with opened(self.runs.checkpoints) as saver:
             graph = build(
                 self.plan.method,
                 task=task_of(self.plan.task),
@@ -89,7 +88,7 @@ class Session:
             config: RunnableConfig = {"configurable": {"thread_id": self.run}}
             before = await self._dropped(graph, saver, config)
             if not before:
-                await rewind(graph, saver, config)
+                config = await _before_failure(graph, config)
             watch = Watch(graph.builder.state_schema, (await graph.aget_state(config)).values)
             screen.open(watch)
             screen.tell(self.news)
@@ -189,6 +188,19 @@ class Session:
             events = watch.apply(mode, data)
             if not before or self.paid.asked_anew:  # the rest was told before
                 screen.tell(events)
+
+
+async def _before_failure(graph: Graph, config: RunnableConfig) -> RunnableConfig:
+    """Returns where a run goes on: before the step in which its model failed, if it ended so.
+
+    LangGraph repeats that step on a branch of its own. What came beside the failed requests is not
+    asked again: `paid` knows it, and it counts as when it was asked.
+    """
+    if (await graph.aget_state(config)).values.get("stop_reason") == "error":
+        async for past in graph.aget_state_history(config):
+            if not past.values.get("stop_reason"):
+                return past.config
+    return config
 
 
 async def _end(task: asyncio.Task[Any]) -> None:

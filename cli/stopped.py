@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from thoughtgraph.checkpoints import Checkpoints
+from thoughtgraph.checkpoints import opened
 from thoughtgraph.cli import text
 from thoughtgraph.cli.runs import KILLED, Runs
 from thoughtgraph.cli.summary import resume_hint
@@ -47,6 +47,6 @@ def forget(named: str) -> None:
 
 async def _drop(runs: Runs, gone: Sequence[str]) -> None:
     """Drops the checkpoints of runs."""
-    async with Checkpoints.from_conn_string(str(runs.path)) as saver:
+    async with opened(runs.checkpoints) as saver:
         for run in gone:
             await saver.adelete_thread(run)

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from support.fake_server import FakeServer, Seen
 from support.players import play
 
-from thoughtgraph.checkpoints import unpack
+from thoughtgraph.checkpoints import CompressingSerializer
 
 pytestmark = pytest.mark.ci
 
@@ -35,24 +34,25 @@ PATIENCE = 60
 
 CHILD = """
 import asyncio, json, os, signal, sys, time
-from thoughtgraph.checkpoints import Checkpoints
+from thoughtgraph.checkpoints import opened
 import thoughtgraph as tg
 
-class Saver(Checkpoints):
-    writes_left = 0
+def dies_after(saver, writes):
+    put, written = saver.aput, []
 
-    async def aput(self, *given):
-        written = await super().aput(*given)
-        self.writes_left -= 1
-        if self.writes_left == 0:
+    async def put_and_die(*given):
+        written.append(await put(*given))
+        if len(written) == writes:
             print(time.monotonic(), file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
-        return written
+        return written[-1]
+
+    saver.aput = put_and_die
 
 async def main(model, file, method, context, writes, durability):
     config = {"configurable": {"thread_id": "1"}}
-    async with Saver.from_conn_string(file) as saver:
-        saver.writes_left = int(writes)
+    async with opened(file) as saver:
+        dies_after(saver, int(writes))
         graph = tg.build(method, task="game24", model=model, checkpointer=saver)
         kept = await graph.aget_state(config)
         given = None if kept.created_at else {"problem": "1 2 4 7"}
@@ -106,10 +106,9 @@ class Answer(NamedTuple):
 def paid(file: Path) -> int:
     """Returns how many answered requests a search has written down."""
     db = sqlite3.connect(file, timeout=PATIENCE)
-    db.create_function("unpack", 2, unpack)
     rows = db.execute("SELECT type, value FROM writes WHERE channel = 'usage'").fetchall()
     db.close()
-    spent = [JsonPlusSerializer().loads_typed(row) for row in rows]
+    spent = [CompressingSerializer().loads_typed(row) for row in rows]
     return sum(usage.get("requests", 0) for usage in spent if isinstance(usage, dict))
 
 

@@ -18,10 +18,10 @@ COMMAND = [sys.executable, "-c", "from thoughtgraph.cli.app import main; main()"
 SMALL = ["4 9 10 13", "--task", "game24", "--set", "breadth=2", "--set", "n_evaluate=1"]
 DOOMED = """
 import os, signal
-from thoughtgraph.checkpoints import Checkpoints
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from thoughtgraph.cli.app import main
 
-written, put = [], Checkpoints.aput
+written, put = [], AsyncSqliteSaver.aput
 
 async def put_or_die(*given):
     if len(written) == {written}:
@@ -29,7 +29,7 @@ async def put_or_die(*given):
     written.append(given)
     return await put(*given)
 
-Checkpoints.aput = put_or_die
+AsyncSqliteSaver.aput = put_or_die
 main()
 """
 """The command, killed when it is about to write a checkpoint."""

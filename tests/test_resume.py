@@ -265,6 +265,5 @@ def test_what_is_kept_of_a_run_can_be_dropped(command: Any, tmp_path: Path) -> N
         assert command("runs", "--forget", "all")[1] == f"dropped {third}, {second}\n"
     assert command("runs")[1].startswith("no run can be resumed")
     assert not list((tmp_path / "data" / "answers").iterdir())
-    with closing(sqlite3.connect(tmp_path / "data" / "runs.sqlite")) as db:
-        db.create_function("unpack", -1, lambda *_: None)
+    with closing(sqlite3.connect(tmp_path / "data" / "checkpoints.sqlite")) as db:
         assert db.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)

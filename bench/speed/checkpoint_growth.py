@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import thoughtgraph as tg
 from thoughtgraph.bench.speed.critical_path import DelayedModel, Reply
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
-from thoughtgraph.checkpoints import Checkpoints
+from thoughtgraph.checkpoints import opened
 from thoughtgraph.task import Prompt, Task, Verdict
 from thoughtgraph.tasks.board import LABELS, SIZE
 from thoughtgraph.tasks.crosswords import Crosswords
@@ -118,7 +118,7 @@ async def grow(thoughts: int, method: str, task: Task, problem: str) -> Grown:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "growth.sqlite"
         began = time.perf_counter()
-        async with Checkpoints.from_conn_string(str(file)) as saver:
+        async with opened(file) as saver:
             graph = tg.build(method, task=task, model=model, checkpointer=saver)
             thread: Any = {"configurable": {"thread_id": "1"}}
             out = await graph.ainvoke({"problem": problem}, thread, context=context)
