@@ -145,7 +145,7 @@ async def filled(saver: BaseCheckpointSaver[Any]) -> list[Any]:
         at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         for n in range(50):
             values = {"b": "x" * n} if n < 5 else {}
-            versions = dict.fromkeys(values, n + 1)
+            versions: dict[str, str | int | float] = dict.fromkeys(values, n + 1)
             checkpoint: Any = {
                 **stamped,
                 "id": f"{n:04}",
