@@ -4,16 +4,30 @@ These are the capabilities behind ReAct, Reflexion, Informed Tree of Thought and
 may call tools, what to think of them, and what to make of a trajectory that failed or ended.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from statistics import fmean
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from typing_extensions import TypedDict
 
-from thoughtgraph.task import Options, Prompt, Task
+from thoughtgraph.task import Options, Question, Task, Verdict
 from thoughtgraph.tree import Path, Thought
 
 Label = Literal["sure", "maybe", "impossible"]
+WORTH: Mapping[Label, float] = {"sure": 2.0, "maybe": 1.0, "impossible": 0.0}
+"""The values by which a thought keeps its label (ours)."""
+
+
+LOWEST = 1.0
+"""The value of a trajectory whose score cannot be read (ours)."""
+
+
+def labelled(found: Label | None) -> Verdict:
+    """Returns the verdict that a label is; none counts as `maybe` and as malformed."""
+    label = found or "maybe"
+    return Verdict(WORTH[label], label, malformed=int(found is None))
 
 
 class Rejected(TypedDict):
@@ -131,12 +145,13 @@ class Moves(Task, Protocol):
     on a line of its own and only ever shown, never parsed.
     """
 
-    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
-        """Returns the prompt for the next step; `style` is `react`, `itot` or `fgdip`."""
-        ...
+    def move(
+        self, problem: str, path: Path, style: str, options: Options, hints: Hints
+    ) -> Question[Sequence[Move]]:
+        """Returns what to ask for the next step; `style` is `react`, `itot` or `fgdip`.
 
-    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
-        """Reads the next step out of a completion, which may go on after it."""
+        Each completion, which may go on after the step, is read as one.
+        """
         ...
 
 
@@ -158,16 +173,26 @@ class Acts(Moves, Protocol):
         ...
 
 
+def scored(read: Callable[[str], float | None]) -> Callable[[Sequence[str]], Verdict]:
+    """Makes the reader of an estimate, the mean of the scores, out of the reader of one score.
+
+    A score that cannot be read counts as the lowest.
+    """
+
+    def mean(samples: Sequence[str]) -> Verdict:
+        found = [score for text in samples if (score := read(text)) is not None and isfinite(score)]
+        lost = len(samples) - len(found)
+        return Verdict(fmean([*found, *[LOWEST] * lost]), malformed=lost)
+
+    return mean
+
+
 @runtime_checkable
 class Estimates(Task, Protocol):
     """Can estimate how promising a trajectory is, from 1 to 10 (iToT's V)."""
 
-    def estimate(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for the score."""
-        ...
-
-    def estimated(self, text: str) -> float | None:
-        """Reads the score out of one completion, kept within 1 and 10; None if there is none."""
+    def estimate(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the score; see `scored`."""
         ...
 
 
@@ -175,12 +200,8 @@ class Estimates(Task, Protocol):
 class Reflects(Moves, Protocol):
     """Can ask what was wrong with a trajectory (Reflexion)."""
 
-    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Prompt:
-        """Returns the prompt that asks for the lesson of a failed trial."""
-        ...
-
-    def reflected(self, text: str) -> str:
-        """Reads the lesson out of a completion, on one line."""
+    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
+        """Returns what to ask for the lesson of a failed trial, which is read on one line."""
         ...
 
 
@@ -188,16 +209,12 @@ class Reflects(Moves, Protocol):
 class Extracts(Task, Protocol):
     """Can name where to begin (FGDIP's extractor)."""
 
-    def extract(self, problem: str, options: Options) -> Prompt:
-        """Returns the prompt that asks for the key entities of a problem."""
-        ...
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        """Returns what to ask for the key entities of a problem.
 
-    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
-        """Reads distinct entities, in order, out of a completion; none if it has none."""
-        ...
-
-    def opening(self, problem: str, entity: str) -> Move:
-        """Returns the first step that an entity leads to. The problem itself may stand for it."""
+        The completion is read as the first steps that they lead to, distinct and in order; one
+        without an entity as the step that the problem itself leads to, which is `malformed`.
+        """
         ...
 
 
@@ -205,12 +222,8 @@ class Extracts(Task, Protocol):
 class Labels(Task, Protocol):
     """Can tell how likely continuing a trajectory leads to the answer (FGDIP's step evaluator)."""
 
-    def label(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for sure, maybe or impossible."""
-        ...
-
-    def labelled(self, text: str) -> Label | None:
-        """Reads the label out of one completion; None if there is none."""
+    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask for sure, maybe or impossible; see `labelled`."""
         ...
 
 
@@ -221,12 +234,11 @@ class Verifies(Task, Protocol):
     The model is asked to find the possible answer itself, from what it knows (appendix E.3).
     """
 
-    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
-        """Returns the prompt that asks for the judgement."""
-        ...
+    def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the judgement.
 
-    def verified(self, text: str) -> tuple[bool | None, str]:
-        """Reads judgement and reason out of one completion; None if there is no judgement."""
+        A value above 0 accepts the answer; the verdict's `label` is the reason.
+        """
         ...
 
 
@@ -234,12 +246,8 @@ class Verifies(Task, Protocol):
 class Concludes(Task, Protocol):
     """Can be made to answer from an unfinished trajectory."""
 
-    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for an answer now."""
-        ...
-
-    def concluded(self, problem: str, text: str) -> str | None:
-        """Reads the answer out of one completion; None if there is none."""
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        """Returns what to ask for an answer now; it is read as None if there is none."""
         ...
 
     def normal(self, answer: str) -> str:

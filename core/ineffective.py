@@ -14,7 +14,7 @@ from thoughtgraph.context import is_given
 from thoughtgraph.errors import SettingError
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.acting import ActingSettings
-from thoughtgraph.task import Options, Task
+from thoughtgraph.task import Options, Question, Task
 
 PROMPTED = ("examples", "layout", "shots", "zero_shot")
 """Settings that only prompts depend on."""
@@ -23,9 +23,8 @@ PARSED = ("exact_steps", "strict_parse")
 TOOLED = tuple(sorted(ActingSettings.model_fields.keys() - {*Settings.model_fields, *PROMPTED}))
 """Settings that only tools depend on."""
 
-Rendered = tuple[Any, int, Callable[[list[str]], object]]
-"""The first prompt of a search, how many samples it asks for and what reads them."""
-Render = Callable[[Options], Rendered]
+Render = Callable[[Options], Question[object]]
+"""From settings to what a search asks first."""
 
 
 class Watched(Mapping[str, Any]):
@@ -89,7 +88,7 @@ def check_used(
 def _used(asked: Collection[str], chosen: Mapping[str, Any], render: Render) -> set[str]:
     """Returns which settings a task reads when it is first asked and answered."""
     watched = Watched(chosen)
-    _, _, read = render(watched)
+    question = render(watched)
     if any(name in PARSED for name in asked):
-        read([""])
+        question.read([""])
     return watched.read

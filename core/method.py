@@ -12,17 +12,17 @@ from thoughtgraph import registry
 from thoughtgraph.entries import MethodEntry
 from thoughtgraph.jobs import Job
 from thoughtgraph.settings import Settings
-from thoughtgraph.task import Prompt
+from thoughtgraph.task import Question
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
     from thoughtgraph.parts import Parts
 
-Read = Callable[[list[str]], list[dict[str, Any]]]
-"""Reads partial thoughts out of completions."""
-Way = Callable[["Parts", Job], tuple[Prompt, int, Read]]
-"""A way to generate: what to ask, how many samples, how to read them."""
+Thoughts = Question[Sequence[Mapping[str, Any]]]
+"""What is read as partial thoughts; it says how many completions are asked for."""
+Way = Callable[["Parts", Job], Thoughts]
+"""A way to generate: what to ask, and how to read it."""
 Choose = Callable[[Mapping[str, Any]], Way]
 """From a run's settings to its way."""
 

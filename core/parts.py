@@ -12,7 +12,7 @@ from thoughtgraph.acting import Acts, Hints, Tools
 from thoughtgraph.admission import Oracle, admit, incapable
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
-from thoughtgraph.ineffective import Rendered, check_used
+from thoughtgraph.ineffective import check_used
 from thoughtgraph.jobs import Job
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
@@ -20,7 +20,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
-from thoughtgraph.task import Task, lacking
+from thoughtgraph.task import Question, Task, lacking
 from thoughtgraph.tree import ROOT
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class Parts:
         """
         task = self.task_for(settings, Task)
 
-        def render(options: Mapping[str, Any]) -> Rendered:
+        def render(options: Mapping[str, Any]) -> Question[object]:
             job = Job(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
             job["hints"], job["settings"] = Hints(), cast("dict[str, Any]", options)
             return self.method.way(settings)(cast("Any", self), job)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from thoughtgraph.task import Options, Prompt, Task
+from thoughtgraph.task import Options, Question, Task
 from thoughtgraph.tree import Path
 
 
@@ -43,8 +43,10 @@ class Plans(Task, Protocol):
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
-    ) -> Prompt:
-        """Returns the prompt that asks for the next steps of a plan.
+    ) -> Question[Sequence[Sequence[str]]]:
+        """Returns what to ask for the next steps of a plan.
+
+        Each completion is read as at most so many steps.
 
         Args:
             problem: The problem in canonical form.
@@ -53,10 +55,6 @@ class Plans(Task, Protocol):
             steps: How many steps are wanted; None: all that remain.
             options: The run's settings.
         """
-        ...
-
-    def steps(self, path: Path, text: str, most: int | None) -> list[str]:
-        """Reads at most so many steps after a path out of a completion; None: all there are."""
         ...
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:

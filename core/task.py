@@ -4,14 +4,18 @@ A task knows one kind of problem: how to read it, how to ask for thoughts, how t
 solutions, what an answer is. It never sees a search, and it never sees a gold answer. A method
 names the protocols it needs; `build` refuses a task that lacks one before anything is spent.
 
-Here is what any task may be able to do. What tasks with tools can do is in `thoughtgraph.acting`,
-what tasks with executable plans can do in `thoughtgraph.planning`.
+A capability says in one value what to ask and how to read what comes back: a `Question`. It may
+give the `Verdict` itself where nobody need be asked.
+
+Here is what any task may be able to do. What tasks can do that reason step by step is in
+`thoughtgraph.reasoning`, what tasks with tools can do in `thoughtgraph.acting`, what tasks with
+executable plans can do in `thoughtgraph.planning`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
@@ -39,6 +43,27 @@ class Prompt:
         system = [] if self.system is None else [SystemMessage(self.system)]
         shown = [turn for q, a in self.examples for turn in (HumanMessage(q), AIMessage(a))]
         return [*system, *shown, HumanMessage(self.user)]
+
+
+Answer = TypeVar("Answer", covariant=True)
+"""What is read out of completions."""
+Each = TypeVar("Each")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[Answer]):
+    """What a model is asked, and how what comes back is read."""
+
+    prompt: Prompt
+    read: Callable[[Sequence[str]], Answer]
+    """Reads all completions of the prompt together; it never raises for what a model wrote."""
+    n: int | None = None
+    """How many completions are asked for; None: as many as the method's settings say."""
+
+
+def each(read: Callable[[str], Each]) -> Callable[[Sequence[str]], list[Each]]:
+    """Makes the reader of several completions out of the reader of one."""
+    return lambda samples: [read(text) for text in samples]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +107,11 @@ class Task(Protocol):
 class Answers(Task, Protocol):
     """Can be asked outright and has a final answer that can be read out of text."""
 
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt; `style` is `io` or `cot`."""
-        ...
+    def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
+        """Returns the plain question; `style` is `io` or `cot`.
 
-    def answer(self, problem: str, text: str) -> str | None:
-        """Reads the final answer out of a completion, in canonical form; None if there is none."""
+        Each completion is read as the final answer, in canonical form; None if there is none.
+        """
         ...
 
 
@@ -104,14 +128,13 @@ class Outputs(Task, Protocol):
 class Proposes(Outputs, Protocol):
     """Can list next thoughts of a partial solution in one completion (ToT's "propose")."""
 
-    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for next thoughts."""
-        ...
+    def propose(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for next thoughts.
 
-    def proposals(
-        self, problem: str, path: Path, samples: Sequence[str], options: Options
-    ) -> list[dict[str, Any]]:
-        """Reads partial thoughts (`text`, perhaps `score`, `answer`) out of the completions."""
+        All completions together are read as partial thoughts (`text`, perhaps `score`, `answer`).
+        """
         ...
 
 
@@ -119,12 +142,10 @@ class Proposes(Outputs, Protocol):
 class Samples(Outputs, Protocol):
     """Can be asked for one next thought at a time (ToT's "sample")."""
 
-    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for the next thought."""
-        ...
-
-    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Reads a partial thought out of one completion."""
+    def sample(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for the next thought; each completion is read as one."""
         ...
 
 
@@ -132,12 +153,8 @@ class Samples(Outputs, Protocol):
 class Values(Task, Protocol):
     """Can judge a partial solution on its own (ToT's "value")."""
 
-    def value(self, problem: str, path: Path) -> Prompt | Verdict:
-        """Returns the prompt that asks for a verdict, or the verdict where no model is needed."""
-        ...
-
-    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
-        """Reads a verdict out of the completions."""
+    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict] | Verdict:
+        """Returns what to ask for a verdict, or the verdict where no model is needed."""
         ...
 
 
@@ -145,12 +162,8 @@ class Values(Task, Protocol):
 class Inspects(Task, Protocol):
     """Can judge a partial solution part by part; its value is the sum over the parts."""
 
-    def inspect(self, problem: str, path: Path) -> Sequence[Prompt]:
-        """Returns one prompt a part; equal prompts are asked once."""
-        ...
-
-    def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
-        """Reads the verdict on one part out of the completions."""
+    def inspect(self, problem: str, path: Path, options: Options) -> Sequence[Question[Verdict]]:
+        """Returns one question a part; those with equal prompts are asked once."""
         ...
 
 
@@ -160,38 +173,6 @@ class Shows(Task, Protocol):
 
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` of them, fewer where it has no more."""
-        ...
-
-
-@runtime_checkable
-class Steps(Shows, Protocol):
-    """Is solved by reasoning steps in free words, one thought a step (Thought Rollback)."""
-
-    @property
-    def topic(self) -> str:
-        """What the problems are about, as prompts name it: `Grade-School Math`."""
-        ...
-
-    def head(self, options: Options) -> str:
-        """Returns what a step's prompt begins with: the task, and how a solution is marked."""
-        ...
-
-    def form(self) -> str:
-        """Returns how a step is to be written; empty where free words will do."""
-        ...
-
-    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Reads a partial thought out of one completion.
-
-        Args:
-            problem: The problem.
-            path: The steps before it.
-            text: The completion.
-
-        Returns:
-            `text`; and, for a step that ends its path, `status="terminal"` and `answer`, None where
-            no answer can be read.
-        """
         ...
 
 
@@ -208,12 +189,13 @@ class Constrains(Task, Protocol):
 class Votes(Task, Protocol):
     """Can compare partial solutions with each other (ToT's "vote")."""
 
-    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
-        """Returns the prompt that asks which of the paths is the most promising."""
-        ...
+    def vote(
+        self, problem: str, paths: Sequence[Path], options: Options
+    ) -> Question[Sequence[int | None]]:
+        """Returns what to ask which of the paths is the most promising.
 
-    def voted(self, text: str, choices: int) -> int | None:
-        """Reads the 0-based choice out of one completion; None if there is no valid one."""
+        Each completion is read as the 0-based number of a path; None if it holds no valid one.
+        """
         ...
 
 
@@ -221,8 +203,11 @@ class Votes(Task, Protocol):
 class Refines(Answers, Protocol):
     """Can ask for a better output than the ones so far (ToT's "iterative refine")."""
 
-    def refine(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for a better output; a path holds the outputs so far."""
+    def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
+        """Returns what to ask for a better output; a path holds the outputs so far.
+
+        Each completion is read as in `ask`.
+        """
         ...
 
 
@@ -230,12 +215,8 @@ class Refines(Answers, Protocol):
 class Judges(Task, Protocol):
     """Can ask the model whether an output needs no refinement."""
 
-    def judge(self, problem: str, output: str) -> Prompt:
-        """Returns the prompt that asks for the verdict."""
-        ...
-
-    def judged(self, text: str) -> bool | None:
-        """Reads the verdict out of one completion; None if there is none."""
+    def judge(self, problem: str, output: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the verdict; a value above 0 says that the output is good."""
         ...
 
 

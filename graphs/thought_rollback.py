@@ -35,13 +35,14 @@ from langgraph.types import Send
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, Way
 from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.rollback.analyse import EXTRACTED, analyse, extract_index
+from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
 from thoughtgraph.nodes.rollback.ensemble import ensemble
 from thoughtgraph.nodes.rollback.growth import choose, due
 from thoughtgraph.nodes.rollback.rollback import decide, rollback
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.steps import generate_step, next_step, register_steps
 from thoughtgraph.parts import Parts
+from thoughtgraph.reasoning import TWO_CALLS
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 
@@ -85,7 +86,7 @@ async def begin(state: RollbackState) -> list[Send] | Literal["ensemble"]:
 
 async def read_off(state: RollbackState) -> list[Send] | Literal["decide", "select"]:
     """Routes to the reading of an analysis, which in parallel is part of the next round."""
-    if state["settings"]["protocol"] != EXTRACTED:
+    if state["settings"]["protocol"] != TWO_CALLS:
         return "decide"
     return _next(state, "extract_index")
 

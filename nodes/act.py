@@ -3,7 +3,7 @@
 What a tool answered is shown to the model and never read as an action, a score or an answer.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from langgraph.types import Send
@@ -12,7 +12,7 @@ from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, 
 from thoughtgraph.errors import OutOfTime
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Choose, Read
+from thoughtgraph.method import Choose, Thoughts
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out, job_of, running_scratch
@@ -20,7 +20,7 @@ from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt
+from thoughtgraph.task import Question
 from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened
 from thoughtgraph.usage import Usage
@@ -33,20 +33,43 @@ def next_actions(style: str) -> Choose:
         style: Whose prompt asks; see `Moves.move`.
     """
 
-    def way(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
-        problem, path, settings = job["problem"], job["path"], job["settings"]
+    def way(parts: Parts, job: Job) -> Thoughts:
+        settings = job["settings"]
         hints = job.get("hints") or Hints(tools=described(parts, job))
-        prompt = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+        question = next_move(parts, job, style, hints)
 
-        def read(samples: list[str]) -> list[dict[str, Any]]:
-            steps = [moved(parts, job, prompt, hints, text) for text in samples]
-            return [
-                written(parts, job, step, text) for step, text in zip(steps, samples, strict=True)
-            ]
+        def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+            moves = zip(question.read(samples), samples, strict=True)
+            return [written(parts, job, move, text) for move, text in moves]
 
-        return prompt, settings.get("n_generate", 1), read
+        return Question(question.prompt, read, question.n or settings.get("n_generate", 1))
 
     return lambda settings: way
+
+
+def next_move(parts: Parts, job: Job, style: str, hints: Hints) -> Question[Sequence[Move]]:
+    """Returns what to ask for a next step; it is read up to where a completion should have ended.
+
+    Args:
+        parts: The graph's objects.
+        job: What to continue.
+        style: Whose prompt asks; see `Moves.move`.
+        hints: What the prompt says besides.
+    """
+    problem, path, settings = job["problem"], job["path"], job["settings"]
+    question = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+
+    def read(samples: Sequence[str]) -> Sequence[Move]:
+        # Some servers ignore stop texts, and what follows is an observation the model made up.
+        return question.read([_stopped(text, question.prompt.stop) for text in samples])
+
+    return Question(question.prompt, read, question.n)
+
+
+def _stopped(text: str, stops: Sequence[str]) -> str:
+    """Returns a completion up to the first of some texts."""
+    ends = [at for stop in stops if (at := text.find(stop)) >= 0]
+    return text[: min(ends, default=None)]
 
 
 def toolbox(parts: Parts, given: SearchState | Job) -> Tools | None:
@@ -103,25 +126,16 @@ async def ask_step(
         The step and the partial thought it makes; None where the request is forbidden or fails.
     """
     job = job_of(state, order)
-    problem, path, settings = job["problem"], job["path"], job["settings"]
-    prompt = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+    question = next_move(parts, job, style, hints)
     samples = await asker.samples(
-        prompt,
+        question.prompt,
         role="act" if hints.thought else "generate",
-        draw=Draw(problem, order["thought"], order["expansion"]),
+        draw=Draw(job["problem"], order["thought"], order["expansion"]),
     )
     if samples is None:
         return None
-    move = moved(parts, job, prompt, hints, samples[0])
+    move = question.read(samples)[0]
     return move, written(parts, job, move, samples[0])
-
-
-def moved(parts: Parts, job: Job, prompt: Prompt, hints: Hints, text: str) -> Move:
-    """Reads a step out of a completion, up to where the completion should have ended."""
-    ends = [at for stop in prompt.stop if (at := text.find(stop)) >= 0]
-    task = parts.task_for(job["settings"], Moves)
-    # Some servers ignore stop texts, and what follows is an observation the model made up.
-    return task.moved(job["problem"], job["path"], text[: min(ends, default=None)], hints)
 
 
 def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from typing import Any
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.register import key_of, verdict_fields, verdicts_in
+from thoughtgraph.nodes.judge import judge, key_of, verdict_fields, verdicts_in
 from thoughtgraph.outcome import DENIED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Judges
-from thoughtgraph.tree import Thought, cut
+from thoughtgraph.tree import Thought
 
 RIGHT, WRONG = 1.0, 0.0
 """Values of an output that passed and of one that did not (ours)."""
@@ -31,11 +31,11 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
         The node. It stops the search when an output that failed was the last, and when a limit or a
         failing endpoint forbids the verdict.
     """
-    judge = _ask_oracle if parts.oracle else _ask_model
+    ask = _ask_oracle if parts.oracle else _ask_model
 
     async def node(state: SearchState) -> dict[str, Any]:
         latest = state["frontier"][0]
-        thought, update = await judge(parts, state, latest)
+        thought, update = await ask(parts, state, latest)
         if thought is None:
             return {"stop_reason": "budget", **update}
         over = thought["value"] == WRONG and last(state)
@@ -84,19 +84,15 @@ async def _ask_model(
 ) -> tuple[Thought | None, dict[str, Any]]:
     task = parts.task_for(state["settings"], Judges)
     asker = Asker(parts, state)
-    prompt = task.judge(state["problem"], state["tree"][key].get("answer") or "")
-    state_key = key_of(prompt)
+    answer = state["tree"][key].get("answer") or ""
+    question = task.judge(state["problem"], answer, state["settings"])
+    state_key = key_of(question.prompt)
     if known := verdicts_in(state["tree"]).get(state_key):
         asker.meter.add({"cached": 1})
         return verdict_fields(state_key, known), asker.update()
-    samples = await asker.samples(prompt, role="judge")
-    if samples is None:
+    found = await judge(asker, question, role="judge")
+    if found is None:
         return None, asker.update()
-    good = task.judged(samples[0])
-    if good is None:
-        asker.meter.parse_error("judge")
-    label = GOOD if good else POOR
-    verdict = verdict_fields(state_key, {"value": RIGHT if good else WRONG, "label": label})
-    verdict["value_raw"] = cut(samples[0])
-    verdict["usage"] = asker.meter.by_role()
-    return verdict, asker.update()
+    good = found.verdict.value > 0
+    verdict = {"value": RIGHT if good else WRONG, "label": GOOD if good else POOR}
+    return {**verdict_fields(state_key, verdict), **found.fields()}, asker.update()

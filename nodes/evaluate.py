@@ -3,14 +3,21 @@
 from typing import Any
 
 from thoughtgraph.jobs import Job, Order
-from thoughtgraph.nodes.ask import Asker, joined
+from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.register import key_of, verdict_fields
+from thoughtgraph.nodes.judge import (
+    as_json,
+    balloting,
+    judge,
+    judging,
+    key_of,
+    verdict_fields,
+)
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt, Values, Verdict, Votes
-from thoughtgraph.tree import Thought, Tree, cut, path_to
+from thoughtgraph.task import Question, Values, Verdict, Votes
+from thoughtgraph.tree import Thought, Tree, path_to
 
 
 def evaluate(parts: Parts) -> Node:
@@ -23,17 +30,12 @@ def evaluate(parts: Parts) -> Node:
         The node: from an `Order` to the values of the thoughts it is about. A request that a
         limit or a failing endpoint forbids leaves them without a value.
     """
+    value, vote = judging(parts, _question, _record), _vote(parts)
 
-    async def node(job: Job) -> dict[str, Any]:
-        asker = Asker(parts, job)
-        judge = _vote if job.get("vote") else _value
-        tree = await judge(parts, job, asker)
-        if tree:
-            first = tree[job["about"][0]]
-            first["usage"] = asker.meter.by_role()
-        return asker.update(tree=tree)
+    async def node(order: Order) -> dict[str, Any]:
+        return await (vote if order.get("vote") else value)(order)
 
-    return fanned_out(node)
+    return node
 
 
 def value_orders(parts: Parts, state: SearchState) -> list[Order]:
@@ -41,10 +43,11 @@ def value_orders(parts: Parts, state: SearchState) -> list[Order]:
     task = parts.task_for(state["settings"], Values)
     orders: dict[str, Order] = {}
     for thought in unjudged(state):
-        prompt = task.value(state["problem"], path_to(state["tree"], thought))
-        if isinstance(prompt, Verdict):
+        path = path_to(state["tree"], thought)
+        question = task.value(state["problem"], path, state["settings"])
+        if isinstance(question, Verdict):
             continue
-        key = key_of(prompt)
+        key = key_of(question.prompt)
         if key in orders:
             orders[key]["about"].append(thought)
         else:
@@ -63,39 +66,30 @@ def unjudged(state: SearchState) -> list[str]:
     return [key for key in state["generation"] if "value" not in state["tree"][key]]
 
 
-async def _value(parts: Parts, job: Job, asker: Asker) -> Tree:
+def _question(parts: Parts, job: Job) -> Question[Verdict]:
     task = parts.task_for(job["settings"], Values)
-    prompt = task.value(job["problem"], job["path"])
-    assert isinstance(prompt, Prompt), "a verdict without a request is written by register"
-    samples = await asker.samples(prompt, role="value", n=job["settings"]["n_evaluate"])
-    if samples is None:
-        return {}
-    verdict = task.valued(job["problem"], job["path"], samples)
-    if verdict.malformed:
-        asker.meter.add({"parse_errors": {"value": verdict.malformed}})
-    asker.meter.add({"evaluated": 1})
-    fields = verdict_fields(job["key"], {"value": verdict.value, "label": verdict.label})
-    return {key: {**fields, "value_raw": cut(joined(samples))} for key in job["about"]}
+    question = task.value(job["problem"], job["path"], job["settings"])
+    assert isinstance(question, Question), "a verdict without a request is written by register"
+    return question
 
 
-async def _vote(parts: Parts, job: Job, asker: Asker) -> Tree:
-    task = parts.task_for(job["settings"], Votes)
-    prompt = task.vote(job["problem"], job["paths"])
-    samples = await asker.samples(prompt, role="vote", n=job["settings"]["n_evaluate"])
-    if samples is None:
-        return {}
-    votes = [0] * len(job["about"])
-    for text in samples:
-        choice = task.voted(text, len(votes))
-        if choice is None:
-            asker.meter.parse_error("vote")
-        else:
-            votes[choice] += 1
-    asker.meter.add({"evaluated": len(votes)})
-    ballots = cut(joined(samples))
-    lost: Thought = {"unread": unread} if (unread := len(samples) - sum(votes)) else {}
-    tree: Tree = {
-        key: {"value": float(n), **lost} for key, n in zip(job["about"], votes, strict=True)
-    }
-    tree[job["about"][0]]["value_raw"] = ballots
-    return tree
+def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:
+    return verdict_fields(job["key"], as_json(verdict))
+
+
+def _vote(parts: Parts) -> Node:
+    async def node(job: Job) -> dict[str, Any]:
+        asker, about, settings = Asker(parts, job), job["about"], job["settings"]
+        asked = parts.task_for(settings, Votes).vote(job["problem"], job["paths"], settings)
+        question = balloting(asked, len(about))
+        found = await judge(asker, question, role="vote", n=settings["n_evaluate"])
+        if found is None:
+            return asker.update(tree={})
+        votes, unread = found.verdict
+        asker.meter.add({"evaluated": len(votes)})
+        lost: Thought = {"unread": unread} if unread else {}
+        tree: Tree = {key: {"value": float(n), **lost} for key, n in zip(about, votes, strict=True)}
+        tree[about[0]] |= found.fields()
+        return asker.update(tree=tree)
+
+    return fanned_out(node)

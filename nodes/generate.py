@@ -7,7 +7,7 @@ from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Choose, Read, Way
+from thoughtgraph.method import Choose, Thoughts, Way
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import fanned_out
@@ -15,7 +15,7 @@ from thoughtgraph.nodes.limits import grants
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Answers, Prompt, Proposes, Samples
+from thoughtgraph.task import Answers, Proposes, Question, Samples
 from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
 from thoughtgraph.usage import remaining_thoughts
 
@@ -35,15 +35,16 @@ def generate(parts: Parts, way: Choose) -> Node:
     """
 
     async def node(job: Job) -> dict[str, Any]:
-        prompt, n, read = way(job["settings"])(parts, job)
+        question = way(job["settings"])(parts, job)
+        n = question.n or 1
         asker, fit = Asker(parts, job), fitting(job, n)
         draw = Draw(job["problem"], job["thought"], job["expansion"])
-        samples = await asker.samples(prompt, role="generate", n=fit, draw=draw)
+        samples = await asker.samples(question.prompt, role="generate", n=fit, draw=draw)
         if job.get("ahead") and asker.meter.error:
             samples = None  # its answer could not be kept: to be asked for when it is needed
         draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
         if samples is not None:
-            thoughts, malformed = await _read(read, samples)
+            thoughts, malformed = await _read(question, samples)
             draft["thoughts"] = [bounded(thought) for thought in thoughts]
             for _ in range(malformed):
                 asker.meter.parse_error("generate")
@@ -53,19 +54,19 @@ def generate(parts: Parts, way: Choose) -> Node:
     return fanned_out(node)
 
 
-async def _read(read: Read, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
+async def _read(question: Thoughts, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
     """Reads in a thread what takes long: a server's event loop must not wait for it."""
     if sum(map(len, samples)) > LONG:
-        return await asyncio.to_thread(_found, read, samples)
-    return _found(read, samples)
+        return await asyncio.to_thread(_found, question, samples)
+    return _found(question, samples)
 
 
-def _found(read: Read, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
+def _found(question: Thoughts, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
     """Returns the thoughts, and how many completions hold none or are outputs without an answer."""
-    thoughts = read(samples)
+    thoughts = question.read(samples)
     known = {thought["text"] for thought in thoughts}
     others = [text for text in samples if text not in known]
-    mute = [text for text in others if not thoughts or (len(samples) > 1 and not read([text]))]
+    mute = [text for text in others if not thoughts or (len(samples) > 1 and not question.read([text]))]
     ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
     return thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends)
 
@@ -75,43 +76,44 @@ def fitting(job: Job, n: int) -> int:
     return min(n, max(1, remaining_thoughts(limits_of(job["settings"]), job["usage"])))
 
 
-def propose(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+def propose(parts: Parts, job: Job) -> Thoughts:
     """Asks for a list of next thoughts in one completion (ToT section 3, "propose")."""
-    task = parts.task_for(job["settings"], Proposes)
-    problem, path, options = job["problem"], job["path"], job["settings"]
+    options = job["settings"]
+    question = parts.task_for(options, Proposes).propose(job["problem"], job["path"], options)
 
-    def read(samples: list[str]) -> list[dict[str, Any]]:
-        drafts = task.proposals(problem, path, samples, options)
-        return [{"raw": cut(draft["text"]), **draft} for draft in drafts[:PROPOSAL_LIMIT]]
+    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+        drafts = question.read(samples)[:PROPOSAL_LIMIT]
+        return [{"raw": cut(draft["text"]), **draft} for draft in drafts]
 
-    return task.propose(problem, path, options), options.get("proposal_samples", 1), read
+    return Question(question.prompt, read, question.n or options.get("proposal_samples", 1))
 
 
-def sample(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+def sample(parts: Parts, job: Job) -> Thoughts:
     """Asks for k independent next thoughts (ToT section 3, "sample")."""
-    task = parts.task_for(job["settings"], Samples)
-    problem, path, options = job["problem"], job["path"], job["settings"]
+    options = job["settings"]
+    question = parts.task_for(options, Samples).sample(job["problem"], job["path"], options)
 
-    def read(samples: list[str]) -> list[dict[str, Any]]:
-        return [{**task.sampled(problem, path, text), "raw": cut(text)} for text in samples]
+    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+        thoughts = zip(question.read(samples), samples, strict=True)
+        return [{**thought, "raw": cut(text)} for thought, text in thoughts]
 
-    return task.sample(problem, path, options), options["n_generate"], read
+    return Question(question.prompt, read, question.n or options["n_generate"])
 
 
 def ask(style: str) -> Way:
     """Returns the way that asks outright for whole answers, `style` being `io` or `cot`."""
 
-    def way(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
-        task = parts.task_for(job["settings"], Answers)
-        problem, options = job["problem"], job["settings"]
+    def way(parts: Parts, job: Job) -> Thoughts:
+        options = job["settings"]
+        question = parts.task_for(options, Answers).ask(job["problem"], style, options)
 
-        def read(samples: list[str]) -> list[dict[str, Any]]:
+        def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+            answers = zip(question.read(samples), samples, strict=True)
             return [
-                {"text": text, "answer": task.answer(problem, text), "status": "terminal"}
-                for text in samples
+                {"text": text, "answer": found, "status": "terminal"} for found, text in answers
             ]
 
-        return task.ask(problem, style, options), options["n_generate"], read
+        return Question(question.prompt, read, question.n or options["n_generate"])
 
     return way
 

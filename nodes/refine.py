@@ -1,31 +1,36 @@
 """Adds one output after the latest one: the first try, or a refinement."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Read
+from thoughtgraph.method import Thoughts
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import job_of
 from thoughtgraph.nodes.limits import forbidden
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Answers, Prompt, Refines
+from thoughtgraph.task import Answers, Question, Refines
 from thoughtgraph.tree import Thought, bounded, grow
 
 GIVEN = "given by the caller"
 
 
-def attempt(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+def attempt(parts: Parts, job: Job) -> Thoughts:
     """Asks outright for a first output, and for a better one once there is one."""
     problem, path, options = job["problem"], job["path"], job["settings"]
     if path:
-        prompt = parts.task_for(options, Refines).refine(problem, path, options)
+        question = parts.task_for(options, Refines).refine(problem, path, options)
     else:
-        prompt = parts.task_for(options, Answers).ask(problem, "io", options)
-    return prompt, 1, lambda samples: [_output(parts, job, text) for text in samples]
+        question = parts.task_for(options, Answers).ask(problem, "io", options)
+
+    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+        answers = zip(question.read(samples), samples, strict=True)
+        return [bounded({"text": text, "answer": found, "raw": text}) for found, text in answers]
+
+    return Question(question.prompt, read, 1)
 
 
 def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
@@ -46,15 +51,15 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
             return {"stop_reason": reason}
         asker, job = Asker(parts, state), job_of(state, Order(thought=latest, expansion=0))
         draft = state["settings"]["draft"] if role == "generate" else ""
+        question = attempt(parts, job)
         if draft:
-            output = {**_output(parts, job, draft), "note": GIVEN}
+            output = {**question.read([draft])[0], "note": GIVEN}
         else:
-            prompt, n, read = attempt(parts, job)
             draw = Draw(state["problem"], latest)
-            samples = await asker.samples(prompt, role=role, n=n, draw=draw)
+            samples = await asker.samples(question.prompt, role=role, draw=draw)
             if samples is None:
                 return {"stop_reason": "budget", **asker.update()}
-            output = read(samples)[0]
+            output = {**question.read(samples)[0]}
             if output["answer"] is None:
                 asker.meter.parse_error(role)
         rounds = int(role == "refine")
@@ -62,11 +67,6 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
         return asker.update(**_added(state, output, asker.meter.by_role()))
 
     return node
-
-
-def _output(parts: Parts, job: Job, text: str) -> dict[str, Any]:
-    answer = parts.task_for(job["settings"], Answers).answer(job["problem"], text)
-    return bounded({"text": text, "answer": answer, "raw": text})
 
 
 def _added(

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph.jobs import Draft
-from thoughtgraph.llm.cache import digest
 from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.judge import as_json, key_of, verdict_fields, verdicts_in
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt, Values, Verdict
+from thoughtgraph.task import Prompt, Question, Values, Verdict
 from thoughtgraph.tree import Thought, Tree, grow, path_to, texts
 from thoughtgraph.usage import remaining_thoughts
 
@@ -87,20 +87,22 @@ def _judge_known(task: Values, state: SearchState, new: Tree) -> int:
             thought["value"], thought["note"] = 0.0, DUPLICATE
             continue
         seen.add(line)
-        question = task.value(state["problem"], path_to(tree, key))
-        asked, ruled = _official_order(question) if compat else (question, None)
+        question = task.value(state["problem"], path_to(tree, key), state["settings"])
+        asked: Prompt | Verdict = question.prompt if isinstance(question, Question) else question
+        asked, ruled = _official_order(asked) if compat else (asked, None)
         if isinstance(asked, Verdict):
             thought["value"], thought["note"] = asked.value, asked.label
         elif (state_key := key_of(asked)) in known:
             thought.update(verdict_fields(state_key, known[state_key]))
             reused += 1
         elif ruled is not None:
-            verdict = {"value": ruled.value, "label": ruled.label}
-            thought.update(verdict_fields(state_key, verdict))
+            thought.update(verdict_fields(state_key, as_json(ruled)))
     return reused
 
 
-def _official_order(question: Prompt | Verdict) -> tuple[Prompt | Verdict, Verdict | None]:
+def _official_order(
+    question: Prompt | Verdict,
+) -> tuple[Prompt | Verdict, Verdict | None]:
     """Returns the prompt whose earlier verdict goes first, and the verdict without a request.
 
     The official code looks a prompt up before it applies a rule that needs no model, and keeps what
@@ -113,18 +115,3 @@ def _official_order(question: Prompt | Verdict) -> tuple[Prompt | Verdict, Verdi
 
 def _line(tree: Tree, key: str) -> str:
     return "\n".join(texts(path_to(tree, key)))
-
-
-def key_of(prompt: Prompt) -> str:
-    """Returns the state key of an evaluation: equal prompts judge equal states."""
-    return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})
-
-
-def verdicts_in(tree: Tree) -> dict[str, Any]:
-    """Returns all verdicts that are kept in a tree, by state key."""
-    return {k: v for thought in tree.values() for k, v in thought.get("verdicts", {}).items()}
-
-
-def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
-    """Returns the fields by which a thought keeps a verdict."""
-    return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}

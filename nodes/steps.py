@@ -1,14 +1,14 @@
-"""Reasoning step by step: the prompt with its experiences, the next step, its place in the tree."""
+"""Reasoning step by step: the next step of a path, and its place in the tree."""
 
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Choose, Read
+from thoughtgraph.method import Choose, Thoughts
 from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.generate import fitting
@@ -16,11 +16,10 @@ from thoughtgraph.nodes.jobs import fanned_out
 from thoughtgraph.nodes.limits import grants
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
-from thoughtgraph.prompts import fill, load, worked
+from thoughtgraph.reasoning import Steps
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Path, Thought, Tree, bounded, cut, grow, texts
+from thoughtgraph.tree import Thought, Tree, bounded, grow
 from thoughtgraph.usage import remaining_thoughts
 
 NOTHING = "(no output)"
@@ -28,41 +27,18 @@ NOTHING = "(no output)"
 SURPLUS = "ended after the last solution that was wanted"
 TOO_LONG = "the longest path ends here"
 
-_HEAD = r"[ \t#*_>-]{0,10}(?:(?:the )?next )?step[ \t]{0,4}"
-_LABEL = re.compile(
-    rf"\s{{0,10}}{_HEAD}(?:\d{{1,4}}[*_]{{0,3}}[.:)]|[*_]{{0,3}}:)[*_]{{0,3}}\s*", re.I
-)
-_LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
-"""The labels of steps at the beginnings of lines."""
 
-
-def next_step(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+def next_step(parts: Parts, job: Job) -> Thoughts:
     """Asks for the next step after a path, warned by the job's lessons (appendix B.3).
 
     Args:
         parts: The graph's objects.
         job: What to continue; `lessons` holds the experiences.
     """
-    task, settings, path = parts.task_for(job["settings"], Steps), job["settings"], job["path"]
-
-    def read(samples: list[str]) -> list[dict[str, Any]]:
-        return [
-            {
-                **task.reasoned(job["problem"], path, bare(own(text, len(path) + 1))),
-                "raw": cut(text),
-            }
-            for text in samples
-        ]
-
-    blocks = [
-        task.head(settings),
-        demonstrations(task, settings),
-        lessons(job.get("lessons", [])),
-        fill("rollback/question", question=job["problem"]),
-        _wanted(path, task.form() or load("rollback/form")),
-    ]
-    prompt = Prompt("\n\n".join(filter(None, blocks)), system=_role(settings))
-    return prompt, settings.get("n_generate", 1), read
+    settings, path = job["settings"], job["path"]
+    task, lessons = parts.task_for(settings, Steps), job.get("lessons", [])
+    question = task.step(job["problem"], path, lessons, settings)
+    return replace(question, n=question.n or settings.get("n_generate", 1))
 
 
 def generate_step(parts: Parts, way: Choose) -> Node:
@@ -79,11 +55,12 @@ def generate_step(parts: Parts, way: Choose) -> Node:
     """
 
     async def node(job: Job) -> dict[str, Any]:
-        prompt, n, read = way(job["settings"])(parts, job)
-        asker, n = Asker(parts, job), fitting(job, n)
+        question = way(job["settings"])(parts, job)
+        prompt, read = question.prompt, question.read
+        asker, n = Asker(parts, job), fitting(job, question.n or 1)
         draw = Draw(job["problem"], job["thought"], job["expansion"])
         samples = await asker.samples(prompt, role="generate", n=n, draw=draw)
-        if samples == [""] or (samples and not any(bare(text).strip() for text in samples)):
+        if samples and not any(step["text"].strip() for step in read(samples)):
             asker.meter.parse_error("generate")
             again = draw._replace(first=n)
             samples = await asker.samples(prompt, role="generate", n=n, draw=again) or samples
@@ -197,79 +174,6 @@ def longest(settings: Mapping[str, Any]) -> int:
     """Returns how many steps a path may have."""
     steps: int = settings["steps"]
     return min(steps, int(settings["limit_depth"] or steps))
-
-
-def numbered(path: Path) -> str:
-    """Returns a path's steps, each after its number."""
-    return "\n".join(f"Step {at}. {text}" for at, text in enumerate(texts(path), 1))
-
-
-def counted(path: Path) -> str:
-    """Returns how many steps a path has, in words."""
-    return "1 step" if len(path) == 1 else f"{len(path)} steps"
-
-
-def lessons(paths: Sequence[Path]) -> str:
-    """Returns the block of experiences; empty without any."""
-    if not paths:
-        return ""
-    blocks = [
-        fill(
-            "rollback/experience",
-            index=str(at),
-            steps=numbered(path),
-            analysis=path[-1]["analysis"],
-        )
-        for at, path in enumerate(paths, 1)
-    ]
-    return fill("rollback/experiences", experiences="\n\n".join(blocks))
-
-
-def demonstrations(task: Steps, settings: Mapping[str, Any]) -> str:
-    """Returns the block of worked examples: the caller's file, else as many of the task's."""
-    examples = worked(task.demonstrations, settings)
-    if not examples:
-        return ""
-    return fill("rollback/demonstrations", examples="\n\n".join(examples))
-
-
-def own(text: str, number: int) -> str:
-    """Returns the one step that was asked for, of a response with several numbered ones (ours).
-
-    A response is one step (appendix B.3), but models like to go on to the end, or repeat the steps
-    that they were given: what comes before the step's own label or from a later one on is left out.
-
-    Args:
-        text: The response.
-        number: The step's number on its path, from 1.
-    """
-    text = text.strip()
-    marks = [(mark.start(), int(mark[1])) for mark in _LABELS.finditer(text)]
-    repeats = bool(marks) and marks[0][0] == 0 and marks[0][1] < number
-    begin = next((at for at, named in marks if repeats and named == number), 0)
-    end = next((at for at, named in marks if at > begin and named > number), len(text))
-    return text[begin:end]
-
-
-def bare(text: str) -> str:
-    """Returns a step without the labels (`Step 3:`, `Next step:`) that a model repeats."""
-    begin = 0
-    while label := _LABEL.match(text, begin):
-        begin = label.end()
-    return text[begin:].strip()
-
-
-def _wanted(path: Path, form: str) -> str:
-    """Returns the request for the step after a path, and how it is to be written."""
-    if not path:
-        return fill("rollback/first", form=form)
-    return fill("rollback/next", steps=numbered(path), form=form)
-
-
-def _role(settings: Mapping[str, Any]) -> str:
-    """Returns the system prompt; of experiences it speaks only where there may be some."""
-    role = load("rollback/system")
-    return f"{role} {load('rollback/system_experience')}" if settings.get("experiences") else role
 
 
 def _written(state: SearchState) -> tuple[Tree, list[str]]:

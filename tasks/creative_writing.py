@@ -10,12 +10,10 @@ from typing import Any
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Options, Prompt
-from thoughtgraph.tasks.sections import ballot, choice, headed, split, written
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
+from thoughtgraph.tasks.sections import ballot, split, two_sections, written
 from thoughtgraph.tree import Path, texts
 
-STOP = "\nPassage:\n"
-"""Where a plan ends (official code)."""
 SENTENCES = (3, 4)
 """Sentence ends in a problem: some public inputs hold a sentence without a full stop."""
 LONGEST_PROBLEM = 4000
@@ -62,52 +60,49 @@ class CreativeWriting:
         """Returns the paper's values; the temperature is the official scripts' (paper: 0.7)."""
         return {**PUBLISHED.get(method, {}), "temperature": 1.0}
 
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+    def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
         """Returns the zero-shot prompt; `cot` asks for a plan first."""
-        return Prompt(fill(f"creative_writing/{style}", input=problem))
-
-    def answer(self, problem: str, text: str) -> str | None:
-        """Returns the passage, whether or not a header precedes it."""
-        before, passage = split(text, "Passage")
-        return (before if passage is None else passage) or None
+        return Question(Prompt(fill(f"creative_writing/{style}", input=problem)), each(_passage))
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the passage that a path has written; a bare plan has none."""
         return split(written(path), "Passage")[1] or None
 
-    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt for a plan, or for the passage that follows one."""
-        asked = self.ask(problem, "cot", options).user
-        if path:
-            plan = split(written(path), "Passage")[0]
-            return Prompt(f"{asked}\n\n{plan}\n\nPassage:\n")
-        return Prompt(asked, stop=(STOP,) if options.get("steps") != 1 else ())
+    def sample(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for a plan, or for the passage that follows one."""
+        return two_sections(self.ask(problem, "cot", options).prompt.user, path, options, "Passage")
 
-    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the completion as it is, the second section with its header."""
-        return {"text": headed(text, "Passage") if path else text}
-
-    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
-        """Returns the prompt that compares plans or passages, which are told the task itself."""
+    def vote(
+        self, problem: str, paths: Sequence[Path], options: Options
+    ) -> Question[Sequence[int | None]]:
+        """Returns what compares plans or passages; voters are told the task itself."""
         return ballot(fill("creative_writing/io", input=problem), paths)
 
-    def voted(self, text: str, choices: int) -> int | None:
-        """Reads the 0-based choice; None if there is no valid one."""
-        return choice(text, choices)
-
-    def refine(self, problem: str, path: Path, options: Options) -> Prompt:
+    def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
         """Returns the prompt that shows the last passage alone and asks for a better one."""
-        passage = self.answer(problem, texts(path)[-1]) or ""
-        return Prompt(fill("creative_writing/refine", input=problem, passage=passage))
+        passage = _passage(texts(path)[-1]) or ""
+        prompt = Prompt(fill("creative_writing/refine", input=problem, passage=passage))
+        return Question(prompt, each(_passage))
 
-    def judge(self, problem: str, output: str) -> Prompt:
-        """Returns the prompt that asks whether a passage is perfectly coherent."""
-        return Prompt(fill("creative_writing/judge", input=problem, passage=output))
+    def judge(self, problem: str, output: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask whether a passage is perfectly coherent."""
+        prompt = Prompt(fill("creative_writing/judge", input=problem, passage=output))
+        return Question(prompt, _coherent)
 
-    def judged(self, text: str) -> bool | None:
-        """Reads the last line that speaks of "perfectly coherent"; a negation before it counts."""
-        found = list(_COHERENT.finditer(text))
-        if not found:
-            return None
-        before = text[: found[-1].start()].rpartition("\n")[2]
-        return _NEGATION.search(before[-200:]) is None
+
+def _passage(text: str) -> str | None:
+    """Returns the passage, whether or not a header precedes it."""
+    before, passage = split(text, "Passage")
+    return (before if passage is None else passage) or None
+
+
+def _coherent(samples: Sequence[str]) -> Verdict:
+    """Reads the last line that speaks of "perfectly coherent"; a negation before it counts."""
+    text = samples[0]
+    found = list(_COHERENT.finditer(text))
+    if not found:
+        return Verdict(0.0, malformed=1)
+    before = text[: found[-1].start()].rpartition("\n")[2]
+    return Verdict(float(_NEGATION.search(before[-200:]) is None))

@@ -7,13 +7,13 @@ fit the letters so far? Its value is minus the number of clues for which that is
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.board import BLANK, LABELS, SIZE, Board
 from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tree import Path, texts
@@ -74,66 +74,45 @@ class Crosswords:
         """Returns the paper's values for this task."""
         return PUBLISHED.get(method, {"temperature": 0.7})
 
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+    def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
         """Returns the 5-shot prompt that asks outright; with `cot`, word by word first."""
-        return Prompt(fill(f"crosswords/{style}", input=problem))
-
-    def answer(self, problem: str, text: str) -> str | None:
-        """Returns the last five lines after `Output:` as five rows, blanks for missing letters."""
-        lines = text.rpartition("Output:")[2].strip().split("\n")[-SIZE:]
-        rows = [_row(line) for line in lines]
-        rows += [BLANK * SIZE] * (SIZE - len(rows))
-        return " ".join(rows) if any(row.strip(BLANK) for row in rows) else None
+        return Question(Prompt(fill(f"crosswords/{style}", input=problem)), each(_rows))
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the board that the placed words give; blanks where there is no letter."""
         return board_of(path).answer() if path else None
 
-    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt for next words, given the board."""
-        return Prompt(fill("crosswords/propose", board=board_of(path).render(clues_of(problem))))
+    def propose(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for next words, given the board.
 
-    def proposals(
-        self, problem: str, path: Path, samples: Sequence[str], options: Options
-    ) -> list[dict[str, Any]]:
-        """Reads the words, each once, with the sum of their confidences as score.
-
-        Words that stand on the board are no proposals (ours; the official code places them again).
+        They are read each once, with the sum of their confidences as score. Words that stand on the
+        board are no proposals (ours; the official code places them again).
         """
-        exactly = options.get("repo_compat", False)
-        standing = set() if exactly else board_of(path).placed()
-        scores: dict[str, dict[str, Any]] = {}
-        for line in (line for text in samples for line in text.split("\n")):
-            if not (found := (_LINE if exactly else _LENIENT).match(line)):
-                continue
-            label, word, confidence = (part.lower() for part in found.groups())
-            if (text := f"{label}. {word}") in standing:
-                continue
-            draft = scores.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
-            draft["score"] += CONFIDENCE[confidence]
-        return list(scores.values())
+        board, exactly = board_of(path), options.get("repo_compat", False)
+        prompt = Prompt(fill("crosswords/propose", board=board.render(clues_of(problem))))
+        standing = set() if exactly else board.placed()
+        line = _LINE if exactly else _LENIENT
+        return Question(prompt, lambda samples: _proposed(samples, line, standing))
 
     def violation(self, problem: str, path: Path) -> str:
         """Returns which clues the last word of a path alters, if it alters a letter."""
         altered = board_of(path[:-1]).altered(board_of(path))
         return f"alters a letter of {', '.join(altered)}" if altered else ""
 
-    def inspect(self, problem: str, path: Path) -> Sequence[Prompt]:
-        """Returns one prompt for every clue with at least two letters on the board."""
+    def inspect(self, problem: str, path: Path, options: Options) -> Sequence[Question[Verdict]]:
+        """Returns one question for every clue with at least two letters on the board."""
         clues = clues_of(problem)
         pairs = zip(LABELS, board_of(path).words(), strict=True)
         return [
-            Prompt(fill("crosswords/value", clue=clues[label], letters=" ".join(word.lower())))
+            Question(
+                Prompt(fill("crosswords/value", clue=clues[label], letters=" ".join(word.lower()))),
+                _verdict,
+            )
             for label, word in pairs
             if word.count(BLANK) <= MOST_BLANKS
         ]
-
-    def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
-        """Reads the verdict in the last line; the most frequent one, of several the first."""
-        words = [last_word(text) for text in samples]
-        valid = [word for word in words if word in VERDICTS]
-        label = max(valid, key=valid.count, default="")
-        return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))
 
 
 def clues_of(problem: str) -> dict[str, str]:
@@ -155,6 +134,29 @@ def _placed(words: tuple[str, ...]) -> Board:
     return _placed(words[:-1]).place(label, word)
 
 
+def _proposed(
+    samples: Sequence[str], pattern: re.Pattern[str], standing: Collection[str]
+) -> list[dict[str, Any]]:
+    scores: dict[str, dict[str, Any]] = {}
+    for line in (line for text in samples for line in text.split("\n")):
+        if not (found := pattern.match(line)):
+            continue
+        label, word, confidence = (part.lower() for part in found.groups())
+        if (text := f"{label}. {word}") in standing:
+            continue
+        draft = scores.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
+        draft["score"] += CONFIDENCE[confidence]
+    return list(scores.values())
+
+
+def _verdict(samples: Sequence[str]) -> Verdict:
+    """Reads the verdict in the last line; the most frequent one, of several the first."""
+    words = [last_word(text) for text in samples]
+    valid = [word for word in words if word in VERDICTS]
+    label = max(valid, key=valid.count, default="")
+    return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))
+
+
 def _listed(text: str) -> list[str] | None:
     try:
         clues = json.loads(text)
@@ -171,6 +173,14 @@ def _lined(text: str) -> list[str] | None:
     if labelled:
         return [labelled.get(label, "") for label in LABELS] if len(lines) == len(LABELS) else None
     return lines
+
+
+def _rows(text: str) -> str | None:
+    """Returns the last five lines after `Output:` as five rows, blanks for missing letters."""
+    lines = text.rpartition("Output:")[2].strip().split("\n")[-SIZE:]
+    rows = [_row(line) for line in lines]
+    rows += [BLANK * SIZE] * (SIZE - len(rows))
+    return " ".join(rows) if any(row.strip(BLANK) for row in rows) else None
 
 
 def _row(line: str) -> str:

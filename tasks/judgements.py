@@ -1,18 +1,19 @@
 """What evaluators, extractors and the like write, read out of their completions (iToT and FGDIP).
 
-Where nothing can be read the answer is None, and the method falls back as its paper says.
+What cannot be read falls back as the paper says, and is counted.
 """
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
-from thoughtgraph.acting import Label
+from thoughtgraph.acting import LOWEST, Label, labelled
+from thoughtgraph.task import Verdict
 from thoughtgraph.tools.wiki.pages import one_line
 
-LOWEST, HIGHEST = 1.0, 10.0
-"""The scale of iToT's evaluator."""
+HIGHEST = 10.0
+"""The upper end of the scale of iToT's evaluator."""
 LONGEST_ENTITY = 200
 """Characters of an entity that are kept (ours)."""
 
@@ -33,18 +34,20 @@ def score(text: str) -> float | None:
     return min(HIGHEST, max(LOWEST, float(found[-1]))) if found else None
 
 
-def label(text: str) -> Label | None:
-    """Returns the last `Reply: sure`, `maybe` or `impossible`; None if there is none."""
-    found = _REPLY.findall(text)
-    return cast("Label", found[-1].lower()) if found else None
+def label(samples: Sequence[str]) -> Verdict:
+    """Reads the last `Reply: sure`, `maybe` or `impossible`."""
+    found = _REPLY.findall(samples[0])
+    return labelled(cast("Label", found[-1].lower()) if found else None)
 
 
-def judgement(text: str) -> tuple[bool | None, str]:
-    """Returns the last `JUDGMENT: YES` or `NO`, and what stands before it as its reason."""
+def judgement(samples: Sequence[str]) -> Verdict:
+    """Reads the last `JUDGMENT: YES` or `NO`, and what stands before it as its reason."""
+    text = samples[0]
     found = list(_JUDGEMENT.finditer(text))
     if not found:
-        return None, lesson(text)
-    return found[-1][1].lower() == "yes", lesson(text[: found[-1].start()])
+        return Verdict(0.0, lesson(text), malformed=1)
+    good = found[-1][1].lower() == "yes"
+    return Verdict(float(good), lesson(text[: found[-1].start()]))
 
 
 def lesson(text: str) -> str:

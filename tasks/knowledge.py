@@ -12,10 +12,10 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from thoughtgraph.acting import Hints, Label, Move, Tools
+from thoughtgraph.acting import Hints, Move, Tools, scored
 from thoughtgraph.errors import InputError
 from thoughtgraph.prompts import NONE, OWN, fill, load, worked
-from thoughtgraph.task import Options, Prompt
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.trajectory import STOP, deed, read_move, trajectory
 from thoughtgraph.tasks.words import normal
@@ -58,7 +58,7 @@ class Knowledge(ZeroShot):
         super().__init__(name, form=wording.form, reader=reader)
         self._wording = wording
 
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+    def plain(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt; where the settings ask for worked examples, after those.
 
         One line before them says what an answer is (ours: the papers' prompts show examples alone).
@@ -66,7 +66,7 @@ class Knowledge(ZeroShot):
         # Without a word from the user, questions about pages are asked as they are.
         default = OWN if options.get("shots") else NONE
         if not (before := worked(partial(self._own, style), options, default=default)):
-            return super().ask(problem, style, options)
+            return super().plain(problem, style, options)
         wording, first = self._wording, "Answer:" if style == "io" else "Thought:"
         form = fill(f"few_shot/{style}", label=wording.label.lower(), finish=wording.finish)
         asked = [form, *before, f"{self._question(problem)}\n{first}"]
@@ -110,7 +110,9 @@ class Knowledge(ZeroShot):
         """Returns the pages that come with a problem; None if there are none."""
         return None
 
-    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
+    def move(
+        self, problem: str, path: Path, style: str, options: Options, hints: Hints
+    ) -> Question[Sequence[Move]]:
         """Returns the trajectory so far, to be gone on with at the next thought."""
         step = len(path) + 1
         most = ITOT_EXAMPLES if style == "itot" else 0
@@ -124,77 +126,62 @@ class Knowledge(ZeroShot):
         lines = [text, "", self._so_far(problem, path)]
         if hints.thought:
             lines.append(f"Thought {step}: {hints.thought}\nAction {step}:")
-            return Prompt("\n".join(lines), stop=("\n",))
-        return Prompt("\n".join([*lines, f"Thought {step}:"]), stop=(STOP,))
-
-    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
-        """Reads the next step out of a completion."""
-        return read_move(text, hints.thought)
+            prompt = Prompt("\n".join(lines), stop=("\n",))
+        else:
+            prompt = Prompt("\n".join([*lines, f"Thought {step}:"]), stop=(STOP,))
+        return Question(prompt, each(lambda text: read_move(text, hints.thought)))
 
     # Estimates, Reflects
 
-    def estimate(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for relevance, progress, potential and a score."""
-        return _judge("estimate", options, trajectory=self._so_far(problem, path))
+    def estimate(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask for relevance, progress, potential and a score."""
+        prompt = _judge("estimate", options, trajectory=self._so_far(problem, path))
+        return Question(prompt, scored(judgements.score))
 
-    def estimated(self, text: str) -> float | None:
-        """Reads the last `Score:`."""
-        return judgements.score(text)
-
-    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Prompt:
-        """Returns the prompt that asks what went wrong and what to do next time."""
-        lessons = _lessons(hints)
-        return Prompt(
-            fill("acting/reflect", lessons=lessons, trajectory=self._so_far(problem, path))
-        )
-
-    def reflected(self, text: str) -> str:
-        """Reads the lesson, on one line."""
-        return judgements.lesson(text)
+    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
+        """Returns what to ask: what went wrong, and what to do next time."""
+        so_far = self._so_far(problem, path)
+        prompt = Prompt(fill("acting/reflect", lessons=_lessons(hints), trajectory=so_far))
+        return Question(prompt, lambda samples: judgements.lesson(samples[0]))
 
     # Extracts, Labels, Verifies, Concludes
 
-    def extract(self, problem: str, options: Options) -> Prompt:
-        """Returns the prompt that asks for the entities to begin with."""
-        return _judge("extract", options, question=self._question(problem))
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        """Returns what to ask for the entities to begin with, each of which is searched.
 
-    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
-        """Reads distinct entities, in order."""
-        return judgements.entities(text)
+        Without any, the problem's own words are.
+        """
 
-    def opening(self, problem: str, entity: str) -> Move:
-        """Returns the search for an entity; for the problem itself, the search for its words."""
-        sought = self.asked(problem) if entity == problem else entity
-        # A bracket that is not closed on its line would make the action unreadable.
-        argument = sought.replace("[", "(").replace("]", ")")
-        return Move(f"I need to search {sought}.", f"Search[{argument}]")
+        def read(samples: Sequence[str]) -> Sequence[Move]:
+            found = judgements.entities(samples[0])
+            # An entity that repeats the problem is searched by the question in it.
+            sought = [self.asked(problem) if name == problem else name for name in found]
+            if not sought:
+                return [_search(self.asked(problem), malformed=True)]
+            return [_search(words) for words in sought]
 
-    def label(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for sure, maybe or impossible."""
-        return _judge("label", options, trajectory=self._so_far(problem, path))
+        return Question(_judge("extract", options, question=self._question(problem)), read)
 
-    def labelled(self, text: str) -> Label | None:
-        """Reads the last `Reply:`."""
-        return judgements.label(text)
+    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask for sure, maybe or impossible."""
+        prompt = _judge("label", options, trajectory=self._so_far(problem, path))
+        return Question(prompt, judgements.label)
 
-    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
-        """Returns the prompt that asks whether an answer is on topic and the possible one."""
+    def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask whether an answer is on topic and the possible one."""
         question = self._question(problem)
         finish = self._wording.finish
-        return _judge("verify", options, question=question, answer=answer, finish=finish)
+        prompt = _judge("verify", options, question=question, answer=answer, finish=finish)
+        return Question(prompt, judgements.judgement)
 
-    def verified(self, text: str) -> tuple[bool | None, str]:
-        """Reads the last `JUDGMENT:` and its reason."""
-        return judgements.judgement(text)
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        """Returns what to ask for an answer from what is known so far.
 
-    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for an answer from what is known so far."""
+        It is read as one that was asked for outright.
+        """
         so_far = self._so_far(problem, path)
-        return Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
-
-    def concluded(self, problem: str, text: str) -> str | None:
-        """Reads the answer as one that was asked for outright."""
-        return self.answer(problem, text)
+        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
+        return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
     def normal(self, answer: str) -> str:
         """Returns an answer as HotpotQA's scorer compares it."""
@@ -210,6 +197,12 @@ class Knowledge(ZeroShot):
     def _own(self, style: str, count: int) -> Sequence[str]:
         """Returns the first worked examples of a style; all for 0."""
         return load(f"{self.id}/{style}").split(BREAK)[: count or None]
+
+
+def _search(sought: str, *, malformed: bool = False) -> Move:
+    # A bracket that is not closed on its line would make the action unreadable.
+    argument = sought.replace("[", "(").replace("]", ")")
+    return Move(f"I need to search {sought}.", f"Search[{argument}]", malformed=malformed)
 
 
 def _judge(role: str, options: Options, **values: str) -> Prompt:

@@ -5,10 +5,11 @@ repeat a header, leave it out or decorate it; all of that is read.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Prompt
+from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tree import Path, texts
 
 _CHOICE = re.compile(r"best choice is[^\d\n]{0,20}(\d{1,6})(?!\d)", re.IGNORECASE)
@@ -44,15 +45,16 @@ def written(path: Path) -> str:
     return "\n".join(text.strip("\n") for text in texts(path))
 
 
-def ballot(instruction: str, paths: Sequence[Path]) -> Prompt:
-    """Returns the prompt that asks which partial output is the most promising.
+def ballot(instruction: str, paths: Sequence[Path]) -> Question[Sequence[int | None]]:
+    """Returns what to ask which partial output is the most promising.
 
     Args:
         instruction: What the outputs are for (ours: the official prompt shows the choices alone).
         paths: The choices, in order.
     """
     choices = "\n".join(f"Choice {at}:\n{written(path)}\n" for at, path in enumerate(paths, 1))
-    return Prompt(fill("vote/choices", instruction=instruction, choices=choices))
+    prompt = Prompt(fill("vote/choices", instruction=instruction, choices=choices))
+    return Question(prompt, each(lambda text: choice(text, len(paths))))
 
 
 def choice(text: str, choices: int) -> int | None:
@@ -64,6 +66,28 @@ def choice(text: str, choices: int) -> int | None:
     if not found or not 1 <= (number := int(found[-1])) <= choices:
         return None
     return number - 1
+
+
+def two_sections(
+    asked: str, path: Path, options: Options, header: str
+) -> Question[Sequence[Mapping[str, Any]]]:
+    """Returns what to ask for the first section of an output, or for the second that follows it.
+
+    A completion is taken as it is, the second section with its header. Where the first one ends is
+    the official code's for creative writing, and inferred from it for strategies.
+
+    Args:
+        asked: The text that asks for both.
+        path: The first section, if there is one.
+        options: The run's settings.
+        header: The name of the second section.
+    """
+    if path:
+        first = split(written(path), header)[0]
+        prompt = Prompt(f"{asked}\n\n{first}\n\n{header}:\n")
+        return Question(prompt, each(lambda text: {"text": headed(text, header)}))
+    prompt = Prompt(asked, stop=(f"\n{header}:\n",) if options.get("steps") != 1 else ())
+    return Question(prompt, each(lambda text: {"text": text}))
 
 
 def _header(name: str) -> re.Pattern[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks.reasoning import Reasoning
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
 from thoughtgraph.tree import Path
 
@@ -31,7 +32,7 @@ _PENDING = re.compile(
 """What follows a marker that is only mentioned (ours): "is not known yet", "is found by …"."""
 
 
-class Stepwise(ZeroShot):
+class Stepwise(ZeroShot, Reasoning):
     """A question-answering task that can also be reasoned about one step at a time.
 
     Args:
@@ -58,7 +59,7 @@ class Stepwise(ZeroShot):
         strategy: bool = False,
     ) -> None:
         super().__init__(name, form=form, reader=reader)
-        self._topic = topic
+        self.topic = topic
         self._examples = examples
         self._marker = marker
         self._strategy = strategy
@@ -66,12 +67,7 @@ class Stepwise(ZeroShot):
         marks = rf"(?:[{_QUOTES}]{sentence}[{_QUOTES}]|\b{sentence}\b)[*_:\s]*"
         self._mark = re.compile(marks, re.IGNORECASE)
 
-    @property
-    def topic(self) -> str:
-        """What the questions are about."""
-        return self._topic
-
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+    def plain(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt: with worked examples where the settings name some.
 
         Those of `io` (few-shot) are questions and solutions, those of `cot` have their steps.
@@ -79,7 +75,7 @@ class Stepwise(ZeroShot):
         """
         shown, steps = worked(partial(self._shown, style), options), options.get("zero_shot")
         if not shown and self._strategy and steps != "steps":
-            return super().ask(problem, style, options)
+            return super().plain(problem, style, options)
         blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
         return Prompt("\n\n".join(blocks))
 
@@ -91,7 +87,7 @@ class Stepwise(ZeroShot):
 
     def head(self, options: Options) -> str:
         """Returns what the task is and how a solution is marked."""
-        return fill("rollback/head", topic=self._topic, marker=self._marker)
+        return fill("rollback/head", topic=self.topic, marker=self._marker)
 
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` of the task's own worked examples."""
@@ -106,10 +102,6 @@ class Stepwise(ZeroShot):
         """Returns an example's question and its solution, as input-output prompting shows them."""
         question, solution = example.partition(REASONING)[0], example.rpartition(self._marker)[2]
         return f"{question}\nAnswer: {self._marker}{solution}"
-
-    def form(self) -> str:
-        """Returns nothing: a step is written in free words."""
-        return ""
 
     def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         """Takes the text as it is; a step with the marker and a value after it ends its path.

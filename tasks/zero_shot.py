@@ -2,16 +2,15 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Options, Prompt
-from thoughtgraph.tasks.sections import ballot, choice, headed, split, written
+from thoughtgraph.task import Options, Prompt, Question, each
+from thoughtgraph.tasks.sections import ballot, split, two_sections, written
 from thoughtgraph.tree import Path
 
-STOP = "\nAnswer:\n"
-"""Where a strategy ends (inferred from the paper's creative writing)."""
 LONGEST_QUESTION = 100_000
 """Characters of a question (ours)."""
 
@@ -76,8 +75,12 @@ class ZeroShot:
         """Returns the question as it is asked without tools."""
         return self.asked(problem)
 
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt; `cot` asks for a strategy first."""
+    def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
+        """Returns the plain question; `cot` asks for a strategy first."""
+        return Question(self.plain(problem, style, options), each(partial(self.answer, problem)))
+
+    def plain(self, problem: str, style: str, options: Options) -> Prompt:
+        """Returns the prompt of `ask`."""
         return Prompt(fill(f"zero_shot/{style}", input=self.outright(problem), format=self._form))
 
     def answer(self, problem: str, text: str) -> str | None:
@@ -95,8 +98,10 @@ class ZeroShot:
         complete = split(text, "Answer")[1] is not None or _MARKER.search(text)
         return self.answer(problem, text) if complete else None
 
-    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt for a strategy, or for the answer that follows one.
+    def sample(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for a strategy, or for the answer that follows one.
 
         Every task asks for both as appendix B.1 does, however it asks outright: the votes ask for
         the answer in the same words.
@@ -109,19 +114,10 @@ class ZeroShot:
                 "strategies are asked for without worked examples (appendix B.1); leave shots at 0"
             )
         asked = fill("zero_shot/cot", input=self.outright(problem), format=self._form)
-        if path:
-            strategy = split(written(path), "Answer")[0]
-            return Prompt(f"{asked}\n\n{strategy}\n\nAnswer:\n")
-        return Prompt(asked, stop=(STOP,) if options.get("steps") != 1 else ())
+        return two_sections(asked, path, options, "Answer")
 
-    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the completion as it is, the second section with its header."""
-        return {"text": headed(text, "Answer") if path else text}
-
-    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
-        """Returns the prompt that compares strategies or answers."""
+    def vote(
+        self, problem: str, paths: Sequence[Path], options: Options
+    ) -> Question[Sequence[int | None]]:
+        """Returns what compares strategies or answers."""
         return ballot(fill("zero_shot/io", input=self.outright(problem), format=self._form), paths)
-
-    def voted(self, text: str, choices: int) -> int | None:
-        """Reads the 0-based choice; None if there is no valid one."""
-        return choice(text, choices)

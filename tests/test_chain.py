@@ -8,13 +8,12 @@ from support.letters import HOSTILE, comparable, edges, interrupted
 from support.scripted import Call
 from support.stepping import MARKER, Stepping, run, shape
 
-from thoughtgraph.nodes.steps import bare, own
-from thoughtgraph.nodes.stepwise.score import score_of
+from thoughtgraph.tasks.reasoning import score_of, single_step, unlabelled
 
 
 def steps_of(call: Call) -> list[str]:
     block = call.prompt.rpartition("<steps>\n")[2].partition("\n</steps>")[0]
-    return [bare(line) for line in block.split("\n")] if "<steps>\n" in call.prompt else []
+    return [unlabelled(line) for line in block.split("\n")] if "<steps>\n" in call.prompt else []
 
 
 def counting(call: Call) -> list[str] | str:
@@ -123,7 +122,7 @@ def one(call: Call) -> str:
     ],
 )
 def test_labels_are_dropped(text: str, step: str) -> None:
-    assert bare(text) == step
+    assert unlabelled(text) == step
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ def test_scores_are_read(text: str, score: float | None) -> None:
     ],
 )
 def test_a_response_is_one_step(text: str, number: int, step: str) -> None:
-    assert own(text, number) == step
+    assert single_step(text, number) == step
 
 
 @pytest.mark.parametrize("method", ["chain", "level_tot", "rollback"])

@@ -106,21 +106,20 @@ def test_proposals_add_up_over_samples_in_order_of_appearance() -> None:
         "h2. worry (high)\nh1. Adapt (certain)\nI am sure.\nh3. long word (low)",
         "- **h1. adapt** (low)\nh2. worry (medium), perhaps\nh2. fuss (high)",
     ]
-    drafts = TASK.proposals(PROBLEM, path(), samples, {})
+    drafts = TASK.propose(PROBLEM, path(), {}).read(samples)
     assert [(d["text"], pytest.approx(d["score"])) for d in drafts] == [
         ("h2. worry", 0.7),
         ("h1. adapt", 1.1),
     ]
-    strict = TASK.proposals(PROBLEM, path(), samples, {"repo_compat": True})
+    strict = TASK.propose(PROBLEM, path(), {"repo_compat": True}).read(samples)
     assert [d["score"] for d in strict] == [pytest.approx(0.7), 1.0]
-    standing = TASK.proposals(PROBLEM, path("h2. worry"), samples, {})
+    standing = TASK.propose(PROBLEM, path("h2. worry"), {}).read(samples)
     assert [d["text"] for d in standing] == ["h1. adapt"]
 
 
 def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
-    prompts = [
-        p.user.split("\n")[-1] for p in TASK.inspect(PROBLEM, path("h1. adapt", "h2. worry"))
-    ]
+    questions = TASK.inspect(PROBLEM, path("h1. adapt", "h2. worry"), {})
+    prompts = [question.prompt.user.split("\n")[-1] for question in questions]
     assert prompts == [
         "Change to fit: a d a p t",
         "Fret: w o r r y",
@@ -130,7 +129,7 @@ def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
         "Newspapers: p r _ _ _",
         "Rubber rings on wheels: t y _ _ _",
     ]
-    verdicts = [TASK.inspected(PROBLEM, [text]) for text in ("ok\n Sure. ", "impossible", "", "hm")]
+    verdicts = [questions[0].read([text]) for text in ("ok\n Sure. ", "impossible", "", "hm")]
     assert [(v.label, v.value, v.malformed) for v in verdicts] == [
         ("sure", 0.0, 0),
         ("impossible", -1.0, 0),
@@ -150,7 +149,7 @@ def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
     ],
 )
 def test_reading_an_answer(text: str, answer: str | None) -> None:
-    assert TASK.answer(PROBLEM, text) == answer
+    assert TASK.ask(PROBLEM, "io", {}).read([text]) == [answer]
 
 
 def test_the_examples_in_the_prompts_are_crosswords_with_their_solutions() -> None:
@@ -159,7 +158,7 @@ def test_the_examples_in_the_prompts_are_crosswords_with_their_solutions() -> No
         assert len(parts) == 5
         for part in parts:
             problem, _, output = part.partition("\n\n")
-            answer = TASK.answer(TASK.read(problem), output)
+            [answer] = TASK.ask(TASK.read(problem), "io", {}).read([output])
             words = Board().words() if answer is None else board_of(path(*down(answer))).words()
             assert all("_" not in word for word in words)
             if style == "cot":

@@ -233,10 +233,10 @@ async def test_without_step_evaluator_the_order_is_the_order_of_generation() -> 
 def test_a_puzzle_without_a_first_equation_is_none_of_its_own_steps() -> None:
     task, puzzle = Game24(), "4 9 10 13"
     path: list[Any] = [{"text": puzzle}]
-    asked = task.move(puzzle, path, "react", {}, Hints()).user
+    asked = task.move(puzzle, path, "react", {}, Hints()).prompt.user
     assert "The steps so far" not in asked
     assert asked.endswith("Numbers: 4 9 10 13\nStep:")
-    assert task.conclude(puzzle, path, {}).user.endswith("Input: 4 9 10 13")
+    assert task.conclude(puzzle, path, {}).prompt.user.endswith("Input: 4 9 10 13")
 
 
 async def test_the_exact_check_of_a_task_may_judge_answers() -> None:
@@ -485,7 +485,7 @@ async def test_of_24_a_hint_stands_after_the_examples_and_the_steps_that_it_is_a
     step: Any = {"text": "10 - 4 = 6 (left: 6 9 13)"}
     rejected: Any = [{"answer": WRONG, "thought": "", "reason": "it makes -24"}]
     hints = Hints(rejected=rejected, siblings=[{"text": "13 - 9 = 4 (left: 4 6)"}])
-    prompt = task.move("4 9 10 13", [step], "fgdip", {}, hints).user
+    prompt = task.move("4 9 10 13", [step], "fgdip", {}, hints).prompt.user
     examples, _, asked = prompt.partition("\n\nNow write the next step for the puzzle 4 9 10 13.")
     assert examples.count("\nStep: ") == 3
     assert "wrong" not in examples

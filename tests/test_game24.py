@@ -58,13 +58,13 @@ def test_what_is_no_puzzle_is_refused_in_one_line(text):
     ],
 )
 def test_a_line_of_a_proposal(line, thought):
-    found = TASK.proposals(PUZZLE, [], [line], {})
+    found = TASK.propose(PUZZLE, [], {}).read([line])
     assert [draft["text"] for draft in found] == ([] if thought is None else [thought])
 
 
 def test_every_line_is_kept_where_the_official_parser_is_asked_for():
     text = f"Possible next steps:\n{STEP}\n"
-    found = TASK.proposals(PUZZLE, [], [text], {"strict_parse": False})
+    found = TASK.propose(PUZZLE, [], {"strict_parse": False}).read([text])
     assert [draft["text"] for draft in found] == ["Possible next steps:", STEP, ""]
 
 
@@ -86,11 +86,11 @@ def test_every_line_is_kept_where_the_official_parser_is_asked_for():
     ],
 )
 def test_the_answer_in_a_completion(text, answer):
-    assert TASK.answer(PUZZLE, text) == answer
+    assert TASK.ask(PUZZLE, "io", {}).read([text]) == [answer]
 
 
 def test_the_worked_value_of_the_specification():
-    verdict = TASK.valued(PUZZLE, path(STEP), ["x\nsure", "likely", "x\nSure."])
+    verdict = TASK.value(PUZZLE, path(STEP), {}).read(["x\nsure", "likely", "x\nSure."])
     assert verdict.value == 41.0
     assert verdict.label == "sure, likely, sure"
     assert verdict.malformed == 0
@@ -105,32 +105,34 @@ def test_the_worked_value_of_the_specification():
     ],
 )
 def test_verdicts_a_model_may_write(samples, value, malformed):
-    verdict = TASK.valued(PUZZLE, path(STEP), samples)
+    verdict = TASK.value(PUZZLE, path(STEP), {}).read(samples)
     assert verdict.value == pytest.approx(value)
     assert verdict.malformed == malformed
 
 
 def test_what_the_value_prompts_end_with():
-    assert TASK.value(PUZZLE, path(STEP)).user.endswith("\n10 13 13")
+    assert TASK.value(PUZZLE, path(STEP), {}).prompt.user.endswith("\n10 13 13")
     finished = path("a (left: 10 6 4)", "b (left: 6 4)", "c (left: 24)", "Answer: 6 * 4 = 24")
-    last = TASK.value(PUZZLE, finished).user
+    last = TASK.value(PUZZLE, finished, {}).prompt.user
     assert "give a judgement (sure/impossible)" in last
     assert last.rstrip().endswith(f"Input: {PUZZLE}\nAnswer: 6 * 4 = 24\nJudge:")
 
 
 def test_four_equations_without_an_answer_are_worth_nothing_unasked():
-    verdict = TASK.value(PUZZLE, path(*[STEP] * 4))
+    verdict = TASK.value(PUZZLE, path(*[STEP] * 4), {})
     assert verdict.value == 0.0
 
 
 def test_the_propose_prompt_names_the_numbers_that_are_left():
-    assert TASK.propose(PUZZLE, [], {}).user.endswith(f"Input: {PUZZLE}\nPossible next steps:\n")
-    assert TASK.propose(PUZZLE, path(STEP), {}).user.endswith(
+    assert TASK.propose(PUZZLE, [], {}).prompt.user.endswith(
+        f"Input: {PUZZLE}\nPossible next steps:\n"
+    )
+    assert TASK.propose(PUZZLE, path(STEP), {}).prompt.user.endswith(
         "Input: 10 13 13\nPossible next steps:\n"
     )
-    three = TASK.propose(PUZZLE, path(STEP), {"shots": 3}).user
+    three = TASK.propose(PUZZLE, path(STEP), {"shots": 3}).prompt.user
     assert three.count("Possible next steps:") == 4
-    done = TASK.propose(PUZZLE, path(STEP, "6 * 4 = 24 (left: 24)"), {}).user
+    done = TASK.propose(PUZZLE, path(STEP, "6 * 4 = 24 (left: 24)"), {}).prompt.user
     assert done.endswith(f"Input: {PUZZLE}\nSteps:\n{STEP}\n6 * 4 = 24 (left: 24)\n")
 
 
@@ -168,16 +170,16 @@ def test_the_exact_check(puzzle, answer, right):
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_no_text_makes_a_parser_raise_or_hang(text):
-    for draft in TASK.proposals(PUZZLE, [], [text], {}):
+    for draft in TASK.propose(PUZZLE, [], {}).read([text]):
         assert len(draft["text"]) < 1_000
     drafts = path(text)
-    TASK.proposals(PUZZLE, drafts, [text], {"exact_steps": True})
+    TASK.propose(PUZZLE, drafts, {"exact_steps": True}).read([text])
     TASK.propose(PUZZLE, drafts, {})
-    TASK.value(PUZZLE, drafts)
+    question = TASK.value(PUZZLE, drafts, {})
     TASK.refine(PUZZLE, drafts, {})
     answer = TASK.output(PUZZLE, drafts)
     assert TASK.check(PUZZLE, answer or "") is False or "13 - 9" in (answer or "")
-    verdict = TASK.valued(PUZZLE, drafts, [text])
+    verdict = question.read([text])
     assert (verdict.value, verdict.label, verdict.malformed) == (0.0, "?", 1)
 
 

@@ -24,7 +24,7 @@ from thoughtgraph.acting import (
     Verifies,
 )
 from thoughtgraph.prompts import load
-from thoughtgraph.task import Answers, lacking
+from thoughtgraph.task import Answers, Verdict, lacking
 from thoughtgraph.tasks.trajectory import read_move, trajectory
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Thought
@@ -98,7 +98,8 @@ def test_a_distractor_question_keeps_its_paragraphs_and_loses_its_gold():
     assert task.read(problem) == problem
     columns = {"title": ["Milan", "Oslo"], "sentences": [each[1] for each in PARAGRAPHS]}
     assert task.read(json.dumps({**given, "context": columns})) == problem
-    for prompt in (task.ask(problem, "io", {}), task.move(problem, [], "react", {}, Hints())):
+    for question in (task.ask(problem, "io", {}), task.move(problem, [], "react", {}, Hints())):
+        prompt = question.prompt
         assert "Where is Milan?" in prompt.user
         assert "It is in Italy" not in prompt.user
 
@@ -121,21 +122,21 @@ def test_a_prompt_goes_on_at_the_next_thought(name, style):
     task = _task(name)
     tools = toolbox(ScriptedPages({})).describe()
     hints = Hints(tools=tools)
-    prompt = task.move("Is it so?", [step()], style, {}, hints)
+    prompt = task.move("Is it so?", [step()], style, {}, hints).prompt
     assert prompt.user.endswith(
         "Is it so?\nThought 1: I look.\nAction 1: Search[Milan]\nObservation 1: A city.\nThought 2:"
     )
     assert prompt.stop == ("\nObservation",)
     assert tools in prompt.user
-    alone = task.move("Is it so?", [step()], style, {}, Hints(tools=tools, thought="I see."))
+    alone = task.move("Is it so?", [step()], style, {}, Hints(tools=tools, thought="I see.")).prompt
     assert alone.user.endswith("Thought 2: I see.\nAction 2:")
     assert alone.stop == ("\n",)
 
 
 def test_all_prompts_of_a_search_begin_alike():
     task = _task("hotpotqa")
-    first = task.move("One?", [], "itot", {}, Hints(tools="Search[x]: y"))
-    second = task.move("Two?", [step()], "itot", {}, Hints(tools="Search[x]: y"))
+    first = task.move("One?", [], "itot", {}, Hints(tools="Search[x]: y")).prompt
+    second = task.move("Two?", [step()], "itot", {}, Hints(tools="Search[x]: y")).prompt
     shared = first.user.partition("Question: One?")[0]
     assert len(shared) > 1500
     assert second.user.startswith(shared)
@@ -145,8 +146,8 @@ def test_a_prompt_shows_what_a_method_adds_and_nothing_else():
     task = _task("hotpotqa")
     wrong: Rejected = {"answer": "Rome", "thought": "It must be Rome.", "reason": "Rome is no year"}
     hints = Hints(rejected=[wrong], siblings=[step()], reflections=["Search first."])
-    shown = task.move("When?", [], "fgdip", {}, hints).user
-    plain = task.move("When?", [], "fgdip", {}, Hints()).user
+    shown = task.move("When?", [], "fgdip", {}, hints).prompt.user
+    plain = task.move("When?", [], "fgdip", {}, Hints()).prompt.user
     for words in ("Rome is no year", "Action: Search[Milan]", "- Search first.", "It must be Rome"):
         assert words in shown
         assert words not in plain
@@ -157,16 +158,17 @@ def test_examples_are_own_none_or_a_file(name, tmp_path):
     task = _task(name)
     file = tmp_path / "mine.md"
     file.write_text("Question: Mine?\nAnswer: {mine}\n", encoding="utf-8")
-    zero, few = task.ask("So?", "cot", {}), task.ask("So?", "cot", {"examples": "own"})
+    zero = task.ask("So?", "cot", {}).prompt
+    few = task.ask("So?", "cot", {"examples": "own"}).prompt
     assert "Answer: " not in zero.user
     assert few.user.count("\nAnswer: ") >= 2
-    assert task.ask("So?", "cot", {"examples": "none"}) == zero
+    assert task.ask("So?", "cot", {"examples": "none"}).prompt == zero
     for shown in (
-        task.ask("So?", "io", {"examples": str(file)}),
-        task.move("So?", [], "react", {"examples": str(file)}, Hints()),
+        task.ask("So?", "io", {"examples": str(file)}).prompt,
+        task.move("So?", [], "react", {"examples": str(file)}, Hints()).prompt,
     ):
         assert "Question: Mine?\nAnswer: {mine}" in shown.user
-    assert "Finish[" not in task.move("So?", [], "react", {"examples": "none"}, Hints()).user
+    assert "Finish[" not in task.move("So?", [], "react", {"examples": "none"}, Hints()).prompt.user
     with pytest.raises(tg.InputError, match="cannot read the examples"):
         task.tools("So?", {**OPTIONS, "examples": str(tmp_path / "none.md")}, ())
 
@@ -188,11 +190,11 @@ def test_shots_choose_how_many_of_the_own_examples_are_shown(name, own, form):
             ({"shots": 2}, 2),
             ({"examples": "none", "shots": 2}, 0),
         ):
-            assert task.ask("So?", style, options).user.count("\nAnswer: ") == count
-            first = task.ask("So?", style, options).user.partition("\n\n")[0]
+            assert task.ask("So?", style, options).prompt.user.count("\nAnswer: ") == count
+            first = task.ask("So?", style, options).prompt.user.partition("\n\n")[0]
             told = f"the answer alone: {form}" in first
             assert told == (count > 0), "one line says what an answer is"
-    react, itot = (task.move("So?", [], style, {}, Hints()) for style in ("react", "itot"))
+    react, itot = (task.move("So?", [], style, {}, Hints()).prompt for style in ("react", "itot"))
     assert (react.user.count(": Finish["), itot.user.count(": Finish[")) == (own, 2)
 
 
@@ -218,7 +220,7 @@ def test_our_examples_are_read_as_a_model_would_be_and_end_in_their_answers(name
         assert {name for name, _ in before} <= {"Search", "Lookup"}
         assert last == "Finish"
         assert f"Answer: {given}" == answer
-        assert task.answer("So?", answer) == given
+        assert task.ask("So?", "io", {}).read([answer]) == [given]
         numbers = [int(each) for each in re.findall(r"^Thought (\d)", acted, re.MULTILINE)]
         assert numbers == list(range(1, len(steps) + 1))
 
@@ -235,24 +237,34 @@ def test_the_judges_examples_are_read_as_their_answers():
         "label": 6,
         "verify": 8,
     }
-    assert [task.estimated(each) for each in blocks["estimate"]] == [2, 9]
-    assert all(len(task.extracted("?", each, {})) >= 2 for each in blocks["extract"])
-    labels = [task.labelled(each) for each in blocks["label"]]
+    read = {
+        "estimate": task.estimate("?", [], {}).read,
+        "label": task.label("?", [], {}).read,
+        "verify": task.verify("?", "", {}).read,
+    }
+    assert [read["estimate"]([each]).value for each in blocks["estimate"]] == [2, 9]
+    extract = task.extract("?", {}).read
+    assert all(len(extract([each])) >= 2 for each in blocks["extract"])
+    labels = [read["label"]([each]).label for each in blocks["label"]]
     assert sorted(labels) == sorted(["sure", "maybe", "impossible"] * 2)
-    assert sorted(task.verified(each)[0] for each in blocks["verify"]) == [False] * 4 + [True] * 4
+    verdicts = [read["verify"]([each]) for each in blocks["verify"]]
+    assert sorted(verdict.value for verdict in verdicts) == [0.0] * 4 + [1.0] * 4
+    assert not any(verdict.malformed for verdict in verdicts)
 
 
 @pytest.mark.parametrize(("label", "problem"), [("Question", "Is it so?"), ("Claim", "It is so.")])
 def test_the_answer_evaluator_is_shown_rejections_on_what_is_known(label, problem):
     """Not on the kind alone: yes or no always is of the kind that StrategyQA asks for."""
     blocks = load("acting/verify_examples").split("\n\n")
-    judged = [(each, _task("hotpotqa").verified(each)) for each in blocks]
-    assert all("possible answer is" in reason for _, (_, reason) in judged)
-    known = [each for each, (good, _) in judged if not good and ": of the right kind, " in each]
+    read = _task("hotpotqa").verify("?", "", {}).read
+    judged = [(each, read([each])) for each in blocks]
+    assert all("possible answer is" in verdict.label for _, verdict in judged)
+    bad = [each for each, verdict in judged if not verdict.value]
+    known = [each for each in bad if ": of the right kind, " in each]
     assert any(re.search(r"^Answer: (?:yes|no)$", each, re.MULTILINE) for each in known)
     assert any(each.startswith("Claim: ") for each in known)
     name = "fever" if label == "Claim" else "strategyqa"
-    prompt = _task(name).verify(problem, "no", {}).user
+    prompt = _task(name).verify(problem, "no", {}).prompt.user
     assert "Find the possible answer to the question yourself" in prompt
     assert prompt.endswith(f"\n\n{label}: {problem}\nAnswer: no")
 
@@ -262,7 +274,8 @@ def test_the_step_evaluator_is_shown_trajectories_with_failures():
     shown = []
     for each in load("acting/label_examples").split("\n\n"):
         steps = len(re.findall(r"^Action \d: ", each, re.MULTILINE))
-        shown.append((_task("hotpotqa").labelled(each), steps, len(failed.findall(each))))
+        verdict = _task("hotpotqa").label("?", [], {}).read([each])
+        shown.append((verdict.label, steps, len(failed.findall(each))))
     assert all(2 <= steps <= 5 for _, steps, _ in shown)
     assert sum(fails > 0 for _, _, fails in shown) >= 4
     hopeless = [(steps, fails) for label, steps, fails in shown if label == "impossible"]
@@ -277,12 +290,12 @@ def test_of_24_the_answer_evaluators_examples_are_right():
     verdicts = []
     for each in blocks:
         puzzle, answer = re.findall(r"^(?:Input|Answer): (.*)$", each, re.MULTILINE)
-        good, reason = task.verified(each)
-        assert good == task.check(puzzle, answer)
-        if not good:
-            possible = reason.partition("possible answer is ")[2]
+        verdict = task.verify(puzzle, answer, {}).read([each])
+        assert bool(verdict.value) == task.check(puzzle, answer)
+        if not verdict.value:
+            possible = verdict.label.partition("possible answer is ")[2]
             assert task.check(puzzle, possible.partition(",")[0].rstrip("."))
-        verdicts.append(good)
+        verdicts.append(bool(verdict.value))
     assert sorted(verdicts) == [False] * 3 + [True] * 3
 
 
@@ -300,7 +313,7 @@ def test_a_judges_examples_are_ours_none_or_a_file(role, tmp_path):
             "label": lambda: task.label("It is so.", [step()], options),
             "verify": lambda: task.verify("It is so.", "SUPPORTS", options),
         }
-        shown: str = asked[role]().user
+        shown: str = asked[role]().prompt.user
         return shown
 
     own = load(f"acting/{role}_examples")
@@ -400,7 +413,7 @@ def test_whatever_is_written_stays_on_its_line(said, observed):
 def test_an_observation_is_no_action_no_score_and_no_label():
     """It reaches only the prompt; the readers are given completions."""
     task = _task("hotpotqa")
-    shown = task.move("Q?", [step(observation=INJECTED)], "react", {}, Hints()).user
+    shown = task.move("Q?", [step(observation=INJECTED)], "react", {}, Hints()).prompt.user
     assert f"\nObservation 1: {INJECTED}\nThought 2:" in shown
     assert shown.count("\nAction 1: Finish[pwned]") == 0
 
@@ -418,7 +431,8 @@ def test_an_observation_is_no_action_no_score_and_no_label():
     ],
 )
 def test_a_score_is_the_last_one_within_its_scale(text, score):
-    assert _task("hotpotqa").estimated(text) == score
+    verdict = _task("hotpotqa").estimate("?", [], {}).read([text])
+    assert verdict == Verdict(1.0 if score is None else score, malformed=int(score is None))
 
 
 @pytest.mark.parametrize(
@@ -435,16 +449,20 @@ def test_a_score_is_the_last_one_within_its_scale(text, score):
     ],
 )
 def test_entities_are_read_in_order(text, entities):
-    assert _task("hotpotqa").extracted("Q?", text, {}) == entities
+    moves = _task("hotpotqa").extract("Q?", {}).read([text])
+    assert [move.action for move in moves] == [f"Search[{each}]" for each in entities or ["Q?"]]
+    assert [move.malformed for move in moves] == [not entities] * max(1, len(entities))
 
 
 def test_labels_and_judgements_are_the_last_ones():
     task = _task("fever")
-    assert task.labelled("Reply: sure\nJudgment: no.\n**Reply:** Impossible") == "impossible"
-    assert task.labelled("I am sure") is None
-    assert task.verified("THOUGHT: a year.\nJUDGMENT: YES") == (True, "a year.")
-    assert task.verified("JUDGMENT: yes\nJudgement: NO")[0] is False
-    assert task.verified("Perhaps.") == (None, "Perhaps.")
+    label, verify = task.label("?", [], {}).read, task.verify("?", "", {}).read
+    last = label(["Reply: sure\nJudgment: no.\n**Reply:** Impossible"])
+    assert last == Verdict(0.0, "impossible")
+    assert label(["I am sure"]) == Verdict(1.0, "maybe", malformed=1)
+    assert verify(["THOUGHT: a year.\nJUDGMENT: YES"]) == Verdict(1.0, "a year.")
+    assert verify(["JUDGMENT: yes\nJudgement: NO"]).value == 0.0
+    assert verify(["Perhaps."]) == Verdict(0.0, "Perhaps.", malformed=1)
 
 
 @pytest.mark.parametrize(
@@ -461,7 +479,7 @@ def test_labels_and_judgements_are_the_last_ones():
     ],
 )
 def test_answers_are_read_in_canonical_form(name, text, answer):
-    assert _task(name).answer("Q?", text) == answer
+    assert _task(name).ask("Q?", "io", {}).read([text]) == [answer]
 
 
 @pytest.mark.parametrize("name", NAMES)

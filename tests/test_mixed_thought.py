@@ -253,7 +253,7 @@ def algorithm_1(
         for i in range(settings["branches"]):
             if len(made) == settings["max_calls"]:
                 return "budget", None
-            chunk = task.steps([], reply(thought, i), portion(d, i))
+            [chunk] = task.plan(problem, [], [], portion(d, i), {}).read([reply(thought, i)])
             ruling = task.execute(problem, prefix, chunk, {})
             key = str(len(made) + 1)
             fate = "accepted" if ruling.accepted else "refused"

@@ -13,8 +13,8 @@ import thoughtgraph as tg
 from thoughtgraph import outcome
 from thoughtgraph.cli.screen.events import Telling
 from thoughtgraph.cli.viewer.payload import payload
-from thoughtgraph.nodes.stepwise.score import UNREAD
 from thoughtgraph.results import stored
+from thoughtgraph.tasks.reasoning import UNREAD
 
 
 async def run(method: str, model: Any, task: Any, problem: str, **context: Any) -> dict[str, Any]:

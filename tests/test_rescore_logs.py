@@ -41,7 +41,7 @@ def test_samples_of_game24_score_as_recorded(pattern):
     for entry in logs(pattern):
         puzzle = known[entry["idx"]]
         recorded = entry.get("accs") or [info["r"] for info in entry["infos"]]
-        outputs = [task.answer(puzzle, text) for text in entry["ys"]]
+        outputs = task.ask(puzzle, "io", {}).read(entry["ys"])
         ours = scores("game24", puzzle, outputs, None)
         assert ours == [float(right) for right in recorded], entry["idx"]
         assert best_of_k(ours) == float(any(recorded))
@@ -61,8 +61,10 @@ def test_recorded_passages_are_read_whole():
         problem = task.read(entry["steps"][0]["x"])
         plan, passage = (step["select_new_ys"][0] for step in entry["steps"])
         official = passage.split("Passage:\n")[-1].strip()
-        path = [task.sampled(problem, [], plan)]
-        path.append(task.sampled(problem, path, passage.removeprefix(plan)))
+        path = [*task.sample(problem, [], {}).read([plan])]
+        path += task.sample(problem, path, {}).read([passage.removeprefix(plan)])
         assert task.output(problem, path) == official
         assert split(passage, "Passage")[1] == official
-        assert task.sample(problem, path[:1], {}).user.endswith(f"{plan.strip()}\n\nPassage:\n")
+        assert task.sample(problem, path[:1], {}).prompt.user.endswith(
+            f"{plan.strip()}\n\nPassage:\n"
+        )

@@ -27,9 +27,10 @@ from support.stepping import (
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
-from thoughtgraph.nodes.rollback.analyse import bad_steps
 from thoughtgraph.nodes.rollback.structure import alpha, beta, line_of
+from thoughtgraph.reasoning import Faults
 from thoughtgraph.settings.rollback import RollbackSettings
+from thoughtgraph.tasks.reasoning import bad_steps
 from thoughtgraph.tree import path_to
 
 MODES = pytest.mark.parametrize("parallel", [True, False])
@@ -497,7 +498,7 @@ async def test_a_run_that_is_stopped_anywhere_ends_the_same(
     ],
 )
 async def test_where_a_malformed_analysis_leads(text: str, bad: list[int], fine: bool) -> None:
-    assert bad_steps(text, 5) == (bad, fine)
+    assert bad_steps(text, 5) == Faults(bad, malformed=int(not fine))
 
     def fifth(call: Call) -> str:
         if call.role == "generate":

@@ -114,7 +114,7 @@ def test_the_type_of_a_question_is_seen_from_its_words(style: Style, kind: Type)
 
 def test_the_prompt_has_the_papers_parts_in_its_order(ptr: Scenes) -> None:
     asked = ptr.read(problem())
-    prompt = ptr.plan(asked, [], [3, 1], 1, OPTIONS)
+    prompt = ptr.plan(asked, [], [3, 1], 1, OPTIONS).prompt
     library = prompts.data("plans/ptr_sum")
     places = [
         prompt.user.index(part)
@@ -135,11 +135,11 @@ def test_the_prompt_goes_on_after_the_accepted_steps(ptr: Scenes) -> None:
     asked, path = ptr.read(problem()), path_of(ptr, PLAN[:2], PLAN[2:3])
     done = numbered(PLAN[:3])
     assert done.startswith('Step 1:obj1 = filter_object("table"')
-    one = ptr.plan(asked, path, [0], 1, OPTIONS)
+    one = ptr.plan(asked, path, [0], 1, OPTIONS).prompt
     assert one.user.endswith(f"Answer:\n{done}\n")
     assert one.stop == ("Question:", "Step 5:")
-    assert ptr.plan(asked, path, [0], None, OPTIONS).stop == ("Question:",)
-    turns = ptr.plan(asked, path, [0, 1], 2, {**OPTIONS, "layout": "turns"})
+    assert ptr.plan(asked, path, [0], None, OPTIONS).prompt.stop == ("Question:",)
+    turns = ptr.plan(asked, path, [0, 1], 2, {**OPTIONS, "layout": "turns"}).prompt
     assert turns.user.endswith(f"{done}\nGo on with Step 4.")
     assert turns.stop == ("Question:", "Step 6:")
     assert [answer.split(":")[0] for _, answer in turns.examples] == ["Step 1", "Step 1"]
@@ -150,7 +150,8 @@ def test_with_the_same_examples_prompts_share_all_but_their_end(ptr: Scenes) -> 
     for layout in ("text", "turns"):
         options = {**OPTIONS, "layout": layout}
         first, later = (
-            ptr.plan(asked, path, [0, 1, 2, 3], 1, options) for path in ([], path_of(ptr, PLAN[:2]))
+            ptr.plan(asked, path, [0, 1, 2, 3], 1, options).prompt
+            for path in ([], path_of(ptr, PLAN[:2]))
         )
         assert (first.system, first.examples) == (later.system, later.examples)
         assert later.user.startswith(first.user.strip()), "a server need not read it again"
@@ -174,7 +175,7 @@ def test_with_the_papers_tools_no_prompt_shows_another_one(style: Style, kind: T
     asked = task.read(question.problem())
     library = task.shots(asked, options)
     assert 9 <= library <= task.shots(asked, OPTIONS) == 20
-    prompt = task.plan(asked, [], range(library), 1, options)
+    prompt = task.plan(asked, [], range(library), 1, options).prompt
     assert prompt.user.count("Question:") == library + 1
     assert not any(f"{name}(" in prompt.user for name in EXTENDED)
     assert {"minus", "query_material", "query_shape"} == EXTENDED
@@ -211,16 +212,21 @@ def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None
 
 
 def test_steps_are_read_after_those_that_are_done(ptr: Scenes) -> None:
-    path = path_of(ptr, PLAN[:2])
+    path, asked = path_of(ptr, PLAN[:2]), ptr.read(problem())
+
+    def read(path: list[tg.Thought], text: str, most: int | None) -> list[str]:
+        [steps] = ptr.plan(asked, path, [], most, OPTIONS).read([text])
+        return [*steps]
+
     whole = f"Sure:\n```python\n{numbered(PLAN)}\n```\nQuestion: and now?\nStep 1:x = y(z)"
-    assert len(ptr.steps([], whole, None)) == 7
-    assert len(ptr.steps([], whole, 2)) == 2
-    rest = ptr.steps(path, whole, None)
+    assert len(read([], whole, None)) == 7
+    assert len(read([], whole, 2)) == 2
+    rest = read(path, whole, None)
     assert [line.partition(":")[2] for line in rest] == PLAN[2:], "a model that starts anew"
-    assert [line.partition(":")[2] for line in ptr.steps(path, whole, 1)] == PLAN[2:3]
+    assert [line.partition(":")[2] for line in read(path, whole, 1)] == PLAN[2:3]
     spaced = whole.replace(",", ", ").replace('"', "'")
-    assert len(ptr.steps(path, spaced, None)) == 5
-    assert ptr.steps(path, "no steps here", 3) == []
+    assert len(read(path, spaced, None)) == 5
+    assert read(path, "no steps here", 3) == []
 
 
 def test_a_plan_runs_in_pieces_as_it_does_whole(ptr: Scenes) -> None:

@@ -72,7 +72,7 @@ def task(name: str) -> Any:
 def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
     step = task(name).reasoned("?", (), text)
     assert (step["status"], step["answer"]) == ("terminal", answer)
-    assert task(name).answer("?", text) == answer
+    assert task(name).ask("?", "io", {}).read([text]) == [answer]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
 )
 def test_a_marker_without_a_value_ends_no_path(name: str, text: str) -> None:
     assert task(name).reasoned("?", (), text) == {"text": text}
-    assert task(name).answer("?", text) is None
+    assert task(name).ask("?", "io", {}).read([text]) == [None]
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -166,13 +166,14 @@ async def test_plain_prompting_runs_with_and_without_examples(
 @pytest.mark.parametrize("name", TASKS)
 def test_examples_of_input_and_output_have_the_solutions_of_those_with_steps(name: str) -> None:
     plain, steps = (
-        task(name).ask("?", style, {"shots": 5}).user.split("\n\nQuestion: ")[1:-1]
+        task(name).ask("?", style, {"shots": 5}).prompt.user.split("\n\nQuestion: ")[1:-1]
         for style in ("io", "cot")
     )
     assert len(plain) == 5
     for short, long in zip(plain, steps, strict=True):
         assert short.partition("\nAnswer:")[0] == long.partition("\nAnswer:")[0]
-        assert task(name).answer("?", short) == task(name).answer("?", long) is not None
+        found = task(name).ask("?", "io", {}).read([short, long])
+        assert found[0] == found[1] is not None
 
 
 @pytest.mark.parametrize("name", TASKS)

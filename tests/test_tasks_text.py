@@ -47,15 +47,16 @@ def task_of(name) -> Any:
 def test_no_text_makes_a_parser_raise_or_hang(name, text):
     task, problem = task_of(name), PROBLEMS[name]
     began = time.process_time()
-    path = [task.sampled(problem, [], text)]
-    path.append(task.sampled(problem, path, text))
-    for answer in (task.answer(problem, text), task.output(problem, path)):
+    path = [*task.sample(problem, [], {}).read([text])]
+    path += task.sample(problem, path, {}).read([text])
+    for answer in (*task.ask(problem, "io", {}).read([text]), task.output(problem, path)):
         assert answer is None or isinstance(answer, str)
-    assert task.voted(text, 5) in (None, 0, 1, 2, 3, 4)
-    assert text.strip("\n") in task.vote(problem, [path]).user
+    assert task.vote(problem, [path] * 5, {}).read([text])[0] in (None, 0, 1, 2, 3, 4)
+    assert text.strip("\n") in task.vote(problem, [path], {}).prompt.user
     task.sample(problem, path[:1], {})
     if name == "creative_writing":
-        assert task.judged(text) in (None, True, False)
+        verdict = task.judge(problem, text, {}).read([text])
+        assert verdict.value in (0.0, 1.0) and verdict.malformed in (0, 1)
         task.refine(problem, path, {})
     assert time.process_time() - began < 20
 
@@ -129,7 +130,7 @@ def test_fewer_or_more_sentences_are_none(text):
     ],
 )
 def test_the_answer_in_a_completion(name, text, answer):
-    assert task_of(name).answer(PROBLEMS[name], text) == answer
+    assert task_of(name).ask(PROBLEMS[name], "io", {}).read([text]) == [answer]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,8 @@ def test_the_choice_in_a_vote(text, number):
     ],
 )
 def test_the_verdict_on_a_passage(text, verdict):
-    assert task_of("creative_writing").judged(text) is verdict
+    read = task_of("creative_writing").judge("", "", {}).read([text])
+    assert (read.value, read.malformed) == (float(bool(verdict)), int(verdict is None))
 
 
 @pytest.mark.parametrize(
@@ -300,7 +302,7 @@ async def test_the_second_step_continues_the_first_in_the_models_own_words():
     assert generated[1].prompt.endswith(f"{plan}\nPassage:\n")
     votes = [call.prompt for call in model.seen if call.role == "vote"]
     task = CreativeWriting()
-    asked = task.ask(task.read(SENTENCES), "io", {}).user
+    asked = task.ask(task.read(SENTENCES), "io", {}).prompt.user
     assert "in this order" in asked
     assert all(f"Instruction: {asked}\n" in vote for vote in votes), "a vote is told the task"
     assert "Choice 2:\nPlan:\nIt rains, then it stops.\nPassage:\nIt rained." in votes[1]
@@ -337,7 +339,7 @@ async def test_tree_of_thoughts_asks_questions_without_examples(name):
     graph = tg.build("tot_bfs", task=name, model=model)
     out = await graph.ainvoke({"problem": PROBLEMS[name]})
     asked = [call.prompt for call in model.seen if call.role == "generate"]
-    plain = task_of(name).ask(PROBLEMS[name], "cot", {}).user
+    plain = task_of(name).ask(PROBLEMS[name], "cot", {}).prompt.user
     assert asked == [plain, f"{plain}\n\nThink.\n\nAnswer:\n"]
     assert out["settings"]["shots"] == 0
 

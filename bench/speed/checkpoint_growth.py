@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import thoughtgraph as tg
 from thoughtgraph.bench.speed.critical_path import DelayedModel, Reply
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
 from thoughtgraph.checkpoints import opened
-from thoughtgraph.task import Prompt, Task, Verdict
+from thoughtgraph.task import Prompt, Question, Task, Verdict
 from thoughtgraph.tasks.board import LABELS, SIZE
 from thoughtgraph.tasks.crosswords import Crosswords
 from thoughtgraph.tree import Path as Thoughts
@@ -59,24 +59,17 @@ class Bulk:
         """Returns the shape of the tree."""
         return SHAPES[method]
 
-    def propose(self, problem: str, path: Thoughts, options: Mapping[str, Any]) -> Prompt:
-        """Returns a prompt of the path's last thought."""
-        return Prompt(path[-1]["text"] if path else problem)
-
-    def proposals(
-        self, problem: str, path: Thoughts, samples: Sequence[str], options: Mapping[str, Any]
-    ) -> list[dict[str, Any]]:
-        """Returns ten thoughts, whatever the model said."""
+    def propose(
+        self, problem: str, path: Thoughts, options: Mapping[str, Any]
+    ) -> Question[list[dict[str, Any]]]:
+        """Returns a prompt of the path's last thought; ten follow, whatever the model says."""
         stem = path[-1]["text"] if path else problem
-        return [{"text": noise(f"{stem}.{i}"), "raw": ""} for i in range(FAN)]
+        new = [{"text": noise(f"{stem}.{i}"), "raw": ""} for i in range(FAN)]
+        return Question(Prompt(stem), lambda samples: new)
 
-    def value(self, problem: str, path: Thoughts) -> Prompt | Verdict:
-        """Returns a prompt that no other state shares."""
-        return Prompt(path[-1]["text"])
-
-    def valued(self, problem: str, path: Thoughts, samples: Sequence[str]) -> Verdict:
-        """Values all states alike."""
-        return Verdict(1.0, "fine")
+    def value(self, problem: str, path: Thoughts, options: Mapping[str, Any]) -> Question[Verdict]:
+        """Returns a prompt that no other state shares; all are valued alike."""
+        return Question(Prompt(path[-1]["text"]), lambda samples: Verdict(1.0, "fine"))
 
     def output(self, problem: str, path: Thoughts) -> str | None:
         """Returns the last thought."""

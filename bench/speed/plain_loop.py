@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.task import Prompt, Verdict
+from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.game24.task import STEPS, Game24
 from thoughtgraph.tree import Thought
 
@@ -44,12 +44,12 @@ async def solve(ask: Ask, problem: str, *, breadth: int = 5, n_evaluate: int = 3
     known: dict[str, float] = {}
     states: list[list[Thought]] = [[]]
     for _ in range(STEPS):
-        prompts = [TASK.propose(problem, path, OPTIONS) for path in states]
-        texts = await asyncio.gather(*(ask(prompt, 1) for prompt in prompts))
+        proposed = [TASK.propose(problem, path, OPTIONS) for path in states]
+        texts = await asyncio.gather(*(ask(each.prompt, 1) for each in proposed))
         candidates = [
             [*path, Thought(text=draft["text"])]
-            for path, text in zip(states, texts, strict=True)
-            for draft in TASK.proposals(problem, path, text, OPTIONS)
+            for path, question, text in zip(states, proposed, texts, strict=True)
+            for draft in question.read(text)
         ]
         values = await _values(ask, problem, candidates, known, n_evaluate)
         ranked = sorted(zip(candidates, values, strict=True), key=lambda pair: -pair[1])
@@ -60,15 +60,15 @@ async def solve(ask: Ask, problem: str, *, breadth: int = 5, n_evaluate: int = 3
 async def _values(
     ask: Ask, problem: str, candidates: list[list[Thought]], known: dict[str, float], n: int
 ) -> list[float]:
-    questions = [TASK.value(problem, path) for path in candidates]
+    questions = [TASK.value(problem, path, OPTIONS) for path in candidates]
     new = {
-        question.user: (question, path)
-        for question, path in zip(questions, candidates, strict=True)
-        if isinstance(question, Prompt) and question.user not in known
+        question.prompt.user: question
+        for question in questions
+        if isinstance(question, Question) and question.prompt.user not in known
     }
-    answers = await asyncio.gather(*(ask(question, n) for question, _ in new.values()))
-    for (user, (_, path)), samples in zip(new.items(), answers, strict=True):
-        known[user] = TASK.valued(problem, path, samples).value
+    answers = await asyncio.gather(*(ask(question.prompt, n) for question in new.values()))
+    for (user, asked), samples in zip(new.items(), answers, strict=True):
+        known[user] = asked.read(samples).value
     seen: set[str] = set()
     values: list[float] = []
     for question, path in zip(questions, candidates, strict=True):
@@ -76,7 +76,9 @@ async def _values(
         if line in seen:
             values.append(0.0)
         else:
-            values.append(question.value if isinstance(question, Verdict) else known[question.user])
+            values.append(
+                known[question.prompt.user] if isinstance(question, Question) else question.value
+            )
         seen.add(line)
     return values
 

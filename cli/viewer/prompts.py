@@ -11,7 +11,7 @@ from thoughtgraph.jobs import Job
 from thoughtgraph.method import load
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.task import Outputs, Pictures, Prompt, Task, Values, Votes
+from thoughtgraph.task import Outputs, Pictures, Prompt, Question, Task, Values, Votes
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 Result = Mapping[str, Any]
@@ -143,6 +143,7 @@ class Renderer:
                 prompt = render()
             except FOREIGN:
                 prompt = None
+            prompt = prompt.prompt if isinstance(prompt, Question) else prompt
             texts = [_as_text(prompt)] if isinstance(prompt, Prompt) else []
             self._known[role, about] = [Rendered(role, text) for text in texts]
         return self._known[role, about]
@@ -172,7 +173,8 @@ class Renderer:
             ]
         elif isinstance(task, Values) and thought.get("verdicts"):
             path = path_to(self._tree, key)
-            return self._once("value", key, lambda: task.value(self._problem, path))
+            settings = self._settings
+            return self._once("value", key, lambda: task.value(self._problem, path, settings))
         return []
 
     def _other_judgements(self, key: str) -> list[tuple[str, Render]]:
@@ -181,10 +183,11 @@ class Renderer:
         except FOREIGN:
             return []
 
-    def _vote(self, task: Votes, depth: int) -> Prompt:
+    def _vote(self, task: Votes, depth: int) -> Question[Any]:
         """Compares all thoughts of a depth, as a step's vote does."""
         voted = [key for key, t in self._tree.items() if t["depth"] == depth and "value" in t]
-        return task.vote(self._problem, [path_to(self._tree, key) for key in voted])
+        paths = [path_to(self._tree, key) for key in voted]
+        return task.vote(self._problem, paths, self._settings)
 
     def _output(self, key: str) -> str | None:
         thought = self._tree[key]
@@ -218,7 +221,7 @@ def _known_method(
     except FOREIGN:
         return None, frozenset()
     parts = Parts(found, found.settings, _no_model)
-    return lambda job: way(parts, job)[0], needs
+    return lambda job: way(parts, job).prompt, needs
 
 
 def _no_model(specifier: str) -> Never:

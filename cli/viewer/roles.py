@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 from thoughtgraph.acting import Concludes, Estimates, Extracts, Hints, Labels, Reflects, Verifies
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.nodes.acting.trial import UNSAID
-from thoughtgraph.nodes.rollback.analyse import analysis_prompt, index_prompt
-from thoughtgraph.nodes.stepwise.score import score_prompt
-from thoughtgraph.task import Inspects, Judges, Prompt, Steps, Task
+from thoughtgraph.reasoning import Reviews, Scores
+from thoughtgraph.task import Inspects, Judges, Prompt, Question, Task
 from thoughtgraph.tree import Thought, Tree, path_to
 
-Render = Callable[[], Prompt]
+Render = Callable[[], Prompt | Question[Any]]
 
 
 class Search(NamedTuple):
@@ -51,29 +50,23 @@ def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
     if Estimates in search.needs and isinstance(task, Estimates) and "value" in thought:
         yield "value", lambda: task.estimate(problem, path, settings)
     if Inspects in search.needs and isinstance(task, Inspects) and "value" in thought:
-        for prompt in dict.fromkeys(task.inspect(problem, path)):
+        parts = (question.prompt for question in task.inspect(problem, path, settings))
+        for prompt in dict.fromkeys(parts):
             yield "value", partial(_same, prompt)
     if "step_eval" in asked and isinstance(task, Labels):
         yield "step_eval", lambda: task.label(problem, path, settings)
     if "answer_eval" in asked and isinstance(task, Verifies):
         yield "answer_eval", lambda: task.verify(problem, answer, settings)
     if "judge" in asked and isinstance(task, Judges):
-        yield "judge", lambda: task.judge(problem, answer)
-    if isinstance(task, Steps):
-        yield from _checks(task, search, key)
+        yield "judge", lambda: task.judge(problem, answer, settings)
+    if isinstance(task, Reviews) and "analysis" in thought:
+        yield "analyse", lambda: task.analyse(problem, path, settings)
+    if isinstance(task, Reviews) and "analysis_raw" in thought:
+        yield "extract_index", lambda: task.locate(problem, path, settings)
+    if isinstance(task, Scores) and "score" in asked:
+        yield "score", lambda: task.score(problem, path, settings)
     if "lesson" in thought and isinstance(task, Reflects):
         yield "reflect", lambda: task.reflect(problem, path, settings, search.hints(key))
-
-
-def _checks(task: Steps, search: Search, key: str) -> Iterator[tuple[str, Render]]:
-    """Yields the roles and prompts of what was asked about the steps up to a thought."""
-    thought, path = search.tree[key], path_to(search.tree, key)
-    if "analysis" in thought:
-        yield "analyse", lambda: analysis_prompt(task, search.problem, path, search.settings)
-    if "analysis_raw" in thought:
-        yield "extract_index", lambda: index_prompt(search.problem, path)
-    if "score" in thought.get("usage", {}):
-        yield "score", lambda: score_prompt(task, search.problem, path)
 
 
 def _same(prompt: Prompt) -> Prompt:

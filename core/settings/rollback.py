@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from thoughtgraph.reasoning import Reviews, Scores, Steps
 from thoughtgraph.settings.base import ShowingSettings
-from thoughtgraph.task import Steps
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
 """How several solutions make one answer."""
@@ -99,6 +99,10 @@ class RollbackSettings(ReasoningSettings):
         300, ge=0, description="Most requests to the model (ours: 300). None: no limit."
     )
 
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Steps, Reviews]
+
 
 class ChainSettings(ReasoningSettings):
     """What `chain` can be told."""
@@ -110,3 +114,7 @@ class LevelTotSettings(ReasoningSettings):
     n_generate: int = Field(
         5, ge=1, le=100, description="Next steps per level, in one request (official code: 5)."
     )
+
+    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+        """Returns what a task must be able to do; see `Settings.needs`."""
+        return [Steps, Scores]

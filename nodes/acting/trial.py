@@ -99,11 +99,11 @@ def reflect(parts: Parts) -> Node:
         settings, problem, last = state["settings"], state["problem"], state["frontier"][0]
         task, asker = parts.task_for(settings, Reflects), Asker(parts, state)
         path, shown = path_to(state["tree"], last), Shown(lessons=state["lessons"])
-        prompt = task.reflect(problem, path, settings, hints_of(state["tree"], shown))
-        samples = await asker.samples(prompt, role="reflect")
+        question = task.reflect(problem, path, settings, hints_of(state["tree"], shown))
+        samples = await asker.samples(question.prompt, role="reflect")
         if samples is None:
             return {"stop_reason": "budget", **asker.update()}
-        lesson = cut(task.reflected(samples[0]))
+        lesson = cut(question.read(samples))
         asker.meter.add({"rounds": 1})
         return asker.update(
             tree={last: {"lesson": lesson, "usage": asker.meter.by_role()}},

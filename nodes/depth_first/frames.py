@@ -9,8 +9,9 @@ from thoughtgraph.jobs import Draft, Order
 from thoughtgraph.method import Choose
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.jobs import job_of
+from thoughtgraph.nodes.judge import key_of
 from thoughtgraph.nodes.limits import grants, shortage
-from thoughtgraph.nodes.register import key_of, left_out, place
+from thoughtgraph.nodes.register import left_out, place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.reducers import Frame, Restack
@@ -124,8 +125,8 @@ def _reuse_key(parts: Parts, way: Choose, state: DfsState, key: str) -> str:
     """Returns the key under which a thought's proposals are found again; empty if they are not."""
     if not state["settings"]["reuse_proposals"]:
         return ""
-    prompt, _, _ = way(state["settings"])(parts, job_of(state, Order(thought=key, expansion=0)))
-    return key_of(prompt)
+    job = job_of(state, Order(thought=key, expansion=0))
+    return key_of(way(state["settings"])(parts, job).prompt)
 
 
 def _repeat(tree: Tree, key: str, known: str | None) -> list[Draft]:

@@ -11,24 +11,24 @@ from thoughtgraph.nodes.ask import Asker, joined
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.depth_first.frames import next_candidate
 from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.nodes.judge import as_json, judge, key_of
 from thoughtgraph.nodes.limits import grants, shortage
-from thoughtgraph.nodes.register import key_of
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import DfsState, Finding
-from thoughtgraph.task import Inspects, Prompt, Task, Values, Verdict
+from thoughtgraph.task import Inspects, Question, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
 from thoughtgraph.usage import Usage, add_usages
 
 
 def questions(
     parts: Parts, settings: dict[str, Any], problem: str, path: Path
-) -> Sequence[Prompt] | Verdict:
+) -> Sequence[Question[Verdict]] | Verdict:
     """Returns what must be asked to judge a state, or its verdict where no model is needed."""
     if settings["evaluate"] == "inspect":
-        return parts.task_for(settings, Inspects).inspect(problem, path)
-    asked = parts.task_for(settings, Values).value(problem, path)
-    return [asked] if isinstance(asked, Prompt) else asked
+        return parts.task_for(settings, Inspects).inspect(problem, path, settings)
+    asked = parts.task_for(settings, Values).value(problem, path, settings)
+    return [asked] if isinstance(asked, Question) else asked
 
 
 def open_questions(parts: Parts, state: DfsState) -> list[Send]:
@@ -44,8 +44,8 @@ def open_questions(parts: Parts, state: DfsState) -> list[Send]:
         return []
     known = state["judged"]
     fresh: dict[str, int] = {}
-    for at, prompt in enumerate(asked):
-        if (key := key_of(prompt)) not in known:
+    for at, question in enumerate(asked):
+        if (key := key_of(question.prompt)) not in known:
             fresh.setdefault(key, at)
     about = [state["visiting"]]
     orders = [Order(key=key, about=about, question=at) for key, at in fresh.items()]
@@ -67,19 +67,15 @@ def evaluate_part(parts: Parts) -> Node:
         settings, problem, path = job["settings"], job["problem"], job["path"]
         asked = questions(parts, settings, problem, path)
         assert not isinstance(asked, Verdict), "a verdict without a request is no task"
-        asker = Asker(parts, job)
-        prompt, n = asked[job["question"]], settings["n_evaluate"]
-        samples = await asker.samples(prompt, role="value", n=n)
-        if samples is None:
+        asker, n = Asker(parts, job), settings["n_evaluate"]
+        found = await judge(asker, asked[job["question"]], role="value", n=n)
+        if found is None:
             return asker.update()
-        verdict = _read(parts.task_for(settings, Task), job, samples)
-        if verdict.malformed:
-            asker.meter.add({"parse_errors": {"value": verdict.malformed}})
         finding = Finding(
             key=job["key"],
-            verdict={"value": verdict.value, "label": verdict.label},
-            raw=cut(joined(samples)),
-            usage=asker.meter.by_role(),
+            verdict=as_json(found.verdict),
+            raw=cut(joined(found.samples)),
+            usage=found.usage,
         )
         return asker.update(findings=finding)
 
@@ -155,7 +151,7 @@ def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
         return {"value": asked.value, "note": asked.label}, 0
     findings = state.get("findings") or []
     new = {finding["key"]: finding["verdict"] for finding in findings}
-    keys = [key_of(prompt) for prompt in asked]
+    keys = [key_of(question.prompt) for question in asked]
     known = {**_earlier(state, keys), **new}
     fields: Thought = {"verdicts": new}
     if findings:
@@ -179,12 +175,6 @@ def _tally(labels: Sequence[str]) -> str:
     if len(labels) == 1:
         return labels[0]
     return ", ".join(f"{label or 'unclear'} {n}" for label, n in sorted(Counter(labels).items()))
-
-
-def _read(task: object, job: Job, samples: list[str]) -> Verdict:
-    if job["settings"]["evaluate"] == "inspect":
-        return cast("Inspects", task).inspected(job["problem"], samples)
-    return cast("Values", task).valued(job["problem"], job["path"], samples)
 
 
 def _status(settings: Mapping[str, Any], depth: int, fields: Thought) -> Status:

@@ -9,19 +9,18 @@ from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.act import ask_step, hints_of, noted, same_action, written
 from thoughtgraph.nodes.ask import Asker, spent_on
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out, job_of
+from thoughtgraph.nodes.jobs import job_of
+from thoughtgraph.nodes.judge import judge, judging
 from thoughtgraph.nodes.limits import forbidden
 from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import FeedbackState, SearchState
-from thoughtgraph.task import Checks
+from thoughtgraph.task import Checks, Question, Verdict
 from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
 from thoughtgraph.usage import remaining_thoughts
 
 STYLE = "fgdip"
-WORTH = {"sure": 2.0, "maybe": 1.0, "impossible": 0.0}
-"""The values by which a thought keeps its label (ours)."""
 UNREAD = "the judgement could not be read"
 SAME = "the same action as a thought beside it"
 
@@ -38,19 +37,19 @@ def extract(parts: Parts) -> Node:
     async def node(state: FeedbackState) -> dict[str, Any]:
         settings, problem = state["settings"], state["problem"]
         task, asker = parts.task_for(settings, Extracts), Asker(parts, state)
-        samples = await asker.samples(task.extract(problem, settings), role="extract")
+        question = task.extract(problem, settings)
+        samples = await asker.samples(question.prompt, role="extract")
         if samples is None:
             return {"stop_reason": "budget", **asker.update()}
-        entities = task.extracted(problem, samples[0], settings)
-        if not entities:
+        moves = question.read(samples)
+        if any(move.malformed for move in moves):
             asker.meter.parse_error("extract")
         room = min(
             settings["max_entities"], remaining_thoughts(limits_of(settings), state["usage"])
         )
-        moves = [task.opening(problem, entity) for entity in (entities or [problem])[:room]]
         job = job_of(state, Order(thought=ROOT))
         made = {"created_by": {"node": "extract"}}
-        fields = [{**written(parts, job, move, ""), **made} for move in moves]
+        fields = [{**written(parts, job, move, ""), **made} for move in moves[:room]]
         new = grow(state["tree"], ROOT, fields)
         asker.meter.add({"thoughts": len(new), "expansions": 1})
         origin: Thought = {
@@ -112,28 +111,7 @@ def label(parts: Parts) -> Node:
     Args:
         parts: The graph's objects.
     """
-
-    async def node(job: Job) -> dict[str, Any]:
-        settings = job["settings"]
-        task, asker = parts.task_for(settings, Labels), Asker(parts, job)
-        prompt = task.label(job["problem"], job["path"], settings)
-        samples = await asker.samples(prompt, role="step_eval")
-        if samples is None:
-            return asker.update()
-        found = task.labelled(samples[0])
-        if found is None:
-            asker.meter.parse_error("step_eval")
-        asker.meter.add({"evaluated": 1})
-        said = found or "maybe"
-        fields: Thought = {
-            "value": WORTH[said],
-            "note": said,
-            "value_raw": cut(samples[0]),
-            "usage": asker.meter.by_role(),
-        }
-        return asker.update(tree={job["thought"]: fields})
-
-    return fanned_out(node)
+    return judging(parts, _question, _record, role="step_eval")
 
 
 def verify(parts: Parts) -> Node:
@@ -152,7 +130,7 @@ def verify(parts: Parts) -> Node:
         told = {"oracle": True} if settings["exact_check"] else {}
         if settings["exact_check"]:
             right = parts.task_for(settings, Checks).check(state["problem"], answer)
-            judged: tuple[bool | None, str, str] | None = (right, "the exact check says wrong", "")
+            judged: tuple[bool, str, str] | None = (right, "the exact check says wrong", "")
         else:
             judged = await _judgement(parts, state, asker, answer)
         if judged is None:
@@ -173,18 +151,16 @@ def verify(parts: Parts) -> Node:
 
 async def _judgement(
     parts: Parts, state: FeedbackState, asker: Asker, answer: str
-) -> tuple[bool | None, str, str] | None:
+) -> tuple[bool, str, str] | None:
     """Returns the model's judgement of an answer, the reason and the text; None if forbidden."""
     task, settings = parts.task_for(state["settings"], Verifies), state["settings"]
-    prompt = task.verify(state["problem"], answer, settings)
-    samples = await asker.samples(prompt, role="answer_eval")
-    if samples is None:
+    question = task.verify(state["problem"], answer, settings)
+    found = await judge(asker, question, role="answer_eval")
+    if found is None:
         return None
-    good, reason = task.verified(samples[0])
-    if good is None:
-        asker.meter.parse_error("answer_eval")
-        reason = UNREAD
-    return good, reason, samples[0]
+    verdict = found.verdict
+    reason = UNREAD if verdict.malformed else verdict.label
+    return verdict.value > 0, reason, found.samples[0]
 
 
 def conclude(parts: Parts) -> Node:
@@ -199,11 +175,11 @@ def conclude(parts: Parts) -> Node:
         task, asker = parts.task_for(settings, Concludes), Asker(parts, state)
         hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
         deepest = max(hopeful, key=lambda key: tree[key]["depth"])
-        prompt = task.conclude(problem, path_to(tree, deepest), settings)
-        samples = await asker.samples(prompt, role="conclude")
+        question = task.conclude(problem, path_to(tree, deepest), settings)
+        samples = await asker.samples(question.prompt, role="conclude")
         if samples is None:
             return asker.update()
-        answer = task.concluded(problem, samples[0])
+        answer = question.read(samples)
         if answer is None:
             asker.meter.parse_error("conclude")
             return asker.update()
@@ -250,3 +226,12 @@ def _shown(state: FeedbackState) -> Shown:
         rejected=state["rejected"] if settings["error_analysis"] else [],
         beside=beside if settings["feedback"] else [],
     )
+
+
+def _question(parts: Parts, job: Job) -> Question[Verdict]:
+    task = parts.task_for(job["settings"], Labels)
+    return task.label(job["problem"], job["path"], job["settings"])
+
+
+def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:
+    return {"value": verdict.value, "note": verdict.label}

@@ -5,10 +5,10 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
+from thoughtgraph.acting import WORTH, Label
 from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.act import idle
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.feedback.feedback import WORTH
 from thoughtgraph.nodes.limits import grants, shortage
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.state import FeedbackState, Layer
@@ -86,10 +86,10 @@ def select() -> Node:
     return node
 
 
-def _fate(thought: Thought) -> str:
+def _fate(thought: Thought) -> Label | None:
     if thought["status"] == "terminal":
         return "sure"
-    return "impossible" if thought.get("invalid") else ""
+    return "impossible" if thought.get("invalid") else None
 
 
 def _unlabelled(state: FeedbackState) -> list[str]:

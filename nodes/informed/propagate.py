@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from thoughtgraph.nodes.act import idle, toolbox
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.informed.estimate import known_value
-from thoughtgraph.nodes.register import verdicts_in
+from thoughtgraph.nodes.judge import verdicts_in
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import QueueState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Draft, Job, Order
-from thoughtgraph.method import Choose, Read
+from thoughtgraph.method import Choose, Thoughts
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.outcome import StopReason
@@ -17,7 +17,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Branch, PlanState
-from thoughtgraph.task import Prompt
+from thoughtgraph.task import Question
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
 from thoughtgraph.usage import Usage, add_usage, remaining_thoughts
 
@@ -37,7 +37,7 @@ def next_steps(portion: Portion) -> Choose:
         portion: How many steps the call writes.
     """
 
-    def way(parts: Parts, job: Job) -> tuple[Prompt, int, Read]:
+    def way(parts: Parts, job: Job) -> Thoughts:
         settings, problem, path = job["settings"], job["problem"], job["path"]
         task, index = parts.task_for(settings, Plans), job.get("expansion", 0)
         library = task.shots(problem, settings)
@@ -45,17 +45,16 @@ def next_steps(portion: Portion) -> Choose:
         most = portion(settings, len(path) + 1, index)
         made = {"node": "generate", "expansion": index, "shots": shots, "steps": most}
 
-        def read(samples: list[str]) -> list[dict[str, Any]]:
+        question = task.plan(problem, path, shots, most, settings)
+
+        def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+            chunks = zip(question.read(samples), samples, strict=True)
             return [
-                {
-                    "text": "\n".join(task.steps(path, text, most)),
-                    "raw": cut(text),
-                    "created_by": made,
-                }
-                for text in samples
+                {"text": "\n".join(steps), "raw": cut(text), "created_by": made}
+                for steps, text in chunks
             ]
 
-        return task.plan(problem, path, shots, most, settings), 1, read
+        return Question(question.prompt, read, 1)
 
     return lambda settings: way
 

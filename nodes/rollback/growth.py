@@ -8,11 +8,11 @@ from langgraph.types import Send
 from thoughtgraph.jobs import Order
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.limits import grants
-from thoughtgraph.nodes.rollback.analyse import EXTRACTED
 from thoughtgraph.nodes.rollback.ensemble import FIRST, settled
 from thoughtgraph.nodes.rollback.order import ended, priority
 from thoughtgraph.nodes.rollback.structure import analysable, shown
 from thoughtgraph.outcome import StopReason
+from thoughtgraph.reasoning import TWO_CALLS
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT, children_of
@@ -95,7 +95,7 @@ def _eligible(state: RollbackState, key: str) -> bool:
 
 
 def _extractions(state: RollbackState) -> list[Send]:
-    if state["settings"]["protocol"] != EXTRACTED:
+    if state["settings"]["protocol"] != TWO_CALLS:
         return []
     return [
         Send("extract_index", Order(thought=key))

@@ -1,29 +1,19 @@
 """Level-greedy search over reasoning steps: scores a level's candidates, keeps the best."""
 
-import re
 from typing import Any
 
 from langgraph.types import Send
 
 from thoughtgraph.jobs import Job, Order
-from thoughtgraph.llm.port import Draw
-from thoughtgraph.nodes.ask import Asker
 from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.nodes.judge import judging
 from thoughtgraph.nodes.limits import grants
-from thoughtgraph.nodes.steps import counted, ended, numbered
+from thoughtgraph.nodes.steps import ended
 from thoughtgraph.parts import Parts
-from thoughtgraph.prompts import fill, load
+from thoughtgraph.reasoning import Scores
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt, Steps
-from thoughtgraph.tree import Path, Thought, cut
-
-UNSCORED = 0.5
-"""The score of a candidate whose score cannot be read (official code)."""
-UNREAD = "no score could be read, so a default counts"
-
-_NUMBER = r"(\d{1,6}(?:\.\d{1,20})?|\.\d{1,20})"
-_SCORE = re.compile(rf"evaluation score[*_ \t]{{0,4}}:[*_ \t]{{0,4}}{_NUMBER}", re.I)
+from thoughtgraph.task import Question, Verdict
+from thoughtgraph.tree import Thought
 
 
 def score(parts: Parts) -> Node:
@@ -35,45 +25,7 @@ def score(parts: Parts) -> Node:
     Returns:
         The node: from an `Order` to the candidate's value in [0, 1].
     """
-
-    async def node(job: Job) -> dict[str, Any]:
-        asker, path = Asker(parts, job), job["path"]
-        task = parts.task_for(job["settings"], Steps)
-        prompt = score_prompt(task, job["problem"], path)
-        draw = Draw(job["problem"], job["thought"])
-        samples = await asker.samples(prompt, role="score", draw=draw)
-        if samples is None:
-            return asker.update()
-        value = score_of(samples[0])
-        if value is None:
-            asker.meter.parse_error("score")
-        asker.meter.add({"evaluated": 1})
-        scored = Thought(
-            value=UNSCORED if value is None else value,
-            value_raw=cut(samples[0]),
-            usage=asker.meter.by_role(),
-        )
-        if value is None:
-            scored["unread"] = 1
-            if "note" not in path[-1]:  # one that says why the path ends stays
-                scored["note"] = UNREAD
-        return asker.update(tree={job["thought"]: scored})
-
-    return fanned_out(node)
-
-
-def score_prompt(task: Steps, problem: str, path: Path) -> Prompt:
-    """Returns the prompt that has a path's steps scored."""
-    values = {"topic": task.topic, "question": problem, "count": counted(path)}
-    asked = fill("rollback/score", **values, steps=numbered(path))
-    return Prompt(asked, system=load("rollback/analyse_system"))
-
-
-def score_of(text: str) -> float | None:
-    """Returns the last score of a completion; None without one from 0 to 1."""
-    found = _SCORE.findall(text)
-    value = float(found[-1]) if found else -1.0
-    return value if 0 <= value <= 1 else None
+    return judging(parts, _question, _record, role="score", drawn=True)
 
 
 def scores_wanted(state: SearchState) -> list[Send]:
@@ -107,3 +59,17 @@ def keep_best() -> Node:
         return {**update, "tree": lost, "frontier": left, "stop_reason": reason}
 
     return node
+
+
+def _question(parts: Parts, job: Job) -> Question[Verdict]:
+    task = parts.task_for(job["settings"], Scores)
+    return task.score(job["problem"], job["path"], job["settings"])
+
+
+def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:
+    if not verdict.malformed:
+        return {"value": verdict.value}
+    scored: Thought = {"value": verdict.value, "unread": verdict.malformed}
+    if "note" not in job["path"][-1]:  # one that says why the path ends stays
+        scored["note"] = verdict.label
+    return scored

@@ -5,10 +5,11 @@ and once one number remains, the one step left is to write the answer. There are
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
-from thoughtgraph.acting import Hints, Label, Move
+from thoughtgraph.acting import Hints, Label, Move, labelled
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Options, Prompt
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.game24.lines import answer_in, remaining, step_in
 from thoughtgraph.tasks.words import last_word
@@ -26,33 +27,35 @@ class FeedbackSteps(ABC):
     """FGDIP's steps of Game of 24; a part of its task."""
 
     @abstractmethod
-    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
+    def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt for next equations, which is the task's."""
 
-    def extract(self, problem: str, options: Options) -> Prompt:
-        """Returns the prompt for first equations."""
-        return self.propose(problem, (), options)
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        """Returns what to ask for the first n distinct equations.
 
-    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
-        """Reads the first n distinct equations."""
-        steps = [step_in(line) for line in text.split("\n")]
-        equations = dict.fromkeys(step for step in steps if step and "left: " in step)
-        return list(equations)[: options["n_generate"]]
+        Without any the problem itself stands for one, which is none.
+        """
 
-    def opening(self, problem: str, entity: str) -> Move:
-        """Returns the equation as the first step; the problem itself is none."""
-        return Move(entity, malformed=entity == problem)
+        def read(samples: Sequence[str]) -> Sequence[Move]:
+            steps = [step_in(line) for line in samples[0].split("\n")]
+            equations = dict.fromkeys(step for step in steps if step and "left: " in step)
+            first = [Move(equation) for equation in equations][: options["n_generate"]]
+            return first or [Move(problem, malformed=True)]
 
-    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
-        """Returns the prompt for one next equation, or for the answer once one number is left.
+        return Question(self.next_steps(problem, (), options), read)
+
+    def move(
+        self, problem: str, path: Path, style: str, options: Options, hints: Hints
+    ) -> Question[Sequence[Move]]:
+        """Returns what to ask for one next equation, or for the answer once one number is left.
 
         The answer follows from the equations, so its prompt asks for no other way.
         """
         if _reduced(problem, path):
-            return _answer(problem, path)
+            return Question(_answer(problem, path), each(_answered))
         steps = _equations(problem, path)
         taken = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
-        return Prompt(
+        prompt = Prompt(
             fill(
                 "game24/step",
                 problem=problem,
@@ -61,45 +64,41 @@ class FeedbackSteps(ABC):
                 input=remaining(problem, path),
             )
         )
+        return Question(prompt, each(_first_step))
 
-    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
-        """Reads the first step; once one number is left it is the answer, beside which is none."""
-        if _reduced(problem, path):
-            answer = answer_in(text)
-            if answer is None:
-                return Move(text, malformed=True)
-            return Move(f"Answer: {answer}", answer=answer, only=True)
-        steps = (step_in(line) for line in text.split("\n"))
-        found = next((step for step in steps if step and "left: " in step), None)
-        return Move(text if found is None else found, malformed=found is None)
+    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask whether the numbers left can reach 24; the last word is read."""
+        prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
+        return Question(prompt, lambda samples: labelled(LABELS.get(last_word(samples[0]))))
 
-    def label(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks whether the numbers left can reach 24."""
-        return Prompt(fill("game24/value", input=remaining(problem, path)))
+    def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask whether an expression uses each number once for 24."""
+        return Question(
+            Prompt(fill("game24/verify", input=problem, answer=answer)), judgements.judgement
+        )
 
-    def labelled(self, text: str) -> Label | None:
-        """Reads the last word."""
-        return LABELS.get(last_word(text))
-
-    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
-        """Returns the prompt that asks whether an expression uses each number once for 24."""
-        return Prompt(fill("game24/verify", input=problem, answer=answer))
-
-    def verified(self, text: str) -> tuple[bool | None, str]:
-        """Reads the last `JUDGMENT:` and its reason."""
-        return judgements.judgement(text)
-
-    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for the answer that the equations make."""
-        return _answer(problem, path)
-
-    def concluded(self, problem: str, text: str) -> str | None:
-        """Reads the expression."""
-        return answer_in(text)
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        """Returns what to ask for the answer that the equations make."""
+        return Question(_answer(problem, path), lambda samples: answer_in(samples[0]))
 
     def normal(self, answer: str) -> str:
         """Returns an expression without its spaces."""
         return "".join(answer.split())
+
+
+def _answered(text: str) -> Move:
+    """Reads the answer, beside which there is no other step."""
+    answer = answer_in(text)
+    if answer is None:
+        return Move(text, malformed=True)
+    return Move(f"Answer: {answer}", answer=answer, only=True)
+
+
+def _first_step(text: str) -> Move:
+    """Reads the first equation."""
+    steps = (step_in(line) for line in text.split("\n"))
+    found = next((step for step in steps if step and "left: " in step), None)
+    return Move(text if found is None else found, malformed=found is None)
 
 
 def _reduced(problem: str, path: Path) -> bool:

@@ -26,7 +26,10 @@ _TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 
 
 def answer_in(text: str) -> str | None:
-    """Returns the expression after the last `Answer:`, else the one on the last line."""
+    """Returns the expression after the last `Answer:`, else the one on the last line.
+
+    What follows its `=` is not part of it.
+    """
     if found := ANSWER.findall(text):
         return _tidy(found[-1])
     last = text.strip().rpartition("\n")[2].translate(_SIGNS)

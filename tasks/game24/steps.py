@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options
 from thoughtgraph.tasks.game24.lines import operator
+from thoughtgraph.tasks.reasoning import Reasoning
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path, texts
 
@@ -37,7 +38,7 @@ class Part(NamedTuple):
     expression: str
 
 
-class StructuredSteps:
+class StructuredSteps(Reasoning):
     """The steps of Game of 24; a part of its task."""
 
     topic = TOPIC

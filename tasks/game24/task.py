@@ -14,7 +14,7 @@ from typing import Any
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.game24 import steps as game24_steps
 from thoughtgraph.tasks.game24.feedback import FeedbackSteps
 from thoughtgraph.tasks.game24.lines import ANSWER, EQUATION, answer_in, remaining, step_in, taken
@@ -80,29 +80,35 @@ class Game24(StructuredSteps, FeedbackSteps):
         """Returns the paper's values for this task."""
         return PUBLISHED.get(method, {"temperature": 0.7})
 
-    def ask(self, problem: str, style: str, options: Options) -> Prompt:
+    def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
         """Returns the 5-shot prompt that asks outright."""
-        return Prompt(fill(f"game24/{style}", input=problem))
+        return Question(Prompt(fill(f"game24/{style}", input=problem)), each(answer_in))
 
-    def answer(self, problem: str, text: str) -> str | None:
-        """Returns the expression after the last `Answer:`, else the one on the last line.
-
-        What follows its `=` is not part of it.
-        """
-        return answer_in(text)
-
-    def refine(self, problem: str, path: Path, options: Options) -> Prompt:
+    def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
         """Returns the prompt that shows all outputs so far and asks for a better one."""
         tries = "\n".join(text.strip() for text in texts(path))
-        return Prompt(fill("game24/refine", input=problem, outputs=tries))
+        prompt = Prompt(fill("game24/refine", input=problem, outputs=tries))
+        return Question(prompt, each(answer_in))
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the expression that the last thought of a path writes down."""
         last = path[-1]["text"] if path else ""
         return answer_in(last) if ANSWER.search(last) else None
 
-    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt for next equations, or for the answer once only 24 is left."""
+    def propose(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for next equations, or for the answer once only 24 is left.
+
+        A line is a thought; strictly, only equations and answers are.
+        """
+        return Question(
+            self.next_steps(problem, path, options),
+            lambda samples: self._proposed(problem, path, samples, options),
+        )
+
+    def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
+        """Returns the prompt that asks for what follows a path."""
         left = remaining(problem, path)
         turns, shots = options.get("layout") == "turns", options.get("shots", 1)
         if left == str(TARGET) and path:
@@ -113,10 +119,9 @@ class Game24(StructuredSteps, FeedbackSteps):
         asked = fill(f"game24/{name}", input=left) + "\n"
         return _as_turns(asked, "Possible next steps:\n") if turns else Prompt(asked)
 
-    def proposals(
+    def _proposed(
         self, problem: str, path: Path, samples: Sequence[str], options: Options
     ) -> list[dict[str, Any]]:
-        """Reads one thought a line; strictly, only equations and answers are thoughts."""
         lines = [line for text in samples for line in text.split("\n")]
         strict, exact = options.get("strict_parse", True), options.get("exact_steps")
         if not strict:
@@ -135,10 +140,13 @@ class Game24(StructuredSteps, FeedbackSteps):
         equation = EQUATION.match(thought)
         if equation is not None:
             return taken(remaining(problem, path).split(), equation)
-        return thought if self.check(problem, self.answer(problem, thought) or "") else None
+        return thought if self.check(problem, answer_in(thought) or "") else None
 
-    def value(self, problem: str, path: Path) -> Prompt | Verdict:
-        """Returns the judgement prompt for the remaining numbers, or for the answer."""
+    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict] | Verdict:
+        """Returns the judgement prompt for the remaining numbers, or for the answer.
+
+        The last lines' worths add up; anything but a verdict adds nothing and is counted.
+        """
         last = path[-1]["text"] if path else ""
         if path and "left: " not in last:
             answer = last.lower().replace("answer: ", "")
@@ -148,15 +156,7 @@ class Game24(StructuredSteps, FeedbackSteps):
         lines = "\n".join(texts(path)).strip().split("\n")
         if len(lines) == STEPS and not any("answer" in line.lower() for line in lines):
             return Verdict(0.0, "four equations and no answer", instead=prompt)
-        return prompt
-
-    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
-        """Sums the worth of the last lines; anything but a verdict adds nothing and is counted."""
-        words = [last_word(text) for text in samples]
-        malformed = sum(word not in VALUES for word in words)
-        total = sum(VALUES.get(word, 0.0) for word in words)
-        label = ", ".join(word if word in VALUES else "?" for word in words)
-        return Verdict(total, label, malformed)
+        return Question(prompt, _summed)
 
     def check(self, problem: str, answer: str) -> bool:
         """Returns whether an expression uses each number once and equals 24 exactly."""
@@ -166,6 +166,14 @@ class Game24(StructuredSteps, FeedbackSteps):
             return used == Counter(map(int, problem.split())) and evaluate(expression) == TARGET
         except ExpressionError:
             return False
+
+
+def _summed(samples: Sequence[str]) -> Verdict:
+    words = [last_word(text) for text in samples]
+    malformed = sum(word not in VALUES for word in words)
+    total = sum(VALUES.get(word, 0.0) for word in words)
+    label = ", ".join(word if word in VALUES else "?" for word in words)
+    return Verdict(total, label, malformed)
 
 
 def _as_turns(text: str, cue: str) -> Prompt:

@@ -16,7 +16,7 @@ from thoughtgraph import prompts
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.planning import Ruling
 from thoughtgraph.prompts import fill, load
-from thoughtgraph.task import Options, Prompt
+from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.scenes.picture import svg
 from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
@@ -129,8 +129,17 @@ class Scenes:
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
+    ) -> Question[Sequence[Sequence[str]]]:
+        """Returns the paper's prompt (A.4): instruction, tools, examples, question, first steps.
+
+        A repetition of the path's own steps is skipped in what comes back.
+        """
+        prompt = self._prompt(problem, path, shots, steps, options)
+        return Question(prompt, each(lambda text: _steps(path, text, steps)))
+
+    def _prompt(
+        self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
     ) -> Prompt:
-        """Returns the paper's prompt (A.4): instruction, tools, examples, question, first steps."""
         asked, done = _asked(problem), lines_of(path)
         profile = options["tools_profile"]
         shown = [_example(self._style, asked.type, profile, at) for at in shots]
@@ -151,14 +160,6 @@ class Scenes:
         examples = "".join(f"{example.text}\n\n" for example in shown)
         text = fill("plans/text", **values, **begun, examples=examples.strip())
         return Prompt(text + "\n" * bool(done), stop=stop)
-
-    def steps(self, path: Path, text: str, most: int | None) -> list[str]:
-        """Reads steps out of a completion; a repetition of the path's own steps is skipped."""
-        done = [_bare(line) for line in lines_of(path)]
-        found = steps_of(text, None if most is None else most + len(done))
-        if [_bare(line) for line in found[: len(done)]] == done:
-            found = found[len(done) :]
-        return found[:most]
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
         """Runs steps on the scene: the paper's evaluator, or the grounded one."""
@@ -182,6 +183,15 @@ class Scenes:
             f"this is no problem of task {self.id!r}: {why}; write "
             '{"question": …, "scene": {"objects": [...], "relationships": {...}}}'
         )
+
+
+def _steps(path: Path, text: str, most: int | None) -> list[str]:
+    """Reads at most so many steps after a path out of a completion; None: all there are."""
+    done = [_bare(line) for line in lines_of(path)]
+    found = steps_of(text, None if most is None else most + len(done))
+    if [_bare(line) for line in found[: len(done)]] == done:
+        found = found[len(done) :]
+    return found[:most]
 
 
 def rules_of(options: Options) -> Rules:

@@ -11,8 +11,8 @@ from typing import Any
 
 from support.scripted import Call, Reply, ScriptedChat, rng
 
-from thoughtgraph.acting import Hints, Label, Move
-from thoughtgraph.task import Options, Prompt
+from thoughtgraph.acting import Hints, Label, Move, labelled, scored
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tree import Path, Thought
 
 COSTS = {"Go": 1.0, "Ride": 2.0, "Finish": 0.0}
@@ -84,7 +84,9 @@ class Errand:
     def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Walk:
         return self.walk
 
-    def move(self, problem: str, path: Path, style: str, options: Options, hints: Hints) -> Prompt:
+    def move(
+        self, problem: str, path: Path, style: str, options: Options, hints: Hints
+    ) -> Question[Sequence[Move]]:
         shown = [
             *(f"wrong {r['answer']} {r['thought']} {r['reason']}" for r in hints.rejected),
             *(f"beside {shown_step(sibling)}" for sibling in hints.siblings),
@@ -92,57 +94,57 @@ class Errand:
             *([f"act on {hints.thought}"] if hints.thought else []),
         ]
         lines = [f"{style}|{problem}", *map(shown_step, path), *shown, hints.tools]
-        return Prompt("\n".join(lines), stop=("\nObservation",))
 
-    def moved(self, problem: str, path: Path, text: str, hints: Hints) -> Move:
-        line = text.strip("\n").split("\n")[0]
-        thought, _, action = line.partition(">")
-        if hints.thought:
-            thought, action = hints.thought, action or line
-        return Move(thought.strip(), action.strip(), malformed=not action)
+        def read(text: str) -> Move:
+            line = text.strip("\n").split("\n")[0]
+            thought, _, action = line.partition(">")
+            if hints.thought:
+                thought, action = hints.thought, action or line
+            return Move(thought.strip(), action.strip(), malformed=not action)
 
-    def estimate(self, problem: str, path: Path, options: Options) -> Prompt:
-        return Prompt("\n".join([f"value|{problem}", *map(shown_step, path)]))
+        return Question(Prompt("\n".join(lines), stop=("\nObservation",)), each(read))
 
-    def estimated(self, text: str) -> float | None:
-        try:
-            return float(text.removeprefix("Score: "))
-        except ValueError:
-            return None
+    def estimate(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        def score(text: str) -> float | None:
+            try:
+                return float(text.removeprefix("Score: "))
+            except ValueError:
+                return None
 
-    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Prompt:
-        return Prompt("\n".join([f"reflect|{problem}", *map(shown_step, path)]))
+        asked = "\n".join([f"value|{problem}", *map(shown_step, path)])
+        return Question(Prompt(asked), scored(score))
 
-    def reflected(self, text: str) -> str:
-        return " ".join(text.split())
+    def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
+        asked = "\n".join([f"reflect|{problem}", *map(shown_step, path)])
+        return Question(Prompt(asked), lambda samples: " ".join(samples[0].split()))
 
-    def extract(self, problem: str, options: Options) -> Prompt:
-        return Prompt(f"extract|{problem}")
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        def read(samples: Sequence[str]) -> Sequence[Move]:
+            places = [part.strip() for part in samples[0].split(",") if part.strip()]
+            return [
+                Move(f"begin at {place}", f"Go[{place}]", malformed=not places)
+                for place in dict.fromkeys(places or [problem])
+            ]
 
-    def extracted(self, problem: str, text: str, options: Options) -> list[str]:
-        return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+        return Question(Prompt(f"extract|{problem}"), read)
 
-    def opening(self, problem: str, entity: str) -> Move:
-        return Move(f"begin at {entity}", f"Go[{entity}]")
+    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        def read(samples: Sequence[str]) -> Verdict:
+            labels: tuple[Label, ...] = ("sure", "maybe", "impossible")
+            return labelled(next((label for label in labels if label == samples[0]), None))
 
-    def label(self, problem: str, path: Path, options: Options) -> Prompt:
-        return Prompt("\n".join([f"label|{problem}", *map(shown_step, path)]))
+        return Question(Prompt("\n".join([f"label|{problem}", *map(shown_step, path)])), read)
 
-    def labelled(self, text: str) -> Label | None:
-        return next((label for label in ("sure", "maybe", "impossible") if label == text), None)
+    def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
+        def read(samples: Sequence[str]) -> Verdict:
+            verdict, _, reason = samples[0].partition(" ")
+            return Verdict(float(verdict == "YES"), reason, int(verdict not in ("YES", "NO")))
 
-    def verify(self, problem: str, answer: str, options: Options) -> Prompt:
-        return Prompt(f"verify|{problem}|{answer}")
+        return Question(Prompt(f"verify|{problem}|{answer}"), read)
 
-    def verified(self, text: str) -> tuple[bool | None, str]:
-        verdict, _, reason = text.partition(" ")
-        return {"YES": True, "NO": False}.get(verdict), reason
-
-    def conclude(self, problem: str, path: Path, options: Options) -> Prompt:
-        return Prompt("\n".join([f"conclude|{problem}", *map(shown_step, path)]))
-
-    def concluded(self, problem: str, text: str) -> str | None:
-        return text.strip() or None
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        asked = "\n".join([f"conclude|{problem}", *map(shown_step, path)])
+        return Question(Prompt(asked), lambda samples: samples[0].strip() or None)
 
     def normal(self, answer: str) -> str:
         return answer.casefold()

@@ -11,7 +11,7 @@ from typing import Any
 from support.scripted import Call, Reply, rng
 
 from thoughtgraph.planning import Ruling
-from thoughtgraph.task import Options, Prompt
+from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tree import Path, texts
 
 LIBRARY = 20
@@ -33,11 +33,9 @@ class Climbing:
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
-    ) -> Prompt:
-        return Prompt(f"{problem}|{','.join(texts(path))}|{list(shots)}|{steps}")
-
-    def steps(self, path: Path, text: str, most: int | None) -> list[str]:
-        return text.split()[:most]
+    ) -> Question[Sequence[Sequence[str]]]:
+        asked = f"{problem}|{','.join(texts(path))}|{list(shots)}|{steps}"
+        return Question(Prompt(asked), each(lambda text: text.split()[:steps]))
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
         at = int(path[-1]["tool_state"]["at"]) if path else 0

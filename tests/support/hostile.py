@@ -8,10 +8,9 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ThoughtgraphError
-from thoughtgraph.nodes.rollback.analyse import bad_steps
-from thoughtgraph.nodes.steps import bare
-from thoughtgraph.nodes.stepwise.score import score_of
+from thoughtgraph.task import Question
 from thoughtgraph.tasks.numbers import canonical, first_number, last_number, tidy
+from thoughtgraph.tasks.reasoning import bad_steps, score_of, unlabelled
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, parse_nested, steps_of
 from thoughtgraph.tools.arithmetic import evaluate, integers
 from thoughtgraph.tools.costs import read_costs
@@ -22,6 +21,8 @@ Reader = Callable[[str], object]
 
 FOREIGN = ("text", "samples", "answer", "output", "entity", "steps")
 """Parameters of tasks that hold what a model or a page said."""
+READ = (*FOREIGN, "path", "options")
+"""Parameters of what reads such texts itself, or says how they are read."""
 
 BRACKETS = (
     "(",
@@ -83,12 +84,12 @@ def readers() -> Iterator[tuple[str, Reader]]:
             if method.startswith("_") or method == "read":
                 continue
             parameters = list(inspect.signature(call).parameters)
-            if any(each in FOREIGN for each in parameters) or "path" in parameters:
+            if "extra" not in parameters and any(each in READ for each in parameters):
                 yield f"{name}.{method}", _reader(call, parameters, name, problem)
     shared: tuple[Reader, ...] = (
         *(canonical, first_number, last_number, tidy, evaluate, integers),
         *(clean, parse, parse_nested, steps_of, one_line, title_key),
-        *(score_of, bare, read_costs),
+        *(score_of, unlabelled, read_costs),
     )
     for each in shared:
         yield getattr(each, "__name__", ""), each
@@ -98,15 +99,16 @@ def readers() -> Iterator[tuple[str, Reader]]:
 
 def _reader(call: Callable[..., object], names: list[str], task: str, problem: str) -> Reader:
     base = registry.settings("tomt_os" if task in ("clevr", "ptr") else "react")
-    options = {"n_generate": 3, **effective(base, {}, {"task": task})}
+    options = {"n_generate": 3, "protocol": "single_call", **effective(base, {}, {"task": task})}
     known: dict[str, Any] = {
         **{"problem": problem, "options": options, "hints": Hints(), "choices": 5, "count": 9},
-        **{"most": None, "shots": [], "style": "react", "extra": []},
+        **{"most": None, "shots": [], "style": "react", "lessons": []},
     }
 
     def read(text: str) -> object:
         thought = Thought(id="1", text=text, observation=text, tool_state={}, status="open")
         thought["action"] = {"name": "Search", "argument": text}
+        thought["analysis"] = text
         if task == "crosswords":
             thought["text"] = "h1. agend"  # a thought of this task is what it read as a word
         given: dict[str, Any] = {
@@ -114,9 +116,15 @@ def _reader(call: Callable[..., object], names: list[str], task: str, problem: s
             **{"samples": [text], "path": [thought], "paths": [[thought]]},
             "steps": text.split("\n") if "shots" not in names else 1,
         }
-        return call(**{name: given.get(name, known.get(name)) for name in names})
+        asked = call(**{name: given.get(name, known.get(name)) for name in names})
+        return [each.read([text]) for each in _questions(asked)] or asked
 
     return read
+
+
+def _questions(asked: object) -> list[Question[object]]:
+    found = asked if isinstance(asked, list) else [asked]
+    return [each for each in found if isinstance(each, Question)]
 
 
 def survived(reader: Reader) -> Reader:

@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tree import Path, texts
 
 BAD = "!"
@@ -38,42 +38,41 @@ class Letters:
     def published(self, method: str) -> Mapping[str, Any]:
         return {}
 
-    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
-        return Prompt(f"next|{problem}|{spelt(path)}")
+    def propose(self, problem: str, path: Path, options: Options) -> Question[list[dict[str, Any]]]:
+        def read(samples: Sequence[str]) -> list[dict[str, Any]]:
+            lines = [line for text in samples for line in text.split("\n") if line]
+            return [{"text": line[:1], "score": float(len(line))} for line in lines]
 
-    def proposals(
-        self, problem: str, path: Path, samples: Sequence[str], options: Options
-    ) -> list[dict[str, Any]]:
-        lines = [line for text in samples for line in text.split("\n") if line]
-        return [{"text": line[:1], "score": float(len(line))} for line in lines]
+        return Question(Prompt(f"next|{problem}|{spelt(path)}"), read)
 
-    def sample(self, problem: str, path: Path, options: Options) -> Prompt:
-        return Prompt(f"next|{problem}|{spelt(path)}")
+    def sample(self, problem: str, path: Path, options: Options) -> Question[list[dict[str, Any]]]:
+        read = each(lambda text: {"text": text[:1].strip() or "-"})
+        return Question(Prompt(f"next|{problem}|{spelt(path)}"), read)
 
-    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        return {"text": text[:1].strip() or "-"}
+    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict] | Verdict:
+        return self._judged(f"value|{problem}|{spelt(path)}")
 
-    def value(self, problem: str, path: Path) -> Prompt | Verdict:
-        return Prompt(f"value|{problem}|{spelt(path)}")
+    def inspect(self, problem: str, path: Path, options: Options) -> Sequence[Question[Verdict]]:
+        return [self._judged(f"value|{problem}|{letter}") for letter in sorted(set(texts(path)))]
 
-    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
-        digits = [int(text) for text in samples if text in list("0123456789")]
-        return Verdict(self.scale * sum(digits), malformed=len(samples) - len(digits))
+    def _judged(self, asked: str) -> Question[Verdict]:
+        def read(samples: Sequence[str]) -> Verdict:
+            digits = [int(text) for text in samples if text in list("0123456789")]
+            return Verdict(self.scale * sum(digits), malformed=len(samples) - len(digits))
 
-    def inspect(self, problem: str, path: Path) -> Sequence[Prompt]:
-        return [Prompt(f"value|{problem}|{letter}") for letter in sorted(set(texts(path)))]
-
-    def inspected(self, problem: str, samples: Sequence[str]) -> Verdict:
-        return self.valued(problem, (), samples)
+        return Question(Prompt(asked), read)
 
     def violation(self, problem: str, path: Path) -> str:
         return "breaks the rules" if path[-1]["text"] in (BAD, "?") else ""
 
-    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
-        return Prompt(f"vote|{problem}|{'|'.join(spelt(path) for path in paths)}")
+    def vote(
+        self, problem: str, paths: Sequence[Path], options: Options
+    ) -> Question[Sequence[int | None]]:
+        def choice(text: str) -> int | None:
+            return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= len(paths) else None
 
-    def voted(self, text: str, choices: int) -> int | None:
-        return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= choices else None
+        asked = f"vote|{problem}|{'|'.join(spelt(path) for path in paths)}"
+        return Question(Prompt(asked), each(choice))
 
     def output(self, problem: str, path: Path) -> str | None:
         return spelt(path) or None

@@ -10,8 +10,8 @@ from typing import Any
 
 from support.scripted import Call, Reply
 
-from thoughtgraph.nodes.register import key_of
-from thoughtgraph.task import Prompt
+from thoughtgraph.nodes.judge import key_of
+from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
 from thoughtgraph.tasks.game24.task import Game24
 
@@ -84,9 +84,9 @@ def judged_before(entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     asked: set[str] = set()
     for step in entry["steps"]:
         for text, value in zip(step["new_ys"], step["values"], strict=True):
-            question = task.value(problem, thoughts(text))
-            if isinstance(question, Prompt):
-                asked.add(key_of(question))
+            question = task.value(problem, thoughts(text), {})
+            if isinstance(question, Question):
+                asked.add(key_of(question.prompt))
             elif value and question.instead and (key := key_of(question.instead)) not in asked:
                 kept[key] = {"value": value, "label": ", ".join(votes(value))}
     return kept
@@ -103,9 +103,9 @@ def game24_reply(entry: Mapping[str, Any]) -> Reply:
             generations[key] = "\n".join(lines)
         seen: set[str] = set()
         for text, value in zip(step["new_ys"], step["values"], strict=True):
-            prompt = task.value(problem, thoughts(text))
-            if text not in seen and isinstance(prompt, Prompt):
-                assert verdicts.setdefault(told(prompt), votes(value)) == votes(value)
+            question = task.value(problem, thoughts(text), {})
+            if text not in seen and isinstance(question, Question):
+                assert verdicts.setdefault(told(question.prompt), votes(value)) == votes(value)
             seen.add(text)
         best = sorted(range(len(step["values"])), key=lambda at: -step["values"][at])
         parents = [str(created + at + 1) for at in best[: len(step["select_new_ys"])]]
@@ -175,7 +175,8 @@ def crosswords_reply(
     task = Crosswords()
     sums = []
     for record in records:
-        asked = [told(prompt) for prompt in task.inspect(problem, thoughts(record["actions"]))]
+        questions = task.inspect(problem, thoughts(record["actions"]), {})
+        asked = [told(question.prompt) for question in questions]
         sums.append((frozenset(asked), {**record["count"], "": 0}))
         sums[-1][1][""] = len(asked) - sum(record["count"].values())
     verdicts = decode(sums)

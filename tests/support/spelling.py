@@ -4,13 +4,13 @@ The right letter is always proposed first and judged better, so every search mus
 every thought of its tree can be told from those of another problem's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from support.scripted import Call, ScriptedChat
 
 from thoughtgraph.errors import ProblemError
-from thoughtgraph.task import Options, Prompt, Verdict
+from thoughtgraph.task import Options, Prompt, Question, Verdict
 from thoughtgraph.tree import Path, texts
 
 WRONG = "-"
@@ -30,19 +30,17 @@ class Spelling:
     def published(self, method: str) -> Mapping[str, Any]:
         return {**SETTINGS, "steps": 4} if method == "tot_bfs" else {}
 
-    def propose(self, problem: str, path: Path, options: Options) -> Prompt:
-        return Prompt(f"{problem}|{_spelt(path)}")
+    def propose(self, problem: str, path: Path, options: Options) -> Question[list[dict[str, Any]]]:
+        return Question(
+            Prompt(f"{problem}|{_spelt(path)}"),
+            lambda samples: [{"text": line} for line in samples[0].split("\n")],
+        )
 
-    def proposals(
-        self, problem: str, path: Path, samples: Sequence[str], options: Options
-    ) -> list[dict[str, Any]]:
-        return [{"text": line} for line in samples[0].split("\n")]
-
-    def value(self, problem: str, path: Path) -> Prompt | Verdict:
-        return Prompt(f"{problem}|{_spelt(path)}")
-
-    def valued(self, problem: str, path: Path, samples: Sequence[str]) -> Verdict:
-        return Verdict(float(len(samples[0])), samples[0])
+    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        return Question(
+            Prompt(f"{problem}|{_spelt(path)}"),
+            lambda samples: Verdict(float(len(samples[0])), samples[0]),
+        )
 
     def output(self, problem: str, path: Path) -> str | None:
         return _spelt(path) or None

@@ -12,13 +12,14 @@ from support.scripted import Call, Reply, ScriptedChat, rng
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.task import Options
+from thoughtgraph.tasks.reasoning import Reasoning
 from thoughtgraph.tree import Path, path_to, texts
 
 MARKER = "solution:"
 PROBLEM = "x"
 
 
-class Stepping:
+class Stepping(Reasoning):
     """A step is any text; one with the marker ends its path."""
 
     id = "stepping"
@@ -35,9 +36,6 @@ class Stepping:
 
     def demonstrations(self, count: int) -> Sequence[str]:
         return [f"worked example {at}" for at in range(min(count, 7))]
-
-    def form(self) -> str:
-        return ""
 
     def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         _, mark, value = text.lower().partition(MARKER)

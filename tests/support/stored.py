@@ -6,7 +6,7 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.context import effective
-from thoughtgraph.task import Prompt
+from thoughtgraph.task import Prompt, Question, each
 from thoughtgraph.tree import Path, Tree, grow, root, texts
 
 
@@ -130,17 +130,15 @@ class Motto:
     def published(self, method: str) -> dict[str, Any]:
         return {"breadth": 2, "n_generate": 3, "n_evaluate": 2, "steps": 3}
 
-    def sample(self, problem: str, path: Path, options: Any) -> Prompt:
-        return Prompt(f"{problem}\n{'/'.join(texts(path))}", system="One word.")
+    def sample(self, problem: str, path: Path, options: Any) -> Question[list[dict[str, Any]]]:
+        prompt = Prompt(f"{problem}\n{'/'.join(texts(path))}", system="One word.")
+        return Question(prompt, each(lambda text: {"text": text}))
 
-    def sampled(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        return {"text": text}
-
-    def vote(self, problem: str, paths: Sequence[Path]) -> Prompt:
-        return Prompt("\n".join(["Which?", *("/".join(texts(path)) for path in paths)]))
-
-    def voted(self, text: str, choices: int) -> int | None:
-        return int(text) % choices
+    def vote(
+        self, problem: str, paths: Sequence[Path], options: Any
+    ) -> Question[Sequence[int | None]]:
+        prompt = Prompt("\n".join(["Which?", *("/".join(texts(path)) for path in paths)]))
+        return Question(prompt, each(lambda text: int(text) % len(paths)))
 
     def output(self, problem: str, path: Path) -> str | None:
         return "/".join(texts(path)) or None

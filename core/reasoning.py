@@ -1,0 +1,71 @@
+"""What a task can do that is solved by reasoning steps in free words, one thought a step.
+
+These are the capabilities behind Thought Rollback and its baselines. A task that inherits from
+`thoughtgraph.tasks.reasoning.Reasoning` has all of them, in the words of the paper's prompts.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from thoughtgraph.task import Options, Question, Shows, Task, Verdict
+from thoughtgraph.tree import Path
+
+TWO_CALLS = "two_call"
+"""The value of the setting `protocol` under which a second request reads an analysis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Which steps of a path an analysis found to be bad."""
+
+    steps: list[int] = field(default_factory=list)
+    """Their numbers from 1, in ascending order, no one twice."""
+    malformed: int = 0
+    """Completions that do not say it in the form that was asked for; they are counted."""
+
+
+@runtime_checkable
+class Steps(Shows, Protocol):
+    """Is solved by reasoning steps in free words, one thought a step (Thought Rollback)."""
+
+    def step(
+        self, problem: str, path: Path, lessons: Sequence[Path], options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for the next step after a path.
+
+        Each completion is read as a partial thought: `text`; and, for a step that ends its path,
+        `status="terminal"` and `answer`, None where no answer can be read.
+
+        Args:
+            problem: The problem in canonical form.
+            path: The steps so far.
+            lessons: Paths that went wrong; the last thought of each holds its `analysis`.
+            options: The run's settings.
+        """
+        ...
+
+
+@runtime_checkable
+class Reviews(Task, Protocol):
+    """Can have the steps of a path checked (Thought Rollback, section 4.2)."""
+
+    def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
+        """Returns what to ask about the steps of a path.
+
+        The completion is read for faults only where `protocol` says that it is to name them.
+        """
+        ...
+
+    def locate(self, problem: str, path: Path, options: Options) -> Question[Faults]:
+        """Returns what to ask for the bad steps in the `analysis` of a path's last thought."""
+        ...
+
+
+@runtime_checkable
+class Scores(Task, Protocol):
+    """Can have a path of steps scored, from 0 to 1 (Thought Rollback's tree baseline)."""
+
+    def score(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the score of the last step of a path."""
+        ...

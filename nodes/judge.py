@@ -1,0 +1,152 @@
+"""One way to judge: asks a task's question, reads the verdict, counts what could not be read.
+
+A verdict is kept under the state key of its question, so that equal questions are asked once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from thoughtgraph.jobs import Job
+from thoughtgraph.llm.cache import digest
+from thoughtgraph.llm.port import Draw
+from thoughtgraph.nodes.ask import Asker, joined
+from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.parts import Parts
+from thoughtgraph.task import Prompt, Question, Verdict
+from thoughtgraph.tree import Thought, Tree, cut
+
+
+class Readable(Protocol):
+    """What is read out of a judgement."""
+
+    @property
+    def malformed(self) -> int:
+        """How many completions could not be read."""
+        ...
+
+
+Reading = TypeVar("Reading", bound=Readable)
+Ask = Callable[[Parts, Job], Question[Verdict]]
+"""What a judge asks about a job."""
+Record = Callable[[Job, Question[Verdict], Verdict], Thought]
+"""The fields by which a thought keeps a verdict on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement(Generic[Reading]):
+    """What a judge answered."""
+
+    verdict: Reading
+    samples: Sequence[str]
+    usage: dict[str, dict[str, float]]
+    """What it cost, by role."""
+
+    def fields(self) -> Thought:
+        """Returns the fields by which a thought keeps the model's words, and what they cost."""
+        return {"value_raw": cut(joined(self.samples)), "usage": self.usage}
+
+
+class Ballots(NamedTuple):
+    """The votes of a comparison."""
+
+    votes: list[int]
+    """How many each choice has."""
+    malformed: int
+
+
+async def judge(
+    asker: Asker,
+    question: Question[Reading],
+    *,
+    role: str,
+    n: int = 1,
+    draw: Draw | None = None,
+) -> Judgement[Reading] | None:
+    """Asks a judge's question; completions that cannot be read are counted under its role.
+
+    Args:
+        asker: Asks the model.
+        question: What to ask.
+        role: What for.
+        n: How many completions, where the question does not say it.
+        draw: Identifies a judgement that is to differ from others by the same prompt.
+
+    Returns:
+        The judgement; None where a limit or a failing endpoint forbids the request.
+    """
+    samples = await asker.samples(question.prompt, role=role, n=question.n or n, draw=draw)
+    if samples is None:
+        return None
+    verdict = question.read(samples)
+    if verdict.malformed:
+        asker.meter.add({"parse_errors": {role: verdict.malformed}})
+    return Judgement(verdict, samples, asker.meter.by_role())
+
+
+def judging(
+    parts: Parts, ask: Ask, record: Record, *, role: str = "value", drawn: bool = False
+) -> Node:
+    """Makes the node that judges states; it runs as one task a distinct state.
+
+    Args:
+        parts: The graph's objects.
+        ask: What it asks.
+        record: How a thought keeps the verdict.
+        role: What it asks for.
+        drawn: Whether equal prompts about different thoughts are asked anew.
+
+    Returns:
+        The node: from an `Order` to the values of the thoughts it is about. A request that a limit
+        or a failing endpoint forbids leaves them without a value.
+    """
+
+    async def node(job: Job) -> dict[str, Any]:
+        asker, question = Asker(parts, job), ask(parts, job)
+        about = job.get("about") or [job["thought"]]
+        draw = Draw(job["problem"], about[0]) if drawn else None
+        n = job["settings"].get("n_evaluate", 1)
+        found = await judge(asker, question, role=role, n=n, draw=draw)
+        if found is None:
+            return asker.update()
+        asker.meter.add({"evaluated": 1})
+        raw = found.fields()
+        spent = raw.pop("usage")
+        kept: Thought = {**record(job, question, found.verdict), **raw}
+        # The request was made once: of equal states the first thought bears its cost.
+        tree: Tree = {key: Thought(**kept) for key in about}
+        tree[about[0]]["usage"] = spent
+        return asker.update(tree=tree)
+
+    return fanned_out(node)
+
+
+def balloting(question: Question[Sequence[int | None]], choices: int) -> Question[Ballots]:
+    """Returns a vote whose completions are counted by choice."""
+
+    def read(samples: Sequence[str]) -> Ballots:
+        chosen = question.read(samples)
+        return Ballots([chosen.count(at) for at in range(choices)], chosen.count(None))
+
+    return Question(question.prompt, read, question.n)
+
+
+def key_of(prompt: Prompt) -> str:
+    """Returns the state key of a question: equal prompts are about equal states."""
+    return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})
+
+
+def verdicts_in(tree: Tree) -> dict[str, Any]:
+    """Returns all verdicts that are kept in a tree, by state key."""
+    return {k: v for thought in tree.values() for k, v in thought.get("verdicts", {}).items()}
+
+
+def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
+    """Returns the fields by which a thought keeps a verdict that can be used again."""
+    return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
+
+
+def as_json(verdict: Verdict) -> dict[str, Any]:
+    """Returns what is kept of a verdict under its state key."""
+    return {"value": verdict.value, "label": verdict.label}

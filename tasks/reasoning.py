@@ -1,0 +1,223 @@
+"""Reasoning step by step: the prompts of Thought Rollback (appendix B) and how answers are read.
+
+A task that inherits from `Reasoning` says what its problems are about and how a step of it is read;
+the rest is the paper's.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from thoughtgraph.prompts import fill, load, worked
+from thoughtgraph.reasoning import TWO_CALLS, Faults
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
+from thoughtgraph.tree import Path, cut, texts
+
+UNSCORED = 0.5
+"""The score of a candidate whose score cannot be read (official code)."""
+UNREAD = "no score could be read, so a default counts"
+LONGEST_LINE = 2_000
+"""Characters of the line that names bad steps (ours)."""
+
+_HEAD = r"[ \t#*_>-]{0,10}(?:(?:the )?next )?step[ \t]{0,4}"
+_LABEL = re.compile(
+    rf"\s{{0,10}}{_HEAD}(?:\d{{1,4}}[*_]{{0,3}}[.:)]|[*_]{{0,3}}:)[*_]{{0,3}}\s*", re.I
+)
+_LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
+"""The labels of steps at the beginnings of lines."""
+_MARKER = re.compile(r"bad step (?:index(?:es)?|indices)[*_ \t]{0,4}:", re.I)
+_NONE = re.compile(r"\bnone\b", re.I)
+_RANGE = re.compile(
+    r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
+    r"(?:\s{0,3}(?:[-\u2013\u2014]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
+    re.I,
+)
+_NUMBER = r"(\d{1,6}(?:\.\d{1,20})?|\.\d{1,20})"
+_SCORE = re.compile(rf"evaluation score[*_ \t]{{0,4}}:[*_ \t]{{0,4}}{_NUMBER}", re.I)
+
+
+class Reasoning(ABC):
+    """A task, or a part of one, whose problems are solved by reasoning steps in free words."""
+
+    topic: str
+    """What the problems are about, as prompts name it: `Grade-School Math`."""
+
+    @abstractmethod
+    def head(self, options: Options) -> str:
+        """Returns what a step's prompt begins with: the task, and how a solution is marked."""
+
+    @abstractmethod
+    def demonstrations(self, count: int) -> Sequence[str]:
+        """Returns at most `count` worked examples, fewer where there are no more."""
+
+    @abstractmethod
+    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        """Reads the partial thought that the step after a path is; see `Steps.step`."""
+
+    def form(self) -> str:
+        """Returns how a step is to be written; empty where free words will do."""
+        return ""
+
+    def step(
+        self, problem: str, path: Path, lessons: Sequence[Path], options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for the next step, warned by what went wrong (appendix B.3)."""
+        blocks = [
+            self.head(options),
+            _demonstrations(self, options),
+            _experiences(lessons),
+            fill("rollback/question", question=problem),
+            _wanted(path, self.form() or load("rollback/form")),
+        ]
+        prompt = Prompt("\n\n".join(filter(None, blocks)), system=_role(options))
+        return Question(prompt, each(partial(self._read, problem, path)))
+
+    def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
+        """Returns what to ask about the steps of a path, whether it ends or not."""
+        asked = fill(
+            "rollback/analyse",
+            topic=self.topic,
+            question=problem,
+            count=counted(path),
+            steps=numbered(path),
+        )
+        if path[-1]["status"] == "terminal":
+            asked = fill("rollback/analyse_solution", analysis=asked)
+        if options["protocol"] != TWO_CALLS:
+            asked = fill("rollback/report", analysis=asked)
+        return Question(Prompt(asked, system=load("rollback/analyse_system")), _faults(path))
+
+    def locate(self, problem: str, path: Path, options: Options) -> Question[Faults]:
+        """Returns what to ask for the numbers of the bad steps that a path's analysis names."""
+        analysis, count = path[-1]["analysis"], counted(path)
+        asked = fill("rollback/extract", question=problem, count=count, analysis=analysis)
+        return Question(Prompt(asked, system=load("rollback/extract_system")), _faults(path))
+
+    def score(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the score of a path's steps, from 0 to 1."""
+        values = {"topic": self.topic, "question": problem, "count": counted(path)}
+        asked = fill("rollback/score", **values, steps=numbered(path))
+        return Question(Prompt(asked, system=load("rollback/analyse_system")), _scored)
+
+    def _read(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+        step = unlabelled(single_step(text, len(path) + 1))
+        return {**self.reasoned(problem, path, step), "raw": cut(text)}
+
+
+def numbered(path: Path) -> str:
+    """Returns a path's steps, each after its number."""
+    return "\n".join(f"Step {at}. {text}" for at, text in enumerate(texts(path), 1))
+
+
+def counted(path: Path) -> str:
+    """Returns how many steps a path has, in words."""
+    return "1 step" if len(path) == 1 else f"{len(path)} steps"
+
+
+def single_step(text: str, number: int) -> str:
+    """Returns the one step that was asked for, of a response with several numbered ones (ours).
+
+    A response is one step (appendix B.3), but models like to go on to the end, or repeat the steps
+    that they were given: what comes before the step's own label or from a later one on is left out.
+
+    Args:
+        text: The response.
+        number: The step's number on its path, from 1.
+    """
+    text = text.strip()
+    marks = [(mark.start(), int(mark[1])) for mark in _LABELS.finditer(text)]
+    repeats = bool(marks) and marks[0][0] == 0 and marks[0][1] < number
+    begin = next((at for at, named in marks if repeats and named == number), 0)
+    end = next((at for at, named in marks if at > begin and named > number), len(text))
+    return text[begin:end]
+
+
+def unlabelled(text: str) -> str:
+    """Returns a step without the labels (`Step 3:`, `Next step:`) that a model repeats."""
+    begin = 0
+    while label := _LABEL.match(text, begin):
+        begin = label.end()
+    return text[begin:].strip()
+
+
+def bad_steps(text: str, count: int) -> Faults:
+    """Reads the numbers of bad steps out of a completion.
+
+    What counts is the rest of the line after the last marker, or the next line with text in it.
+    `none` means that no step is bad; ranges are spelt out. A completion is well-formed if it has
+    the marker, after it `None` or numbers, and no number is out of range.
+
+    Args:
+        text: The completion.
+        count: How many steps there are; larger numbers are left out.
+    """
+    marks = list(_MARKER.finditer(text))
+    if not marks:
+        return Faults(malformed=1)
+    lines = text[marks[-1].end() :].split("\n")
+    line = next((line for line in lines if line.strip(" \t\r*_`.")), "")[:LONGEST_LINE]
+    if _NONE.search(line):
+        return Faults()
+    named: set[int] = set()
+    within: list[bool] = []
+    for found in _RANGE.finditer(line):
+        first = int(found[1])
+        last = first if found[2] is None else int(found[2])
+        within.append(1 <= first <= last <= count)
+        named |= set(range(max(1, first), min(count, last) + 1))
+    return Faults(sorted(named), malformed=int(not within or not all(within)))
+
+
+def score_of(text: str) -> float | None:
+    """Returns the last score of a completion; None without one from 0 to 1."""
+    found = _SCORE.findall(text)
+    value = float(found[-1]) if found else -1.0
+    return value if 0 <= value <= 1 else None
+
+
+def _scored(samples: Sequence[str]) -> Verdict:
+    value = score_of(samples[0])
+    return Verdict(UNSCORED, UNREAD, malformed=1) if value is None else Verdict(value)
+
+
+def _faults(path: Path) -> Callable[[Sequence[str]], Faults]:
+    return lambda samples: bad_steps(samples[0], len(path))
+
+
+def _experiences(paths: Sequence[Path]) -> str:
+    """Returns the block of experiences; empty without any."""
+    if not paths:
+        return ""
+    blocks = [
+        fill(
+            "rollback/experience",
+            index=str(at),
+            steps=numbered(path),
+            analysis=path[-1]["analysis"],
+        )
+        for at, path in enumerate(paths, 1)
+    ]
+    return fill("rollback/experiences", experiences="\n\n".join(blocks))
+
+
+def _demonstrations(task: Reasoning, options: Mapping[str, Any]) -> str:
+    """Returns the block of worked examples: the caller's file, else as many of the task's."""
+    examples = worked(task.demonstrations, options)
+    if not examples:
+        return ""
+    return fill("rollback/demonstrations", examples="\n\n".join(examples))
+
+
+def _wanted(path: Path, form: str) -> str:
+    """Returns the request for the step after a path, and how it is to be written."""
+    if not path:
+        return fill("rollback/first", form=form)
+    return fill("rollback/next", steps=numbered(path), form=form)
+
+
+def _role(options: Mapping[str, Any]) -> str:
+    """Returns the system prompt; of experiences it speaks only where there may be some."""
+    role = load("rollback/system")
+    return f"{role} {load('rollback/system_experience')}" if options.get("experiences") else role
