@@ -345,8 +345,7 @@ def kept_before(tree: Any, call: Call) -> list[Any]:
 def walker_verdict(call: Call) -> bool:
     graph, model, _ = built()
     assert graph is not None
-    script: Any = model.reply
-    return str(script(call)[0]).startswith("YES")
+    return model.texts(call)[0].startswith("YES")
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -108,12 +108,17 @@ class ScriptedChat(BaseChatModel):
         try:
             if delay := self.delay(call) if callable(self.delay) else self.delay:
                 await asyncio.sleep(delay)
-            return _result(call, self._texts(call))
+            return _result(call, self.texts(call))
         finally:
             self._in_flight -= 1
             call.ended = time.perf_counter()
 
-    def _texts(self, call: Call) -> Sequence[str]:
+    def texts(self, call: Call) -> Sequence[str]:
+        """Returns what the script answers to a call.
+
+        Raises:
+            UnexpectedCall: It has no answer, or not as many samples as the call asks for.
+        """
         answer = self._answer(call)
         text = answer(call) if callable(answer) else answer
         texts = [text] * call.n if isinstance(text, str) else text
