@@ -1,6 +1,7 @@
 """G(p, s, k): asks the model for next thoughts of one partial solution."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from langgraph.types import Send
@@ -54,19 +55,20 @@ def generate(parts: Parts, way: Choose) -> Node:
     return fanned_out(node)
 
 
-async def _read(question: Thoughts, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
+async def _read(question: Thoughts, samples: list[str]) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Reads in a thread what takes long: a server's event loop must not wait for it."""
     if sum(map(len, samples)) > LONG:
         return await asyncio.to_thread(_found, question, samples)
     return _found(question, samples)
 
 
-def _found(question: Thoughts, samples: list[str]) -> tuple[list[dict[str, Any]], int]:
+def _found(question: Thoughts, samples: list[str]) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Returns the thoughts, and how many completions hold none or are outputs without an answer."""
     thoughts = question.read(samples)
     known = {thought["text"] for thought in thoughts}
     others = [text for text in samples if text not in known]
-    mute = [text for text in others if not thoughts or (len(samples) > 1 and not question.read([text]))]
+    several = len(samples) > 1
+    mute = [text for text in others if not thoughts or (several and not question.read([text]))]
     ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
     return thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends)
 

@@ -101,7 +101,8 @@ async def test_the_player_of_game24_makes_the_published_number_of_requests() -> 
     solved = 0
     for puzzle in PUZZLES:
         first, *_ = await solve(ask, puzzle)
-        solved += task.check(puzzle, task.answer(puzzle, first) or "")
+        [read] = task.ask(puzzle, "io", {}).read([first])
+        solved += task.check(puzzle, read or "")
     assert requests == 75 * len(PUZZLES)
     assert solved == len(PUZZLES)
 
