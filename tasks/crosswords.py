@@ -93,8 +93,7 @@ class Crosswords:
         board, exactly = board_of(path), options.get("repo_compat", False)
         prompt = Prompt(fill("crosswords/propose", board=board.render(clues_of(problem))))
         standing = set() if exactly else board.placed()
-        line = _LINE if exactly else _LENIENT
-        return Question(prompt, lambda samples: _proposed(samples, line, standing))
+        return Question(prompt, lambda samples: _proposed(samples, standing, exactly=exactly))
 
     def violation(self, problem: str, path: Path) -> str:
         """Returns which clues the last word of a path alters, if it alters a letter."""
@@ -135,11 +134,11 @@ def _placed(words: tuple[str, ...]) -> Board:
 
 
 def _proposed(
-    samples: Sequence[str], pattern: re.Pattern[str], standing: Collection[str]
+    samples: Sequence[str], standing: Collection[str], *, exactly: bool
 ) -> list[dict[str, Any]]:
     scores: dict[str, dict[str, Any]] = {}
     for line in (line for text in samples for line in text.split("\n")):
-        if not (found := pattern.match(line)):
+        if not (found := (_LINE if exactly else _LENIENT).match(line)):
             continue
         label, word, confidence = (part.lower() for part in found.groups())
         if (text := f"{label}. {word}") in standing:
