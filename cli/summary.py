@@ -18,7 +18,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import Prices, dollars, remedy, unknown
 from thoughtgraph.outcome import INTERRUPTED, REJECTED, rightness, verdict
 from thoughtgraph.settings import LIMIT_PREFIX
-from thoughtgraph.task import Pictures
+from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree, path_to
 from thoughtgraph.usage import Usage
 
@@ -35,13 +35,13 @@ def introduce(console: Console, plan: Plan, folder: Path, run: str) -> None:
     Raises:
         InputError: The file cannot be written.
     """
-    task = task_of(plan.task)
-    if not isinstance(task, Pictures):
+    picture = extras(task_of(plan.task)).picture
+    if picture is None:
         return
     file = folder / f"{run}.svg"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        results.write(str(file), task.picture(plan.problem))
+        results.write(str(file), picture(plan.problem))
     except OSError as error:
         raise InputError(
             f"cannot write {str(file)!r} ({error.strerror}); set THOUGHTGRAPH_DATA to a folder "

@@ -54,6 +54,9 @@ class Hints:
     """What earlier trials taught (Reflexion)."""
     thought: str = ""
     """A thought that lacks its action: only the action is asked for (ReAct)."""
+    wanted: Literal["step", "first", "answer"] = "step"
+    """What is asked for: a next step; the `first` steps, those that a problem's key entities lead
+    to (FGDIP's extractor); or an `answer` now, from an unfinished trajectory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,10 @@ class Moves(Task, Protocol):
     ) -> Question[Sequence[Move]]:
         """Returns what to ask for the next step; `style` is `react`, `itot` or `fgdip`.
 
-        Each completion, which may go on after the step, is read as one.
+        Each completion, which may go on after the step, is read as one. Where `hints` want the
+        first steps, the one completion is read as those, distinct and in order, and one that names
+        none as the step that the problem itself leads to, which is `malformed`; where they want an
+        answer, as a move with an `answer` or None.
         """
         ...
 
@@ -188,42 +194,11 @@ def scored(read: Callable[[str], float | None]) -> Callable[[Sequence[str]], Ver
 
 
 @runtime_checkable
-class Estimates(Task, Protocol):
-    """Can estimate how promising a trajectory is, from 1 to 10 (iToT's V)."""
-
-    def estimate(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Returns what to ask for the score; see `scored`."""
-        ...
-
-
-@runtime_checkable
 class Reflects(Moves, Protocol):
     """Can ask what was wrong with a trajectory (Reflexion)."""
 
     def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
         """Returns what to ask for the lesson of a failed trial, which is read on one line."""
-        ...
-
-
-@runtime_checkable
-class Extracts(Task, Protocol):
-    """Can name where to begin (FGDIP's extractor)."""
-
-    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
-        """Returns what to ask for the key entities of a problem.
-
-        The completion is read as the first steps that they lead to, distinct and in order; one
-        without an entity as the step that the problem itself leads to, which is `malformed`.
-        """
-        ...
-
-
-@runtime_checkable
-class Labels(Task, Protocol):
-    """Can tell how likely continuing a trajectory leads to the answer (FGDIP's step evaluator)."""
-
-    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Returns what to ask for sure, maybe or impossible; see `labelled`."""
         ...
 
 
@@ -239,17 +214,4 @@ class Verifies(Task, Protocol):
 
         A value above 0 accepts the answer; the verdict's `label` is the reason.
         """
-        ...
-
-
-@runtime_checkable
-class Concludes(Task, Protocol):
-    """Can be made to answer from an unfinished trajectory."""
-
-    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
-        """Returns what to ask for an answer now; it is read as None if there is none."""
-        ...
-
-    def normal(self, answer: str) -> str:
-        """Returns the form in which equal answers are equal texts."""
         ...

@@ -12,7 +12,7 @@ from typing import Any, get_args
 from thoughtgraph import registry
 from thoughtgraph.context import effective
 from thoughtgraph.errors import CapabilityError, InputError, SettingError
-from thoughtgraph.task import Checks, Shows, Task, lacking, members
+from thoughtgraph.task import Checks, Task, extras, lacking, members
 
 Oracle = Callable[[str], Awaitable[bool]]
 """Says whether an answer is right. A result that used one is labelled oracle."""
@@ -220,10 +220,10 @@ def _admit_examples(task: Task, settings: Mapping[str, Any], *, files: bool) -> 
     Raises:
         SettingError: The task has not so many.
     """
-    if settings.get("examples") not in ("", "own") or not isinstance(task, Shows):
+    demonstrations, wanted = extras(task).demonstrations, settings.get("shots", 0)
+    if settings.get("examples") not in ("", "own") or demonstrations is None:
         return
-    wanted = settings.get("shots", 0)
-    if (own := len(task.demonstrations(wanted))) < wanted:
+    if (own := len(demonstrations(wanted))) < wanted:
         other = ", or examples to a text file of yours" * files
         raise SettingError(
             f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most{other}"

@@ -37,10 +37,6 @@ class Ruling:
 class Plans(Task, Protocol):
     """Has plans of executable steps: a chunk of steps is run, never scored by a model."""
 
-    def shots(self, problem: str, options: Options) -> int:
-        """Returns how many solved examples there are for problems of this kind, under settings."""
-        ...
-
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
     ) -> Question[Sequence[Sequence[str]]]:
@@ -51,7 +47,8 @@ class Plans(Task, Protocol):
         Args:
             problem: The problem in canonical form.
             path: The accepted chunks so far.
-            shots: Which examples to show, by index, in order.
+            shots: Which examples to show, by index, in order; none where the task has none
+                (`thoughtgraph.task.Extras.shots`).
             steps: How many steps are wanted; None: all that remain.
             options: The run's settings.
         """

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from thoughtgraph.task import Options, Question, Shows, Task, Verdict
+from thoughtgraph.task import Options, Question, Task
 from thoughtgraph.tree import Path
 
 TWO_CALLS = "two_call"
@@ -26,7 +26,7 @@ class Faults:
 
 
 @runtime_checkable
-class Steps(Shows, Protocol):
+class Steps(Task, Protocol):
     """Is solved by reasoning steps in free words, one thought a step (Thought Rollback)."""
 
     def step(
@@ -53,19 +53,8 @@ class Reviews(Task, Protocol):
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
         """Returns what to ask about the steps of a path.
 
-        The completion is read for faults only where `protocol` says that it is to name them.
+        The completion is read for faults where `protocol` says that it is to name them. Where it
+        does not, and the last thought of the path holds its `analysis` by now, what is asked for is
+        the bad steps that the analysis names.
         """
-        ...
-
-    def locate(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Returns what to ask for the bad steps in the `analysis` of a path's last thought."""
-        ...
-
-
-@runtime_checkable
-class Scores(Task, Protocol):
-    """Can have a path of steps scored, from 0 to 1 (Thought Rollback's tree baseline)."""
-
-    def score(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Returns what to ask for the score of the last step of a path."""
         ...

@@ -13,7 +13,7 @@ executable plans can do in `thoughtgraph.planning`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from inspect import signature
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
@@ -168,20 +168,16 @@ class Inspects(Task, Protocol):
 
 
 @runtime_checkable
-class Shows(Task, Protocol):
-    """Has worked examples of its own."""
+class Estimates(Task, Protocol):
+    """Can estimate how promising a path of steps is."""
 
-    def demonstrations(self, count: int) -> Sequence[str]:
-        """Returns at most `count` of them, fewer where it has no more."""
-        ...
+    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the estimate; `style` says whose it is, and on which scale.
 
-
-@runtime_checkable
-class Constrains(Task, Protocol):
-    """Can tell, without a model, that a thought breaks what earlier thoughts fixed."""
-
-    def violation(self, problem: str, path: Path) -> str:
-        """Returns what the last thought of a path breaks, in words; empty if nothing."""
+        `itot`: Informed Tree of Thought's V, from 1 to 10; see `thoughtgraph.acting.scored`.
+        `fgdip`: its step evaluator's sure, maybe or impossible; see `thoughtgraph.acting.labelled`.
+        `level_tot`: from 0 to 1 (Thought Rollback's tree baseline).
+        """
         ...
 
 
@@ -229,13 +225,27 @@ class Checks(Task, Protocol):
         ...
 
 
-@runtime_checkable
-class Pictures(Task, Protocol):
-    """Can show what a problem is about."""
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What a task may have besides: no method needs it, and each holds for tasks without it."""
 
-    def picture(self, problem: str) -> str:
-        """Returns an SVG image."""
-        ...
+    violation: Callable[[str, Path], str] = lambda problem, path: ""
+    """From problem and path to what its last thought breaks of what earlier ones fixed, in words
+    and without a model; empty if nothing."""
+    normal: Callable[[str], str] = lambda answer: answer
+    """From an answer to the form in which equal answers are equal texts."""
+    demonstrations: Callable[[int], Sequence[str]] | None = None
+    """Returns at most so many worked examples of the task's own, fewer where it has no more."""
+    shots: Callable[[str, Options], int] = lambda problem, options: 0
+    """From problem and settings to how many solved examples a plan's prompt may show."""
+    picture: Callable[[str], str] | None = None
+    """From a problem to an SVG image of what it is about."""
+
+
+def extras(task: object) -> Extras:
+    """Returns what a task has besides its capabilities."""
+    found: dict[str, Any] = {each.name: getattr(task, each.name, None) for each in fields(Extras)}
+    return Extras(**{name: function for name, function in found.items() if callable(function)})
 
 
 def lacking(task: object, needed: Sequence[type]) -> list[type]:

@@ -32,6 +32,8 @@ EXAMPLES = "examples"
 JUDGES = {role: f"{role}_{EXAMPLES}" for role in ("estimate", "extract", "label", "verify")}
 """The judging roles that are shown worked examples, and the setting that chooses them."""
 
+SCORED = scored(judgements.score)
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -114,6 +116,10 @@ class Knowledge(ZeroShot):
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
         """Returns the trajectory so far, to be gone on with at the next thought."""
+        if hints.wanted == "first":
+            return self._first_steps(problem, options)
+        if hints.wanted == "answer":
+            return self._conclusion(problem, path)
         step = len(path) + 1
         most = ITOT_EXAMPLES if style == "itot" else 0
         text = fill(
@@ -131,12 +137,13 @@ class Knowledge(ZeroShot):
             prompt = Prompt("\n".join([*lines, f"Thought {step}:"]), stop=(STOP,))
         return Question(prompt, each(lambda text: read_move(text, hints.thought)))
 
-    # Estimates, Reflects
+    # Estimates, Reflects, Verifies
 
-    def estimate(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Returns what to ask for relevance, progress, potential and a score."""
-        prompt = _judge("estimate", options, trajectory=self._so_far(problem, path))
-        return Question(prompt, scored(judgements.score))
+    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
+        fgdip = style == "fgdip"
+        role, read = "label" if fgdip else "estimate", judgements.label if fgdip else SCORED
+        return Question(_judge(role, options, trajectory=self._so_far(problem, path)), read)
 
     def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
         """Returns what to ask: what went wrong, and what to do next time."""
@@ -144,9 +151,7 @@ class Knowledge(ZeroShot):
         prompt = Prompt(fill("acting/reflect", lessons=_lessons(hints), trajectory=so_far))
         return Question(prompt, lambda samples: judgements.lesson(samples[0]))
 
-    # Extracts, Labels, Verifies, Concludes
-
-    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+    def _first_steps(self, problem: str, options: Options) -> Question[Sequence[Move]]:
         """Returns what to ask for the entities to begin with, each of which is searched.
 
         Without any, the problem's own words are.
@@ -162,11 +167,6 @@ class Knowledge(ZeroShot):
 
         return Question(_judge("extract", options, question=self._question(problem)), read)
 
-    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Returns what to ask for sure, maybe or impossible."""
-        prompt = _judge("label", options, trajectory=self._so_far(problem, path))
-        return Question(prompt, judgements.label)
-
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         """Returns what to ask whether an answer is on topic and the possible one."""
         question = self._question(problem)
@@ -174,14 +174,14 @@ class Knowledge(ZeroShot):
         prompt = _judge("verify", options, question=question, answer=answer, finish=finish)
         return Question(prompt, judgements.judgement)
 
-    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+    def _conclusion(self, problem: str, path: Path) -> Question[Sequence[Move]]:
         """Returns what to ask for an answer from what is known so far.
 
         It is read as one that was asked for outright.
         """
         so_far = self._so_far(problem, path)
         prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
-        return Question(prompt, lambda samples: self.answer(problem, samples[0]))
+        return Question(prompt, each(lambda text: Move(text, answer=self.answer(problem, text))))
 
     def normal(self, answer: str) -> str:
         """Returns an answer as HotpotQA's scorer compares it."""

@@ -75,7 +75,16 @@ class Reasoning(ABC):
         return Question(prompt, each(partial(self._read, problem, path)))
 
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Returns what to ask about the steps of a path, whether it ends or not."""
+        """Returns what to ask about the steps of a path, or for those that its analysis names."""
+        last, apart = path[-1], options["protocol"] == TWO_CALLS
+        if apart and "analysis" in last:
+            asked = fill(
+                "rollback/extract",
+                question=problem,
+                count=counted(path),
+                analysis=last["analysis"],
+            )
+            return Question(Prompt(asked, system=load("rollback/extract_system")), _faults(path))
         asked = fill(
             "rollback/analyse",
             topic=self.topic,
@@ -83,19 +92,13 @@ class Reasoning(ABC):
             count=counted(path),
             steps=numbered(path),
         )
-        if path[-1]["status"] == "terminal":
+        if last["status"] == "terminal":
             asked = fill("rollback/analyse_solution", analysis=asked)
-        if options["protocol"] != TWO_CALLS:
+        if not apart:
             asked = fill("rollback/report", analysis=asked)
         return Question(Prompt(asked, system=load("rollback/analyse_system")), _faults(path))
 
-    def locate(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Returns what to ask for the numbers of the bad steps that a path's analysis names."""
-        analysis, count = path[-1]["analysis"], counted(path)
-        asked = fill("rollback/extract", question=problem, count=count, analysis=analysis)
-        return Question(Prompt(asked, system=load("rollback/extract_system")), _faults(path))
-
-    def score(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
         """Returns what to ask for the score of a path's steps, from 0 to 1."""
         values = {"topic": self.topic, "question": problem, "count": counted(path)}
         asked = fill("rollback/score", **values, steps=numbered(path))

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from support.fake_server import FakeServer, Fault, Seen, after
 
 import thoughtgraph as tg
 from thoughtgraph.cli.app import main
+from thoughtgraph.task import extras
 
 ARCHITECTURE = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", ARCHITECTURE, re.M | re.S)
@@ -167,3 +169,32 @@ def test_a_class_is_answered_with_its_object(own: dict[str, Any]) -> None:
         tg.build("io", task=own["Capitals"])
     with pytest.raises(tg.InputError, match=r"object is no task, it needs id, read\(text\)"):
         tg.solve("x", task=object())  # type: ignore[arg-type]
+
+
+def test_a_task_may_be_any_object_with_the_functions(
+    own: dict[str, Any], server: FakeServer
+) -> None:
+    haiku = own["Haiku"]()
+    names = ("id", "read", "published", "propose", "value", "output")
+    task = SimpleNamespace(**{name: getattr(haiku, name) for name in names})
+    assert tg.solve("the sea", task=task, model=server.specifier)["answer"] == "\n".join(POEM)
+
+
+def test_what_a_task_may_have_besides_holds_for_tasks_without_it() -> None:
+    none = extras(object())
+    assert none.violation("", ()) == "" and none.normal("A b") == "A b"
+    assert none.shots("", {}) == 0
+    assert none.demonstrations is None and none.picture is None
+    some = extras(SimpleNamespace(normal=str.casefold, picture="no function"))
+    assert some.normal("A b") == "a b" and some.picture is None
+
+
+def test_fgdip_needs_a_step_an_estimate_and_a_judgement(own: dict[str, Any]) -> None:
+    with pytest.raises(tg.CapabilityError) as caught:
+        tg.build("fgdip", task=own["Haiku"]())
+    for form in (
+        "move(problem, path, style, options, hints)",
+        "estimate(problem, path, style, options)",
+        "verify(problem, answer, options)",
+    ):
+        assert form in str(caught.value)

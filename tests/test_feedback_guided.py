@@ -236,7 +236,8 @@ def test_a_puzzle_without_a_first_equation_is_none_of_its_own_steps() -> None:
     asked = task.move(puzzle, path, "react", {}, Hints()).prompt.user
     assert "The steps so far" not in asked
     assert asked.endswith("Numbers: 4 9 10 13\nStep:")
-    assert task.conclude(puzzle, path, {}).prompt.user.endswith("Input: 4 9 10 13")
+    concluded = task.move(puzzle, path, "fgdip", {}, Hints(wanted="answer"))
+    assert concluded.prompt.user.endswith("Input: 4 9 10 13")
 
 
 async def test_the_exact_check_of_a_task_may_judge_answers() -> None:

@@ -48,11 +48,10 @@ def test_a_setting_of_a_method_says_what_it_is_and_where_its_default_comes_from(
         ("tot_dfs", {"evaluate": "inspect"}, ["Proposes", "Inspects"]),
         ("itot_dfs", {}, ["Acts"]),
         ("itot_best_first", {}, ["Acts", "Estimates"]),
-        (
-            "fgdip",
-            {"answer_evaluator": False},
-            ["Moves", "Concludes", "Extracts", "Labels"],
-        ),
+        ("fgdip", {}, ["Moves", "Estimates", "Verifies"]),
+        ("fgdip", {"answer_evaluator": False}, ["Moves", "Estimates"]),
+        ("fgdip", {"step_evaluator": False, "exact_check": True}, ["Moves", "Checks"]),
+        ("level_tot", {}, ["Steps", "Estimates"]),
     ],
 )
 def test_settings_say_what_a_task_must_be_able_to_do(

@@ -11,7 +11,7 @@ from thoughtgraph.jobs import Job
 from thoughtgraph.method import load
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.task import Outputs, Pictures, Prompt, Question, Task, Values, Votes
+from thoughtgraph.task import Outputs, Prompt, Question, Task, Values, Votes, extras
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 Result = Mapping[str, Any]
@@ -128,10 +128,9 @@ class Renderer:
 
     def picture(self) -> str | None:
         """Returns the problem's picture as an SVG image, None when its task has none."""
-        if not isinstance(self._task, Pictures):
-            return None
+        picture = extras(self._task).picture
         try:
-            return self._task.picture(self._problem)
+            return None if picture is None else picture(self._problem)
         except FOREIGN:
             return None
 

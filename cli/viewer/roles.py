@@ -2,16 +2,20 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
-from thoughtgraph.acting import Concludes, Estimates, Extracts, Hints, Labels, Reflects, Verifies
+from thoughtgraph.acting import Acts, Hints, Moves, Reflects, Verifies
 from thoughtgraph.nodes.act import hints_of
 from thoughtgraph.nodes.acting.trial import UNSAID
-from thoughtgraph.reasoning import Reviews, Scores
-from thoughtgraph.task import Inspects, Judges, Prompt, Question, Task
+from thoughtgraph.reasoning import Reviews
+from thoughtgraph.task import Estimates, Inspects, Judges, Prompt, Question, Task
 from thoughtgraph.tree import Thought, Tree, path_to
 
 Render = Callable[[], Prompt | Question[Any]]
+WANTED: Mapping[str, Literal["first", "answer"]] = {"extract": "first", "conclude": "answer"}
+"""What nodes want of a move that is no ordinary one."""
+ESTIMATES = {"value": "itot", "step_eval": "fgdip", "score": "level_tot"}
+"""In whose style the roles estimate a path."""
 
 
 class Search(NamedTuple):
@@ -33,12 +37,10 @@ def special(search: Search, key: str) -> tuple[str, Render] | None:
     """Returns the role and prompt that made a thought, where it was no ordinary generation."""
     task, problem, settings = search.task, search.problem, search.settings
     thought = search.tree[key]
-    made = thought.get("created_by", {}).get("node")
-    if made == "extract" and isinstance(task, Extracts):
-        return made, lambda: task.extract(problem, settings)
-    if made == "conclude" and isinstance(task, Concludes):
-        path = path_to(search.tree, thought["parent"] or "")
-        return made, lambda: task.conclude(problem, path, settings)
+    made = str(thought.get("created_by", {}).get("node"))
+    if made in WANTED and isinstance(task, Moves):
+        path, hints = path_to(search.tree, thought["parent"] or ""), Hints(wanted=WANTED[made])
+        return made, lambda: task.move(problem, path, "fgdip", settings, hints)
     return None
 
 
@@ -47,24 +49,25 @@ def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
     task, problem, settings = search.task, search.problem, search.settings
     thought, path = search.tree[key], path_to(search.tree, key)
     answer, asked = thought.get("answer") or "", thought.get("usage", {})
-    if Estimates in search.needs and isinstance(task, Estimates) and "value" in thought:
-        yield "value", lambda: task.estimate(problem, path, settings)
+    if isinstance(task, Estimates):
+        # A value of iToT may be an earlier one's: the thought itself asked for none then.
+        valued = "value" in thought and {Acts, Estimates} <= search.needs
+        for role, style in ESTIMATES.items():
+            if valued if role == "value" else role in asked:
+                yield role, partial(task.estimate, problem, path, style, settings)
     if Inspects in search.needs and isinstance(task, Inspects) and "value" in thought:
         parts = (question.prompt for question in task.inspect(problem, path, settings))
         for prompt in dict.fromkeys(parts):
             yield "value", partial(_same, prompt)
-    if "step_eval" in asked and isinstance(task, Labels):
-        yield "step_eval", lambda: task.label(problem, path, settings)
     if "answer_eval" in asked and isinstance(task, Verifies):
         yield "answer_eval", lambda: task.verify(problem, answer, settings)
     if "judge" in asked and isinstance(task, Judges):
         yield "judge", lambda: task.judge(problem, answer, settings)
     if isinstance(task, Reviews) and "analysis" in thought:
-        yield "analyse", lambda: task.analyse(problem, path, settings)
+        unread = cast("Thought", {k: v for k, v in thought.items() if k != "analysis"})
+        yield "analyse", lambda: task.analyse(problem, [*path[:-1], unread], settings)
     if isinstance(task, Reviews) and "analysis_raw" in thought:
-        yield "extract_index", lambda: task.locate(problem, path, settings)
-    if isinstance(task, Scores) and "score" in asked:
-        yield "score", lambda: task.score(problem, path, settings)
+        yield "extract_index", lambda: task.analyse(problem, path, settings)
     if "lesson" in thought and isinstance(task, Reflects):
         yield "reflect", lambda: task.reflect(problem, path, settings, search.hints(key))
 

@@ -5,10 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from thoughtgraph.acting import Concludes, Extracts, Labels, Moves, Verifies
+from thoughtgraph.acting import Moves, Verifies
 from thoughtgraph.settings.acting import ActingSettings
 from thoughtgraph.settings.base import judge_examples
-from thoughtgraph.task import Checks
+from thoughtgraph.task import Checks, Estimates
 
 
 class FgdipSettings(ActingSettings):
@@ -71,11 +71,9 @@ class FgdipSettings(ActingSettings):
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
         """Returns what a task must be able to do; see `Settings.needs`."""
-        needed: list[type] = [Moves, Concludes]
-        if self.extractor:
-            needed.append(Extracts)
+        needed: list[type] = [Moves]
         if self.step_evaluator:
-            needed.append(Labels)
+            needed.append(Estimates)
         if self.answer_evaluator:
             needed.append(Checks if self.exact_check else Verifies)
         return needed

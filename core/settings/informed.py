@@ -5,9 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from thoughtgraph.acting import Acts, Estimates
+from thoughtgraph.acting import Acts
 from thoughtgraph.settings.acting import ActingSettings
 from thoughtgraph.settings.base import judge_examples
+from thoughtgraph.task import Estimates
 
 
 class ItotDfsSettings(ActingSettings):

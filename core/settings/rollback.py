@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from thoughtgraph.reasoning import Reviews, Scores, Steps
+from thoughtgraph.reasoning import Reviews, Steps
 from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.task import Estimates
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
 """How several solutions make one answer."""
@@ -117,4 +118,4 @@ class LevelTotSettings(ReasoningSettings):
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
         """Returns what a task must be able to do; see `Settings.needs`."""
-        return [Steps, Scores]
+        return [Steps, Estimates]

@@ -16,7 +16,7 @@ from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.reducers import Frame, Restack
 from thoughtgraph.state import DfsState
-from thoughtgraph.task import Constrains
+from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
 
 DUPLICATE = "proposed twice; the first one counts"
@@ -159,6 +159,4 @@ def _greedy(parts: Parts, state: DfsState, candidates: Sequence[str]) -> str:
 
 def _violation(parts: Parts, state: DfsState, key: str) -> str:
     task = parts.task_for(state["settings"], object)
-    if not isinstance(task, Constrains):
-        return ""
-    return task.violation(state["problem"], path_to(state["tree"], key))
+    return extras(task).violation(state["problem"], path_to(state["tree"], key))

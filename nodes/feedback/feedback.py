@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
-from thoughtgraph.acting import Concludes, Extracts, Labels, Verifies
+from thoughtgraph.acting import Hints, Moves, Verifies
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.act import ask_step, hints_of, noted, same_action, written
 from thoughtgraph.nodes.ask import Asker, spent_on
@@ -16,7 +16,7 @@ from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import FeedbackState, SearchState
-from thoughtgraph.task import Checks, Question, Verdict
+from thoughtgraph.task import Checks, Estimates, Question, Task, Verdict, extras
 from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
 from thoughtgraph.usage import remaining_thoughts
 
@@ -36,8 +36,8 @@ def extract(parts: Parts) -> Node:
 
     async def node(state: FeedbackState) -> dict[str, Any]:
         settings, problem = state["settings"], state["problem"]
-        task, asker = parts.task_for(settings, Extracts), Asker(parts, state)
-        question = task.extract(problem, settings)
+        task, asker = parts.task_for(settings, Moves), Asker(parts, state)
+        question = task.move(problem, (), STYLE, settings, Hints(wanted="first"))
         samples = await asker.samples(question.prompt, role="extract")
         if samples is None:
             return {"stop_reason": "budget", **asker.update()}
@@ -172,14 +172,15 @@ def conclude(parts: Parts) -> Node:
 
     async def node(state: FeedbackState) -> dict[str, Any]:
         settings, problem, tree = state["settings"], state["problem"], state["tree"]
-        task, asker = parts.task_for(settings, Concludes), Asker(parts, state)
+        task, asker = parts.task_for(settings, Moves), Asker(parts, state)
         hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
         deepest = max(hopeful, key=lambda key: tree[key]["depth"])
-        question = task.conclude(problem, path_to(tree, deepest), settings)
+        path, hints = path_to(tree, deepest), Hints(wanted="answer")
+        question = task.move(problem, path, STYLE, settings, hints)
         samples = await asker.samples(question.prompt, role="conclude")
         if samples is None:
             return asker.update()
-        answer = question.read(samples)
+        answer = question.read(samples)[0].answer
         if answer is None:
             asker.meter.parse_error("conclude")
             return asker.update()
@@ -209,8 +210,8 @@ def answers(parts: Parts, found: SearchState) -> Sequence[str]:
         ends = [key for key in state["frontier"] if "answer" in tree[key]]
         cut_short = state["stop_reason"] in ("budget", "error") and not ends
         return [key for key in tree if "answer" in tree[key]] if cut_short else ends
-    task = parts.task_for(state["settings"], Concludes)
-    form = {key: task.normal(tree[key].get("answer") or "") for key in rejected}
+    normal = extras(parts.task_for(state["settings"], Task)).normal
+    form = {key: normal(tree[key].get("answer") or "") for key in rejected}
     often = Counter(form.values())
     latest = {key: at for at, key in enumerate(rejected)}
     return sorted(rejected, key=lambda key: (-often[form[key]], -latest[key]))
@@ -229,8 +230,8 @@ def _shown(state: FeedbackState) -> Shown:
 
 
 def _question(parts: Parts, job: Job) -> Question[Verdict]:
-    task = parts.task_for(job["settings"], Labels)
-    return task.label(job["problem"], job["path"], job["settings"])
+    task = parts.task_for(job["settings"], Estimates)
+    return task.estimate(job["problem"], job["path"], STYLE, job["settings"])
 
 
 def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:

@@ -4,15 +4,16 @@ from typing import Any
 
 from langgraph.types import Send
 
-from thoughtgraph.acting import Estimates
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.judge import as_json, judging, key_of
 from thoughtgraph.nodes.limits import grants
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question, Verdict
+from thoughtgraph.task import Estimates, Question, Verdict
 from thoughtgraph.tree import Thought, path_to
+
+STYLE = "itot"
 
 
 def estimate(parts: Parts) -> Node:
@@ -41,14 +42,14 @@ def known_value(parts: Parts, state: SearchState, key: str, verdicts: dict[str, 
     """Returns the value of a trajectory that reads exactly like an earlier one, if there is one."""
     task = parts.task_for(state["settings"], Estimates)
     path = path_to(state["tree"], key)
-    question = task.estimate(state["problem"], path, state["settings"])
+    question = task.estimate(state["problem"], path, STYLE, state["settings"])
     verdict = verdicts.get(key_of(question.prompt))
     return {} if verdict is None else {"value": verdict["value"]}
 
 
 def _question(parts: Parts, job: Job) -> Question[Verdict]:
     task = parts.task_for(job["settings"], Estimates)
-    return task.estimate(job["problem"], job["path"], job["settings"])
+    return task.estimate(job["problem"], job["path"], STYLE, job["settings"])
 
 
 def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:

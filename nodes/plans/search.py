@@ -17,7 +17,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import Branch, PlanState
-from thoughtgraph.task import Question
+from thoughtgraph.task import Question, extras
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
 from thoughtgraph.usage import Usage, add_usage, remaining_thoughts
 
@@ -40,7 +40,7 @@ def next_steps(portion: Portion) -> Choose:
     def way(parts: Parts, job: Job) -> Thoughts:
         settings, problem, path = job["settings"], job["problem"], job["path"]
         task, index = parts.task_for(settings, Plans), job.get("expansion", 0)
-        library = task.shots(problem, settings)
+        library = extras(task).shots(problem, settings)
         shots = drawn_shots(settings, problem, job["thought"], index, library)
         most = portion(settings, len(path) + 1, index)
         made = {"node": "generate", "expansion": index, "shots": shots, "steps": most}

@@ -64,7 +64,7 @@ def extract_index(parts: Parts) -> Node:
     async def node(job: Job) -> dict[str, Any]:
         asker, key = Asker(parts, job), job["thought"]
         task = parts.task_for(job["settings"], Reviews)
-        question = task.locate(job["problem"], job["path"], job["settings"])
+        question = task.analyse(job["problem"], job["path"], job["settings"])
         found = await judge(asker, question, role="extract_index", draw=_draw(job))
         if found is None:
             return asker.update()

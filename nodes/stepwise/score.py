@@ -10,10 +10,11 @@ from thoughtgraph.nodes.judge import judging
 from thoughtgraph.nodes.limits import grants
 from thoughtgraph.nodes.steps import ended
 from thoughtgraph.parts import Parts
-from thoughtgraph.reasoning import Scores
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question, Verdict
+from thoughtgraph.task import Estimates, Question, Verdict
 from thoughtgraph.tree import Thought
+
+STYLE = "level_tot"
 
 
 def score(parts: Parts) -> Node:
@@ -62,8 +63,8 @@ def keep_best() -> Node:
 
 
 def _question(parts: Parts, job: Job) -> Question[Verdict]:
-    task = parts.task_for(job["settings"], Scores)
-    return task.score(job["problem"], job["path"], job["settings"])
+    task = parts.task_for(job["settings"], Estimates)
+    return task.estimate(job["problem"], job["path"], STYLE, job["settings"])
 
 
 def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:

@@ -30,20 +30,6 @@ class FeedbackSteps(ABC):
     def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt for next equations, which is the task's."""
 
-    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
-        """Returns what to ask for the first n distinct equations.
-
-        Without any the problem itself stands for one, which is none.
-        """
-
-        def read(samples: Sequence[str]) -> Sequence[Move]:
-            steps = [step_in(line) for line in samples[0].split("\n")]
-            equations = dict.fromkeys(step for step in steps if step and "left: " in step)
-            first = [Move(equation) for equation in equations][: options["n_generate"]]
-            return first or [Move(problem, malformed=True)]
-
-        return Question(self.next_steps(problem, (), options), read)
-
     def move(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
@@ -51,7 +37,9 @@ class FeedbackSteps(ABC):
 
         The answer follows from the equations, so its prompt asks for no other way.
         """
-        if _reduced(problem, path):
+        if hints.wanted == "first":
+            return self._first_steps(problem, options)
+        if hints.wanted == "answer" or _reduced(problem, path):
             return Question(_answer(problem, path), each(_answered))
         steps = _equations(problem, path)
         taken = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
@@ -66,10 +54,19 @@ class FeedbackSteps(ABC):
         )
         return Question(prompt, each(_first_step))
 
-    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Returns what to ask whether the numbers left can reach 24; the last word is read."""
-        prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
-        return Question(prompt, lambda samples: labelled(LABELS.get(last_word(samples[0]))))
+    def _first_steps(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        """Returns what to ask for the first n distinct equations.
+
+        Without any the problem itself stands for one, which is none.
+        """
+
+        def read(samples: Sequence[str]) -> Sequence[Move]:
+            steps = [step_in(line) for line in samples[0].split("\n")]
+            equations = dict.fromkeys(step for step in steps if step and "left: " in step)
+            first = [Move(equation) for equation in equations][: options["n_generate"]]
+            return first or [Move(problem, malformed=True)]
+
+        return Question(self.next_steps(problem, (), options), read)
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         """Returns what to ask whether an expression uses each number once for 24."""
@@ -77,13 +74,15 @@ class FeedbackSteps(ABC):
             Prompt(fill("game24/verify", input=problem, answer=answer)), judgements.judgement
         )
 
-    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
-        """Returns what to ask for the answer that the equations make."""
-        return Question(_answer(problem, path), lambda samples: answer_in(samples[0]))
-
     def normal(self, answer: str) -> str:
         """Returns an expression without its spaces."""
         return "".join(answer.split())
+
+
+def label(problem: str, path: Path) -> Question[Verdict]:
+    """Returns what to ask whether the numbers left can reach 24; the last word is read."""
+    prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
+    return Question(prompt, lambda samples: labelled(LABELS.get(last_word(samples[0]))))
 
 
 def _answered(text: str) -> Move:

@@ -16,7 +16,7 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.game24 import steps as game24_steps
-from thoughtgraph.tasks.game24.feedback import FeedbackSteps
+from thoughtgraph.tasks.game24.feedback import FeedbackSteps, label
 from thoughtgraph.tasks.game24.lines import ANSWER, EQUATION, answer_in, remaining, step_in, taken
 from thoughtgraph.tasks.game24.steps import StructuredSteps
 from thoughtgraph.tasks.words import last_word
@@ -157,6 +157,12 @@ class Game24(StructuredSteps, FeedbackSteps):
         if len(lines) == STEPS and not any("answer" in line.lower() for line in lines):
             return Verdict(0.0, "four equations and no answer", instead=prompt)
         return Question(prompt, _summed)
+
+    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask: FGDIP's verdict on the numbers left, else a score of the steps."""
+        if style == "fgdip":
+            return label(problem, path)
+        return super().estimate(problem, path, style, options)
 
     def check(self, problem: str, answer: str) -> bool:
         """Returns whether an expression uses each number once and equals 24 exactly."""

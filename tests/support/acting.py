@@ -94,6 +94,13 @@ class Errand:
             *([f"act on {hints.thought}"] if hints.thought else []),
         ]
         lines = [f"{style}|{problem}", *map(shown_step, path), *shown, hints.tools]
+        if hints.wanted == "first":
+            return self._first_steps(problem)
+        if hints.wanted == "answer":
+            asked = "\n".join([f"conclude|{problem}", *map(shown_step, path)])
+            return Question(
+                Prompt(asked), each(lambda text: Move(text, answer=text.strip() or None))
+            )
 
         def read(text: str) -> Move:
             line = text.strip("\n").split("\n")[0]
@@ -104,7 +111,10 @@ class Errand:
 
         return Question(Prompt("\n".join(lines), stop=("\nObservation",)), each(read))
 
-    def estimate(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
+        if style == "fgdip":
+            return Question(Prompt("\n".join([f"label|{problem}", *map(shown_step, path)])), _label)
+
         def score(text: str) -> float | None:
             try:
                 return float(text.removeprefix("Score: "))
@@ -118,7 +128,7 @@ class Errand:
         asked = "\n".join([f"reflect|{problem}", *map(shown_step, path)])
         return Question(Prompt(asked), lambda samples: " ".join(samples[0].split()))
 
-    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+    def _first_steps(self, problem: str) -> Question[Sequence[Move]]:
         def read(samples: Sequence[str]) -> Sequence[Move]:
             places = [part.strip() for part in samples[0].split(",") if part.strip()]
             return [
@@ -128,13 +138,6 @@ class Errand:
 
         return Question(Prompt(f"extract|{problem}"), read)
 
-    def label(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        def read(samples: Sequence[str]) -> Verdict:
-            labels: tuple[Label, ...] = ("sure", "maybe", "impossible")
-            return labelled(next((label for label in labels if label == samples[0]), None))
-
-        return Question(Prompt("\n".join([f"label|{problem}", *map(shown_step, path)])), read)
-
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         def read(samples: Sequence[str]) -> Verdict:
             verdict, _, reason = samples[0].partition(" ")
@@ -142,15 +145,16 @@ class Errand:
 
         return Question(Prompt(f"verify|{problem}|{answer}"), read)
 
-    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
-        asked = "\n".join([f"conclude|{problem}", *map(shown_step, path)])
-        return Question(Prompt(asked), lambda samples: samples[0].strip() or None)
-
     def normal(self, answer: str) -> str:
         return answer.casefold()
 
     def check(self, problem: str, answer: str) -> bool:
         return answer == problem
+
+
+def _label(samples: Sequence[str]) -> Verdict:
+    labels: tuple[Label, ...] = ("sure", "maybe", "impossible")
+    return labelled(next((label for label in labels if label == samples[0]), None))
 
 
 def shown_step(thought: Thought) -> str:
