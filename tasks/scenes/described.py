@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from thoughtgraph.tasks.scenes.question_reading import Thing
-from thoughtgraph.tasks.scenes.question_words import PartGroup
+from thoughtgraph.tools.scenes.scene import PartGroup
 
 Places = frozenset[int]
 """Which descriptions of the question something may be; several when they read the same."""

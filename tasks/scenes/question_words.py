@@ -5,28 +5,20 @@ CLEVR's and PTR's templates; a word it does not know makes the sequence inexact,
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from thoughtgraph.tools.scenes.scene import PartGroup
 from thoughtgraph.tools.scenes.vocabulary import (
     ANY,
     KINDS,
-    NUMBERS,
     RELATIONS,
     SINGULARS,
     SIZES,
     SYNONYMS,
     Style,
+    number_of,
 )
-
-
-class PartGroup(NamedTuple):
-    """A part as a description has it, such as "two red legs"."""
-
-    number: int | None
-    color: str | None
-    part: str | None
 
 
 class Mention(NamedTuple):
@@ -80,7 +72,6 @@ FUNCTION_WORDS = frozenset(
 """The words of the public templates that name nothing of a scene."""
 
 _TOKEN = re.compile(r"[a-z]+|\d+")
-_NUMBERS: Mapping[str, int] = {**NUMBERS, **{str(n): n for n in range(100)}}
 
 
 def said(question: str, style: Style) -> Said:
@@ -151,10 +142,11 @@ class _Scanner:
         if not self.next_is(("with",)):
             self.mention(noun, category)
             return True
-        number, color, here = None, None, start
-        article = here < len(self.words) and self.words[here] in ("a", "an")
-        if article or (here < len(self.words) and self.words[here] in _NUMBERS):
-            number, here = (1 if article else _NUMBERS[self.words[here]]), here + 1
+        color, here = None, start
+        first = "" if here >= len(self.words) else self.words[here]
+        article, number = first in ("a", "an"), number_of(first)
+        if number is not None:
+            here += 1
         if self.kind(here) == "color":
             color, here = self.words[here], here + 1
         part = self.part_here(here)
@@ -195,8 +187,8 @@ class _Scanner:
             word = "size"  # "how big is it"
         elif word in self.kinds:
             self.content.add(word)
-        elif word in _NUMBERS:
-            self.content.add(str(_NUMBERS[word]))
+        elif word not in FUNCTION_WORDS and (number := number_of(word)) is not None:
+            self.content.add(str(number))
         self.known = self.known and word in FUNCTION_WORDS
         self.items.append(Item("word", word))
         self.at += 1

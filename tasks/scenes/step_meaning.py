@@ -21,7 +21,8 @@ from thoughtgraph.tasks.scenes.described import (
 )
 from thoughtgraph.tasks.scenes.interpreter import Done, Given, Ref
 from thoughtgraph.tasks.scenes.question_reading import Reading, read
-from thoughtgraph.tasks.scenes.question_words import PartGroup
+from thoughtgraph.tools.scenes.part_lists import in_groups
+from thoughtgraph.tools.scenes.scene import PartGroup
 from thoughtgraph.tools.scenes.vocabulary import (
     ANY,
     KINDS,
@@ -55,7 +56,7 @@ class Sense:
         if step.tool in ("query_relation", "filter_relation"):
             name = relation_of(str(constant))
             return {name} if name else set()
-        number = number_of(constant) if isinstance(constant, str) else constant
+        number = number_of(constant)
         if number is not None:
             return {str(number)} if number != 1 else set()
         word = canonical(str(constant))
@@ -63,9 +64,9 @@ class Sense:
 
     def earlier(self, constant: str | int) -> int | None:
         """Returns the last step whose value a constant repeats."""
+        number = number_of(constant)
         for at in range(len(self.steps) - 1, -1, -1):
             value = self.steps[at].value
-            number = number_of(constant) if isinstance(constant, str) else constant
             same_word = isinstance(value, str) and canonical(value) == canonical(str(constant))
             if same_word or (type(value) is int and value == number):
                 return at
@@ -97,32 +98,27 @@ class Sense:
 
     def filtered(self, step: Done, items: tuple[Given, ...], pool: Given) -> Described:
         found = self.described(pool)
-        number: int | None = None
-        color: str | None = None
-        groups: list[PartGroup] = []
+        words: list[PartGroup] = []
         references: list[About] = []
         for item in items:
             about = self.value_of(item) if isinstance(item, Ref) else self.repeated(step, item)
             if about:
                 references.append(about)
                 continue
-            count = number_of(item) if isinstance(item, str) else item
+            count = number_of(item) if isinstance(item, (str, int)) else None
             word = canonical(str(item))
             kind = KINDS[self.style].get(word)
-            if isinstance(count, int):
-                number = count
+            if count is not None:
+                words.append(PartGroup(number=count))
             elif kind == "part":
-                groups.append(PartGroup(number, color, word))
-                number = color = None
+                words.append(PartGroup(part=word))
             elif kind == "category":
                 found = found.of_category(word)
             elif kind == "color" and self.style == "ptr":
-                color = word
+                words.append(PartGroup(color=word))
             elif word != ANY:
                 found = found.and_also(Described(words=frozenset([word])))
-        if number is not None or color is not None:
-            last = groups.pop() if groups else PartGroup(None, None, None)
-            groups.append(PartGroup(number or last.number, color or last.color, last.part))
+        groups = in_groups(words)
         if references:
             return found.and_also(_alike(references, groups))
         return found.and_also(Described(groups=frozenset(groups)))

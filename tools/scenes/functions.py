@@ -5,7 +5,7 @@ Where the paper's one line leaves a case open, the decision stands in the tool's
 
 from collections.abc import Sequence
 
-from thoughtgraph.tools.scenes.part_lists import attributes_wanted, parts_wanted
+from thoughtgraph.tools.scenes.part_lists import attributes_wanted, fits, parts_wanted
 from thoughtgraph.tools.scenes.scene import Part
 from thoughtgraph.tools.scenes.values import (
     Item,
@@ -53,7 +53,7 @@ def filter_part(view: View, words: Item, given: Item) -> Value:
         i
         for i in pool
         if category in (None, _category(view, i))
-        and all(any(g.fits(*each) for each in _parts(view, i)) for g in groups)
+        and all(any(fits(g, *each) for each in _parts(view, i)) for g in groups)
     ]
     return _left(view, chosen, "no object here has that")
 

@@ -1,58 +1,62 @@
 """What the list of filter_part asks for: groups of number, color and part, or attributes."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
 
-from thoughtgraph.tools.scenes.scene import Part
+from thoughtgraph.tools.scenes.scene import Part, PartGroup
 from thoughtgraph.tools.scenes.values import Item, PlanError, View, kind, number, text
 from thoughtgraph.tools.scenes.vocabulary import ANY, number_of
 
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is asked of one part: how many, which color, which part; None = any."""
-
-    number: int | None = None
-    color: str | None = None
-    part: str | None = None
-
-    def fits(self, name: str, part: Part) -> bool:
-        """Whether a part of that name is as wanted."""
-        return (
-            self.part in (None, name)
-            and self.color in (None, part.color)
-            and self.number in (None, part.count)
-        )
-
-    def and_also(self, other: "Wanted") -> "Wanted":
-        """Returns both together; E_TYPE when they give one thing twice."""
-        if None not in (self.number, other.number) or None not in (self.color, other.color):
-            raise PlanError("E_TYPE", "one part cannot have two colors or two numbers")
-        number = other.number if self.number is None else self.number
-        return Wanted(number, self.color or other.color, self.part or other.part)
+NONE = PartGroup()
 
 
-def parts_wanted(view: View, items: Sequence[Item]) -> tuple[str | None, list[Wanted]]:
-    """Returns the category and the groups that a PTR list asks for.
+def fits(wanted: PartGroup, name: str, part: Part) -> bool:
+    """Whether a part of that name is as wanted."""
+    return all(
+        w in (None, has) for w, has in zip(wanted, (part.count, part.color, name), strict=True)
+    )
+
+
+def in_groups(words: Iterable[PartGroup]) -> list[PartGroup]:
+    """Returns words of one value each as groups, a part and what is said of it.
 
     Modifiers belong to the next part, those after the last part to it.
+
+    Raises:
+        PlanError: E_TYPE, one part is given two numbers or two colors.
     """
+    groups: list[PartGroup] = []
+    modifiers = NONE
+    for word in words:
+        modifiers = _both(modifiers, word)
+        if word.part is not None:
+            groups.append(modifiers)
+            modifiers = NONE
+    if modifiers != NONE:
+        groups = [*groups[:-1], _both(groups[-1], modifiers)] if groups else [modifiers]
+    return groups
+
+
+def _both(one: PartGroup, other: PartGroup) -> PartGroup:
+    if None not in (one.number, other.number) or None not in (one.color, other.color):
+        raise PlanError("E_TYPE", "one part cannot have two colors or two numbers")
+    number = other.number if one.number is None else one.number
+    return PartGroup(number, one.color or other.color, one.part or other.part)
+
+
+def parts_wanted(view: View, items: Sequence[Item]) -> tuple[str | None, list[PartGroup]]:
+    """Returns the category and the groups that a PTR list asks for."""
     category: str | None = None
-    groups: list[Wanted] = []
-    modifiers = Wanted()
-    for item in items:
-        found = _modifier(view, item)
-        if isinstance(found, Wanted):
-            modifiers = modifiers.and_also(found)
-        elif found == ANY:
-            continue
-        elif kind(view, found) == "category":
-            category = found
-        else:
-            groups.append(replace(modifiers, part=found))
-            modifiers = Wanted()
-    if modifiers != Wanted():
-        groups = [*groups[:-1], groups[-1].and_also(modifiers)] if groups else [modifiers]
+
+    def words() -> Iterator[PartGroup]:
+        nonlocal category
+        for item in items:
+            found = _word(view, item)
+            if isinstance(found, PartGroup):
+                yield found
+            elif found != ANY:
+                category = found
+
+    groups = in_groups(words())
     return category, groups
 
 
@@ -69,14 +73,14 @@ def attributes_wanted(view: View, items: Sequence[Item]) -> set[str]:
     return words
 
 
-def _modifier(view: View, item: Item) -> Wanted | str:
-    """Returns a number or color as a modifier, a part or category as its word."""
+def _word(view: View, item: Item) -> PartGroup | str:
+    """Returns a number, color or part as such, a category or "thing" as its word."""
     if not isinstance(item, str):
-        return Wanted(number=number(item))
+        return PartGroup(number=number(item))
     count = number_of(item)
     if count is not None:
-        return Wanted(number=count)
+        return PartGroup(number=count)
     word = text(item)
-    if word != ANY and kind(view, word) == "color":
-        return Wanted(color=word)
-    return word
+    if word == ANY or (found := kind(view, word)) == "category":
+        return word
+    return PartGroup(color=word) if found == "color" else PartGroup(part=word)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tools.scenes.vocabulary import (
@@ -43,6 +43,14 @@ class Part:
 
     color: str | None
     count: int
+
+
+class PartGroup(NamedTuple):
+    """A part as it is described, such as "two red legs"; what is None may be any."""
+
+    number: int | None = None
+    color: str | None = None
+    part: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def one(view: View, value: Item) -> int:
 
 def number(value: Item) -> int:
     """Returns a number, given as such or in words; E_TYPE for any other value."""
-    found = number_of(value) if isinstance(value, str) else value
+    found = number_of(value) if isinstance(value, (str, int)) else None
     if type(found) is not int:
         raise PlanError("E_TYPE", f"a number is needed here, not {shown(value)}")
     if not 0 <= found <= LARGEST:

@@ -83,9 +83,16 @@ def canonical(text: str) -> str:
     return " ".join(SYNONYMS.get(word, word) for word in words)
 
 
+def number_of(given: str | int) -> int | None:
+    """Returns a number that may be written as text: digits, zero to twelve, "a" or "an".
+
+    None for any other text.
+    """
+    return _written(given) if isinstance(given, str) else given
+
+
 @lru_cache(maxsize=4096)
-def number_of(text: str) -> int | None:
-    """Returns the number that a text writes: digits, zero to twelve, "a" or "an"; else None."""
+def _written(text: str) -> int | None:
     plain = text.strip().lower()
     if plain in ("a", "an"):
         return 1
