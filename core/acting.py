@@ -75,43 +75,31 @@ class Move:
     """Whether no other step can be taken from here, so that none is asked for beside this one."""
 
 
-class ToolAnswer(Protocol):
-    """What a call of a tool gave; see `thoughtgraph.tools.toolbox.ToolResult`."""
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What one call of a tool gave.
 
-    @property
-    def observation(self) -> str:
-        """What the model is told: one line, which is data and never parsed."""
-        ...
+    Args:
+        observation: What the model is told: one line of text, which is data and never parsed.
+        state: The tools' state after the call, for the thought's `tool_state`: plain JSON values.
+        failed: Whether the tool could not do what it was asked (iToT section 4).
+        cost: What the call cost (the papers' V_T).
+        answer: The final answer; only `Finish`, and what else returns directly, gives one.
+        invalid: Whether no tool was called: there is none of that name, or the text between the
+            brackets does not give its arguments. The call has then failed.
+    """
 
-    @property
-    def state(self) -> Mapping[str, Any]:
-        """The tools' state after the call: plain JSON values."""
-        ...
-
-    @property
-    def failed(self) -> bool:
-        """Whether the tool could not do what it was asked."""
-        ...
-
-    @property
-    def cost(self) -> float:
-        """What the call cost (iToT's V_T)."""
-        ...
-
-    @property
-    def answer(self) -> str | None:
-        """The final answer, if the call gives one."""
-        ...
-
-    @property
-    def invalid(self) -> bool:
-        """Whether there was nothing to call: no such tool, or not its arguments."""
-        ...
+    observation: str
+    state: Mapping[str, Any]
+    failed: bool
+    cost: float
+    answer: str | None = None
+    invalid: bool = False
 
 
 @runtime_checkable
-class Tools(Protocol):
-    """The tools of one run; see `thoughtgraph.tools.toolbox.Toolbox`."""
+class Toolbox(Protocol):
+    """The tools of one run (`thoughtgraph.tools.toolbox.ToolSet` is one of LangChain tools)."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,15 +116,32 @@ class Tools(Protocol):
         ...
 
     def parse(self, text: str) -> tuple[str, str] | None:
-        """Reads the action, name and argument, out of a text; None if there is none."""
+        """Reads the action, name and argument, out of a model's text; None if there is none.
+
+        It is the first call of a tool that exists, wherever it stands; without any, the first of
+        one that does not exist, whose name is kept: calling it fails. `search [x] and more` is
+        `("Search", "x")`.
+        """
         ...
 
-    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolAnswer:
-        """Calls a tool in the state of the thought that acts; never raises for the tool."""
+    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
+        """Calls a tool; a tool that fails gives a failed result and never raises.
+
+        The same holds for its failure predicate and its cost.
+
+        Args:
+            name: The tool's name.
+            argument: The text between the brackets.
+            state: The `tool_state` of the thought that acts, which is not changed.
+        """
         ...
 
     async def check(self) -> str:
-        """Returns one line that says why the tools cannot work; empty if they can."""
+        """Returns one line that says why the tools cannot work and what to do; empty if they can.
+
+        For the start of a run: a machine without a network is better told before the model is
+        asked.
+        """
         ...
 
 
@@ -165,7 +170,7 @@ class Moves(Task, Protocol):
 class Acts(Moves, Protocol):
     """Has tools: its steps are calls of them."""
 
-    def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Tools:
+    def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Toolbox:
         """Opens the tools of a run.
 
         Args:

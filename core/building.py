@@ -12,7 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from thoughtgraph import registry
-from thoughtgraph.acting import Tools
+from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task
 from thoughtgraph.calling import SearchGraph
 from thoughtgraph.errors import InputError, UnknownName
@@ -43,7 +43,7 @@ def build(
     model: Model | None = None,
     evaluator_model: Model | None = None,
     oracle: Oracle | bool = False,
-    tools: Tools | Sequence[Any] = (),
+    tools: Toolbox | Sequence[Any] = (),
     cache: AnswerCache | str | Path | None = None,
     replay: Replay = "off",
     rates: Rates | None = None,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from thoughtgraph import registry
-from thoughtgraph.acting import Acts, Hints, Tools
+from thoughtgraph.acting import Acts, Hints, Toolbox
 from thoughtgraph.admission import Oracle, admit, incapable
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
@@ -68,7 +68,7 @@ class Parts:
     model: ChatPort | None = None
     evaluator: ChatPort | None = None
     oracle: Oracle | bool = False
-    tools: Tools | Sequence[Any] = ()
+    tools: Toolbox | Sequence[Any] = ()
     policy: Policy | None = None
     _ports: dict[str, ChatPort] = field(default_factory=dict)
     _able: dict[type, Task] = field(default_factory=dict)
@@ -202,7 +202,7 @@ class Parts:
             raise ToolsUnavailable(trouble)
         return tools.describe()
 
-    def tools_for(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> Tools:
+    def tools_for(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> Toolbox:
         """Returns the tools of a run, opened again where it is resumed.
 
         Args:
@@ -210,12 +210,12 @@ class Parts:
             problem: Its problem, which may bring pages of its own.
             scratch: Where the run keeps its open tools.
         """
-        if isinstance(self.tools, Tools):
+        if isinstance(self.tools, Toolbox):
             return self.tools
         if scratch.tools is None:
             options = settings if self.policy is None else self.policy.sourced(settings)
             scratch.tools = self.task_for(settings, Acts).tools(problem, options, self.tools)
-        return cast("Tools", scratch.tools)
+        return cast("Toolbox", scratch.tools)
 
     def caps(self, name: str) -> bool:
         """Returns whether the operator of a server said how high a setting may be."""

@@ -6,7 +6,7 @@ from typing import Any
 from anyio.from_thread import start_blocking_portal
 
 from thoughtgraph import registry
-from thoughtgraph.acting import Tools
+from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task, default_method
 from thoughtgraph.building import Graph, Model, build
 from thoughtgraph.results import Result
@@ -23,7 +23,7 @@ def solve(
     model: Model | None = None,
     evaluator_model: Model | None = None,
     oracle: Oracle | bool = False,
-    tools: Tools | Sequence[Any] = (),
+    tools: Toolbox | Sequence[Any] = (),
     **settings: Any,
 ) -> Result:
     """Searches for the answer to one problem and waits for it.

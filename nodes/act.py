@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, ToolAnswer, Tools
+from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, ToolResult
 from thoughtgraph.errors import OutOfTime
 from thoughtgraph.jobs import Job, Order
 from thoughtgraph.llm.port import Draw
@@ -72,7 +72,7 @@ def _stopped(text: str, stops: Sequence[str]) -> str:
     return text[: min(ends, default=None)]
 
 
-def toolbox(parts: Parts, given: SearchState | Job) -> Tools | None:
+def toolbox(parts: Parts, given: SearchState | Job) -> Toolbox | None:
     """Returns the tools of a run; None where its task has none."""
     settings = given["settings"]
     if not isinstance(parts.task_for(settings, Moves), Acts):
@@ -153,7 +153,7 @@ def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
     return bounded({**fields, **action_fields(tools, job["path"], move.action)})
 
 
-def action_fields(tools: Tools, path: Path, action: str) -> dict[str, Any]:
+def action_fields(tools: Toolbox, path: Path, action: str) -> dict[str, Any]:
     """Returns the fields by which a thought keeps its action, read out of the action's text."""
     if found := tools.parse(action):
         return {"action": {"name": found[0], "argument": found[1]}}
@@ -240,7 +240,7 @@ def call_tool(parts: Parts) -> Node:
     return fanned_out(node)
 
 
-def _counted(name: str, result: ToolAnswer) -> Usage:
+def _counted(name: str, result: ToolResult) -> Usage:
     called: Usage = {"tool_calls": {name: 1}, "tool_cost": result.cost}
     return {**called, "tool_failures": {name: 1}} if result.failed else called
 

@@ -12,7 +12,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from thoughtgraph.acting import Hints, Move, Tools, scored
+from thoughtgraph.acting import Hints, Move, Toolbox, scored
 from thoughtgraph.errors import InputError
 from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
@@ -84,7 +84,7 @@ class Knowledge(ZeroShot):
 
     # Acts
 
-    def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Tools:
+    def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Toolbox:
         """Opens Search, Lookup and Finish over the pages that the settings or the problem name."""
         for setting in (EXAMPLES, *JUDGES.values()):
             worked(lambda _: (), options, setting)  # refuses a file that cannot be read
@@ -95,7 +95,7 @@ class Knowledge(ZeroShot):
             raise InputError("there are no pages to search here; choose a task without tools")
         # Its tools know LangGraph, which takes seconds to import: lists of methods need none.
         sources: Any = import_module("thoughtgraph.tools.wiki.sources")
-        opened: Tools = sources.toolbox(
+        opened: Toolbox = sources.toolbox(
             (named or usual) if own is None else own,
             name=options.get("corpus_name", ""),
             style=options["observations"],

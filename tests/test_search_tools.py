@@ -10,7 +10,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from support.pages_script import ScriptedPages
 
-from thoughtgraph.tools.toolbox import Toolbox
+from thoughtgraph.acting import Toolbox
 from thoughtgraph.tools.wiki.pages import PagesError, Unreachable, page_of_text
 from thoughtgraph.tools.wiki.search_tools import (
     MOST_SENTENCES,

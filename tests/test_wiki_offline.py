@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from thoughtgraph.tools.toolbox import Toolbox, ToolResult
+from thoughtgraph.acting import Toolbox, ToolResult
 from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tools.wiki.sources import toolbox
 

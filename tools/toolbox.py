@@ -1,4 +1,4 @@
-"""What a task's tools are for one run: named, priced, bounded in time, and never raising."""
+"""LangChain tools as the toolbox of a run: named, priced, bounded in time, and never raising."""
 
 import json
 import re
@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 
+from thoughtgraph.acting import ToolResult
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.bounded import DEADLINE, bounded, result_of
 from thoughtgraph.tools.costs import Priced, Receipt, at_least_nothing
@@ -25,75 +26,6 @@ UNPRICED = 1.0
 
 _FAILED: Mapping[str, Any] = {"failed": True}
 _ANY = re.compile(r"(?<![\w-])(?>[\w-]*?(?<!\w)(?=[A-Za-z]))(?P<name>[\w-]++)(?=\[)")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """What one call of a tool gave.
-
-    Args:
-        observation: What the model is told: one line of text, which is data and never parsed.
-        state: The tools' state after the call, for the thought's `tool_state`: plain JSON values.
-        failed: Whether the tool could not do what it was asked (iToT section 4).
-        cost: What the call cost (the papers' V_T).
-        answer: The final answer; only `Finish`, and what else returns directly, gives one.
-        invalid: Whether no tool was called: there is none of that name, or the text between the
-            brackets does not give its arguments. The call has then failed.
-    """
-
-    observation: str
-    state: Mapping[str, Any]
-    failed: bool
-    cost: float
-    answer: str | None = None
-    invalid: bool = False
-
-
-class Toolbox(Protocol):
-    """What a method that acts needs of its tools."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names by which a model calls them."""
-        ...
-
-    @property
-    def dearest(self) -> float:
-        """The price of the dearest call, as far as it is known before the call."""
-        ...
-
-    def describe(self) -> str:
-        """Returns one line a tool, for the prompt."""
-        ...
-
-    def parse(self, text: str) -> tuple[str, str] | None:
-        """Reads the action out of a model's text; None if there is none.
-
-        It is the first call of a tool that exists, wherever it stands; without any, the first of
-        one that does not exist, whose name is kept: calling it fails. `search [x] and more` is
-        `("Search", "x")`.
-        """
-        ...
-
-    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
-        """Calls a tool; a tool that fails gives a failed result and never raises.
-
-        The same holds for its failure predicate and its cost.
-
-        Args:
-            name: The tool's name.
-            argument: The text between the brackets.
-            state: The `tool_state` of the thought that acts, which is not changed.
-        """
-        ...
-
-    async def check(self) -> str:
-        """Returns one line that says why the tools cannot work and what to do; empty if they can.
-
-        For the start of a run: a machine without a network is better told before the model is
-        asked.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +82,7 @@ def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
 
 
 class ToolSet:
-    """A `Toolbox` of LangChain tools.
+    """A `thoughtgraph.acting.Toolbox` of LangChain tools.
 
     What a tool with `return_direct` answers is the final answer. A tool with an injected argument
     `cursor` is given the tools' state. An artifact that is a mapping may say `failed` and

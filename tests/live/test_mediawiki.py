@@ -10,7 +10,7 @@ import pytest
 from support.mediawiki import mediawiki, missing
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
-from thoughtgraph.tools.toolbox import Toolbox, ToolResult
+from thoughtgraph.acting import Toolbox, ToolResult
 from thoughtgraph.tools.wiki.community import community_tool, found_nothing
 from thoughtgraph.tools.wiki.pages import Page, Similar
 from thoughtgraph.tools.wiki.sources import toolbox

@@ -11,21 +11,11 @@ from typing import Any
 
 from support.scripted import Call, Reply, ScriptedChat, rng
 
-from thoughtgraph.acting import Hints, Label, Move, labelled, scored
+from thoughtgraph.acting import Hints, Label, Move, ToolResult, labelled, scored
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tree import Path, Thought
 
 COSTS = {"Go": 1.0, "Ride": 2.0, "Finish": 0.0}
-
-
-@dataclass(frozen=True)
-class Went:
-    observation: str
-    state: Mapping[str, Any]
-    failed: bool
-    cost: float
-    answer: str | None = None
-    invalid: bool = False
 
 
 class Walk:
@@ -50,18 +40,18 @@ class Walk:
         argument, closed, _ = rest.partition("]")
         return (name, argument) if name.isalpha() and bracket and closed and argument else None
 
-    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> Went:
+    async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
         been = (*(state or {}).get("been", ()), argument)
         self.called.append((name, argument, been))
         if name not in COSTS:
             text = f"Invalid action: {name}"
-            return Went(text, dict(state or {}), True, 0.0, invalid=True)
+            return ToolResult(text, dict(state or {}), True, 0.0, invalid=True)
         cost = self.scale * COSTS[name]
         if name == "Finish":
-            return Went(f"answer {argument}", dict(state or {}), False, cost, argument)
+            return ToolResult(f"answer {argument}", dict(state or {}), False, cost, argument)
         if "!" in argument:
-            return Went(f"no way to {argument}", dict(state or {}), True, cost)
-        return Went(" ".join(("been", *been)), {"been": list(been)}, False, cost)
+            return ToolResult(f"no way to {argument}", dict(state or {}), True, cost)
+        return ToolResult(" ".join(("been", *been)), {"been": list(been)}, False, cost)
 
     async def check(self) -> str:
         return self.trouble

@@ -15,11 +15,12 @@ from typing import Any
 
 from langchain_core.tools import BaseTool
 
+from thoughtgraph.acting import Toolbox
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.weights import cache_folder
 from thoughtgraph.tools.bounded import DEADLINE
 from thoughtgraph.tools.costs import Cost, Priced
-from thoughtgraph.tools.toolbox import Toolbox, ToolSet
+from thoughtgraph.tools.toolbox import ToolSet
 from thoughtgraph.tools.wiki.cache import Recording
 from thoughtgraph.tools.wiki.pages import Backend, Checkable, Page, PagesError, Similar
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
