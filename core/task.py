@@ -244,8 +244,8 @@ class Extras:
 
 def extras(task: object) -> Extras:
     """Returns what a task has besides its capabilities."""
-    found: dict[str, Any] = {each.name: getattr(task, each.name, None) for each in fields(Extras)}
-    return Extras(**{name: function for name, function in found.items() if callable(function)})
+    found = [each.name for each in fields(Extras) if callable(getattr(task, each.name, None))]
+    return Extras(**{name: getattr(task, name) for name in found})
 
 
 def lacking(task: object, needed: Sequence[type]) -> list[type]:

@@ -176,7 +176,7 @@ def test_a_task_may_be_any_object_with_the_functions(
 ) -> None:
     haiku = own["Haiku"]()
     names = ("id", "read", "published", "propose", "value", "output")
-    task = SimpleNamespace(**{name: getattr(haiku, name) for name in names})
+    task: Any = SimpleNamespace(**{name: getattr(haiku, name) for name in names})
     assert tg.solve("the sea", task=task, model=server.specifier)["answer"] == "\n".join(POEM)
 
 
