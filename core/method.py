@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from thoughtgraph import registry
 from thoughtgraph.entries import MethodEntry
-from thoughtgraph.jobs import Job
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Question
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from thoughtgraph.parts import Parts
 
-Thoughts = Question[Sequence[Mapping[str, Any]]]
+ThoughtQuestion = Question[Sequence[Mapping[str, Any]]]
 """What is read as partial thoughts; it says how many completions are asked for."""
-Way = Callable[["Parts", Job], Thoughts]
-"""A way to generate: what to ask, and how to read it."""
-Choose = Callable[[Mapping[str, Any]], Way]
-"""From a run's settings to its way."""
+ThoughtGenerator = Callable[["Parts", NodeInput], ThoughtQuestion]
+"""The papers' thought generator G: what to ask for next thoughts, and how to read it."""
+ChooseGenerator = Callable[[Mapping[str, Any]], ThoughtGenerator]
+"""From a run's settings to its generator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Method:
     settings: type[Settings]
     """What it can be told, with the published values as defaults; they say what it needs of a
     task."""
-    way: Choose
+    generator: ChooseGenerator
     """How thoughts are generated under given settings; by it the prompts of a stored run are
     rendered again."""
     wire: Callable[["Parts"], "StateGraph[Any, Any, Any, Any]"]

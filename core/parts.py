@@ -12,8 +12,8 @@ from thoughtgraph.acting import Acts, Hints, Toolbox
 from thoughtgraph.admission import Oracle, admit, incapable
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.ineffective import check_used
-from thoughtgraph.jobs import Job
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.method import Method
@@ -91,7 +91,7 @@ class Parts:
         published = None if self.task is None else self._values(self.task)
         return specialise(self.settings, published, closed=closed)
 
-    def choose(self, given: Any) -> dict[str, Any]:
+    def effective_settings(self, given: Any) -> dict[str, Any]:
         """Returns the effective settings of a run whose context is `given`."""
         named = given.model_dump() if isinstance(given, BaseModel) else given or {}
         default = self.settings.model_fields["task"].default
@@ -114,9 +114,9 @@ class Parts:
         task = self.task_for(settings, Task)
 
         def render(options: Mapping[str, Any]) -> Question[object]:
-            job = Job(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
-            job["hints"], job["settings"] = Hints(), cast("dict[str, Any]", options)
-            return self.method.way(settings)(cast("Any", self), job)
+            given = NodeInput(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
+            given["hints"], given["settings"] = Hints(), cast("dict[str, Any]", options)
+            return self.method.generator(settings)(cast("Any", self), given)
 
         check_used(self.method.id, task, given, settings, self._published(task), render)
 

@@ -6,12 +6,12 @@ from typing import Any
 from typing_extensions import TypedDict
 
 
-def first_set(old: str, new: str) -> str:
+def first_nonempty(old: str, new: str) -> str:
     """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
     return old or new
 
 
-def latest(old: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def last_write(old: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Keeps the last write: what hardly changes is not stored again at every step."""
     return writes[-1] if writes else old
 
@@ -38,7 +38,7 @@ class Frame(TypedDict):
     """How many of them were visited."""
 
 
-class Restack(TypedDict):
+class StackWrite(TypedDict):
     """A write to a stack."""
 
     keep: int
@@ -47,7 +47,7 @@ class Restack(TypedDict):
     """What is put on them."""
 
 
-def restack(stack: list[Frame], writes: Sequence[Restack]) -> list[Frame]:
+def restack(stack: list[Frame], writes: Sequence[StackWrite]) -> list[Frame]:
     """Changes the top of a stack; what lies below is not stored again."""
     for write in writes:
         stack = [*stack[: write["keep"]], *write["frames"]]

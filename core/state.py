@@ -12,10 +12,10 @@ from langgraph.channels import DeltaChannel, Topic
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
-from thoughtgraph.jobs import Draft
+from thoughtgraph.fan_out import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.reducers import Frame, first_set, latest, merge_index, restack
+from thoughtgraph.reducers import Frame, first_nonempty, last_write, merge_index, restack
 from thoughtgraph.tree import Rollback, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages
 
@@ -53,7 +53,7 @@ class SearchState(SearchInput, total=False):
     selection."""
     generation: list[str]
     """Ids of the thoughts created in this round, not selected from yet (the paper's S'_t)."""
-    drafts: Annotated[Sequence[Draft], Topic(Draft)]
+    expansions: Annotated[Sequence[Expansion], Topic(Expansion)]
     """What the generations of the last superstep produced; emptied after each superstep."""
     step: int
     """Search steps completed (the paper's t)."""
@@ -61,16 +61,16 @@ class SearchState(SearchInput, total=False):
     """Random name of this run: evaluations are shared within it; no choice depends on it."""
     date: str
     """When it began, in UTC, such as `2026-01-31T12:00:00+00:00`."""
-    settings: Annotated[dict[str, Any], DeltaChannel(latest, dict, snapshot_frequency=SNAPSHOT)]
+    settings: Annotated[dict[str, Any], DeltaChannel(last_write, dict, snapshot_frequency=SNAPSHOT)]
     """The effective settings, copied from the context by the first node."""
     prices: Prices
     """US dollars a million prompt and a million completion tokens, by the name of each model of the
     run, the generating one first; None where the price is unknown."""
     usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
-    stop_reason: Annotated[str, first_set]
-    limit: Annotated[str, first_set]
+    stop_reason: Annotated[str, first_nonempty]
+    limit: Annotated[str, first_nonempty]
     """The setting that ended the search, where the node that ended it says so."""
-    error: Annotated[str, first_set]
+    error: Annotated[str, first_nonempty]
     """One line that says what failed, when `stop_reason` is `error`."""
     answer: str | None
     verified: bool | None
@@ -110,14 +110,14 @@ class DfsState(SearchState, total=False):
     """What the evaluations of the last superstep found; emptied after each superstep."""
 
 
-class Branch(TypedDict):
+class Level(TypedDict):
     """One level of a search over plans: an accepted chunk and the calls made to continue it."""
 
     thought: str
     """Id of the chunk's thought; the root's at the first level."""
     tried: int
     """Calls whose chunk was judged; the index of the next one."""
-    ahead: list[Draft]
+    ahead: list[Expansion]
     """Calls generated ahead and not judged yet, in the order of their indices."""
 
 
@@ -127,7 +127,7 @@ class PlanState(SearchState, total=False):
     `step` counts the calls that were judged (the paper's t).
     """
 
-    stack: list[Branch]
+    stack: list[Level]
     """The levels from the root down; the last one is continued next."""
 
 
@@ -145,8 +145,7 @@ class RollbackState(SearchState, total=False):
     pending: list[str]
     """Sources of the rollbacks whose destination has not been continued yet."""
     solutions: list[str]
-    """Ids of the thoughts that end a path, in the order of their creation; at most K. What order
-    the answer is taken in is `nodes.order`'s."""
+    """Ids of the thoughts that end a path, in the order of their creation; at most K."""
 
 
 class QueueState(SearchState, total=False):
@@ -162,7 +161,7 @@ class QueueState(SearchState, total=False):
     """How often each thought was expanded."""
 
 
-class TrialState(SearchState, total=False):
+class TrajectoryState(SearchState, total=False):
     """The state of a method that follows one trajectory, perhaps again and again.
 
     `frontier` is the latest thought of the trial; `step` counts the trial's steps.

@@ -15,28 +15,34 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
+from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.reasoning_steps import (
+    append_step,
+    finished_paths,
+    generate_step,
+    next_step,
+    step_sends,
+)
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.steps import append_step, ends, generate_step, next_step, step_wanted
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import ChainSettings
 from thoughtgraph.state import SearchState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how steps are generated."""
     return next_step
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires the chain."""
-    graph = chart(parts)
+    graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate_step(parts, way))
+    graph.add_node("generate", generate_step(parts, generator))
     graph.add_node("register", append_step())
-    graph.add_node("answer", answer(parts, pick=ends, cut_short=ends))
+    graph.add_node("answer", answer(parts, pick=finished_paths, cut_short=finished_paths))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", go_on, ["generate", "answer"])
     graph.add_edge("generate", "register")
@@ -47,7 +53,7 @@ def wire(parts: Parts) -> Chart:
 
 async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
     """Routes to the next step until one has the solution or a limit is reached."""
-    return step_wanted(state) or "answer"
+    return step_sends(state) or "answer"
 
 
-CHAIN = Method(METHODS["chain"], ChainSettings, way, wire)
+CHAIN = Method(METHODS["chain"], ChainSettings, generator, wire)

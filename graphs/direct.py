@@ -22,33 +22,33 @@ from typing import Any
 from langgraph.graph import END, START
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
+from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.generate import ask, expand_root, generate
-from thoughtgraph.nodes.register import register
+from thoughtgraph.nodes.generate import direct_answer, expand_root, generate
+from thoughtgraph.nodes.majority_vote import majority_vote
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.register import register_thoughts
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.tally import samples_of
-from thoughtgraph.nodes.vote import vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
 
 
-def way(style: str, settings: Mapping[str, Any]) -> Way:
+def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how samples are generated; `style` is `io` or `cot`."""
-    return ask(style)
+    return direct_answer(style)
 
 
-def direct(parts: Parts, style: str) -> Chart:
+def direct(parts: Parts, style: str) -> MethodGraph:
     """Wires one question, asked in a style, and its samples; what follows `register` is left open.
 
     A search goes straight to `answer` where no request is allowed.
     """
-    graph = chart(parts)
+    graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate(parts, partial(way, style)))
-    graph.add_node("register", register(parts))
+    graph.add_node("generate", generate(parts, partial(generator, style)))
+    graph.add_node("register", register_thoughts(parts))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
     graph.add_edge("generate", "register")
@@ -56,7 +56,7 @@ def direct(parts: Parts, style: str) -> Chart:
     return graph
 
 
-def first_sample(parts: Parts, style: str) -> Chart:
+def first_sample(parts: Parts, style: str) -> MethodGraph:
     """Wires `io` and `cot`: the first sample answers."""
     graph = direct(parts, style)
     graph.add_node("answer", answer(parts, pick=samples))
@@ -64,10 +64,10 @@ def first_sample(parts: Parts, style: str) -> Chart:
     return graph
 
 
-def majority(parts: Parts) -> Chart:
+def majority(parts: Parts) -> MethodGraph:
     """Wires `cot_sc`: the samples vote."""
     graph = direct(parts, "cot")
-    graph.add_node("vote", vote)
+    graph.add_node("vote", majority_vote)
     elected = answer(parts, pick=samples, best=lambda state: state["frontier"], tally=samples_of)
     graph.add_node("answer", elected)
     graph.add_edge("register", "vote")
@@ -80,6 +80,8 @@ def samples(state: SearchState) -> list[str]:
     return state["generation"]
 
 
-IO = Method(METHODS["io"], IoSettings, partial(way, "io"), partial(first_sample, style="io"))
-COT = Method(METHODS["cot"], CotSettings, partial(way, "cot"), partial(first_sample, style="cot"))
-COT_SC = Method(METHODS["cot_sc"], CotScSettings, partial(way, "cot"), majority)
+IO = Method(METHODS["io"], IoSettings, partial(generator, "io"), partial(first_sample, style="io"))
+COT = Method(
+    METHODS["cot"], CotSettings, partial(generator, "cot"), partial(first_sample, style="cot")
+)
+COT_SC = Method(METHODS["cot_sc"], CotScSettings, partial(generator, "cot"), majority)

@@ -32,11 +32,10 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
-from thoughtgraph.nodes.act import call_tool, calls, next_actions
+from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.feedback.feedback import (
+from thoughtgraph.nodes.feedback.components import (
     answers,
     conclude,
     extract,
@@ -44,38 +43,44 @@ from thoughtgraph.nodes.feedback.feedback import (
     label,
     verify,
 )
-from thoughtgraph.nodes.feedback.layers import labels, register, select, spare
-from thoughtgraph.nodes.limits import grants
+from thoughtgraph.nodes.feedback.traversal import (
+    label_known,
+    label_sends,
+    spare_requests,
+    visit_next,
+)
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
     return next_actions("fgdip")(settings)
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires the algorithm."""
     found = partial(answers, parts)
-    graph = chart(parts, state=FeedbackState)
+    graph = MethodGraph(parts, state=FeedbackState)
     graph.add_node("start", start(parts, stack=[], rejected=[], tried=0))
     graph.add_node("extract", extract(parts))
     graph.add_node("generate", generate_next(parts))
     graph.add_node("call_tool", call_tool(parts))
-    graph.add_node("register", register())
+    graph.add_node("register", label_known())
     graph.add_node("evaluate", label(parts))
-    graph.add_node("select", select())
+    graph.add_node("select", visit_next())
     graph.add_node("verify", verify(parts))
     graph.add_node("conclude", conclude(parts))
     answers_seen = answer(parts, pick=found, cut_short=found)
     graph.add_node("answer", answers_seen, input_schema=FeedbackState)
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", begin, ["extract", "generate"])
-    graph.add_conditional_edges("extract", act, ["call_tool", "register", "answer"])
-    graph.add_conditional_edges("generate", act, ["call_tool", "register", "answer"])
+    graph.add_conditional_edges("extract", carry_out, ["call_tool", "register", "answer"])
+    graph.add_conditional_edges("generate", carry_out, ["call_tool", "register", "answer"])
     graph.add_edge("call_tool", "register")
     graph.add_conditional_edges("register", go_on, ["generate", "evaluate", "select"])
     graph.add_edge("evaluate", "select")
@@ -91,16 +96,16 @@ async def begin(state: FeedbackState) -> Literal["extract", "generate"]:
     return "extract" if state["settings"]["extractor"] else "generate"
 
 
-async def act(state: FeedbackState) -> list[Send] | Literal["register", "answer"]:
+async def carry_out(state: FeedbackState) -> list[Send] | Literal["register", "answer"]:
     """Routes to the tools of the new steps; past them when there is none to call."""
-    return "answer" if state["stop_reason"] else calls(state) or "register"
+    return "answer" if state["stop_reason"] else tool_sends(state) or "register"
 
 
 async def go_on(state: FeedbackState) -> list[Send] | Literal["generate", "select"]:
     """Routes to the next child, or to the labels of a complete layer."""
-    if state["tried"] < state["settings"]["n_generate"] and spare(state):
+    if state["tried"] < state["settings"]["n_generate"] and spare_requests(state):
         return "generate"
-    return labels(state) or "select"
+    return label_sends(state) or "select"
 
 
 async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:
@@ -108,7 +113,7 @@ async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude
     answered = [key for key in state["frontier"] if state["tree"][key]["status"] == "terminal"]
     if not state["stop_reason"]:
         return "verify" if answered else "generate"
-    forced = state["stop_reason"] not in ("finished", "verified", "error") and grants(state)
+    forced = state["stop_reason"] not in ("finished", "verified", "error") and requests_left(state)
     return "conclude" if forced and not answered and not state["rejected"] else "answer"
 
 
@@ -117,4 +122,4 @@ async def backtrack(state: FeedbackState) -> Literal["select", "answer"]:
     return "answer" if state["stop_reason"] else "select"
 
 
-FGDIP = Method(METHODS["fgdip"], FgdipSettings, way, wire)
+FGDIP = Method(METHODS["fgdip"], FgdipSettings, generator, wire)

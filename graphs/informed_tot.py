@@ -39,15 +39,15 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.jobs import Order
-from thoughtgraph.method import Method, Way
-from thoughtgraph.nodes.act import call_tool, calls, next_actions
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.generate import generate
-from thoughtgraph.nodes.informed.estimate import estimate, estimates
+from thoughtgraph.nodes.informed.estimate import estimate, value_sends
 from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
-from thoughtgraph.nodes.informed.queue import register, returned, select
+from thoughtgraph.nodes.informed.queue import pop_next, register_children, returned_thoughts
+from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
@@ -58,34 +58,34 @@ ORIGIN: Thought = {"cost": 0.0, "priority": 0.0}
 """g and f of the root."""
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
     return next_actions("itot")(settings)
 
 
-def wire(rank: Rank, parts: Parts) -> Chart:
+def wire(rank: Rank, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `rank` is the order of the open set."""
 
     async def judge(state: QueueState) -> list[Send] | Literal["propagate", "select"]:
         if rank.propagates and failures(state) and not state["stop_reason"]:
             return "propagate"
-        return (estimates(state) if rank.judges else []) or "select"
+        return (value_sends(state) if rank.judges else []) or "select"
 
-    graph = chart(parts, state=QueueState)
+    graph = MethodGraph(parts, state=QueueState)
     graph.add_node("start", start(parts, origin=ORIGIN, queue=[ROOT], expanded={}))
-    graph.add_node("select", select(parts, rank))
-    graph.add_node("generate", generate(parts, way))
-    graph.add_node("register", register(parts))
+    graph.add_node("select", pop_next(parts, rank))
+    graph.add_node("generate", generate(parts, generator))
+    graph.add_node("register", register_children(parts))
     graph.add_node("call_tool", call_tool(parts))
     graph.add_node("settle", settle(parts, rank))
-    graph.add_node("answer", answer(parts, pick=returned, cut_short=returned))
+    graph.add_node("answer", answer(parts, pick=returned_thoughts, cut_short=returned_thoughts))
     graph.add_edge(START, "start")
     graph.add_edge("start", "select")
     graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
     graph.add_edge("generate", "register")
     # Only a thought that was expanded before can have nothing new.
     again = ["select"] if rank.propagates else []
-    graph.add_conditional_edges("register", act, ["call_tool", "settle", "answer", *again])
+    graph.add_conditional_edges("register", carry_out, ["call_tool", "settle", "answer", *again])
     graph.add_edge("call_tool", "settle")
     targets = ["select"]
     if rank.judges:
@@ -106,34 +106,37 @@ async def expand(state: QueueState) -> list[Send] | Literal["select", "answer"]:
     if state["stop_reason"]:
         return "answer"
     times = state["expanded"]
-    orders = [Order(thought=key, expansion=times.get(key, 0)) for key in state["frontier"]]
-    return [Send("generate", order) for order in orders] or "select"
+    to_send = [SendArg(thought=key, expansion=times.get(key, 0)) for key in state["frontier"]]
+    return [Send("generate", sent) for sent in to_send] or "select"
 
 
-async def act(state: QueueState) -> list[Send] | Literal["settle", "select", "answer"]:
+async def carry_out(state: QueueState) -> list[Send] | Literal["settle", "select", "answer"]:
     """Routes to the tool calls of the new thoughts; to the next round when there are none."""
     if state["stop_reason"]:
         return "answer"
-    return calls(state) or ("settle" if state["generation"] else "select")
+    return tool_sends(state) or ("settle" if state["generation"] else "select")
 
 
 async def value(state: QueueState) -> list[Send] | Literal["select"]:
     """Routes to the valuations of the new thoughts."""
-    return estimates(state) or "select"
+    return value_sends(state) or "select"
 
 
 ITOT_A_STAR = Method(
-    METHODS["itot_a_star"], ValuedSettings, way, partial(wire, Rank(pays=True, judges=True))
+    METHODS["itot_a_star"], ValuedSettings, generator, partial(wire, Rank(pays=True, judges=True))
 )
 ITOT_D_STAR_LITE = Method(
     METHODS["itot_d_star_lite"],
     ItotDStarLiteSettings,
-    way,
+    generator,
     partial(wire, Rank(pays=True, judges=True, propagates=True)),
 )
 ITOT_BEST_FIRST = Method(
-    METHODS["itot_best_first"], ValuedSettings, way, partial(wire, Rank(pays=False, judges=True))
+    METHODS["itot_best_first"],
+    ValuedSettings,
+    generator,
+    partial(wire, Rank(pays=False, judges=True)),
 )
 ITOT_DFS = Method(
-    METHODS["itot_dfs"], ItotDfsSettings, way, partial(wire, Rank(pays=False, judges=False))
+    METHODS["itot_dfs"], ItotDfsSettings, generator, partial(wire, Rank(pays=False, judges=False))
 )

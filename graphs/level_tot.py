@@ -15,32 +15,41 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
+from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.reasoning_steps import (
+    add_steps,
+    finished_paths,
+    generate_step,
+    next_step,
+    step_sends,
+)
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.steps import add_steps, ends, generate_step, next_step, step_wanted
-from thoughtgraph.nodes.stepwise.score import keep_best, score, scores_wanted
+from thoughtgraph.nodes.stepwise.score import keep_best, score, score_sends
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how steps are generated."""
     return next_step
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires the levels."""
-    graph = chart(parts)
+    graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate_step(parts, way))
+    graph.add_node("generate", generate_step(parts, generator))
     graph.add_node("register", add_steps())
     graph.add_node("evaluate", score(parts))
     graph.add_node("select", keep_best())
-    graph.add_node("answer", answer(parts, pick=ends, cut_short=ends, tally=levels_of("scores")))
+    graph.add_node(
+        "answer",
+        answer(parts, pick=finished_paths, cut_short=finished_paths, tally=levels_of("scores")),
+    )
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", go_on, ["generate", "answer"])
     graph.add_edge("generate", "register")
@@ -53,12 +62,12 @@ def wire(parts: Parts) -> Chart:
 
 async def judge(state: SearchState) -> list[Send] | Literal["select"]:
     """Routes to one score a candidate, as many as the limits allow."""
-    return scores_wanted(state) or "select"
+    return score_sends(state) or "select"
 
 
 async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
     """Routes to the next level until one has the solution or a limit is reached."""
-    return step_wanted(state) or "answer"
+    return step_sends(state) or "answer"
 
 
-LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, way, wire)
+LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, generator, wire)

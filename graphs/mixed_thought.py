@@ -31,14 +31,14 @@ from langgraph.types import Send
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.generate import generate
+from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.plans.search import (
-    TOP,
-    Portion,
+    FIRST_LEVEL,
+    ChunkSize,
     backtrack,
-    calls,
     evaluate_steps,
+    generator_sends,
     next_steps,
 )
 from thoughtgraph.nodes.start import start
@@ -53,11 +53,11 @@ from thoughtgraph.settings.mixed_thought import (
 from thoughtgraph.state import PlanState, SearchState
 
 
-def wire(portion: Portion, parts: Parts) -> Chart:
+def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `portion` says how many steps one call of the generator writes."""
-    graph = chart(parts, state=PlanState)
-    graph.add_node("start", start(parts, stack=[TOP]))
-    graph.add_node("generate", generate(parts, next_steps(portion)))
+    graph = MethodGraph(parts, state=PlanState)
+    graph.add_node("start", start(parts, stack=[FIRST_LEVEL]))
+    graph.add_node("generate", generate(parts, next_steps(chunk_size)))
     graph.add_node("evaluate", evaluate_steps(parts))
     graph.add_node("backtrack", backtrack())
     graph.add_node("answer", answer(parts, pick=solution, cut_short=solution))
@@ -73,7 +73,7 @@ def wire(portion: Portion, parts: Parts) -> Chart:
 
 async def begin(state: PlanState) -> list[Send] | Literal["answer"]:
     """Routes to the first call, if a request is allowed."""
-    return calls(state) or "answer"
+    return generator_sends(state) or "answer"
 
 
 async def go_on(state: PlanState) -> list[Send] | Literal["evaluate", "backtrack", "answer"]:
@@ -85,7 +85,7 @@ async def go_on(state: PlanState) -> list[Send] | Literal["evaluate", "backtrack
         return "evaluate"
     if top["tried"] == state["settings"]["branches"]:
         return "backtrack"
-    return calls(state) or "answer"
+    return generator_sends(state) or "answer"
 
 
 def solution(state: SearchState) -> list[str]:
@@ -113,9 +113,9 @@ def some_steps(settings: Mapping[str, Any], depth: int, index: int) -> int | Non
     return int(settings["block_size"])
 
 
-def planning(name: str, settings: type[Settings], portion: Portion) -> Method:
+def planning(name: str, settings: type[Settings], chunk_size: ChunkSize) -> Method:
     """Returns the method that differs from the others of this file in its settings and its G()."""
-    return Method(METHODS[name], settings, next_steps(portion), partial(wire, portion))
+    return Method(METHODS[name], settings, next_steps(chunk_size), partial(wire, chunk_size))
 
 
 TOMT_ONE_STOP = planning("tomt_one_stop", TomtOneStopSettings, all_at_once)

@@ -16,52 +16,52 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
-from thoughtgraph.nodes.act import call_tool, calls, next_actions
-from thoughtgraph.nodes.acting.trial import act, result, think
+from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.nodes.acting.think_act import act, last_thoughts, think
+from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.acting import ReactSettings
-from thoughtgraph.state import TrialState
+from thoughtgraph.state import TrajectoryState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
     return next_actions("react")(settings)
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires the loop."""
-    graph = chart(parts, state=TrialState)
+    graph = MethodGraph(parts, state=TrajectoryState)
     graph.add_node("start", start(parts, trial=0, lessons=[]))
     graph.add_node("generate", think(parts))
     graph.add_node("act", act(parts))
     graph.add_node("call_tool", call_tool(parts))
-    graph.add_node("answer", answer(parts, pick=result, cut_short=result))
+    graph.add_node("answer", answer(parts, pick=last_thoughts, cut_short=last_thoughts))
     graph.add_edge(START, "start")
     graph.add_edge("start", "generate")
-    graph.add_conditional_edges("generate", do, ["act", "call_tool", "generate", "answer"])
-    graph.add_conditional_edges("act", do, ["call_tool", "generate", "answer"])
+    graph.add_conditional_edges("generate", carry_out, ["act", "call_tool", "generate", "answer"])
+    graph.add_conditional_edges("act", carry_out, ["call_tool", "generate", "answer"])
     graph.add_conditional_edges("call_tool", go_on, ["generate", "answer"])
     graph.add_edge("answer", END)
     return graph
 
 
-async def do(state: TrialState) -> list[Send] | Literal["act", "generate", "answer"]:
+async def carry_out(state: TrajectoryState) -> list[Send] | Literal["act", "generate", "answer"]:
     """Routes to the tool of the latest action; past it when there is none to call."""
     if state["stop_reason"]:
         return "answer"
     if "action" not in state["tree"][state["frontier"][0]]:
         return "act"
-    return calls(state) or "generate"
+    return tool_sends(state) or "generate"
 
 
-async def go_on(state: TrialState) -> Literal["generate", "answer"]:
+async def go_on(state: TrajectoryState) -> Literal["generate", "answer"]:
     """Routes to the next step unless the trajectory has its answer."""
     done = state["tree"][state["frontier"][0]]["status"] == "terminal"
     return "answer" if done or state["stop_reason"] else "generate"
 
 
-REACT = Method(METHODS["react"], ReactSettings, way, wire)
+REACT = Method(METHODS["react"], ReactSettings, generator, wire)

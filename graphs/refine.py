@@ -1,7 +1,7 @@
 """Iterative refine: Tree of Thoughts (Yao et al. 2023, arXiv 2305.10601), sections 4.1 and 4.2.
 
     y_0 ~ IO(x), or a given draft                                     generate
-    for i = 1, ..., k do                                              judged
+    for i = 1, ..., k do                                              refine_or_end
         stop if y_{i-1} is right / perfectly coherent                 check
         y_i <- refine(x, y_0, ..., y_{i-1})                           refine
     return the last y                                                 answer
@@ -17,40 +17,40 @@ from typing import Any, Literal
 from langgraph.graph import END, START
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
+from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
 from thoughtgraph.nodes.check import check, passed
-from thoughtgraph.nodes.refine import attempt, extend
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.refinement import add_output, output_question
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how outputs are generated."""
-    return attempt
+    return output_question
 
 
-async def written(state: SearchState) -> Literal["check", "answer"]:
+async def check_or_end(state: SearchState) -> Literal["check", "answer"]:
     """Routes a new output to its check; without one the search is over."""
     return "answer" if state["stop_reason"] else "check"
 
 
-async def judged(state: SearchState) -> Literal["refine", "answer"]:
+async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
     """Routes to the next refinement until an output passed or k refinements were made."""
     latest = state["tree"][state["frontier"][0]]
     return "answer" if state["stop_reason"] or passed(latest) else "refine"
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires the loop."""
-    graph = chart(parts)
+    graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", extend(parts, "generate"))
+    graph.add_node("generate", add_output(parts, "generate"))
     graph.add_node("check", check(parts, last=_last))
-    graph.add_node("refine", extend(parts, "refine"))
+    graph.add_node("refine", add_output(parts, "refine"))
     graph.add_node(
         "answer",
         answer(
@@ -61,9 +61,9 @@ def wire(parts: Parts) -> Chart:
     )
     graph.add_edge(START, "start")
     graph.add_edge("start", "generate")
-    graph.add_conditional_edges("generate", written, ["check", "answer"])
-    graph.add_conditional_edges("check", judged, ["refine", "answer"])
-    graph.add_conditional_edges("refine", written, ["check", "answer"])
+    graph.add_conditional_edges("generate", check_or_end, ["check", "answer"])
+    graph.add_conditional_edges("check", refine_or_end, ["refine", "answer"])
+    graph.add_conditional_edges("refine", check_or_end, ["check", "answer"])
     graph.add_edge("answer", END)
     return graph
 
@@ -73,4 +73,4 @@ def _last(state: SearchState) -> bool:
     return len(state["generation"]) > refinements
 
 
-REFINE = Method(METHODS["refine"], RefineSettings, way, wire)
+REFINE = Method(METHODS["refine"], RefineSettings, generator, wire)

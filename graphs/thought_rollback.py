@@ -33,36 +33,36 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
-from thoughtgraph.nodes.chart import Chart, chart
+from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.reasoning_steps import generate_step, next_step, register_steps
 from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
+from thoughtgraph.nodes.rollback.controller import decide, rollback
 from thoughtgraph.nodes.rollback.ensemble import ensemble
-from thoughtgraph.nodes.rollback.growth import choose, due
-from thoughtgraph.nodes.rollback.rollback import decide, rollback
+from thoughtgraph.nodes.rollback.schedule import begin_round, round_sends
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.steps import generate_step, next_step, register_steps
 from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import TWO_CALLS
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how steps are generated."""
     return next_step
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires the search."""
-    graph = chart(parts, state=RollbackState)
+    graph = MethodGraph(parts, state=RollbackState)
     graph.add_node("start", start(parts, chosen={}, pending=[], solutions=[]))
     # Deferred: a round ends when both its new thoughts and its decisions are in the state.
-    graph.add_node("select", choose(), defer=True)
+    graph.add_node("select", begin_round(), defer=True)
     graph.add_node("analyse", analyse(parts))
     graph.add_node("extract_index", extract_index(parts))
     graph.add_node("decide", decide())
     graph.add_node("rollback", rollback())
-    graph.add_node("generate", generate_step(parts, way))
+    graph.add_node("generate", generate_step(parts, generator))
     graph.add_node("register", register_steps())
     graph.add_node("ensemble", ensemble(parts))
     graph.add_edge(START, "start")
@@ -81,7 +81,7 @@ def wire(parts: Parts) -> Chart:
 
 async def begin(state: RollbackState) -> list[Send] | Literal["ensemble"]:
     """Routes to the requests of a round."""
-    return due(state) or "ensemble"
+    return round_sends(state) or "ensemble"
 
 
 async def read_off(state: RollbackState) -> list[Send] | Literal["decide", "select"]:
@@ -103,8 +103,8 @@ async def regrow(state: RollbackState) -> list[Send] | Literal["select"]:
 
 def _next(state: RollbackState, node: str) -> list[Send] | Literal["select"]:
     """Returns the one request that is due, if it is for that node; rounds begin at `select`."""
-    sends = [] if state["settings"]["parallel"] else due(state)
+    sends = [] if state["settings"]["parallel"] else round_sends(state)
     return sends if sends and sends[0].node == node else "select"
 
 
-ROLLBACK = Method(METHODS["rollback"], RollbackSettings, way, wire)
+ROLLBACK = Method(METHODS["rollback"], RollbackSettings, generator, wire)

@@ -22,15 +22,15 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.jobs import Order
-from thoughtgraph.method import Method, Way
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.evaluate import evaluate, value_orders, vote_orders
-from thoughtgraph.nodes.generate import WAYS, generate
-from thoughtgraph.nodes.limits import expansions_allowed, grants
-from thoughtgraph.nodes.register import register
-from thoughtgraph.nodes.select import select
+from thoughtgraph.nodes.evaluate import evaluate, value_sends, vote_sends
+from thoughtgraph.nodes.generate import GENERATORS, generate
+from thoughtgraph.nodes.limits import expansions_allowed, requests_left
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.register import register_thoughts
+from thoughtgraph.nodes.select import select_states
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
@@ -38,12 +38,12 @@ from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return WAYS[settings["generate"]]
+    return GENERATORS[settings["generate"]]
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires Algorithm 1."""
 
     async def expand(state: SearchState) -> list[Send] | Literal["answer"]:
@@ -57,12 +57,12 @@ def wire(parts: Parts) -> Chart:
             return "answer"
         return _generations(state) or _judgements(parts, state)
 
-    graph = chart(parts)
+    graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate(parts, way))
-    graph.add_node("register", register(parts))
+    graph.add_node("generate", generate(parts, generator))
+    graph.add_node("register", register_thoughts(parts))
     graph.add_node("evaluate", evaluate(parts))
-    graph.add_node("select", select(parts))
+    graph.add_node("select", select_states(parts))
     voted = levels_of("votes", wanted=lambda settings: settings["evaluate"] == "vote")
     graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=voted))
     graph.add_edge(START, "start")
@@ -82,7 +82,7 @@ def _generations(state: SearchState) -> list[Send]:
     allowed = 0 if state.get("stop_reason") else expansions_allowed(state, each=each)
     frontier = state["frontier"][:allowed]
     return [
-        Send("generate", Order(thought=key, expansion=frontier[:at].count(key)))
+        Send("generate", SendArg(thought=key, expansion=frontier[:at].count(key)))
         for at, key in enumerate(frontier)
     ]
 
@@ -92,8 +92,8 @@ def _judgements(parts: Parts, state: SearchState) -> list[Send]:
     if state.get("stop_reason"):
         return []
     votes = state["settings"]["evaluate"] == "vote"
-    orders = vote_orders(state) if votes else value_orders(parts, state)
-    return [Send("evaluate", order) for order in orders[: grants(state)]]
+    sends = vote_sends(state) if votes else value_sends(parts, state)
+    return sends[: requests_left(state)]
 
 
-TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, way, wire)
+TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, generator, wire)

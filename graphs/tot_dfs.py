@@ -24,12 +24,17 @@ from langgraph.graph import END, START
 from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, Way
+from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Chart, chart
-from thoughtgraph.nodes.depth_first.frames import backtrack, expansions, nothing_tried, open_frame
-from thoughtgraph.nodes.depth_first.record import evaluate_part, open_questions, visit
-from thoughtgraph.nodes.generate import WAYS, expand_root, generate
+from thoughtgraph.nodes.depth_first.stack import (
+    backtrack,
+    expansion_sends,
+    initial_state,
+    open_frame,
+)
+from thoughtgraph.nodes.depth_first.visit import evaluate_part, question_sends, visit
+from thoughtgraph.nodes.generate import GENERATORS, expand_root, generate
+from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotDfsSettings
@@ -37,12 +42,12 @@ from thoughtgraph.state import DfsState, SearchState
 from thoughtgraph.tree import Thought
 
 
-def way(settings: Mapping[str, Any]) -> Way:
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return WAYS[settings["generate"]]
+    return GENERATORS[settings["generate"]]
 
 
-def wire(parts: Parts) -> Chart:
+def wire(parts: Parts) -> MethodGraph:
     """Wires Algorithm 2."""
 
     async def visit_next(
@@ -51,15 +56,15 @@ def wire(parts: Parts) -> Chart:
         if state["stop_reason"]:
             return "answer"
         if state["frontier"]:
-            return expansions(parts, way, state) or "register"
+            return expansion_sends(parts, generator, state) or "register"
         if not state["visiting"]:
             return "backtrack"
-        return open_questions(parts, state) or "select"
+        return question_sends(parts, state) or "select"
 
-    graph = chart(parts, state=DfsState)
-    graph.add_node("start", start(parts, **nothing_tried()))
-    graph.add_node("generate", generate(parts, way))
-    graph.add_node("register", open_frame(parts, way))
+    graph = MethodGraph(parts, state=DfsState)
+    graph.add_node("start", start(parts, **initial_state()))
+    graph.add_node("generate", generate(parts, generator))
+    graph.add_node("register", open_frame(parts, generator))
     graph.add_node("select", visit(parts))
     graph.add_node("evaluate", evaluate_part(parts))
     graph.add_node("backtrack", backtrack())
@@ -96,4 +101,4 @@ def visited(thoughts: Iterable[Thought]) -> list[Thought]:
     return sorted((t for t in thoughts if "visit" in t), key=lambda thought: thought["visit"])
 
 
-TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, way, wire)
+TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, generator, wire)

@@ -7,8 +7,8 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Overwrite
 
 from thoughtgraph.llm.prices import unknown
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.limits import grants
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
 from thoughtgraph.parts import Parts
@@ -51,7 +51,7 @@ def answer(
         if finished:
             keys = list(pick(state))
         else:
-            keys = complete(parts, state) if cut_short is None else list(cut_short(state))
+            keys = complete_outputs(parts, state) if cut_short is None else list(cut_short(state))
         candidates = outputs(parts, state, keys)
         order = keys if best is None else list(best(state))
         ranked = candidates if best is None else outputs(parts, state, order)
@@ -63,7 +63,7 @@ def answer(
         if at is not None:
             tree[order[at]] = {**tree[order[at]], "chosen": True}
         prices = {**state["prices"], **await parts.open_models(state["settings"])}
-        reason = _reason(state, found, any(key != ROOT for key in keys))
+        reason = _stop_reason(state, found, any(key != ROOT for key in keys))
         known = merge_thoughts(state["tree"], [tree])
         last = cast("SearchState", {**state, "tree": known, "stop_reason": reason})
         ended = {
@@ -107,7 +107,7 @@ def _answered(parts: Parts, state: SearchState, keys: Sequence[str]) -> Tree:
     return {key: {"answer": _output(parts, state, key)} for key in keys}
 
 
-def complete(parts: Parts, state: SearchState) -> list[str]:
+def complete_outputs(parts: Parts, state: SearchState) -> list[str]:
     """Returns the thoughts that give an answer, best value first, then in creation order."""
     tree = state["tree"]
     keys = [key for key in tree if key != ROOT and _output(parts, state, key) is not None]
@@ -121,13 +121,13 @@ def _path_cost(state: SearchState, key: str) -> Usage:
     return {"reasoning_steps": len(path), "tool_cost_path": cost}
 
 
-def _reason(state: SearchState, found: str | None, ended: bool) -> str:
+def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
     """Returns why a search has ended: what an earlier node said, else what there is in the end."""
     if reason := state.get("stop_reason", ""):
         return reason
     if found is not None or ended:
         return "finished"
-    return "dead_end" if grants(state) else "budget"
+    return "dead_end" if requests_left(state) else "budget"
 
 
 def _verified(parts: Parts, state: SearchState, found: str | None) -> bool | None:

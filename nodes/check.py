@@ -4,9 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.judge import judge, key_of, verdict_fields, verdicts_in
+from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.judge import judge, state_key_of, verdict_fields, verdicts_in
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.outcome import DENIED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
@@ -86,7 +86,7 @@ async def _ask_model(
     asker = Asker(parts, state)
     answer = state["tree"][key].get("answer") or ""
     question = task.judge(state["problem"], answer, state["settings"])
-    state_key = key_of(question.prompt)
+    state_key = state_key_of(question.prompt)
     if known := verdicts_in(state["tree"]).get(state_key):
         asker.meter.add({"cached": 1})
         return verdict_fields(state_key, known), asker.update()

@@ -2,18 +2,20 @@
 
 from typing import Any
 
-from thoughtgraph.jobs import Job, Order
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out
+from langgraph.types import Send
+
+from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.nodes.asker import Asker
 from thoughtgraph.nodes.judge import (
-    as_json,
-    balloting,
+    counted_votes,
     judge,
-    judging,
-    key_of,
+    judge_states,
+    state_key_of,
     verdict_fields,
+    verdict_json,
 )
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, Values, Verdict, Votes
@@ -27,38 +29,38 @@ def evaluate(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to the values of the thoughts it is about. A request that a
+        The node: from a `SendArg` to the values of the thoughts it is about. A request that a
         limit or a failing endpoint forbids leaves them without a value.
     """
-    value, vote = judging(parts, _question, _record), _vote(parts)
+    value, vote = judge_states(parts, _question, _record), _vote(parts)
 
-    async def node(order: Order) -> dict[str, Any]:
-        return await (vote if order.get("vote") else value)(order)
+    async def node(sent: SendArg) -> dict[str, Any]:
+        return await (vote if sent.get("vote") else value)(sent)
 
     return node
 
 
-def value_orders(parts: Parts, state: SearchState) -> list[Order]:
-    """Returns one order for each distinct state of this step without a value, in creation order."""
+def value_sends(parts: Parts, state: SearchState) -> list[Send]:
+    """Returns one task for each distinct state of this step without a value, in creation order."""
     task = parts.task_for(state["settings"], Values)
-    orders: dict[str, Order] = {}
+    distinct: dict[str, SendArg] = {}
     for thought in unjudged(state):
         path = path_to(state["tree"], thought)
         question = task.value(state["problem"], path, state["settings"])
         if isinstance(question, Verdict):
             continue
-        key = key_of(question.prompt)
-        if key in orders:
-            orders[key]["about"].append(thought)
+        key = state_key_of(question.prompt)
+        if key in distinct:
+            distinct[key]["about"].append(thought)
         else:
-            orders[key] = {"key": key, "about": [thought]}
-    return list(orders.values())
+            distinct[key] = {"key": key, "about": [thought]}
+    return [Send("evaluate", sent) for sent in distinct.values()]
 
 
-def vote_orders(state: SearchState) -> list[Order]:
-    """Returns the one order that compares all thoughts of this step; none when all have votes."""
+def vote_sends(state: SearchState) -> list[Send]:
+    """Returns the one task that compares all thoughts of this step; none when all have votes."""
     keys = unjudged(state)
-    return [{"about": keys, "vote": True}] if keys else []
+    return [Send("evaluate", SendArg(about=keys, vote=True))] if keys else []
 
 
 def unjudged(state: SearchState) -> list[str]:
@@ -66,22 +68,22 @@ def unjudged(state: SearchState) -> list[str]:
     return [key for key in state["generation"] if "value" not in state["tree"][key]]
 
 
-def _question(parts: Parts, job: Job) -> Question[Verdict]:
-    task = parts.task_for(job["settings"], Values)
-    question = task.value(job["problem"], job["path"], job["settings"])
+def _question(parts: Parts, given: NodeInput) -> Question[Verdict]:
+    task = parts.task_for(given["settings"], Values)
+    question = task.value(given["problem"], given["path"], given["settings"])
     assert isinstance(question, Question), "a verdict without a request is written by register"
     return question
 
 
-def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:
-    return verdict_fields(job["key"], as_json(verdict))
+def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
+    return verdict_fields(given["key"], verdict_json(verdict))
 
 
 def _vote(parts: Parts) -> Node:
-    async def node(job: Job) -> dict[str, Any]:
-        asker, about, settings = Asker(parts, job), job["about"], job["settings"]
-        asked = parts.task_for(settings, Votes).vote(job["problem"], job["paths"], settings)
-        question = balloting(asked, len(about))
+    async def node(given: NodeInput) -> dict[str, Any]:
+        asker, about, settings = Asker(parts, given), given["about"], given["settings"]
+        asked = parts.task_for(settings, Votes).vote(given["problem"], given["paths"], settings)
+        question = counted_votes(asked, len(about))
         found = await judge(asker, question, role="vote", n=settings["n_evaluate"])
         if found is None:
             return asker.update(tree={})

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 from langgraph.types import Send
 
-from thoughtgraph.jobs import Draft, Job, Order
+from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Choose, Thoughts, Way
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.limits import grants
+from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
+from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
@@ -24,45 +24,53 @@ LONG = 100_000
 """Letters of samples that are read in a millisecond or few, so that nobody need wait (ours)."""
 
 
-def generate(parts: Parts, way: Choose) -> Node:
+def generate(parts: Parts, generator: ChooseGenerator) -> Node:
     """Makes the node that expands one thought; it runs as one task a thought.
 
     Args:
         parts: The graph's objects.
-        way: From the run's settings to the way thoughts are generated.
+        generator: From the run's settings to the generator G.
 
     Returns:
-        The node: from an `Order` to one `Draft`.
+        The node: from a `SendArg` to one `Expansion`.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        question = way(job["settings"])(parts, job)
+    async def node(given: NodeInput) -> dict[str, Any]:
+        question = generator(given["settings"])(parts, given)
         n = question.n or 1
-        asker, fit = Asker(parts, job), fitting(job, n)
-        draw = Draw(job["problem"], job["thought"], job["expansion"])
+        asker, fit = Asker(parts, given), samples_allowed(given, n)
+        draw = Draw(given["problem"], given["thought"], given["expansion"])
         samples = await asker.samples(question.prompt, role="generate", n=fit, draw=draw)
-        if job.get("ahead") and asker.meter.error:
+        if given.get("ahead") and asker.meter.error:
             samples = None  # its answer could not be kept: to be asked for when it is needed
-        draft: Draft = {"parent": job["thought"], "served": samples is not None, "short": fit < n}
+        expansion: Expansion = {
+            "parent": given["thought"],
+            "served": samples is not None,
+            "short": fit < n,
+        }
         if samples is not None:
             thoughts, malformed = await _read(question, samples)
-            draft["thoughts"] = [bounded(thought) for thought in thoughts]
+            expansion["thoughts"] = [bounded(thought) for thought in thoughts]
             for _ in range(malformed):
                 asker.meter.parse_error("generate")
-            draft["usage"] = asker.meter.by_role()
-        return asker.update(drafts=draft)
+            expansion["usage"] = asker.meter.by_role()
+        return asker.update(expansions=expansion)
 
     return fanned_out(node)
 
 
-async def _read(question: Thoughts, samples: list[str]) -> tuple[Sequence[Mapping[str, Any]], int]:
+async def _read(
+    question: ThoughtQuestion, samples: list[str]
+) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Reads in a thread what takes long: a server's event loop must not wait for it."""
     if sum(map(len, samples)) > LONG:
         return await asyncio.to_thread(_found, question, samples)
     return _found(question, samples)
 
 
-def _found(question: Thoughts, samples: list[str]) -> tuple[Sequence[Mapping[str, Any]], int]:
+def _found(
+    question: ThoughtQuestion, samples: list[str]
+) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Returns the thoughts, and how many completions hold none or are outputs without an answer."""
     thoughts = question.read(samples)
     known = {thought["text"] for thought in thoughts}
@@ -73,27 +81,27 @@ def _found(question: Thoughts, samples: list[str]) -> tuple[Sequence[Mapping[str
     return thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends)
 
 
-def fitting(job: Job, n: int) -> int:
+def samples_allowed(given: NodeInput, n: int) -> int:
     """Returns how many of n samples to ask for: a thought that cannot be kept is not paid for."""
-    return min(n, max(1, remaining_thoughts(limits_of(job["settings"]), job["usage"])))
+    return min(n, max(1, remaining_thoughts(limits_of(given["settings"]), given["usage"])))
 
 
-def propose(parts: Parts, job: Job) -> Thoughts:
+def propose(parts: Parts, given: NodeInput) -> ThoughtQuestion:
     """Asks for a list of next thoughts in one completion (ToT section 3, "propose")."""
-    options = job["settings"]
-    question = parts.task_for(options, Proposes).propose(job["problem"], job["path"], options)
+    options = given["settings"]
+    question = parts.task_for(options, Proposes).propose(given["problem"], given["path"], options)
 
     def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-        drafts = question.read(samples)[:PROPOSAL_LIMIT]
-        return [{"raw": cut(draft["text"]), **draft} for draft in drafts]
+        proposals = question.read(samples)[:PROPOSAL_LIMIT]
+        return [{"raw": cut(proposal["text"]), **proposal} for proposal in proposals]
 
     return Question(question.prompt, read, question.n or options.get("proposal_samples", 1))
 
 
-def sample(parts: Parts, job: Job) -> Thoughts:
+def sample(parts: Parts, given: NodeInput) -> ThoughtQuestion:
     """Asks for k independent next thoughts (ToT section 3, "sample")."""
-    options = job["settings"]
-    question = parts.task_for(options, Samples).sample(job["problem"], job["path"], options)
+    options = given["settings"]
+    question = parts.task_for(options, Samples).sample(given["problem"], given["path"], options)
 
     def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
         thoughts = zip(question.read(samples), samples, strict=True)
@@ -102,12 +110,12 @@ def sample(parts: Parts, job: Job) -> Thoughts:
     return Question(question.prompt, read, question.n or options["n_generate"])
 
 
-def ask(style: str) -> Way:
-    """Returns the way that asks outright for whole answers, `style` being `io` or `cot`."""
+def direct_answer(style: str) -> ThoughtGenerator:
+    """Returns the generator of whole answers, asked for directly, `style` being `io` or `cot`."""
 
-    def way(parts: Parts, job: Job) -> Thoughts:
-        options = job["settings"]
-        question = parts.task_for(options, Answers).ask(job["problem"], style, options)
+    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+        options = given["settings"]
+        question = parts.task_for(options, Answers).ask(given["problem"], style, options)
 
         def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
             answers = zip(question.read(samples), samples, strict=True)
@@ -117,14 +125,14 @@ def ask(style: str) -> Way:
 
         return Question(question.prompt, read, question.n or options["n_generate"])
 
-    return way
+    return generator
 
 
-WAYS: dict[str, Way] = {"propose": propose, "sample": sample}
+GENERATORS: dict[str, ThoughtGenerator] = {"propose": propose, "sample": sample}
 
 
 async def expand_root(state: SearchState) -> list[Send] | Literal["answer"]:
-    """Routes to the one generation of a method that asks outright, if a request is allowed."""
-    if not grants(state):
+    """Routes to the one generation of a method that asks directly, if a request is allowed."""
+    if not requests_left(state):
         return "answer"
-    return [Send("generate", Order(thought=ROOT, expansion=0))]
+    return [Send("generate", SendArg(thought=ROOT, expansion=0))]

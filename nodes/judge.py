@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from thoughtgraph.jobs import Job
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.cache import digest
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.nodes.ask import Asker, joined
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.nodes.asker import Asker, join_samples
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.task import Prompt, Question, Verdict
 from thoughtgraph.tree import Thought, Tree, cut
@@ -28,9 +28,9 @@ class Readable(Protocol):
 
 
 Reading = TypeVar("Reading", bound=Readable)
-Ask = Callable[[Parts, Job], Question[Verdict]]
-"""What a judge asks about a job."""
-Record = Callable[[Job, Question[Verdict], Verdict], Thought]
+Ask = Callable[[Parts, NodeInput], Question[Verdict]]
+"""What a judge asks about the thought that was sent."""
+Record = Callable[[NodeInput, Question[Verdict], Verdict], Thought]
 """The fields by which a thought keeps a verdict on it."""
 
 
@@ -45,10 +45,10 @@ class Judgement(Generic[Reading]):
 
     def fields(self) -> Thought:
         """Returns the fields by which a thought keeps the model's words, and what they cost."""
-        return {"value_raw": cut(joined(self.samples)), "usage": self.usage}
+        return {"value_raw": cut(join_samples(self.samples)), "usage": self.usage}
 
 
-class Ballots(NamedTuple):
+class VoteCounts(NamedTuple):
     """The votes of a comparison."""
 
     votes: list[int]
@@ -85,7 +85,7 @@ async def judge(
     return Judgement(verdict, samples, asker.meter.by_role())
 
 
-def judging(
+def judge_states(
     parts: Parts, ask: Ask, record: Record, *, role: str = "value", drawn: bool = False
 ) -> Node:
     """Makes the node that judges states; it runs as one task a distinct state.
@@ -98,22 +98,22 @@ def judging(
         drawn: Whether equal prompts about different thoughts are asked anew.
 
     Returns:
-        The node: from an `Order` to the values of the thoughts it is about. A request that a limit
+        The node: from a `SendArg` to the values of the thoughts it is about. A request that a limit
         or a failing endpoint forbids leaves them without a value.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        asker, question = Asker(parts, job), ask(parts, job)
-        about = job.get("about") or [job["thought"]]
-        draw = Draw(job["problem"], about[0]) if drawn else None
-        n = job["settings"].get("n_evaluate", 1)
+    async def node(given: NodeInput) -> dict[str, Any]:
+        asker, question = Asker(parts, given), ask(parts, given)
+        about = given.get("about") or [given["thought"]]
+        draw = Draw(given["problem"], about[0]) if drawn else None
+        n = given["settings"].get("n_evaluate", 1)
         found = await judge(asker, question, role=role, n=n, draw=draw)
         if found is None:
             return asker.update()
         asker.meter.add({"evaluated": 1})
         raw = found.fields()
         spent = raw.pop("usage")
-        kept: Thought = {**record(job, question, found.verdict), **raw}
+        kept: Thought = {**record(given, question, found.verdict), **raw}
         # The request was made once: of equal states the first thought bears its cost.
         tree: Tree = {key: Thought(**kept) for key in about}
         tree[about[0]]["usage"] = spent
@@ -122,17 +122,17 @@ def judging(
     return fanned_out(node)
 
 
-def balloting(question: Question[Sequence[int | None]], choices: int) -> Question[Ballots]:
+def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:
     """Returns a vote whose completions are counted by choice."""
 
-    def read(samples: Sequence[str]) -> Ballots:
+    def read(samples: Sequence[str]) -> VoteCounts:
         chosen = question.read(samples)
-        return Ballots([chosen.count(at) for at in range(choices)], chosen.count(None))
+        return VoteCounts([chosen.count(at) for at in range(choices)], chosen.count(None))
 
     return Question(question.prompt, read, question.n)
 
 
-def key_of(prompt: Prompt) -> str:
+def state_key_of(prompt: Prompt) -> str:
     """Returns the state key of a question: equal prompts are about equal states."""
     return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})
 
@@ -147,6 +147,6 @@ def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
     return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Returns what is kept of a verdict under its state key."""
     return {"value": verdict.value, "label": verdict.label}

@@ -6,7 +6,7 @@ from thoughtgraph.state import SearchState
 from thoughtgraph.usage import remaining_requests, remaining_thoughts, spent
 
 
-def grants(state: SearchState) -> int:
+def requests_left(state: SearchState) -> int:
     """Returns how many requests may still be sent, for routers that fan out."""
     return remaining_requests(limits_of(state["settings"]), state["usage"])
 
@@ -19,16 +19,16 @@ def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
         each: How many thoughts an expansion makes at least.
     """
     room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
-    return min(grants(state), -(-room // each))
+    return min(requests_left(state), -(-room // each))
 
 
-def shortage(state: SearchState) -> StopReason:
+def limit_reason(state: SearchState) -> StopReason:
     """Returns which limit forbids the next request."""
     over = spent(limits_of(state["settings"]), state["usage"])
     return "round_limit" if over == "rounds" else "budget"
 
 
-def forbidden(state: SearchState, latest: str) -> StopReason:
+def blocking_limit(state: SearchState, latest: str) -> StopReason:
     """Returns which limit forbids a thought after the latest one; empty if none does."""
     limits = limits_of(state["settings"])
     if not remaining_thoughts(limits, state["usage"]):

@@ -1,11 +1,11 @@
-"""Gives drafts their place in the tree, and the verdicts that are already known."""
+"""Gives what was generated its place in the tree, and the verdicts that are already known."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.jobs import Draft
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.judge import as_json, key_of, verdict_fields, verdicts_in
+from thoughtgraph.fan_out import Expansion
+from thoughtgraph.nodes.judge import state_key_of, verdict_fields, verdict_json, verdicts_in
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
@@ -16,8 +16,8 @@ from thoughtgraph.usage import remaining_thoughts
 DUPLICATE = "the same partial solution was created before in this step"
 
 
-def register(parts: Parts) -> Node:
-    """Makes the node that turns the drafts of a fan-out into thoughts, in creation order.
+def register_thoughts(parts: Parts) -> Node:
+    """Makes the node that turns the expansions of a fan-out into thoughts, in creation order.
 
     A thought whose request was not answered stays in the frontier. Thoughts beyond the limit are
     not created, and the search stops. A state that was judged before takes its verdict from the
@@ -28,50 +28,50 @@ def register(parts: Parts) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        drafts = state.get("drafts") or []
-        new, changed, left = place(state, drafts)
+        expansions = state.get("expansions") or []
+        new, changed, left = place(state, expansions)
         if state["settings"].get("evaluate") == "value":
             task = parts.task_for(state["settings"], Values)
             cached = _judge_known(task, state, new)
         else:
             cached = 0
-        served = sum(draft["served"] for draft in drafts)
+        served = sum(expansion["served"] for expansion in expansions)
         counts = {"thoughts": len(new), "expansions": served, "cached": cached}
         return {
             "tree": {**changed, **new},
             "frontier": left,
             "generation": [*state["generation"], *new],
             "usage": {name: number for name, number in counts.items() if number},
-            "stop_reason": "budget" if left_out(drafts, new) else "",
+            "stop_reason": "budget" if left_out(expansions, new) else "",
         }
 
     return node
 
 
-def place(state: SearchState, drafts: Sequence[Draft]) -> tuple[Tree, Tree, list[str]]:
+def place(state: SearchState, expansions: Sequence[Expansion]) -> tuple[Tree, Tree, list[str]]:
     """Returns the new thoughts, the changes to their parents, and what is left of the frontier."""
     room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
     left = list(state["frontier"])
     new: Tree = {}
     changed: Tree = {}
-    for draft in drafts:
-        if not draft["served"]:
+    for expansion in expansions:
+        if not expansion["served"]:
             continue
-        kept = draft["thoughts"][: max(0, room - len(new))]
-        new |= grow(state["tree"], draft["parent"], kept, offset=len(new))
-        changed[draft["parent"]] = _expanded(draft)
-        left.remove(draft["parent"])
+        kept = expansion["thoughts"][: max(0, room - len(new))]
+        new |= grow(state["tree"], expansion["parent"], kept, offset=len(new))
+        changed[expansion["parent"]] = _expanded(expansion)
+        left.remove(expansion["parent"])
     return new, changed, left
 
 
-def left_out(drafts: Sequence[Draft], new: Tree) -> bool:
-    """Returns whether the limit on thoughts kept some of the drafts' thoughts out of the tree."""
-    made = sum(len(draft["thoughts"]) for draft in drafts if draft["served"])
-    return made > len(new) or any(draft.get("short") for draft in drafts)
+def left_out(expansions: Sequence[Expansion], new: Tree) -> bool:
+    """Returns whether the limit on thoughts kept some of the new thoughts out of the tree."""
+    made = sum(len(expansion["thoughts"]) for expansion in expansions if expansion["served"])
+    return made > len(new) or any(expansion.get("short") for expansion in expansions)
 
 
-def _expanded(draft: Draft) -> Thought:
-    return {"status": "expanded", "usage": draft["usage"]}
+def _expanded(expansion: Expansion) -> Thought:
+    return {"status": "expanded", "usage": expansion["usage"]}
 
 
 def _judge_known(task: Values, state: SearchState, new: Tree) -> int:
@@ -92,11 +92,11 @@ def _judge_known(task: Values, state: SearchState, new: Tree) -> int:
         asked, ruled = _official_order(asked) if compat else (asked, None)
         if isinstance(asked, Verdict):
             thought["value"], thought["note"] = asked.value, asked.label
-        elif (state_key := key_of(asked)) in known:
+        elif (state_key := state_key_of(asked)) in known:
             thought.update(verdict_fields(state_key, known[state_key]))
             reused += 1
         elif ruled is not None:
-            thought.update(verdict_fields(state_key, as_json(ruled)))
+            thought.update(verdict_fields(state_key, verdict_json(ruled)))
     return reused
 
 

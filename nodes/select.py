@@ -4,9 +4,9 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.nodes.chart import Node
 from thoughtgraph.nodes.evaluate import unjudged
-from thoughtgraph.nodes.limits import grants
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
@@ -14,7 +14,7 @@ from thoughtgraph.task import Checks, Outputs
 from thoughtgraph.tree import Status, Tree, path_to
 
 
-def select(parts: Parts) -> Node:
+def select_states(parts: Parts) -> Node:
     """Makes the node that keeps b candidates of a step: S_t of the paper's Algorithm 1.
 
     Args:
@@ -28,15 +28,15 @@ def select(parts: Parts) -> Node:
         tree, generation, settings = state["tree"], state["generation"], state["settings"]
         counts = {"rounds": 1}
         if unready(state):
-            return {"stop_reason": "" if grants(state) else "budget"}
+            return {"stop_reason": "" if requests_left(state) else "budget"}
         if not generation:
             return {"stop_reason": "dead_end", "usage": counts}
         step = state["step"] + 1
         if settings["select"] == "greedy":
-            kept = best(tree, generation, settings["breadth"])
+            kept = best_states(tree, generation, settings["breadth"])
         else:
             draws = random.Random(f"{settings['seed']}:{state['problem']}:{step}")
-            kept = drawn(tree, generation, settings["breadth"], draws)
+            kept = draw_states(tree, generation, settings["breadth"], draws)
         status: Status = "terminal" if step == settings["steps"] else "open"
         return {
             "tree": {key: {"status": status if key in kept else "pruned"} for key in generation},
@@ -44,18 +44,18 @@ def select(parts: Parts) -> Node:
             "generation": [],
             "step": step,
             "usage": counts,
-            "stop_reason": _early(parts, state, kept) or _over(state, step),
+            "stop_reason": _early(parts, state, kept) or _stop_reason(state, step),
         }
 
     return node
 
 
-def best(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
+def best_states(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
     """Returns the b thoughts of highest value; ties keep the order of creation."""
     return sorted(keys, key=lambda key: -tree[key]["value"])[:b]
 
 
-def drawn(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -> list[str]:
+def draw_states(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -> list[str]:
     """Draws b thoughts with replacement, with probabilities in proportion to their values.
 
     Values below zero count as zero; when all are zero the draw is uniform.
@@ -69,12 +69,12 @@ def unready(state: SearchState) -> bool:
     return bool(state["frontier"] or unjudged(state))
 
 
-def _over(state: SearchState, step: int) -> StopReason:
+def _stop_reason(state: SearchState, step: int) -> StopReason:
     """Returns the limit that forbids another step, if one is still needed."""
     settings = state["settings"]
     if step == settings["steps"]:
         return ""
-    if not grants(state):
+    if not requests_left(state):
         return "budget"
     if step >= (settings["limit_depth"] or step + 1):
         return "step_limit"

@@ -11,8 +11,8 @@ from langgraph.types import Overwrite
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.llm.prices import check_limit, unknown
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import running_scratch
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import running_scratch
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.tree import ROOT, Thought, root
@@ -37,7 +37,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
     """
 
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
-        settings = parts.choose(runtime.context)
+        settings = parts.effective_settings(runtime.context)
         problem = parts.read(settings, _problem(state))
         parts.check_used(settings, runtime.context, problem)
         run = secrets.token_hex(8)

@@ -16,7 +16,7 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.building import Graph
-from thoughtgraph.nodes.feedback.feedback import SAME
+from thoughtgraph.nodes.feedback.components import SAME
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.prompts import fill
 from thoughtgraph.tasks.game24.task import Game24

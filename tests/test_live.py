@@ -172,7 +172,7 @@ async def stream(method: str, **context: Any) -> tuple[Watch, list[Event], dict[
 @pytest.mark.parametrize("method", ["io", "tot_bfs", "tot_dfs"])
 async def test_the_folded_picture_is_the_graphs_own_state(method: str) -> None:
     watch, _, state = await stream(method)
-    passing = ("drafts", "findings", "messages")
+    passing = ("expansions", "findings", "messages")
     for channel in state.keys() - set(passing):
         assert watch.state[channel] == state[channel], channel
     assert not watch.running

@@ -16,7 +16,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
-from thoughtgraph.nodes.plans.search import drawn_shots
+from thoughtgraph.nodes.plans.search import draw_shots
 
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
 
@@ -193,15 +193,15 @@ async def test_a_plan_that_grows_too_long_is_refused(limit: dict[str, Any]) -> N
 def test_examples_are_drawn_for_each_call_or_once() -> None:
     base = {"seed": 1, "shots": 4, "redraw": "call"}
     calls = [("0", 0), ("0", 1), ("1", 0)]
-    drawn = [drawn_shots(base, "x", thought, at, LIBRARY) for thought, at in calls]
+    drawn = [draw_shots(base, "x", thought, at, LIBRARY) for thought, at in calls]
     assert all(len(set(shots)) == 4 and set(shots) <= set(range(LIBRARY)) for shots in drawn)
     assert len({tuple(shots) for shots in drawn}) == 3
-    assert drawn[0] == drawn_shots(base, "x", "0", 0, LIBRARY), "the same seed, the same draw"
-    assert drawn[0] != drawn_shots({**base, "seed": 2}, "x", "0", 0, LIBRARY)
+    assert drawn[0] == draw_shots(base, "x", "0", 0, LIBRARY), "the same seed, the same draw"
+    assert drawn[0] != draw_shots({**base, "seed": 2}, "x", "0", 0, LIBRARY)
     once = {**base, "redraw": "question"}
-    same = {tuple(drawn_shots(once, "x", thought, at, LIBRARY)) for thought, at in calls}
+    same = {tuple(draw_shots(once, "x", thought, at, LIBRARY)) for thought, at in calls}
     assert len(same) == 1
-    assert drawn_shots({**base, "shots": 9}, "x", "0", 0, 3) in permutations_of_three()
+    assert draw_shots({**base, "shots": 9}, "x", "0", 0, 3) in permutations_of_three()
 
 
 def permutations_of_three() -> list[list[int]]:

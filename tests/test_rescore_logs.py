@@ -10,7 +10,7 @@ import pytest
 
 from thoughtgraph import registry
 from thoughtgraph.bench.metrics import best_of_k, scores
-from thoughtgraph.nodes.select import best
+from thoughtgraph.nodes.select import best_states
 from thoughtgraph.tasks.sections import split
 
 VARIABLE = "THOUGHTGRAPH_REPLAY_LOGS"
@@ -51,7 +51,7 @@ def test_plans_and_passages_are_selected_as_recorded():
     for entry in logs("creative_writing_tot*.json.gz"):
         for step in entry["steps"]:
             tree: Any = {str(at): {"value": votes} for at, votes in enumerate(step["values"])}
-            kept = [step["new_ys"][int(key)] for key in best(tree, list(tree), 1)]
+            kept = [step["new_ys"][int(key)] for key in best_states(tree, list(tree), 1)]
             assert kept == step["select_new_ys"], entry["idx"]
 
 

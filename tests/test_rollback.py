@@ -27,7 +27,7 @@ from support.stepping import (
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
-from thoughtgraph.nodes.rollback.structure import alpha, beta, line_of
+from thoughtgraph.nodes.rollback.paths import alpha, beta, path_ids
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.tasks.reasoning import bad_steps
@@ -222,7 +222,7 @@ def check_structure(out: Any, settings: dict[str, Any], *, parallel: bool) -> No
         assert key == "0" or int(thought["parent"]) < int(key), "P26: a tree without the rollbacks"
         if "rollback" not in thought:
             continue
-        edge, line = thought["rollback"], line_of(tree, key)
+        edge, line = thought["rollback"], path_ids(tree, key)
         assert edge["to"] in line[:-1], "P26: back to a proper ancestor"
         assert edge["to"] == line[edge["step"] - 1], "P28"
         assert edge["step"] in thought["bad"], "P28"

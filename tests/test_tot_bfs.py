@@ -10,7 +10,7 @@ from support.pools import POOLS
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.select import best, drawn
+from thoughtgraph.nodes.select import best_states, draw_states
 from thoughtgraph.tasks.game24.lines import remaining
 from thoughtgraph.tasks.game24.task import Game24, solvable
 from thoughtgraph.tools.arithmetic import evaluate
@@ -32,16 +32,16 @@ def drawn_settings(seed: int) -> dict[str, Any]:
 
 async def test_the_worked_selection() -> None:
     tree: tg.Tree = {str(at): {"value": v} for at, v in enumerate([3.0, 60.0, 3.0, 60.0, 1.0])}
-    assert best(tree, list(tree), 3) == ["1", "3", "0"]
+    assert best_states(tree, list(tree), 3) == ["1", "3", "0"]
 
 
 async def test_drawing_follows_the_values_and_is_uniform_without_any() -> None:
     tree: tg.Tree = {"1": {"value": 0.0}, "2": {"value": 3.0}, "3": {"value": 1.0}}
-    often = drawn(tree, list(tree), 4000, random.Random(1))
+    often = draw_states(tree, list(tree), 4000, random.Random(1))
     assert often.count("1") == 0
     assert often.count("2") == pytest.approx(3000, rel=0.1)
     none: tg.Tree = {"1": {"value": 0.0}, "2": {"value": 0.0}}
-    assert drawn(none, list(none), 4000, random.Random(1)).count("1") == pytest.approx(
+    assert draw_states(none, list(none), 4000, random.Random(1)).count("1") == pytest.approx(
         2000, rel=0.1
     )
 

@@ -13,7 +13,7 @@ from thoughtgraph.cli import text
 from thoughtgraph.cli.screen.events import BACK, DOING, PROPAGATE, QUIET, VERIFY, Event, Telling
 from thoughtgraph.folds import folds
 from thoughtgraph.llm.local import Work
-from thoughtgraph.nodes.ask import RETRY
+from thoughtgraph.nodes.asker import RETRY
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 

@@ -7,9 +7,9 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.cli.viewer.roles import Render, Search, alone, judgements, special
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
-from thoughtgraph.jobs import Job
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.method import load
-from thoughtgraph.nodes.act import hints_of
+from thoughtgraph.nodes.actions import hints_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.task import Outputs, Prompt, Question, Task, Values, Votes, extras
 from thoughtgraph.tree import ROOT, Tree, path_to
@@ -41,7 +41,7 @@ def prompts_of(result: Result, key: str) -> list[Rendered]:
 
     Returns:
         The prompts, without those that cannot be rendered here (the task is not registered, the
-        method has no `way`) and without a judgement that needed no request.
+        method has no generator) and without a judgement that needed no request.
     """
     return Renderer(result).prompts(key)
 
@@ -151,12 +151,12 @@ class Renderer:
         self, key: str, call: int, taught: tuple[str, ...], hints: Hints | None = None
     ) -> Prompt | None:
         path = path_to(self._tree, key)
-        job = Job(
+        given = NodeInput(
             problem=self._problem, settings=self._settings, thought=key, expansion=call, path=path
         )
-        job["hints"] = hints or hints_of(self._tree, {})
-        job["lessons"] = [path_to(self._tree, source) for source in taught]
-        return None if self._ask is None else self._ask(job)
+        given["hints"] = hints or hints_of(self._tree, {})
+        given["lessons"] = [path_to(self._tree, source) for source in taught]
+        return None if self._ask is None else self._ask(given)
 
     def _judgement(self, key: str) -> list[Rendered]:
         thought, task = self._tree[key], self._task
@@ -211,16 +211,16 @@ def _known_task(name: str) -> Task | None:
 
 def _known_method(
     method: str, settings: Mapping[str, Any]
-) -> tuple[Callable[[Job], Prompt] | None, frozenset[type]]:
+) -> tuple[Callable[[NodeInput], Prompt] | None, frozenset[type]]:
     """Returns how a method asks for thoughts, None when it is unknown, and what it needs."""
     try:
         found = load(method)
-        way = found.way(settings)
+        generator = found.generator(settings)
         needs = frozenset(found.needs(settings))
     except FOREIGN:
         return None, frozenset()
     parts = Parts(found, found.settings, _no_model)
-    return lambda job: way(parts, job).prompt, needs
+    return lambda given: generator(parts, given).prompt, needs
 
 
 def _no_model(specifier: str) -> Never:

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, cast
 
 from thoughtgraph.acting import Acts, Hints, Moves, Reflects, Verifies
-from thoughtgraph.nodes.act import hints_of
-from thoughtgraph.nodes.acting.trial import UNSAID
+from thoughtgraph.nodes.acting.think_act import UNSAID
+from thoughtgraph.nodes.actions import hints_of
 from thoughtgraph.reasoning import Reviews
 from thoughtgraph.task import Estimates, Inspects, Judges, Prompt, Question, Task
 from thoughtgraph.tree import Thought, Tree, path_to

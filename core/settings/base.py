@@ -31,7 +31,7 @@ EXAMPLES = Field(
     description="Worked examples before the question: own (the task's; as many as `shots`, where "
     "there is that setting; all of them for 0 where the question is about pages), none, or a text "
     "file that is shown as it is. Empty: own, but none where a question about pages is asked "
-    "outright and `shots` is 0 (ours).",
+    "directly and `shots` is 0 (ours).",
 )
 SHOTS = "How many of the task's worked examples a prompt shows"
 

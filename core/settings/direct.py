@@ -1,4 +1,4 @@
-"""The settings of the methods that ask the model outright."""
+"""The settings of the methods that ask the model directly."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,8 +9,8 @@ from thoughtgraph.settings.base import ShowingSettings
 from thoughtgraph.task import Answers
 
 
-class OutrightSettings(ShowingSettings):
-    """What every method can be told that asks the model outright, for one sample or for a vote."""
+class DirectSettings(ShowingSettings):
+    """What every method can be told that asks the model directly, for one sample or for a vote."""
 
     zero_shot: Literal["strategy", "steps"] = Field(
         "strategy",
@@ -29,8 +29,8 @@ class OutrightSettings(ShowingSettings):
         return [Answers]
 
 
-class AskingSettings(OutrightSettings):
-    """What the methods can be told that ask the model outright and count each sample."""
+class IoSettings(DirectSettings):
+    """What `io` can be told; it counts each sample."""
 
     n_generate: int = Field(
         1,
@@ -41,15 +41,11 @@ class AskingSettings(OutrightSettings):
     )
 
 
-class IoSettings(AskingSettings):
-    """What `io` can be told."""
-
-
-class CotSettings(AskingSettings):
+class CotSettings(IoSettings):
     """What `cot` can be told."""
 
 
-class CotScSettings(OutrightSettings):
+class CotScSettings(DirectSettings):
     """What `cot_sc` can be told."""
 
     n_generate: int = Field(

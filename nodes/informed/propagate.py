@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from thoughtgraph.nodes.act import idle, toolbox
-from thoughtgraph.nodes.chart import Node
+from thoughtgraph.nodes.actions import awaits_tool, toolbox
 from thoughtgraph.nodes.informed.estimate import known_value
 from thoughtgraph.nodes.judge import verdicts_in
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import QueueState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree
@@ -41,7 +41,7 @@ def settle(parts: Parts, rank: Rank) -> Node:
         costs = _step_costs(parts, state, rank)
         settled: Tree = {}
         for key in state["generation"]:
-            if idle(tree[key]):
+            if awaits_tool(tree[key]):
                 return {"tree": settled, "stop_reason": "budget"}
             base = tree[tree[key]["parent"] or ""].get("cost", 0.0)
             settled[key] = {"cost": base + costs[key]}

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, cast
 
-from thoughtgraph.jobs import Draft
-from thoughtgraph.nodes.act import idle
-from thoughtgraph.nodes.ask import spent_on
-from thoughtgraph.nodes.chart import Node
+from thoughtgraph.fan_out import Expansion
+from thoughtgraph.nodes.actions import awaits_tool
+from thoughtgraph.nodes.asker import spent_on
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.informed.propagate import Rank
-from thoughtgraph.nodes.limits import expansions_allowed, shortage
+from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.nodes.register import place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
@@ -19,7 +19,7 @@ from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 
-def select(parts: Parts, rank: Rank) -> Node:
+def pop_next(parts: Parts, rank: Rank) -> Node:
     """Makes the node that puts new thoughts into the open set and takes out who is next.
 
     A terminal thought that comes out ends the search; with an oracle only if its answer is right.
@@ -37,7 +37,7 @@ def select(parts: Parts, rank: Rank) -> Node:
         queue = [*state["queue"], *entered]
         ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
         update = {"tree": entered, "queue": queue, "generation": [], "usage": ended}
-        if reason := _over(state, entered, queue):
+        if reason := _stop_reason(state, entered, queue):
             return {**update, "frontier": [], "stop_reason": reason}
         ordered = sorted(queue, key=lambda key: by_priority(tree[key]))
         if tree[ordered[0]]["status"] == "terminal":
@@ -48,7 +48,7 @@ def select(parts: Parts, rank: Rank) -> Node:
         after = cast("QueueState", {**state, "usage": add_usage(state["usage"], ended)})
         growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
         if not growing and not deep:
-            return {**update, "frontier": [], "stop_reason": shortage(after)}
+            return {**update, "frontier": [], "stop_reason": limit_reason(after)}
         return {
             **update,
             "tree": merge_thoughts(entered, [deep]),
@@ -68,7 +68,7 @@ def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
     return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])
 
 
-def register(parts: Parts) -> Node:
+def register_children(parts: Parts) -> Node:
     """Makes the node that turns samples into children: distinct ones that there are not yet.
 
     Two children are the same when thought and action are. What a thought's children are is not
@@ -79,12 +79,12 @@ def register(parts: Parts) -> Node:
     """
 
     async def node(state: QueueState) -> dict[str, Any]:
-        drafts = state.get("drafts") or []
-        distinct = [_distinct(state, draft) for draft in drafts]
+        expansions = state.get("expansions") or []
+        distinct = [_distinct(state, expansion) for expansion in expansions]
         new, changed, left = place(state, distinct)
         for key, thought in changed.items():
             thought["usage"] = spent_on(state["tree"][key], thought["usage"])
-        wanted = sum(len(draft["thoughts"]) for draft in distinct if draft["served"])
+        wanted = sum(len(expansion["thoughts"]) for expansion in distinct if expansion["served"])
         times = dict(state["expanded"])
         for key in changed:
             times[key] = times.get(key, 0) + 1
@@ -92,14 +92,14 @@ def register(parts: Parts) -> Node:
             "tree": {**changed, **new},
             "generation": list(new),
             "expanded": times,
-            "usage": _counts(drafts, new, [times[key] for key in changed]),
-            "stop_reason": shortage(state) if left or (wanted and not new) else "",
+            "usage": _counts(expansions, new, [times[key] for key in changed]),
+            "stop_reason": limit_reason(state) if left or (wanted and not new) else "",
         }
 
     return node
 
 
-def returned(state: SearchState) -> list[str]:
+def returned_thoughts(state: SearchState) -> list[str]:
     """Returns the thought that solved the search, else the best terminal ones that are open.
 
     A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
@@ -122,7 +122,7 @@ def _entered(state: QueueState, rank: Rank) -> Tree:
     weight, entered = state["settings"].get("value_weight", 0.0), Tree()
     for key in state["generation"]:
         thought = state["tree"][key]
-        if idle(thought) or (rank.judges and "value" not in thought):
+        if awaits_tool(thought) or (rank.judges and "value" not in thought):
             continue
         youngest_first = -float(state["step"])
         f = thought["cost"] - weight * thought["value"] if rank.judges else youngest_first
@@ -130,9 +130,9 @@ def _entered(state: QueueState, rank: Rank) -> Tree:
     return entered
 
 
-def _over(state: QueueState, entered: Tree, queue: Sequence[str]) -> StopReason:
+def _stop_reason(state: QueueState, entered: Tree, queue: Sequence[str]) -> StopReason:
     if state["stop_reason"] or len(entered) < len(state["generation"]):
-        return shortage(state)
+        return limit_reason(state)
     if state["step"] == state["settings"]["rounds"]:
         return "round_limit"
     allowed = state["settings"]["limit_rounds"]
@@ -165,18 +165,18 @@ def _may_grow(state: QueueState, thought: Thought) -> bool:
     return depth <= deepest
 
 
-def _distinct(state: QueueState, draft: Draft) -> Draft:
-    if not draft["served"]:
-        return draft
-    parent, kept = draft["parent"], []
+def _distinct(state: QueueState, expansion: Expansion) -> Expansion:
+    if not expansion["served"]:
+        return expansion
+    parent, kept = expansion["parent"], []
     seen = {_identity(child) for child in children_of(state["tree"], parent)}
-    expansion = state["expanded"].get(parent, 0)
-    for at, thought in enumerate(draft["thoughts"]):
+    times = state["expanded"].get(parent, 0)
+    for at, thought in enumerate(expansion["thoughts"]):
         if (identity := _identity(thought)) not in seen:
             seen.add(identity)
-            made = {"node": "generate", "expansion": expansion, "sample": at}
+            made = {"node": "generate", "expansion": times, "sample": at}
             kept.append({**thought, "created_by": made})
-    return {**draft, "thoughts": kept}
+    return {**expansion, "thoughts": kept}
 
 
 def _identity(thought: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -184,8 +184,9 @@ def _identity(thought: Mapping[str, Any]) -> tuple[str, str, str]:
     return thought["text"], action["name"], action["argument"]
 
 
-def _counts(drafts: Sequence[Draft], new: Tree, times: Sequence[int]) -> dict[str, Any]:
-    written = [thought for draft in drafts if draft["served"] for thought in draft["thoughts"]]
+def _counts(expansions: Sequence[Expansion], new: Tree, times: Sequence[int]) -> dict[str, Any]:
+    served = [expansion for expansion in expansions if expansion["served"]]
+    written = [thought for expansion in served for thought in expansion["thoughts"]]
     counts: dict[str, Any] = {"thoughts": len(new), "expansions": len(times)}
     if again := sum(time > 1 for time in times):
         counts["reexpansions"] = again

@@ -8,41 +8,41 @@ from typing import Any, NamedTuple, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.jobs import Draft, Job, Order
-from thoughtgraph.method import Choose, Thoughts
-from thoughtgraph.nodes.chart import Node
+from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
+from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.limits import expansions_allowed
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.settings import limits_of
-from thoughtgraph.state import Branch, PlanState
+from thoughtgraph.state import Level, PlanState
 from thoughtgraph.task import Question, extras
 from thoughtgraph.tree import ROOT, Path, Thought, Tree, cut, grow, path_to
 from thoughtgraph.usage import Usage, add_usage, remaining_thoughts
 
-Portion = Callable[[Mapping[str, Any], int, int], int | None]
+ChunkSize = Callable[[Mapping[str, Any], int, int], int | None]
 """The paper's G(): from settings, depth of the chunk (the first has 1) and index among its siblings
 to how many steps one call writes; None: all that remain."""
 
-TOP = Branch(thought=ROOT, tried=0, ahead=[])
+FIRST_LEVEL = Level(thought=ROOT, tried=0, ahead=[])
 """The first level of the stack."""
 DEAD_END = "no continuation was accepted"
 
 
-def next_steps(portion: Portion) -> Choose:
-    """Returns the way that asks for the next steps of a plan, with examples drawn for the call.
+def next_steps(chunk_size: ChunkSize) -> ChooseGenerator:
+    """Returns the generator of the next steps of a plan, with examples drawn for the call.
 
     Args:
         portion: How many steps the call writes.
     """
 
-    def way(parts: Parts, job: Job) -> Thoughts:
-        settings, problem, path = job["settings"], job["problem"], job["path"]
-        task, index = parts.task_for(settings, Plans), job.get("expansion", 0)
+    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+        settings, problem, path = given["settings"], given["problem"], given["path"]
+        task, index = parts.task_for(settings, Plans), given.get("expansion", 0)
         library = extras(task).shots(problem, settings)
-        shots = drawn_shots(settings, problem, job["thought"], index, library)
-        most = portion(settings, len(path) + 1, index)
+        shots = draw_shots(settings, problem, given["thought"], index, library)
+        most = chunk_size(settings, len(path) + 1, index)
         made = {"node": "generate", "expansion": index, "shots": shots, "steps": most}
 
         question = task.plan(problem, path, shots, most, settings)
@@ -56,10 +56,10 @@ def next_steps(portion: Portion) -> Choose:
 
         return Question(question.prompt, read, 1)
 
-    return lambda settings: way
+    return lambda settings: generator
 
 
-def drawn_shots(
+def draw_shots(
     settings: Mapping[str, Any], problem: str, thought: str, index: int, library: int
 ) -> list[int]:
     """Returns which examples a call shows: no one twice, drawn by seed, problem and call.
@@ -77,7 +77,7 @@ def drawn_shots(
     return draws.sample(range(library), min(settings["shots"], library))
 
 
-def calls(state: PlanState) -> list[Send]:
+def generator_sends(state: PlanState) -> list[Send]:
     """Returns the next call to the generator, and the siblings that are generated ahead of need.
 
     There are none beyond b siblings or T calls, nor beyond what the limits allow. A sibling whose
@@ -87,7 +87,7 @@ def calls(state: PlanState) -> list[Send]:
     left = min(settings["branches"] - top["tried"], settings["max_calls"] - state["step"])
     count = min(1 + settings["speculate"], left, expansions_allowed(state))
     return [
-        Send("generate", Order(thought=top["thought"], expansion=top["tried"] + at, ahead=at > 0))
+        Send("generate", SendArg(thought=top["thought"], expansion=top["tried"] + at, ahead=at > 0))
         for at in range(count)
     ]
 
@@ -104,22 +104,22 @@ def evaluate_steps(parts: Parts) -> Node:
 
     async def node(state: PlanState) -> dict[str, Any]:
         *below, top = state["stack"]
-        drafts = [*top["ahead"], *takewhile(_served, state.get("drafts") or [])]
-        if not drafts:
+        expansions = [*top["ahead"], *takewhile(_served, state.get("expansions") or [])]
+        if not expansions:
             return {"stop_reason": "budget"}
         # Several may have waited since the limits allowed them.
-        judged = _up_to_the_first_acceptable(parts, state, top, drafts[: _room(state)])
+        judged = _up_to_the_first_acceptable(parts, state, top, expansions[: _room(state)])
         size = len(judged.thoughts)
-        stack = [*below, Branch({**top, "tried": top["tried"] + size, "ahead": drafts[size:]})]
+        stack = [*below, Level({**top, "tried": top["tried"] + size, "ahead": expansions[size:]})]
         last = next(reversed(judged.thoughts.values()))
         if last["status"] == "open":
-            stack.append(Branch(thought=last["id"], tried=0, ahead=[]))
+            stack.append(Level(thought=last["id"], tried=0, ahead=[]))
         step = state["step"] + size
-        reason = "finished" if last["status"] == "terminal" else _over(state, stack, step)
+        reason = "finished" if last["status"] == "terminal" else _stop_reason(state, stack, step)
         used_up = reason == "budget" and step == state["settings"]["max_calls"]
         return {
             "limit": "max_calls" if used_up else "",
-            "tree": {**_continued(state, top, drafts[:size]), **judged.thoughts},
+            "tree": {**_continued(state, top, expansions[:size]), **judged.thoughts},
             "stack": stack,
             "frontier": [stack[-1]["thought"]],
             "step": step,
@@ -160,19 +160,19 @@ def _room(state: PlanState) -> int:
     return room if rounds is None else min(room, rounds - usage.get("rounds", 0))
 
 
-def _served(draft: Draft) -> bool:
-    return draft["served"]
+def _served(expansion: Expansion) -> bool:
+    return expansion["served"]
 
 
 def _up_to_the_first_acceptable(
-    parts: Parts, state: PlanState, top: Branch, drafts: Sequence[Draft]
+    parts: Parts, state: PlanState, top: Level, expansions: Sequence[Expansion]
 ) -> _Judged:
     task = parts.task_for(state["settings"], Plans)
     path = path_to(state["tree"], top["thought"])
     thoughts: Tree = {}
     malformed = 0
-    for draft in drafts:
-        written = draft["thoughts"][0]
+    for expansion in expansions:
+        written = expansion["thoughts"][0]
         ruling = _ruled(task, state, path, written["text"].split("\n") if written["text"] else [])
         fields = {**written, **_fields(ruling)}
         thoughts |= grow(state["tree"], top["thought"], [fields], offset=len(thoughts))
@@ -212,10 +212,10 @@ def _fields(ruling: Ruling) -> dict[str, Any]:
     }
 
 
-def _continued(state: PlanState, top: Branch, drafts: Sequence[Draft]) -> Tree:
+def _continued(state: PlanState, top: Level, expansions: Sequence[Expansion]) -> Tree:
     """Returns the change to the continued thought: what its judged continuations cost so far."""
     before = state["tree"][top["thought"]].get("usage", {})
-    costs = [cast("Usage", draft["usage"]) for draft in drafts]
+    costs = [cast("Usage", expansion["usage"]) for expansion in expansions]
     spent = cast("Any", reduce(add_usage, costs, cast("Usage", before)))
     return {top["thought"]: {"status": "expanded", "usage": spent}}
 
@@ -228,7 +228,7 @@ def _counts(judged: _Judged) -> dict[str, Any]:
     return counts
 
 
-def _over(state: PlanState, stack: Sequence[Branch], step: int) -> StopReason:
+def _stop_reason(state: PlanState, stack: Sequence[Level], step: int) -> StopReason:
     """Returns which limit forbids the next call, if there is one to be made.
 
     A search whose levels are all used up is no matter of limits: it ends dead.

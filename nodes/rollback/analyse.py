@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.jobs import Job
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out
+from thoughtgraph.nodes.asker import Asker
 from thoughtgraph.nodes.judge import judge
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
 from thoughtgraph.task import Question
@@ -22,22 +22,24 @@ def analyse(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to the thought's `analysis`. Under `single_call` the same answer
+        The node: from a `SendArg` to the thought's `analysis`. Under `single_call` the same answer
         names the bad steps; an empty one names none.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        asker, key = Asker(parts, job), job["thought"]
-        task = parts.task_for(job["settings"], Reviews)
-        question = task.analyse(job["problem"], job["path"], job["settings"])
-        apart = job["settings"]["protocol"] == TWO_CALLS
+    async def node(given: NodeInput) -> dict[str, Any]:
+        asker, key = Asker(parts, given), given["thought"]
+        task = parts.task_for(given["settings"], Reviews)
+        question = task.analyse(given["problem"], given["path"], given["settings"])
+        apart = given["settings"]["protocol"] == TWO_CALLS
 
         def read(samples: Sequence[str]) -> Faults:
             # Nothing can be read out of an empty analysis; asked to, small models make numbers up.
             unnamed = apart and samples[0].strip()
             return Faults() if unnamed else question.read(samples)
 
-        found = await judge(asker, Question(question.prompt, read), role="analyse", draw=_draw(job))
+        found = await judge(
+            asker, Question(question.prompt, read), role="analyse", draw=_draw(given)
+        )
         if found is None:
             return asker.update()
         asker.meter.add({"analyses": 1})
@@ -58,14 +60,14 @@ def extract_index(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to the thought's `bad` steps.
+        The node: from a `SendArg` to the thought's `bad` steps.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        asker, key = Asker(parts, job), job["thought"]
-        task = parts.task_for(job["settings"], Reviews)
-        question = task.analyse(job["problem"], job["path"], job["settings"])
-        found = await judge(asker, question, role="extract_index", draw=_draw(job))
+    async def node(given: NodeInput) -> dict[str, Any]:
+        asker, key = Asker(parts, given), given["thought"]
+        task = parts.task_for(given["settings"], Reviews)
+        question = task.analyse(given["problem"], given["path"], given["settings"])
+        found = await judge(asker, question, role="extract_index", draw=_draw(given))
         if found is None:
             return asker.update()
         bad, raw = found.verdict.steps, cut(found.samples[0])
@@ -75,5 +77,5 @@ def extract_index(parts: Parts) -> Node:
     return fanned_out(node)
 
 
-def _draw(job: Job) -> Draw:
-    return Draw(job["problem"], job["thought"])
+def _draw(given: NodeInput) -> Draw:
+    return Draw(given["problem"], given["thought"])

@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any, cast, get_args
 
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.rollback.order import found
-from thoughtgraph.nodes.rollback.structure import alpha, beta
-from thoughtgraph.nodes.steps import longest
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.reasoning_steps import longest_path
+from thoughtgraph.nodes.rollback.paths import alpha, beta
+from thoughtgraph.nodes.rollback.solution_order import solution_order
 from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import Ensemble
@@ -66,9 +66,9 @@ def ensemble(parts: Parts) -> Node:
             )
             for key, (a, b) in votes.items()
         }
-        ended = await last(state)
-        told = merge_thoughts(told, [ended["tree"]])
-        return {**ended, "tree": told, "ensembles": ensembles(state)}
+        has_ended = await last(state)
+        told = merge_thoughts(told, [has_ended["tree"]])
+        return {**has_ended, "tree": told, "ensembles": ensembles(state)}
 
     return node
 
@@ -86,7 +86,7 @@ def ensembles(state: RollbackState) -> dict[str, str | None]:
 
 def solutions(state: SearchState) -> list[str]:
     """Returns the thoughts that end a path, in the order in which the paper's search finds them."""
-    return found(cast("RollbackState", state)).order
+    return solution_order(cast("RollbackState", state)).order
 
 
 def ranked(state: RollbackState, rule: str) -> list[str]:
@@ -117,7 +117,7 @@ def settled(state: RollbackState) -> bool:
     that any can have.
     """
     rule, tree = state["settings"]["ensemble"], state["tree"]
-    order, certain = found(state)
+    order, certain = solution_order(state)
     given = [key for key in order if tree[key].get("answer") is not None]
     sure = [tree[key]["answer"] for key in given if key in order[:certain]]
     if not given or rule == "last":
@@ -182,4 +182,4 @@ def _most_taught(state: RollbackState) -> int:
     if not settings["experiences"]:
         return 0
     into = settings["incoming"] if settings["experience_scope"] == "incoming" else 1
-    return longest(settings) * min(into, int(settings["incoming"]))
+    return longest_path(settings) * min(into, int(settings["incoming"]))

@@ -4,11 +4,11 @@ from typing import Any
 
 from langgraph.types import Send
 
-from thoughtgraph.jobs import Job, Order
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.judge import judging
-from thoughtgraph.nodes.limits import grants
-from thoughtgraph.nodes.steps import ended
+from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.nodes.judge import judge_states
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.reasoning_steps import end_reason
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates, Question, Verdict
@@ -24,17 +24,17 @@ def score(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to the candidate's value in [0, 1].
+        The node: from a `SendArg` to the candidate's value in [0, 1].
     """
-    return judging(parts, _question, _record, role="score", drawn=True)
+    return judge_states(parts, _question, _record, role="score", drawn=True)
 
 
-def scores_wanted(state: SearchState) -> list[Send]:
+def score_sends(state: SearchState) -> list[Send]:
     """Returns the requests for the scores of this level's candidates, as the limits allow."""
     if state["stop_reason"]:
         return []
     missing = [key for key in state["generation"] if "value" not in state["tree"][key]]
-    return [Send("evaluate", Order(thought=key)) for key in missing[: grants(state)]]
+    return [Send("evaluate", SendArg(thought=key)) for key in missing[: requests_left(state)]]
 
 
 def keep_best() -> Node:
@@ -56,21 +56,21 @@ def keep_best() -> Node:
         if tree[best]["value"] <= 0:
             lost[best] = Thought(status="pruned")
             return {**update, "tree": lost, "frontier": [], "stop_reason": "dead_end"}
-        reason, left = ended(tree[best])
+        reason, left = end_reason(tree[best])
         return {**update, "tree": lost, "frontier": left, "stop_reason": reason}
 
     return node
 
 
-def _question(parts: Parts, job: Job) -> Question[Verdict]:
-    task = parts.task_for(job["settings"], Estimates)
-    return task.estimate(job["problem"], job["path"], STYLE, job["settings"])
+def _question(parts: Parts, given: NodeInput) -> Question[Verdict]:
+    task = parts.task_for(given["settings"], Estimates)
+    return task.estimate(given["problem"], given["path"], STYLE, given["settings"])
 
 
-def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:
+def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
     if not verdict.malformed:
         return {"value": verdict.value}
     scored: Thought = {"value": verdict.value, "unread": verdict.malformed}
-    if "note" not in job["path"][-1]:  # one that says why the path ends stays
+    if "note" not in given["path"][-1]:  # one that says why the path ends stays
         scored["note"] = verdict.label
     return scored

@@ -10,7 +10,7 @@ from typing import Any
 
 from support.scripted import Call, Reply
 
-from thoughtgraph.nodes.judge import key_of
+from thoughtgraph.nodes.judge import state_key_of
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
 from thoughtgraph.tasks.game24.task import Game24
@@ -86,8 +86,10 @@ def judged_before(entry: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         for text, value in zip(step["new_ys"], step["values"], strict=True):
             question = task.value(problem, thoughts(text), {})
             if isinstance(question, Question):
-                asked.add(key_of(question.prompt))
-            elif value and question.instead and (key := key_of(question.instead)) not in asked:
+                asked.add(state_key_of(question.prompt))
+            elif (
+                value and question.instead and (key := state_key_of(question.instead)) not in asked
+            ):
                 kept[key] = {"value": value, "label": ", ".join(votes(value))}
     return kept
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from thoughtgraph.acting import Hints, Moves, Verifies
-from thoughtgraph.jobs import Job, Order
-from thoughtgraph.nodes.act import ask_step, hints_of, noted, same_action, written
-from thoughtgraph.nodes.ask import Asker, spent_on
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import job_of
-from thoughtgraph.nodes.judge import judge, judging
-from thoughtgraph.nodes.limits import forbidden
+from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.nodes.actions import ask_step, hints_of, same_action, shown_field, thought_fields
+from thoughtgraph.nodes.asker import Asker, spent_on
+from thoughtgraph.nodes.judge import judge, judge_states
+from thoughtgraph.nodes.limits import blocking_limit
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import node_input
 from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
@@ -47,9 +47,9 @@ def extract(parts: Parts) -> Node:
         room = min(
             settings["max_entities"], remaining_thoughts(limits_of(settings), state["usage"])
         )
-        job = job_of(state, Order(thought=ROOT))
+        given = node_input(state, SendArg(thought=ROOT))
         made = {"created_by": {"node": "extract"}}
-        fields = [{**written(parts, job, move, ""), **made} for move in moves[:room]]
+        fields = [{**thought_fields(parts, given, move, ""), **made} for move in moves[:room]]
         new = grow(state["tree"], ROOT, fields)
         asker.meter.add({"thoughts": len(new), "expansions": 1})
         origin: Thought = {
@@ -77,19 +77,19 @@ def generate_next(parts: Parts) -> Node:
 
     async def node(state: FeedbackState) -> dict[str, Any]:
         parent = state["frontier"][0]
-        if forbidden(state, parent):
+        if blocking_limit(state, parent):
             return {"stop_reason": "budget"}
         asker = Asker(parts, state)
-        order = Order(thought=parent, expansion=state["tried"])
+        sent = SendArg(thought=parent, expansion=state["tried"])
         shown = _shown(state)
-        asked = await ask_step(parts, state, asker, order, STYLE, hints_of(state["tree"], shown))
+        asked = await ask_step(parts, state, asker, sent, STYLE, hints_of(state["tree"], shown))
         if asked is None:
             return {"stop_reason": "budget", **asker.update()}
         move, fields = asked
         if move.malformed or fields.get("action", {}) is None:
             asker.meter.parse_error("generate")
         made = {"node": "generate", "expansion": 0, "sample": state["tried"]}
-        new = grow(state["tree"], parent, [{**fields, **noted(shown), "created_by": made}])
+        new = grow(state["tree"], parent, [{**fields, **shown_field(shown), "created_by": made}])
         (child,) = new.values()
         same = any(same_action(child, state["tree"][kid]) for kid in state["generation"])
         if same:
@@ -111,7 +111,7 @@ def label(parts: Parts) -> Node:
     Args:
         parts: The graph's objects.
     """
-    return judging(parts, _question, _record, role="step_eval")
+    return judge_states(parts, _question, _record, role="step_eval")
 
 
 def verify(parts: Parts) -> Node:
@@ -229,10 +229,10 @@ def _shown(state: FeedbackState) -> Shown:
     )
 
 
-def _question(parts: Parts, job: Job) -> Question[Verdict]:
-    task = parts.task_for(job["settings"], Estimates)
-    return task.estimate(job["problem"], job["path"], STYLE, job["settings"])
+def _question(parts: Parts, given: NodeInput) -> Question[Verdict]:
+    task = parts.task_for(given["settings"], Estimates)
+    return task.estimate(given["problem"], given["path"], STYLE, given["settings"])
 
 
-def _record(job: Job, question: Question[Verdict], verdict: Verdict) -> Thought:
+def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
     return {"value": verdict.value, "note": verdict.label}

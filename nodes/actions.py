@@ -10,12 +10,12 @@ from langgraph.types import Send
 
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, ToolResult
 from thoughtgraph.errors import OutOfTime
-from thoughtgraph.jobs import Job, Order
+from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Choose, Thoughts
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import fanned_out, job_of, running_scratch
+from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
+from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out, node_input, running_scratch
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import limits_of
@@ -26,37 +26,39 @@ from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, sh
 from thoughtgraph.usage import Usage
 
 
-def next_actions(style: str) -> Choose:
-    """Returns the way that asks for independent next steps, each a thought with an action.
+def next_actions(style: str) -> ChooseGenerator:
+    """Returns the generator of independent next steps, each a thought with an action.
 
     Args:
         style: Whose prompt asks; see `Moves.move`.
     """
 
-    def way(parts: Parts, job: Job) -> Thoughts:
-        settings = job["settings"]
-        hints = job.get("hints") or Hints(tools=described(parts, job))
-        question = next_move(parts, job, style, hints)
+    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+        settings = given["settings"]
+        hints = given.get("hints") or Hints(tools=tool_lines(parts, given))
+        question = move_question(parts, given, style, hints)
 
         def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
             moves = zip(question.read(samples), samples, strict=True)
-            return [written(parts, job, move, text) for move, text in moves]
+            return [thought_fields(parts, given, move, text) for move, text in moves]
 
         return Question(question.prompt, read, question.n or settings.get("n_generate", 1))
 
-    return lambda settings: way
+    return lambda settings: generator
 
 
-def next_move(parts: Parts, job: Job, style: str, hints: Hints) -> Question[Sequence[Move]]:
+def move_question(
+    parts: Parts, given: NodeInput, style: str, hints: Hints
+) -> Question[Sequence[Move]]:
     """Returns what to ask for a next step; it is read up to where a completion should have ended.
 
     Args:
         parts: The graph's objects.
-        job: What to continue.
+        given: What to continue.
         style: Whose prompt asks; see `Moves.move`.
         hints: What the prompt says besides.
     """
-    problem, path, settings = job["problem"], job["path"], job["settings"]
+    problem, path, settings = given["problem"], given["path"], given["settings"]
     question = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
 
     def read(samples: Sequence[str]) -> Sequence[Move]:
@@ -72,7 +74,7 @@ def _stopped(text: str, stops: Sequence[str]) -> str:
     return text[: min(ends, default=None)]
 
 
-def toolbox(parts: Parts, given: SearchState | Job) -> Toolbox | None:
+def toolbox(parts: Parts, given: SearchState | NodeInput) -> Toolbox | None:
     """Returns the tools of a run; None where its task has none."""
     settings = given["settings"]
     if not isinstance(parts.task_for(settings, Moves), Acts):
@@ -80,7 +82,7 @@ def toolbox(parts: Parts, given: SearchState | Job) -> Toolbox | None:
     return parts.tools_for(settings, given["problem"], running_scratch())
 
 
-def described(parts: Parts, given: SearchState | Job) -> str:
+def tool_lines(parts: Parts, given: SearchState | NodeInput) -> str:
     """Returns one line a tool, for the prompt."""
     tools = toolbox(parts, given)
     return "" if tools is None else tools.describe()
@@ -103,14 +105,14 @@ def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:
     )
 
 
-def noted(shown: Shown) -> Thought:
+def shown_field(shown: Shown) -> Thought:
     """Returns the fields by which a thought keeps what its prompt showed; none for nothing."""
     kept = {name: keys for name, keys in shown.items() if keys}
     return cast("Thought", {"shown": kept} if kept else {})
 
 
 async def ask_step(
-    parts: Parts, state: SearchState, asker: Asker, order: Order, style: str, hints: Hints
+    parts: Parts, state: SearchState, asker: Asker, sent: SendArg, style: str, hints: Hints
 ) -> tuple[Move, dict[str, Any]] | None:
     """Asks for one next step of a thought.
 
@@ -125,20 +127,20 @@ async def ask_step(
     Returns:
         The step and the partial thought it makes; None where the request is forbidden or fails.
     """
-    job = job_of(state, order)
-    question = next_move(parts, job, style, hints)
+    given = node_input(state, sent)
+    question = move_question(parts, given, style, hints)
     samples = await asker.samples(
         question.prompt,
         role="act" if hints.thought else "generate",
-        draw=Draw(job["problem"], order["thought"], order["expansion"]),
+        draw=Draw(given["problem"], sent["thought"], sent["expansion"]),
     )
     if samples is None:
         return None
     move = question.read(samples)[0]
-    return move, written(parts, job, move, samples[0])
+    return move, thought_fields(parts, given, move, samples[0])
 
 
-def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
+def thought_fields(parts: Parts, given: NodeInput, move: Move, text: str) -> dict[str, Any]:
     """Returns the partial thought that a step makes.
 
     One without a readable action has failed already, and nothing was paid; the model is told so.
@@ -146,11 +148,11 @@ def written(parts: Parts, job: Job, move: Move, text: str) -> dict[str, Any]:
     fields: dict[str, Any] = {"text": cut(move.text), "raw": cut(text)}
     if move.answer is not None:
         fields |= {"answer": move.answer, "status": "terminal"}
-    tools = toolbox(parts, job)
+    tools = toolbox(parts, given)
     if tools is None:
         lost = {"failed": True, "invalid": True} if move.malformed else {}
         return bounded({**fields, **lost})
-    return bounded({**fields, **action_fields(tools, job["path"], move.action)})
+    return bounded({**fields, **action_fields(tools, given["path"], move.action)})
 
 
 def action_fields(tools: Toolbox, path: Path, action: str) -> dict[str, Any]:
@@ -162,24 +164,24 @@ def action_fields(tools: Toolbox, path: Path, action: str) -> dict[str, Any]:
     return {
         "action": None,
         "observation": cut(f"Invalid action: {said}. The actions are: {known}"),
-        "tool_state": state_after(path),
+        "tool_state": tool_state_after(path),
         "failed": True,
         "invalid": True,
         "price": 0.0,
     }
 
 
-def state_after(path: Path) -> dict[str, Any]:
+def tool_state_after(path: Path) -> dict[str, Any]:
     """Returns the state in which a path leaves the tools."""
     return dict(path[-1].get("tool_state", {})) if path else {}
 
 
 def same_action(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Returns whether two thoughts do the same, whatever they say."""
-    return _deed(first) == _deed(second)
+    return _action_words(first) == _action_words(second)
 
 
-def calls(state: SearchState) -> list[Send]:
+def tool_sends(state: SearchState) -> list[Send]:
     """Returns one task for each new thought whose action was not carried out yet.
 
     Once the time is over there are none.
@@ -188,10 +190,14 @@ def calls(state: SearchState) -> list[Send]:
     if state.get("stop_reason") or (limit is not None and state["usage"]["seconds"] >= limit):
         return []
     tree = state["tree"]
-    return [Send("call_tool", Order(thought=key)) for key in state["generation"] if idle(tree[key])]
+    return [
+        Send("call_tool", SendArg(thought=key))
+        for key in state["generation"]
+        if awaits_tool(tree[key])
+    ]
 
 
-def idle(thought: Thought) -> bool:
+def awaits_tool(thought: Thought) -> bool:
     """Returns whether a thought's action is still to be carried out."""
     return bool(thought.get("action")) and "observation" not in thought
 
@@ -206,17 +212,17 @@ def call_tool(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to the thought's observation, its cost and whether it failed. A
+        The node: from a `SendArg` to the thought's observation, its cost and whether it failed. A
         call that the limit on seconds cuts off leaves the thought as it was.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        *before, acting = job["path"]
-        asker, action = Asker(parts, job), acting["action"]
-        tools = toolbox(parts, job)
+    async def node(given: NodeInput) -> dict[str, Any]:
+        *before, acting = given["path"]
+        asker, action = Asker(parts, given), acting["action"]
+        tools = toolbox(parts, given)
         assert tools is not None and action is not None, "only actions of tools are carried out"
         asker.meter.wait()
-        called = tools.call(action["name"], action["argument"], state_after(before))
+        called = tools.call(action["name"], action["argument"], tool_state_after(before))
         try:
             async with asker.meter.in_time():
                 result = await called
@@ -250,7 +256,7 @@ def _rejected(thought: Thought) -> Rejected:
     return Rejected(answer=thought.get("answer") or "", thought=thought["text"], reason=reason)
 
 
-def _deed(thought: Mapping[str, Any]) -> tuple[str, ...]:
+def _action_words(thought: Mapping[str, Any]) -> tuple[str, ...]:
     action = thought.get("action")
     said = [thought["text"]] if action is None else [action["name"], action["argument"]]
     return tuple(" ".join(part.casefold().split()) for part in said)

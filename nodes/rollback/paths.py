@@ -10,7 +10,7 @@ from thoughtgraph.settings.rollback import Scope
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 
-def line_of(tree: Tree, key: str) -> list[str]:
+def path_ids(tree: Tree, key: str) -> list[str]:
     """Returns the ids of a path's thoughts from the root (included) to thought `key`."""
     return [ROOT, *(thought["id"] for thought in path_to(tree, key))]
 
@@ -55,13 +55,13 @@ def experiences(
         Ids in the order of the rollbacks' destinations on the path.
     """
     if scope == "incoming":
-        known = (back for at in line_of(tree, key) for back in incoming(tree, at))
+        known = (back for at in path_ids(tree, key) for back in incoming(tree, at))
         return [back for back in known if back not in unseen]
     # A thought was shown those of its whole path: a pending rollback's destination comes last.
     return [*tree[key].get("experiences", []), *([] if source is None else [source])]
 
 
-def shown(state: Any, key: str, source: str | None) -> list[str]:
+def experiences_shown(state: Any, key: str, source: str | None) -> list[str]:
     """Returns the experiences the next step after a thought is shown under a run's settings.
 
     Rollbacks of one round are as if decided one by one: none shows those after it, so that two

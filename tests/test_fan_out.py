@@ -8,7 +8,7 @@ from support.scripted import Call, ScriptedChat
 from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.jobs import job_of, running_state
+from thoughtgraph.nodes.node_input import node_input, running_state
 from thoughtgraph.state import SearchState
 
 
@@ -63,5 +63,5 @@ def test_a_vote_gets_all_its_candidates() -> None:
             "2": {"id": "2", "parent": "0", "depth": 1, "text": "b"},
         },
     }
-    job = job_of(state, {"about": ["1", "2"], "vote": True})
-    assert [[t["text"] for t in path] for path in job["paths"]] == [["a"], ["b"]]
+    given = node_input(state, {"about": ["1", "2"], "vote": True})
+    assert [[t["text"] for t in path] for path in given["paths"]] == [["a"], ["b"]]

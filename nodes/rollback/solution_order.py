@@ -8,12 +8,12 @@ what was grown.
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from thoughtgraph.nodes.rollback.structure import analysable, beta, line_of
+from thoughtgraph.nodes.rollback.paths import analysable, beta, path_ids
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT
 
 
-class Found(NamedTuple):
+class SolutionOrder(NamedTuple):
     """The solutions of a search."""
 
     order: list[str]
@@ -23,11 +23,11 @@ class Found(NamedTuple):
     """How many of the first keep their places whatever the search still finds."""
 
 
-def found(state: RollbackState) -> Found:
+def solution_order(state: RollbackState) -> SolutionOrder:
     """Returns the solutions in the paper's order; `parallel=false` finds them in it."""
     ends = state["solutions"]
     if not state["settings"]["parallel"]:
-        return Found(list(ends), len(ends))
+        return SolutionOrder(list(ends), len(ends))
     order: list[str] = []
     sure: int | None = None
     for new in _growth(state):
@@ -36,7 +36,7 @@ def found(state: RollbackState) -> Found:
         elif not new and sure is None:
             sure = len(order)
     rest = [key for key in ends if key not in order]
-    return Found([*order, *rest], len(order) if sure is None else sure)
+    return SolutionOrder([*order, *rest], len(order) if sure is None else sure)
 
 
 def priority(state: RollbackState, key: str, age: Callable[[str], int]) -> tuple[int, list[int]]:
@@ -52,7 +52,7 @@ def priority(state: RollbackState, key: str, age: Callable[[str], int]) -> tuple
     """
     tree = state["tree"]
     taught = beta(tree, key) if state["settings"]["growth_order"] == "experience" else 0
-    return -taught, [age(at) for at in line_of(tree, key)]
+    return -taught, [age(at) for at in path_ids(tree, key)]
 
 
 def _growth(state: RollbackState) -> Iterator[str]:
@@ -78,7 +78,7 @@ def _growth(state: RollbackState) -> Iterator[str]:
             age[new] = len(age)
             live[new] = priority(state, new, age.__getitem__)
             yield new
-        elif back or not ended(state, at):
+        elif back or not has_ended(state, at):
             yield ""
 
 
@@ -90,9 +90,9 @@ def _undecided(state: RollbackState, key: str) -> bool:
 def _closed(state: RollbackState, key: str) -> bool:
     """Returns whether a path grows no further once a rollback has left its last thought."""
     dropped = state["settings"]["drop_paths"] and not analysable(state, key)
-    return bool(ended(state, key) or dropped)
+    return bool(has_ended(state, key) or dropped)
 
 
-def ended(state: RollbackState, key: str) -> bool:
+def has_ended(state: RollbackState, key: str) -> bool:
     """Returns whether a path has no further step."""
     return state["tree"][key]["status"] not in ("open", "expanded")

@@ -6,7 +6,7 @@ from typing import Any
 from thoughtgraph.state import SearchState
 
 
-async def vote(state: SearchState) -> dict[str, Any]:
+async def majority_vote(state: SearchState) -> dict[str, Any]:
     """Counts how often each answer was given and puts the winner into the frontier.
 
     Samples without a readable answer do not vote; when no sample has one the frontier is empty. Of

@@ -6,13 +6,13 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.jobs import Job, Order
-from thoughtgraph.nodes.ask import Asker, joined
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.depth_first.frames import next_candidate
-from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.judge import as_json, judge, key_of
-from thoughtgraph.nodes.limits import grants, shortage
+from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.nodes.asker import Asker, join_samples
+from thoughtgraph.nodes.depth_first.stack import next_candidate
+from thoughtgraph.nodes.judge import judge, state_key_of, verdict_json
+from thoughtgraph.nodes.limits import limit_reason, requests_left
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import DfsState, Finding
@@ -31,7 +31,7 @@ def questions(
     return [asked] if isinstance(asked, Question) else asked
 
 
-def open_questions(parts: Parts, state: DfsState) -> list[Send]:
+def question_sends(parts: Parts, state: DfsState) -> list[Send]:
     """Returns one task for each distinct question about the visited state not answered before.
 
     Without backtracking nothing is judged.
@@ -45,11 +45,11 @@ def open_questions(parts: Parts, state: DfsState) -> list[Send]:
     known = state["judged"]
     fresh: dict[str, int] = {}
     for at, question in enumerate(asked):
-        if (key := key_of(question.prompt)) not in known:
+        if (key := state_key_of(question.prompt)) not in known:
             fresh.setdefault(key, at)
     about = [state["visiting"]]
-    orders = [Order(key=key, about=about, question=at) for key, at in fresh.items()]
-    return [Send("evaluate", order) for order in orders[: grants(state)]]
+    to_send = [SendArg(key=key, about=about, question=at) for key, at in fresh.items()]
+    return [Send("evaluate", sent) for sent in to_send[: requests_left(state)]]
 
 
 def evaluate_part(parts: Parts) -> Node:
@@ -59,22 +59,22 @@ def evaluate_part(parts: Parts) -> Node:
         parts: The graph's objects.
 
     Returns:
-        The node: from an `Order` to one `Finding`; to none when a limit or a failing endpoint
+        The node: from a `SendArg` to one `Finding`; to none when a limit or a failing endpoint
         forbids the request.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        settings, problem, path = job["settings"], job["problem"], job["path"]
+    async def node(given: NodeInput) -> dict[str, Any]:
+        settings, problem, path = given["settings"], given["problem"], given["path"]
         asked = questions(parts, settings, problem, path)
         assert not isinstance(asked, Verdict), "a verdict without a request is no task"
-        asker, n = Asker(parts, job), settings["n_evaluate"]
-        found = await judge(asker, asked[job["question"]], role="value", n=n)
+        asker, n = Asker(parts, given), settings["n_evaluate"]
+        found = await judge(asker, asked[given["question"]], role="value", n=n)
         if found is None:
             return asker.update()
         finding = Finding(
-            key=job["key"],
-            verdict=as_json(found.verdict),
-            raw=cut(joined(found.samples)),
+            key=given["key"],
+            verdict=verdict_json(found.verdict),
+            raw=cut(join_samples(found.samples)),
             usage=found.usage,
         )
         return asker.update(findings=finding)
@@ -117,7 +117,7 @@ def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
     fields, cached = _judged(parts, state)
     found = dict.fromkeys(fields.get("verdicts", ()), key)
     if "value" not in fields and settings["variant"] != "no_backtrack":
-        return {"tree": {key: fields}, "judged": found, "stop_reason": shortage(state)}
+        return {"tree": {key: fields}, "judged": found, "stop_reason": limit_reason(state)}
     status = _status(settings, thought["depth"], fields)
     limit = settings["limit_depth"]
     deeper = status == "open" and (limit is None or thought["depth"] < limit)
@@ -128,7 +128,7 @@ def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
         "frontier": [key] if deeper else [],
         "step": step,
         "usage": {name: number for name, number in counts.items() if number},
-        "stop_reason": _stop(state, step, status),
+        "stop_reason": _stop_reason(state, step, status),
     }
     # What is empty was empty before, and every write is a row of the checkpoints.
     return {name: value for name, value in update.items() if value}
@@ -151,11 +151,11 @@ def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
         return {"value": asked.value, "note": asked.label}, 0
     findings = state.get("findings") or []
     new = {finding["key"]: finding["verdict"] for finding in findings}
-    keys = [key_of(question.prompt) for question in asked]
+    keys = [state_key_of(question.prompt) for question in asked]
     known = {**_earlier(state, keys), **new}
     fields: Thought = {"verdicts": new}
     if findings:
-        fields["value_raw"] = cut(joined([finding["raw"] for finding in findings]))
+        fields["value_raw"] = cut(join_samples([finding["raw"] for finding in findings]))
         usages = [cast("Usage", finding["usage"]) for finding in findings]
         fields["usage"] = cast("Any", add_usages(Usage(), usages))
     if all(key in known for key in keys):
@@ -183,7 +183,7 @@ def _status(settings: Mapping[str, Any], depth: int, fields: Thought) -> Status:
     return "terminal" if depth >= last_depth(settings) else "open"
 
 
-def _stop(state: DfsState, step: int, status: Status) -> StopReason:
+def _stop_reason(state: DfsState, step: int, status: Status) -> StopReason:
     """Returns why the search ends with this state, if it does."""
     settings, tree = state["settings"], state["tree"]
     if status == "terminal":

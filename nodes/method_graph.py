@@ -15,20 +15,28 @@ ENTRY = "start"
 """Name of the node that writes the settings of a run; all others are given them."""
 
 
-class Chart(StateGraph[Any, Any, Any, Any]):
-    """A graph without nodes.
+Node = Callable[..., Awaitable[dict[str, Any]]]
+"""A step of a graph: from the state, or from what was sent to it, to a state update.
+
+LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
+"""
+
+
+class MethodGraph(StateGraph[Any, Any, Any, Any]):
+    """LangGraph's `StateGraph` of a method, without nodes yet.
 
     Args:
         parts: The graph's objects; what they leave open becomes the context.
         state: The method's state, `SearchState` or a subclass.
-        given: The method's input, `SearchInput` or a subclass.
     """
 
-    def __init__(self, parts: Parts, state: type, given: type) -> None:
+    def __init__(self, parts: Parts, state: type = SearchState) -> None:
         self._parts = parts
-        context = parts.context()
         super().__init__(
-            state, input_schema=given, output_schema=SearchOutput, context_schema=context
+            state,
+            input_schema=SearchInput,
+            output_schema=SearchOutput,
+            context_schema=parts.context(),
         )
         # In no schema: no node is given it, so that no stream and no trace shows it.
         self.channels[SCRATCH] = ScratchChannel(key=SCRATCH)
@@ -41,18 +49,6 @@ class Chart(StateGraph[Any, Any, Any, Any]):
         """
         guarded = node != ENTRY and self._parts.policy is not None
         return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
-
-
-Node = Callable[..., Awaitable[dict[str, Any]]]
-"""A step of a graph: from the state, or from the job it was sent, to a state update.
-
-LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
-"""
-
-
-def chart(parts: Parts, *, state: type = SearchState, given: type = SearchInput) -> Chart:
-    """Returns a graph without nodes; see `Chart`."""
-    return Chart(parts, state, given)
 
 
 def _guarded(parts: Parts, node: Node) -> Node:

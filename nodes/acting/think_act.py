@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph.acting import Reflects
-from thoughtgraph.jobs import Order
-from thoughtgraph.nodes.act import ask_step, hints_of, noted
-from thoughtgraph.nodes.ask import Asker, spent_on
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.limits import forbidden
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.nodes.actions import ask_step, hints_of, shown_field
+from thoughtgraph.nodes.asker import Asker, spent_on
+from thoughtgraph.nodes.limits import blocking_limit
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import SearchState, TrialState
+from thoughtgraph.state import SearchState, TrajectoryState
 from thoughtgraph.tree import ROOT, Shown, Thought, cut, grow, path_to
 
 STYLE = "react"
@@ -29,17 +29,17 @@ def think(parts: Parts) -> Node:
         forbids the request.
     """
 
-    async def node(state: TrialState) -> dict[str, Any]:
+    async def node(state: TrajectoryState) -> dict[str, Any]:
         latest = state["frontier"][0]
         if state["step"] == state["settings"]["max_steps"]:
             return {"stop_reason": "step_limit"}
-        if reason := forbidden(state, latest):
+        if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
         asker = Asker(parts, state)
-        order = Order(thought=latest, expansion=state["trial"] if latest == ROOT else 0)
+        sent = SendArg(thought=latest, expansion=state["trial"] if latest == ROOT else 0)
         shown = Shown(lessons=state["lessons"])
         hints = hints_of(state["tree"], shown)
-        asked = await ask_step(parts, state, asker, order, STYLE, hints)
+        asked = await ask_step(parts, state, asker, sent, STYLE, hints)
         if asked is None:
             return {"stop_reason": "budget", **asker.update()}
         move, fields = asked
@@ -47,7 +47,7 @@ def think(parts: Parts) -> Node:
             asker.meter.parse_error("generate")
         if not move.action:
             fields = {name: fields[name] for name in ("text", "raw")}
-        new = grow(state["tree"], latest, [{**fields, **noted(shown)}])
+        new = grow(state["tree"], latest, [{**fields, **shown_field(shown)}])
         asker.meter.add({"thoughts": 1, "expansions": 1})
         spent = spent_on(state["tree"][latest], asker.meter.by_role())
         parent: Thought = {"status": "expanded", "usage": spent}
@@ -69,14 +69,14 @@ def act(parts: Parts) -> Node:
         The node. When no action comes either, the step has failed and the trial goes on.
     """
 
-    async def node(state: TrialState) -> dict[str, Any]:
+    async def node(state: TrajectoryState) -> dict[str, Any]:
         key = state["frontier"][0]
         thought = state["tree"][key]
         parent = thought["parent"] or ROOT
         asker = Asker(parts, state)
         hints = hints_of(state["tree"], thought.get("shown", {}), thought["text"] or UNSAID)
-        order = Order(thought=parent, expansion=state["trial"] if parent == ROOT else 0)
-        asked = await ask_step(parts, state, asker, order, STYLE, hints)
+        sent = SendArg(thought=parent, expansion=state["trial"] if parent == ROOT else 0)
+        asked = await ask_step(parts, state, asker, sent, STYLE, hints)
         if asked is None:
             return {"stop_reason": "budget", **asker.update()}
         fields: Any = {k: v for k, v in asked[1].items() if k not in ("text", "raw")}
@@ -95,7 +95,7 @@ def reflect(parts: Parts) -> Node:
         parts: The graph's objects.
     """
 
-    async def node(state: TrialState) -> dict[str, Any]:
+    async def node(state: TrajectoryState) -> dict[str, Any]:
         settings, problem, last = state["settings"], state["problem"], state["frontier"][0]
         task, asker = parts.task_for(settings, Reflects), Asker(parts, state)
         path, shown = path_to(state["tree"], last), Shown(lessons=state["lessons"])
@@ -117,7 +117,7 @@ def reflect(parts: Parts) -> Node:
     return node
 
 
-def result(state: SearchState) -> Sequence[str]:
+def last_thoughts(state: SearchState) -> Sequence[str]:
     """Returns the trial's last thought; the latest answers where a limit cut the search short."""
     if state["stop_reason"] not in ("budget", "error"):
         return state["frontier"]

@@ -6,14 +6,14 @@ from typing import Any
 
 from langgraph.types import Send
 
-from thoughtgraph.jobs import Draft, Job, Order
+from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Choose, Thoughts
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.generate import fitting
-from thoughtgraph.nodes.jobs import fanned_out
-from thoughtgraph.nodes.limits import grants
+from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
+from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.generate import samples_allowed
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import fanned_out
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import Steps
@@ -28,55 +28,55 @@ SURPLUS = "ended after the last solution that was wanted"
 TOO_LONG = "the longest path ends here"
 
 
-def next_step(parts: Parts, job: Job) -> Thoughts:
-    """Asks for the next step after a path, warned by the job's lessons (appendix B.3).
+def next_step(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    """Asks for the next step after a path, warned by the lessons of earlier paths (appendix B.3).
 
     Args:
         parts: The graph's objects.
-        job: What to continue; `lessons` holds the experiences.
+        given: What to continue; `lessons` holds the experiences.
     """
-    settings, path = job["settings"], job["path"]
-    task, lessons = parts.task_for(settings, Steps), job.get("lessons", [])
-    question = task.step(job["problem"], path, lessons, settings)
+    settings, path = given["settings"], given["path"]
+    task, lessons = parts.task_for(settings, Steps), given.get("lessons", [])
+    question = task.step(given["problem"], path, lessons, settings)
     return replace(question, n=question.n or settings.get("n_generate", 1))
 
 
-def generate_step(parts: Parts, way: Choose) -> Node:
+def generate_step(parts: Parts, generator: ChooseGenerator) -> Node:
     """Makes the node that takes one step from one thought; it runs as one task a thought.
 
     An empty completion is asked for once more, then stands as a thought that says so.
 
     Args:
         parts: The graph's objects.
-        way: From the run's settings to the way steps are generated.
+        generator: From the run's settings to the generator of steps.
 
     Returns:
-        The node: from an `Order` to one `Draft`.
+        The node: from a `SendArg` to one `Expansion`.
     """
 
-    async def node(job: Job) -> dict[str, Any]:
-        question = way(job["settings"])(parts, job)
+    async def node(given: NodeInput) -> dict[str, Any]:
+        question = generator(given["settings"])(parts, given)
         prompt, read = question.prompt, question.read
-        asker, n = Asker(parts, job), fitting(job, question.n or 1)
-        draw = Draw(job["problem"], job["thought"], job["expansion"])
+        asker, n = Asker(parts, given), samples_allowed(given, question.n or 1)
+        draw = Draw(given["problem"], given["thought"], given["expansion"])
         samples = await asker.samples(prompt, role="generate", n=n, draw=draw)
         if samples and not any(step["text"].strip() for step in read(samples)):
             asker.meter.parse_error("generate")
             again = draw._replace(first=n)
             samples = await asker.samples(prompt, role="generate", n=n, draw=again) or samples
-        draft: Draft = {"parent": job["thought"], "served": samples is not None}
-        if "source" in job:
-            draft["source"] = job["source"]
+        expansion: Expansion = {"parent": given["thought"], "served": samples is not None}
+        if "source" in given:
+            expansion["source"] = given["source"]
         if samples is not None:
-            draft["thoughts"] = [_step(thought, job) for thought in read(samples)]
-            draft["usage"] = asker.meter.by_role()
-        return asker.update(drafts=draft)
+            expansion["thoughts"] = [_step(thought, given) for thought in read(samples)]
+            expansion["usage"] = asker.meter.by_role()
+        return asker.update(expansions=expansion)
 
     return fanned_out(node)
 
 
-def place_steps(state: SearchState, drafts: Sequence[Draft]) -> Tree:
-    """Returns the new thoughts of drafts in their order, and the changes to their parents.
+def place_steps(state: SearchState, expansions: Sequence[Expansion]) -> Tree:
+    """Returns the new thoughts of expansions in their order, and the changes to their parents.
 
     A step at the greatest depth ends its path. Thoughts beyond the limit are not created.
     """
@@ -84,15 +84,15 @@ def place_steps(state: SearchState, drafts: Sequence[Draft]) -> Tree:
     room = remaining_thoughts(limits_of(settings), state["usage"])
     new: Tree = {}
     changed: Tree = {}
-    for draft in drafts:
-        kept = draft["thoughts"][: max(0, room - len(new))] if draft["served"] else []
+    for expansion in expansions:
+        kept = expansion["thoughts"][: max(0, room - len(new))] if expansion["served"] else []
         if kept:
-            new |= grow(tree, draft["parent"], kept, offset=len(new))
-            old = changed.get(draft["parent"], tree[draft["parent"]]).get("usage", {})
-            both = _both(old, draft["usage"])
-            changed[draft["parent"]] = {"status": "expanded", "usage": both}
+            new |= grow(tree, expansion["parent"], kept, offset=len(new))
+            old = changed.get(expansion["parent"], tree[expansion["parent"]]).get("usage", {})
+            both = _both(old, expansion["usage"])
+            changed[expansion["parent"]] = {"status": "expanded", "usage": both}
     for thought in new.values():
-        if thought["depth"] >= longest(settings) and thought["status"] == "open":
+        if thought["depth"] >= longest_path(settings) and thought["status"] == "open":
             thought |= Thought(status="terminal", answer=None, note=TOO_LONG)
     return {**changed, **new}
 
@@ -104,15 +104,17 @@ def register_steps() -> Node:
     """
 
     async def node(state: Any) -> dict[str, Any]:
-        drafts = [draft for draft in state.get("drafts") or [] if draft["served"]]
+        expansions = [
+            expansion for expansion in state.get("expansions") or [] if expansion["served"]
+        ]
         written, new = _written(state)
         sinks = [key for key in new if written[key]["status"] == "terminal"]
         room = state["settings"].get("solutions", 1) - len(state["solutions"])
         for key in sinks[room:]:
             written[key] |= Thought(status="pruned", note=SURPLUS)
-        sources = {draft["source"] for draft in drafts if "source" in draft}
-        grown = {draft["parent"] for draft in drafts if "source" not in draft}
-        counts = {"thoughts": len(new), "expansions": len(drafts)}
+        sources = {expansion["source"] for expansion in expansions if "source" in expansion}
+        grown = {expansion["parent"] for expansion in expansions if "source" not in expansion}
+        counts = {"thoughts": len(new), "expansions": len(expansions)}
         return {
             "tree": written,
             "frontier": [*(at for at in state["frontier"] if at not in grown), *new],
@@ -131,7 +133,7 @@ def append_step() -> Node:
         written, new = _written(state)
         if not new:
             return {"stop_reason": "budget"}
-        reason, left = ended(written[new[0]])
+        reason, left = end_reason(written[new[0]])
         if not reason and remaining_thoughts(limits_of(state["settings"]), state["usage"]) == 1:
             reason = "budget"
         counts = {"thoughts": 1, "expansions": 1, "rounds": 1}
@@ -151,46 +153,46 @@ def add_steps() -> Node:
     return node
 
 
-def ended(step: Thought) -> tuple[StopReason, list[str]]:
+def end_reason(step: Thought) -> tuple[StopReason, list[str]]:
     """Returns why a path ends with its newest step, and the open path's last thought if not."""
     if step["status"] != "terminal":
         return "", [step["id"]]
     return ("step_limit" if step.get("note") == TOO_LONG else "finished"), []
 
 
-def ends(state: SearchState) -> list[str]:
+def finished_paths(state: SearchState) -> list[str]:
     """Returns the thoughts that end a path."""
     return [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
 
 
-def step_wanted(state: SearchState) -> list[Send]:
+def step_sends(state: SearchState) -> list[Send]:
     """Returns the request for the next step of the one open path, if it is allowed."""
-    if state["stop_reason"] or not state["frontier"] or not grants(state):
+    if state["stop_reason"] or not state["frontier"] or not requests_left(state):
         return []
-    return [Send("generate", Order(thought=state["frontier"][0], expansion=0))]
+    return [Send("generate", SendArg(thought=state["frontier"][0], expansion=0))]
 
 
-def longest(settings: Mapping[str, Any]) -> int:
+def longest_path(settings: Mapping[str, Any]) -> int:
     """Returns how many steps a path may have."""
     steps: int = settings["steps"]
     return min(steps, int(settings["limit_depth"] or steps))
 
 
 def _written(state: SearchState) -> tuple[Tree, list[str]]:
-    """Returns what the drafts of this superstep write, and the ids of the new thoughts."""
-    drafts = [draft for draft in state.get("drafts") or [] if draft["served"]]
-    written = place_steps(state, drafts)
+    """Returns what the expansions of this superstep write, and the ids of the new thoughts."""
+    expansions = [expansion for expansion in state.get("expansions") or [] if expansion["served"]]
+    written = place_steps(state, expansions)
     return written, [key for key in written if key not in state["tree"]]
 
 
-def _step(thought: Mapping[str, Any], job: Job) -> dict[str, Any]:
+def _step(thought: Mapping[str, Any], given: NodeInput) -> dict[str, Any]:
     made = bounded(thought)
     if not made["text"]:
         made["text"] = NOTHING
-    if job.get("experiences"):
-        made["experiences"] = list(job["experiences"])
-    if "source" in job:
-        made["caused_by"] = job["source"]
+    if given.get("experiences"):
+        made["experiences"] = list(given["experiences"])
+    if "source" in given:
+        made["caused_by"] = given["source"]
     return made
 
 

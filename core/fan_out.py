@@ -10,7 +10,7 @@ from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage
 
 
-class Draft(TypedDict, total=False):
+class Expansion(TypedDict, total=False):
     """What one expansion of one thought produced, before its thoughts have ids."""
 
     parent: str
@@ -27,7 +27,7 @@ class Draft(TypedDict, total=False):
     """Whether fewer samples were asked for than wanted, because of the limit on thoughts."""
 
 
-class Order(TypedDict, total=False):
+class SendArg(TypedDict, total=False):
     """What one fanned-out task is sent: ids only, because LangGraph stores every slice it sends."""
 
     thought: str
@@ -51,7 +51,7 @@ class Order(TypedDict, total=False):
     """Which part of the state the verdict will be about, where a task judges part by part."""
 
 
-class Job(Order, total=False):
+class NodeInput(SendArg, total=False):
     """An order, completed from the state."""
 
     problem: str

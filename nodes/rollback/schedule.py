@@ -5,12 +5,12 @@ from typing import Any, cast
 
 from langgraph.types import Send
 
-from thoughtgraph.jobs import Order
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.limits import grants
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.nodes.rollback.ensemble import FIRST, settled
-from thoughtgraph.nodes.rollback.order import ended, priority
-from thoughtgraph.nodes.rollback.structure import analysable, shown
+from thoughtgraph.nodes.rollback.paths import analysable, experiences_shown
+from thoughtgraph.nodes.rollback.solution_order import has_ended, priority
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import TWO_CALLS
 from thoughtgraph.settings import limits_of
@@ -19,7 +19,7 @@ from thoughtgraph.tree import ROOT, children_of
 from thoughtgraph.usage import add_usage, remaining_thoughts, spent
 
 
-def choose() -> Node:
+def begin_round() -> Node:
     """Makes the node that begins a round: it closes paths that are done and ends the search.
 
     Which requests the round sends follows from the state alone: see `due`.
@@ -33,13 +33,13 @@ def choose() -> Node:
             "frontier": _open(state),
             "step": state["step"] + 1,
             "usage": {"rounds": rounds},
-            "stop_reason": _over(cast("RollbackState", {**state, "usage": usage})),
+            "stop_reason": _stop_reason(cast("RollbackState", {**state, "usage": usage})),
         }
 
     return node
 
 
-def due(state: RollbackState) -> list[Send]:
+def round_sends(state: RollbackState) -> list[Send]:
     """Returns the requests that may be sent now, as many as the limits allow.
 
     In parallel every open path takes a step, every pending rollback's destination is continued, and
@@ -48,7 +48,7 @@ def due(state: RollbackState) -> list[Send]:
     """
     if state["stop_reason"]:
         return []
-    ready = _all(state) if state["settings"]["parallel"] else _one(state)
+    ready = _parallel_requests(state) if state["settings"]["parallel"] else _next_request(state)
     room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
     sends: list[Send] = []
     for send in ready:
@@ -57,20 +57,20 @@ def due(state: RollbackState) -> list[Send]:
             if room < 0:
                 continue
         sends.append(send)
-    return sends[: grants(state)]
+    return sends[: requests_left(state)]
 
 
-def _all(state: RollbackState) -> list[Send]:
+def _parallel_requests(state: RollbackState) -> list[Send]:
     sends = [
         *_extractions(state),
         *(_analysis(key) for key in state["frontier"] if _eligible(state, key)),
-        *(_expansion(state, key) for key in state["frontier"] if not ended(state, key)),
+        *(_expansion(state, key) for key in state["frontier"] if not has_ended(state, key)),
         *_returns(state),
     ]
     return sorted(sends, key=lambda send: int(send.arg["thought"]))
 
 
-def _one(state: RollbackState) -> Iterator[Send]:
+def _next_request(state: RollbackState) -> Iterator[Send]:
     if ready := [*_extractions(state), *_returns(state)]:
         yield ready[0]
     elif live := _open(state):
@@ -80,7 +80,7 @@ def _one(state: RollbackState) -> Iterator[Send]:
 
 def _open(state: RollbackState) -> list[str]:
     """Returns the open paths that something is left to do for."""
-    live = [at for at in state["frontier"] if not ended(state, at) or _eligible(state, at)]
+    live = [at for at in state["frontier"] if not has_ended(state, at) or _eligible(state, at)]
     if not state["settings"]["drop_paths"]:
         return live
     return [key for key in live if analysable(state, key)]
@@ -98,22 +98,22 @@ def _extractions(state: RollbackState) -> list[Send]:
     if state["settings"]["protocol"] != TWO_CALLS:
         return []
     return [
-        Send("extract_index", Order(thought=key))
+        Send("extract_index", SendArg(thought=key))
         for key, thought in state["tree"].items()
         if "analysis" in thought and "bad" not in thought
     ]
 
 
 def _analysis(key: str) -> Send:
-    return Send("analyse", Order(thought=key))
+    return Send("analyse", SendArg(thought=key))
 
 
 def _expansion(state: RollbackState, key: str, source: str | None = None, more: int = 0) -> Send:
     made = len(children_of(state["tree"], key)) + more
-    order = Order(thought=key, expansion=made, experiences=shown(state, key, source))
+    sent = SendArg(thought=key, expansion=made, experiences=experiences_shown(state, key, source))
     if source is not None:
-        order["source"] = source
-    return Send("generate", order)
+        sent["source"] = source
+    return Send("generate", sent)
 
 
 def _returns(state: RollbackState) -> list[Send]:
@@ -125,14 +125,14 @@ def _returns(state: RollbackState) -> list[Send]:
     ]
 
 
-def _over(state: RollbackState) -> StopReason:
+def _stop_reason(state: RollbackState) -> StopReason:
     """Returns why the search ends now, if it does."""
     settings = state["settings"]
     if len(state["solutions"]) >= settings["solutions"]:
         return "finished"
     if (settings["stop_settled"] or settings["ensemble"] == FIRST) and settled(state):
         return "settled"
-    if due(state):
+    if round_sends(state):
         return ""
     if not (state["pending"] or _open(state) or _extractions(state)):
         return "exhausted"

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from thoughtgraph.jobs import Job, Order
+from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import Thoughts
-from thoughtgraph.nodes.ask import Asker
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import job_of
-from thoughtgraph.nodes.limits import forbidden
+from thoughtgraph.method import ThoughtQuestion
+from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.limits import blocking_limit
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import node_input
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Question, Refines
@@ -18,9 +18,9 @@ from thoughtgraph.tree import Thought, bounded, grow
 GIVEN = "given by the caller"
 
 
-def attempt(parts: Parts, job: Job) -> Thoughts:
+def output_question(parts: Parts, given: NodeInput) -> ThoughtQuestion:
     """Asks outright for a first output, and for a better one once there is one."""
-    problem, path, options = job["problem"], job["path"], job["settings"]
+    problem, path, options = given["problem"], given["path"], given["settings"]
     if path:
         question = parts.task_for(options, Refines).refine(problem, path, options)
     else:
@@ -33,7 +33,7 @@ def attempt(parts: Parts, job: Job) -> Thoughts:
     return Question(question.prompt, read, 1)
 
 
-def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
+def add_output(parts: Parts, role: Literal["generate", "refine"]) -> Node:
     """Makes the node that adds one output, the child of the latest one.
 
     Args:
@@ -47,11 +47,11 @@ def extend(parts: Parts, role: Literal["generate", "refine"]) -> Node:
 
     async def node(state: SearchState) -> dict[str, Any]:
         latest = state["frontier"][0]
-        if reason := forbidden(state, latest):
+        if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
-        asker, job = Asker(parts, state), job_of(state, Order(thought=latest, expansion=0))
+        asker, given = Asker(parts, state), node_input(state, SendArg(thought=latest, expansion=0))
         draft = state["settings"]["draft"] if role == "generate" else ""
-        question = attempt(parts, job)
+        question = output_question(parts, given)
         if draft:
             output = {**question.read([draft])[0], "note": GIVEN}
         else:

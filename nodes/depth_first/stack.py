@@ -5,16 +5,16 @@ from typing import Any
 
 from langgraph.types import Overwrite, Send
 
-from thoughtgraph.jobs import Draft, Order
-from thoughtgraph.method import Choose
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.jobs import job_of
-from thoughtgraph.nodes.judge import key_of
-from thoughtgraph.nodes.limits import grants, shortage
+from thoughtgraph.fan_out import Expansion, SendArg
+from thoughtgraph.method import ChooseGenerator
+from thoughtgraph.nodes.judge import state_key_of
+from thoughtgraph.nodes.limits import limit_reason, requests_left
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node_input import node_input
 from thoughtgraph.nodes.register import left_out, place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
-from thoughtgraph.reducers import Frame, Restack
+from thoughtgraph.reducers import Frame, StackWrite
 from thoughtgraph.state import DfsState
 from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
@@ -22,21 +22,21 @@ from thoughtgraph.tree import Thought, Tree, children_of, path_to
 DUPLICATE = "proposed twice; the first one counts"
 
 
-def nothing_tried() -> dict[str, Any]:
+def initial_state() -> dict[str, Any]:
     """Returns what the state of a depth-first search begins with, whatever the thread held."""
     indexes = {"proposed": Overwrite({}), "judged": Overwrite({})}
     return {"stack": Overwrite([]), "visiting": "", **indexes}
 
 
-def expansions(parts: Parts, way: Choose, state: DfsState) -> list[Send]:
+def expansion_sends(parts: Parts, generator: ChooseGenerator, state: DfsState) -> list[Send]:
     """Returns the task that expands the frontier's thought; none when it must not or need not."""
     key = state["frontier"][0]
-    if not grants(state) or _reuse_key(parts, way, state, key) in state["proposed"]:
+    if not requests_left(state) or _reuse_key(parts, generator, state, key) in state["proposed"]:
         return []
-    return [Send("generate", Order(thought=key, expansion=0))]
+    return [Send("generate", SendArg(thought=key, expansion=0))]
 
 
-def open_frame(parts: Parts, way: Choose) -> Node:
+def open_frame(parts: Parts, generator: ChooseGenerator) -> Node:
     """Makes the node that turns an expansion into candidates, best score first, and descends.
 
     Equal scores keep the order of generation. Where the settings say so, a state that was expanded
@@ -44,26 +44,26 @@ def open_frame(parts: Parts, way: Choose) -> Node:
 
     Args:
         parts: The graph's objects.
-        way: From the run's settings to the way thoughts are generated.
+        generator: From the run's settings to the generator G.
     """
 
     async def node(state: DfsState) -> dict[str, Any]:
         key = state["frontier"][0]
-        reuse_key = _reuse_key(parts, way, state, key)
+        reuse_key = _reuse_key(parts, generator, state, key)
         known = state["proposed"].get(reuse_key)
-        drafts = list(state.get("drafts") or _repeat(state["tree"], key, known))
-        if not any(draft["served"] for draft in drafts):
-            return {"stop_reason": shortage(state)}
-        new, changed, left = place(state, drafts)
+        expansions = list(state.get("expansions") or _repeat(state["tree"], key, known))
+        if not any(expansion["served"] for expansion in expansions):
+            return {"stop_reason": limit_reason(state)}
+        new, changed, left = place(state, expansions)
         frame = Frame(thought=key, candidates=_in_order(new), pos=0, tried=0)
         counts = {"thoughts": len(new), "expansions": 1, "cached": int(bool(known))}
         return {
             "tree": {**changed, **new},
             "frontier": left,
-            "stack": Restack(keep=len(state["stack"]), frames=[frame]),
+            "stack": StackWrite(keep=len(state["stack"]), frames=[frame]),
             "proposed": {reuse_key: key} if reuse_key else {},
             "usage": {name: number for name, number in counts.items() if number},
-            "stop_reason": "budget" if left_out(drafts, new) else "",
+            "stop_reason": "budget" if left_out(expansions, new) else "",
         }
 
     return node
@@ -98,7 +98,7 @@ def next_candidate(parts: Parts) -> Callable[[DfsState], dict[str, Any]]:
             else:
                 chosen = key
         moved: Frame = {**frame, "pos": pos, "tried": frame["tried"] + bool(chosen)}
-        top = Restack(keep=len(state["stack"]) - 1, frames=[moved])
+        top = StackWrite(keep=len(state["stack"]) - 1, frames=[moved])
         return {"visiting": chosen, "stack": top, **({"tree": refused} if refused else {})}
 
     return take
@@ -109,27 +109,27 @@ def backtrack() -> Node:
 
     async def node(state: DfsState) -> dict[str, Any]:
         left = len(state["stack"]) - 1
-        stack = Restack(keep=left, frames=[])
-        return {"stack": stack, "stop_reason": "" if left else _exhausted(state)}
+        stack = StackWrite(keep=left, frames=[])
+        return {"stack": stack, "stop_reason": "" if left else _stop_reason(state)}
 
     return node
 
 
-def _exhausted(state: DfsState) -> StopReason:
+def _stop_reason(state: DfsState) -> StopReason:
     if any(thought["status"] == "terminal" for thought in state["tree"].values()):
         return "finished"
     return "exhausted" if state["step"] else "dead_end"
 
 
-def _reuse_key(parts: Parts, way: Choose, state: DfsState, key: str) -> str:
+def _reuse_key(parts: Parts, generator: ChooseGenerator, state: DfsState, key: str) -> str:
     """Returns the key under which a thought's proposals are found again; empty if they are not."""
     if not state["settings"]["reuse_proposals"]:
         return ""
-    job = job_of(state, Order(thought=key, expansion=0))
-    return key_of(way(state["settings"])(parts, job).prompt)
+    given = node_input(state, SendArg(thought=key, expansion=0))
+    return state_key_of(generator(state["settings"])(parts, given).prompt)
 
 
-def _repeat(tree: Tree, key: str, known: str | None) -> list[Draft]:
+def _repeat(tree: Tree, key: str, known: str | None) -> list[Expansion]:
     if known is None:
         return []
     thoughts = [_fresh(child) for child in children_of(tree, known)]

@@ -7,11 +7,11 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.config import get_stream_writer
 
 from thoughtgraph.errors import BudgetSpent, ModelError
-from thoughtgraph.jobs import Job
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort, Draw
 from thoughtgraph.llm.prices import prices_of
-from thoughtgraph.nodes.jobs import running_scratch
+from thoughtgraph.nodes.node_input import running_scratch
 from thoughtgraph.nodes.running import reader
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.settings import limits_of
@@ -30,10 +30,10 @@ class Asker:
 
     Args:
         parts: The graph's objects.
-        given: The state or job the node was given.
+        given: What the node was given: the state, or what was sent to it.
     """
 
-    def __init__(self, parts: Parts, given: SearchState | Job) -> None:
+    def __init__(self, parts: Parts, given: SearchState | NodeInput) -> None:
         self._parts = parts
         self._given = given
         self._needed = not given.get("ahead")
@@ -109,7 +109,7 @@ def spent_on(
     return cast("dict[str, dict[str, float]]", add_usage(before, cast("Usage", roles)))
 
 
-def joined(samples: Sequence[str]) -> str:
+def join_samples(samples: Sequence[str]) -> str:
     """Returns several completions as one text for a reader."""
     return SAMPLE_BREAK.join(samples)
 

@@ -6,17 +6,17 @@ from typing import Any, cast
 from langgraph.types import Send
 
 from thoughtgraph.acting import WORTH, Label
-from thoughtgraph.jobs import Order
-from thoughtgraph.nodes.act import idle
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.limits import grants, shortage
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.nodes.actions import awaits_tool
+from thoughtgraph.nodes.limits import limit_reason, requests_left
+from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.state import FeedbackState, Layer
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage, add_usage
 
 
-def register() -> Node:
+def label_known() -> Node:
     """Makes the node that joins a layer's tool calls and labels the steps that need no model.
 
     An answer is sure, a step whose action calls no tool impossible. What a page says has no part
@@ -35,23 +35,23 @@ def register() -> Node:
     return node
 
 
-def labels(state: FeedbackState) -> list[Send]:
+def label_sends(state: FeedbackState) -> list[Send]:
     """Returns one task for each step of the layer without a label, as many as the limits allow."""
     if state["stop_reason"] or not state["settings"]["step_evaluator"]:
         return []
-    orders = [Order(thought=key) for key in _unlabelled(state)]
-    return [Send("evaluate", order) for order in orders[: spare(state)]]
+    to_send = [SendArg(thought=key) for key in _unlabelled(state)]
+    return [Send("evaluate", sent) for sent in to_send[: spare_requests(state)]]
 
 
-def spare(state: FeedbackState) -> int:
+def spare_requests(state: FeedbackState) -> int:
     """Returns how many requests the search may still send.
 
     While no answer was rejected, one is kept back for the answer that is forced at the end.
     """
-    return max(0, grants(state) - (not state["rejected"]))
+    return max(0, requests_left(state) - (not state["rejected"]))
 
 
-def select() -> Node:
+def visit_next() -> Node:
     """Makes the node that pushes the new layer, sure before maybe, and visits the next step.
 
     Impossible steps are pruned; in the layer of the entities they are kept when all are impossible.
@@ -61,7 +61,7 @@ def select() -> Node:
 
     async def node(state: FeedbackState) -> dict[str, Any]:
         if _unfinished(state):
-            return {"stop_reason": shortage(state)}
+            return {"stop_reason": limit_reason(state)}
         kept, pruned = _ordered(state)
         ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
         after = cast("FeedbackState", {**state, "usage": add_usage(state["usage"], ended)})
@@ -72,7 +72,7 @@ def select() -> Node:
         stack, chosen = _next(state, stack)
         if not chosen:
             return {**clear, "stack": stack, "frontier": [], "stop_reason": "exhausted"}
-        step, reason = state["step"] + 1, _end(after, state["tree"][chosen])
+        step, reason = state["step"] + 1, _stop_reason(after, state["tree"][chosen])
         return {
             **clear,
             "usage": {"rounds": ended["rounds"] + (reason == "finished")},
@@ -98,7 +98,7 @@ def _unlabelled(state: FeedbackState) -> list[str]:
 
 def _unfinished(state: FeedbackState) -> bool:
     """Returns whether a limit or an error cut the layer short."""
-    if state["stop_reason"] or any(idle(state["tree"][key]) for key in state["generation"]):
+    if state["stop_reason"] or any(awaits_tool(state["tree"][key]) for key in state["generation"]):
         return True
     return bool(state["settings"]["step_evaluator"] and _unlabelled(state))
 
@@ -131,11 +131,11 @@ def _next(state: FeedbackState, layers: Sequence[Layer]) -> tuple[list[Layer], s
     return stack, ""
 
 
-def _end(state: FeedbackState, step: Thought) -> StopReason:
+def _stop_reason(state: FeedbackState, step: Thought) -> StopReason:
     """Returns why the search ends with this visit, if it does."""
     settings = state["settings"]
     if step["status"] == "terminal":
         if not settings["answer_evaluator"]:
             return "finished"
-        return "" if grants(state) or settings["exact_check"] else shortage(state)
-    return "" if spare(state) else shortage(state)
+        return "" if requests_left(state) or settings["exact_check"] else limit_reason(state)
+    return "" if spare_requests(state) else limit_reason(state)

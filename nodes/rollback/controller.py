@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from thoughtgraph.nodes.chart import Node
-from thoughtgraph.nodes.rollback.structure import alpha, line_of
+from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.rollback.paths import alpha, path_ids
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import Rollback, Thought, Tree, noted
 
@@ -62,7 +62,7 @@ def _edge(
 ) -> Rollback | str:
     """Returns the rollback from a thought, or why there is none."""
     settings, tree = state["settings"], state["tree"]
-    line = line_of(tree, key)
+    line = path_ids(tree, key)
     left = alpha(tree, key) + sum(at in chosen for at in line)
     if not tree[key]["bad"]:
         return FINE
