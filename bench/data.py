@@ -2,17 +2,21 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os.path import expanduser
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast, get_args
 
-from thoughtgraph import registry
+from thoughtgraph.bench import crossword_scores
+from thoughtgraph.bench.questions.question_types import Type
+from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.errors import InputError, UnknownName
+from thoughtgraph.task import Task
 from thoughtgraph.tasks.choices import stated
 from thoughtgraph.tasks.fever import VERDICTS
 from thoughtgraph.tasks.game24.task import puzzles
 from thoughtgraph.tasks.math import boxed
+from thoughtgraph.tools.scenes.vocabulary import Style
 
 
 class Record(NamedTuple):
@@ -30,47 +34,98 @@ Rows = Iterator[tuple[str, str, str | None]]
 Loader = Callable[[Path], Rows]
 
 
-def load(task: str, path: str | Path, *, paragraphs: bool = False) -> list[Record]:
+def load(task: Task, path: str | Path, *, paragraphs: bool = False) -> list[Record]:
     """Reads a data set in its public format.
 
     Args:
-        task: The task's id.
-        path: The file.
+        task: The task.
+        path: The file: in the public format of the task's data set, or lines of JSON with
+            `problem`, and `gold` and `id` where there are such, for any task.
         paragraphs: Whether the paragraphs that come with a question are part of the problem
             (HotpotQA's "distractor" setting): then they are the pages of a run without a `corpus`.
 
     Raises:
-        UnknownName: There is no data format for the task.
         InputError: The file cannot be read, or an entry of it is no problem of the task.
     """
-    if task not in LOADERS:
-        raise UnknownName("data format of task", task, LOADERS)
-    if paragraphs and task not in DISTRACTORS:
-        raise InputError(f"the questions of {task!r} have no paragraphs; those of hotpotqa have")
-    rows = (DISTRACTORS if paragraphs else LOADERS)[task]
-    file, reader = Path(expanduser(path)), registry.task(task)
+    if paragraphs and task.id not in DISTRACTORS:
+        raise InputError(f"the questions of {task.id!r} have no paragraphs; those of hotpotqa have")
+    file = Path(expanduser(path))
+    rows = DISTRACTORS[task.id] if paragraphs else _loader(task, file)
     records: list[Record] = []
     try:
         for key, problem, gold in rows(file):
-            records.append(Record(key, reader.read(_text(problem)), gold))
+            records.append(Record(key, task.read(_text(problem)), gold))
     except OSError as error:
         raise InputError(
-            f"cannot read {str(path)!r} ({error.strerror}); name a file for {task!r}"
+            f"cannot read {str(path)!r} ({error.strerror}); name a file for {task.id!r}"
         ) from error
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         # InputError is a ValueError: a problem the task refuses is reported with its place.
         raise InputError(
-            f"entry {len(records) + 1} of {str(path)!r} is no {task} problem: {_why(error)}; "
-            f"expected {FORMATS[task]}"
+            f"entry {len(records) + 1} of {str(path)!r} is no {task.id} problem: {_why(error)}; "
+            f"expected {_expected(task)}"
         ) from error
     if not records:
-        raise InputError(f"{str(path)!r} holds no problems; expected {FORMATS[task]}")
+        raise InputError(f"{str(path)!r} holds no problems; expected {_expected(task)}")
     return records
 
 
-def generated_game24() -> list[Record]:
-    """Returns all solvable Game-of-24 puzzles, for runs without a data set."""
-    return [Record(str(at), puzzle, None) for at, puzzle in enumerate(puzzles(), 1)]
+def generated(
+    task: Task, types: Sequence[str] = (), count: int = 100, seed: int = 0
+) -> list[Record]:
+    """Returns problems that need no data set: all solvable Game-of-24 puzzles, or scene questions.
+
+    Args:
+        task: The task.
+        types: Types of scene questions, such as `sum`; none: all.
+        count: How many questions of each type.
+        seed: What they are drawn from.
+
+    Raises:
+        InputError: The task's problems cannot be made up, or there is no such type.
+    """
+    if task.id == "game24":
+        return [Record(str(at), puzzle, None) for at, puzzle in enumerate(puzzles(), 1)]
+    if task.id not in get_args(Style):
+        raise InputError(f"name a file of problems with --data: {_expected(task)}")
+    known = get_args(Type)
+    for name in types:
+        if name not in known:
+            raise UnknownName("type of question", name, known)
+    style = cast("Style", task.id)
+    made = (generate(style, cast("Type", kind), count, seed) for kind in types or known)
+    return [
+        Record(each.id, task.read(each.problem()), each.answer) for group in made for each in group
+    ]
+
+
+def _loader(task: Task, file: Path) -> Loader:
+    """Returns what reads a file: any task's own lines are known by what the first one holds."""
+    try:
+        with file.open(encoding="utf-8-sig") as lines:
+            first = json.loads(lines.readline())
+    except (OSError, ValueError, RecursionError):
+        first = None
+    own = isinstance(first, dict) and {"problem", "gold"} <= set(first)
+    return _own if own or task.id not in LOADERS else LOADERS[task.id]
+
+
+def _expected(task: Task) -> str:
+    own = 'lines of JSON with "problem", and "gold" where the answer is known'
+    return f"{FORMATS[task.id]}, or {own}" if task.id in FORMATS else own
+
+
+def _own(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        gold = entry.get("gold")
+        problem = entry["problem"]
+        asked = problem if isinstance(problem, str) else json.dumps(problem)
+        yield _id(entry, number, "id"), asked, None if gold is None else str(gold)
+
+
+def _crosswords(file: Path) -> Rows:
+    for number, puzzle in enumerate(crossword_scores.load(file), 1):
+        yield str(number), puzzle.problem, puzzle.gold
 
 
 def _game24(file: Path) -> Rows:
@@ -198,6 +253,7 @@ def _why(error: Exception) -> str:
 
 LOADERS: Mapping[str, Loader] = {
     "game24": _game24,
+    "crosswords": _crosswords,
     "creative_writing": _creative_writing,
     "gsm8k": _gsm8k,
     "svamp": _svamp,
@@ -215,6 +271,7 @@ DISTRACTORS: Mapping[str, Loader] = {"hotpotqa": _distractors}
 
 FORMATS: Mapping[str, str] = {
     "game24": "a CSV file with the columns Rank and Puzzles",
+    "crosswords": "a JSON list of [ten clues, 25 letters]",
     "creative_writing": "a text file with four sentences a line",
     "gsm8k": 'lines of JSON with "question" and "answer", which ends in "#### number"',
     "svamp": 'a JSON list of objects with "ID", "Body", "Question" and "Answer"',

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from thoughtgraph.bench.metrics import wilson
+from thoughtgraph.bench.statistics import wilson
 
 COMMAND = (sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve")
 LONGEST = 900.0

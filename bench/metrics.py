@@ -1,6 +1,5 @@
 """How answers are scored: the official scorers, which alone see gold answers."""
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,10 +7,11 @@ from typing import NamedTuple
 
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.formulas import same_formula
+from thoughtgraph.bench.statistics import mean
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.prompts import fill
-from thoughtgraph.task import Prompt
+from thoughtgraph.task import Checks, Prompt, Task
 from thoughtgraph.tasks.game24.task import Game24
 from thoughtgraph.tasks.numbers import canonical, number
 from thoughtgraph.tasks.words import normal
@@ -99,7 +99,8 @@ def game24(problem: str, answer: str) -> float:
 SCORERS: Mapping[str, Scorer] = {
     "game24": lambda problem, answer, gold: game24(problem, answer),
     **dict.fromkeys(
-        ("gsm8k", "svamp", "aqua", "mmlu"), lambda problem, answer, gold: solved(answer, gold)
+        ("gsm8k", "svamp", "aqua", "mmlu", "ptr", "clevr"),
+        lambda problem, answer, gold: solved(answer, gold),
     ),
     **dict.fromkeys(("math", "theoremqa"), lambda problem, answer, gold: equivalent(answer, gold)),
     "strategyqa": lambda problem, answer, gold: same_verdict(answer, gold),
@@ -128,6 +129,21 @@ def scores(
     return [0.0 if answer is None else score(problem, answer, gold or "") for answer in candidates]
 
 
+def scores_of(
+    task: Task, problem: str, candidates: Sequence[str | None], gold: str | None
+) -> list[float]:
+    """Returns the score of each output, as `scores`; none where nobody can tell.
+
+    Answers to a task of the user's own are checked by the task, where it can; else one is right
+    that is the gold answer, letter for letter.
+    """
+    if task.id in SCORERS and (gold is not None or isinstance(task, Checks)):
+        return scores(task.id, problem, candidates, gold)
+    if isinstance(task, Checks):
+        return [float(each is not None and task.check(problem, each)) for each in candidates]
+    return [] if gold is None else [float(each == gold) for each in candidates]
+
+
 def success_at_1(scores: Sequence[float]) -> float:
     """Returns the score of a method's first output; 0 without any."""
     return scores[0] if scores else 0.0
@@ -144,34 +160,6 @@ def best_of_k(scores: Sequence[float], k: int | None = None) -> float:
         k: How many outputs count; None: all.
     """
     return max(scores[:k], default=0.0)
-
-
-def mean(scores: Sequence[float]) -> float:
-    """Returns the mean score; 0 without any."""
-    return sum(scores) / len(scores) if scores else 0.0
-
-
-class Interval(NamedTuple):
-    """A confidence interval of a proportion."""
-
-    low: float
-    high: float
-
-
-def wilson(successes: float, trials: int, z: float = 1.959964) -> Interval:
-    """Returns Wilson's score interval of a proportion.
-
-    Args:
-        successes: How many trials succeeded; a sum of scores between 0 and 1 is allowed.
-        trials: How many there were; with none the interval is [0, 1].
-        z: Quantile of the normal distribution; 1.96 stands for 95 %.
-    """
-    if not trials:
-        return Interval(0.0, 1.0)
-    share, slack = successes / trials, z * z / trials
-    centre = (share + slack / 2) / (1 + slack)
-    half = z / (1 + slack) * math.sqrt((share * (1 - share) + slack / 4) / trials)
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
 class Coherence(NamedTuple):

@@ -32,7 +32,6 @@ from thoughtgraph.cli.options import (
     Settings,
     TaskId,
 )
-from thoughtgraph.errors import InputError
 
 HELP = """Deliberate reasoning with language models: search trees of thoughts, as LangGraph graphs.
 
@@ -44,8 +43,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-_LATER = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 def main() -> None:
@@ -216,20 +213,109 @@ def models(debug: Debug = False) -> None:
     _load("catalog").models()
 
 
-@app.command(context_settings=_LATER)
-def bench() -> None:
-    """Run many problems (comes with a later version)."""
-    _refuse("bench")
+@app.command()
+def bench(
+    task: Annotated[
+        str,
+        typer.Option(metavar="ID", help="What kind of problems, as of `solve`."),
+    ],
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="ID[,ID…]", help="How to search, several to compare. Default: as of `solve`."
+        ),
+    ] = "",
+    data: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="The problems: the task's public data set, or lines of JSON with `problem`, and "
+            "`gold` where the answer is known; or made:sum,count for questions about scenes that are "
+            "made up, --sample of each type. Default: all puzzles of game24.",
+        ),
+    ] = "",
+    problems: Annotated[
+        str, typer.Option(metavar="A:B", help="Of these the A-th to the B-th, both included.")
+    ] = "",
+    sample: Annotated[
+        int, typer.Option(min=0, metavar="N", help="Of these so many, drawn at random.")
+    ] = 0,
+    sample_seed: Annotated[int, typer.Option(min=0, help="Seed of --sample.")] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Search each problem so often, by other seeds.")
+    ] = 1,
+    model: Model = "",
+    evaluator_model: Judge = "",
+    oracle: Oracle = False,
+    settings: Settings = None,
+    limits: Limits = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=A,B,…",
+            help="Compare values of a setting. May be repeated: every combination is tried.",
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Problems that are searched side by side.")
+    ] = 16,
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Folder of the results; run again to go on.")
+    ] = "results",
+    shard: Annotated[
+        str,
+        typer.Option(metavar="K/N", help="Run the K-th of N parts, each in a process of its own."),
+    ] = "",
+    paragraphs: Annotated[
+        bool,
+        typer.Option("--paragraphs", help="Search the paragraphs that come with each question."),
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Search two problems and say what all would take."),
+    ] = False,
+    debug: Debug = False,
+) -> None:
+    """Search many problems and keep a line of JSON for each; run it again to go on.
 
-
-@app.command(context_settings=_LATER)
-def report() -> None:
-    """Compare results in tables and plots (comes with a later version)."""
-    _refuse("report")
-
-
-def _refuse(command: str) -> None:
-    raise InputError(
-        f"`thoughtgraph {command}` comes with a later version; `thoughtgraph solve` runs one "
-        "problem"
+    Exit code 0: all are finished; 1: some failed; 2: an error.
+    """
+    module = _load("bench")
+    wish = module.Wish(
+        task=task,
+        methods=[name for name in method.split(",") if name],
+        data=data,
+        problems=problems,
+        sample=sample,
+        sample_seed=sample_seed,
+        seeds=seeds,
+        model=model,
+        evaluator_model=evaluator_model,
+        oracle=oracle,
+        settings=settings or [],
+        limits=limits or [],
+        sweep=sweep or [],
+        concurrency=concurrency,
+        out=out,
+        shard=shard,
+        paragraphs=paragraphs,
+        dry_run=dry_run,
     )
+    raise typer.Exit(module.bench(wish))
+
+
+@app.command()
+def report(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="DIR…", help="Folders of results that `bench` wrote.")
+    ],
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="DIR", help="Write report.md, report.csv and report.html there as well."
+        ),
+    ] = "",
+    debug: Debug = False,
+) -> None:
+    """Compare results: scores with intervals, costs, and what is really better than what."""
+    _load("report").report(folders, out)

@@ -86,7 +86,7 @@ def planned(wish: Wish) -> Plan:
     demonstrated = wish.problem is None and wish.task is None
     name = full_name(wish.task or (demo.TASK if demonstrated else DEFAULT_TASK))
     task = task_of(name)
-    given = {**_settings(wish.settings), **limit_settings(wish.limits)}
+    given = {**given_settings(wish.settings), **limit_settings(wish.limits)}
     check_specifier(wish.model or default_specifier())
     if wish.evaluator_model:
         check_specifier(wish.evaluator_model)
@@ -141,7 +141,12 @@ def _standard_input() -> str:
         raise InputError("standard input is no text; it must be UTF-8") from None
 
 
-def _settings(pairs: Sequence[str]) -> dict[str, Any]:
+def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
+    """Returns the settings that are written as for `--set`.
+
+    Raises:
+        InputError: One is written otherwise, or has an option of its own.
+    """
     chosen: dict[str, Any] = {}
     for pair in pairs:
         name, value = _split(pair, "--set")
@@ -150,6 +155,19 @@ def _settings(pairs: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"{name!r} is no setting here; use --{option} {value}")
         chosen[name] = _value(value)
     return chosen
+
+
+def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
+    """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`.
+
+    Raises:
+        InputError: One is written otherwise.
+    """
+    found: dict[str, list[Any]] = {}
+    for pair in pairs:
+        name, values = _split(pair, "--sweep")
+        found[name] = [given_settings([f"{name}={value}"])[name] for value in values.split(",")]
+    return found
 
 
 def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:

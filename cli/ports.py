@@ -11,19 +11,17 @@ from thoughtgraph.cli.catalog import size, whereabouts
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import weights
 from thoughtgraph.llm.endpoints import port_for
-from thoughtgraph.llm.paid import Paid
 from thoughtgraph.llm.port import ChatPort
 
 TENTHS = 10
 
 
-def open_port(specifier: str, console: Console, paid: Paid) -> ChatPort:
+def open_port(specifier: str, console: Console) -> ChatPort:
     """Returns the port of a model specifier.
 
     Args:
         specifier: The specifier.
         console: Where the download is announced and drawn.
-        paid: Where the run keeps what it is answered.
 
     Raises:
         InputError: The specifier has no known form.
@@ -34,9 +32,7 @@ def open_port(specifier: str, console: Console, paid: Paid) -> ChatPort:
     if known is not None and whereabouts(known) == "remote":
         _consent(known, console)
     with Bar(console) as bar:
-        port = port_for(specifier, progress=bar)
-    port.paid = paid
-    return port
+        return port_for(specifier, progress=bar)
 
 
 def _consent(known: weights.Weights, console: Console) -> None:

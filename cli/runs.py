@@ -27,8 +27,8 @@ _LISTED = 5
 LAST = "last"
 """Names the latest run that can be resumed."""
 KILLED = "was stopped or killed, or is running"
-FORMAT = 5
-"""Version of what a stopped run leaves. Since 5 its checkpoints are in a file of their own."""
+FORMAT = 6
+"""Version of what a stopped run leaves. Since 6 its answers are lines of JSON."""
 
 
 class Waiting(NamedTuple):
@@ -145,7 +145,7 @@ class Runs:
 
     def answers(self, run: str) -> Path:
         """Returns the file of what a run has been answered."""
-        return self.path.parent / "answers" / f"{run}.sqlite"
+        return self.path.parent / "answers" / f"{run}.jsonl"
 
     def plan(self, run: str, *, raised: bool = False) -> Plan:
         """Returns what a stopped run was about.
@@ -203,6 +203,4 @@ class Runs:
         self._drop_answers(run)
 
     def _drop_answers(self, run: str) -> None:
-        file = self.answers(run)
-        for end in ("", "-wal", "-shm"):
-            file.with_name(file.name + end).unlink(missing_ok=True)
+        self.answers(run).unlink(missing_ok=True)

@@ -56,8 +56,8 @@ class Session:
         model: The generating model.
         evaluator: The judging model; None: the same.
         runs: Where checkpoints are kept.
-        news: What is told before the search begins.
         paid: What the run has paid for.
+        news: What is told before the search begins.
         raised: The limits it is given anew, by setting; empty: none, it goes on where it stopped.
     """
 
@@ -66,8 +66,8 @@ class Session:
     model: ChatPort
     evaluator: ChatPort | None
     runs: Runs
+    paid: Paid
     news: Sequence[Event] = ()
-    paid: Paid = field(default_factory=Paid)
     raised: Mapping[str, Any] = field(default_factory=dict)
 
     async def search(self, screen: Screen) -> Ended:

@@ -51,28 +51,28 @@ def solve(wish: Wish, made: Plan | None) -> int:
         html_file=_placed(wish.html_file) or plan.html_file,
     )
     check_files(replace(wish, json_file=plan.json_file, html_file=plan.html_file))
-    paid = Paid()
     console = Console(
         highlight=False, soft_wrap=True, quiet=wish.quiet, stderr=plan.json_file == "-"
     )
     specifier = wish.model or plan.model or default_specifier()
-    model = open_port(specifier, console, paid)
+    model = open_port(specifier, console)
     judge = wish.evaluator_model or plan.evaluator_model
-    evaluator = open_port(judge, console, paid) if judge else None
+    evaluator = open_port(judge, console) if judge else None
     prices = prices_of(
         [port for port in (model, evaluator) if port], plan.settings.get("prices", {})
     )
     if plan.settings.get("limit_dollars") is not None:
         check_limit(prices)
     run = again or runs.add(plan)
-    paid.keep_in(runs.answers(run))
+    paid = Paid(runs.answers(run))
     introduce(console, plan, runs.path.parent / "pictures", run)
     title = f"run {run}: {plan.method} on {plan.task_id} with {specifier}"
     screen = screen_for(console, title)
     limits = limit_settings(wish.limits) if again else {}
-    session = Session(run, plan, model, evaluator, runs, uncounted(prices), paid, limits)
+    session = Session(run, plan, model, evaluator, runs, paid, uncounted(prices), limits)
     try:
-        ended = asyncio.run(session.search(screen))
+        with paid.in_use():
+            ended = asyncio.run(session.search(screen))
     except KeyboardInterrupt:
         console.print(resume_hint(run))
         raise
@@ -81,8 +81,6 @@ def solve(wish: Wish, made: Plan | None) -> int:
         if wish.resume is None:
             runs.forget(run)
         raise
-    finally:
-        paid.close()
     _close(runs, run, ended)
     result = results.stored(_out(plan, ended, specifier, run))
     written = _write(result, plan.json_file, plan.html_file)

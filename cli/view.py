@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from thoughtgraph import results
+from thoughtgraph.bench.result_files import unpacked
 from thoughtgraph.cli.viewer import page
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.paid import Unused
@@ -89,9 +90,16 @@ def _items(path: Path) -> list[Any]:
         raise InputError(f"{str(path)!r} is no text file; a result is JSON, {REMEDY}") from None
     parts = text.split("\n") if path.suffix == ".jsonl" else [text]
     try:
-        return [json.loads(part) for part in parts if part.strip()]
+        return [_whole(json.loads(part)) for part in parts if part.strip()]
     except (ValueError, RecursionError) as error:
         raise InputError(f"{str(path)!r} is not JSON ({error}); give a result file") from None
+
+
+def _whole(item: Any) -> Any:
+    """Returns a result with its tree, which a benchmark keeps packed."""
+    if isinstance(item, dict) and isinstance(item.get("tree"), str):
+        return {**item, "tree": unpacked(item["tree"])}
+    return item
 
 
 def _meant(item: Any) -> bool:

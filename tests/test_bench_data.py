@@ -3,10 +3,17 @@ import json
 import pytest
 
 import thoughtgraph as tg
-from thoughtgraph.bench.data import LOADERS, generated_game24, load
+from thoughtgraph import registry
+from thoughtgraph.bench.data import LOADERS, generated, load
 
 GOOD = {
     "game24": ("Rank,Puzzles,AMT (s)\n1,1 1 4 6,4.4\n2,1 1 11 11,4.41\n", "1", "1 1 4 6", None),
+    "crosswords": (
+        json.dumps([[[f"clue {at}" for at in range(10)], list("abcdefghijklmnopqrstuvwxy")]] * 2),
+        "1",
+        "\n".join(f"{'hv'[at // 5]}{at % 5 + 1}. clue {at}" for at in range(10)),
+        "ABCDE FGHIJ KLMNO PQRST UVWXY",
+    ),
     "creative_writing": (
         "A b. C d. E f. G h.\n\nI j. K l. M n. O p.\n",
         "1",
@@ -109,7 +116,7 @@ def test_the_public_formats_are_read(task, tmp_path):
     text, key, problem, gold = GOOD[task]
     file = tmp_path / "data"
     file.write_text(text, encoding="utf-8")
-    records = load(task, file)
+    records = load(registry.task(task), file)
     assert len(records) == 2
     assert records[0] == (key, problem, gold)
 
@@ -119,7 +126,7 @@ def test_what_is_no_data_set_is_refused_in_one_line(task, text, tmp_path):
     file = tmp_path / "data"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(tg.InputError, match="expected") as caught:
-        load(task, file)
+        load(registry.task(task), file)
     assert "\n" not in str(caught.value)
     assert str(file) in str(caught.value)
 
@@ -128,26 +135,42 @@ def test_the_place_of_a_bad_entry_is_named(tmp_path):
     file = tmp_path / "data.csv"
     file.write_text("Rank,Puzzles\n1,1 1 4 6\n2,what\n")
     with pytest.raises(tg.InputError, match="entry 2 of"):
-        load("game24", file)
+        load(registry.task("game24"), file)
 
 
 def test_a_file_that_is_not_there_or_not_text_is_refused_in_one_line(tmp_path):
     with pytest.raises(tg.InputError, match="cannot read"):
-        load("gsm8k", tmp_path / "none.jsonl")
+        load(registry.task("gsm8k"), tmp_path / "none.jsonl")
     with pytest.raises(tg.InputError, match="cannot read"):
-        load("gsm8k", tmp_path)
+        load(registry.task("gsm8k"), tmp_path)
     (tmp_path / "binary").write_bytes(b"\x1f\x8b\xff\x00")
     with pytest.raises(tg.InputError, match="entry 1 of"):
-        load("gsm8k", tmp_path / "binary")
+        load(registry.task("gsm8k"), tmp_path / "binary")
 
 
-def test_a_task_without_a_format_is_refused():
-    with pytest.raises(tg.UnknownName, match="question"):
-        load("question", "x")
+LINES = '{"problem": "One?"}\n{"id": "b", "problem": "Two?", "gold": 2}\n'
+
+
+def test_any_task_takes_lines_with_problems_and_gold_answers(tmp_path):
+    file = tmp_path / "data.jsonl"
+    file.write_text(LINES)
+    one, two = load(registry.task("question"), file)
+    assert one == ("1", "One?", None) and two == ("b", "Two?", "2")
+    file.write_text('{"problem": "1 1 4 6", "gold": null}\n')
+    assert load(registry.task("game24"), file)[0].problem == "1 1 4 6"
+
+
+def test_what_is_no_line_with_a_problem_is_refused(tmp_path):
+    file = tmp_path / "data.jsonl"
+    file.write_text('{"question": "One?"}\n')
+    with pytest.raises(tg.InputError, match="it has no 'problem'; expected lines of JSON"):
+        load(registry.task("question"), file)
 
 
 def test_generated_puzzles_need_no_file():
-    records = generated_game24()
+    with pytest.raises(tg.InputError, match="--data"):
+        generated(registry.task("gsm8k"))
+    records = generated(registry.task("game24"))
     assert len(records) == 1362
     assert records[0] == ("1", "1 1 1 8", None)
 
@@ -156,8 +179,8 @@ def test_paragraphs_are_part_of_a_problem_where_they_are_asked_for(tmp_path):
     file = tmp_path / "data.json"
     entry = {"question": "Who?", "answer": "Ada", "context": [["T", ["A b."]]], "level": "easy"}
     file.write_text(json.dumps([{**entry, "supporting_facts": [["T", 0]]}]), encoding="utf-8")
-    (record,) = load("hotpotqa", file, paragraphs=True)
+    (record,) = load(registry.task("hotpotqa"), file, paragraphs=True)
     assert json.loads(record.problem) == {"question": "Who?", "context": [["T", ["A b."]]]}
     assert record.gold == "Ada"
     with pytest.raises(tg.InputError, match="no paragraphs"):
-        load("gsm8k", file, paragraphs=True)
+        load(registry.task("gsm8k"), file, paragraphs=True)

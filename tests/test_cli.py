@@ -337,8 +337,8 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["methods", "tot_bf"], ["method 'tot_bf'", "tot_bfs"]),
     (["view", "/no/file"], ["'/no/file'", "check the path"]),
     (["view", "/proc/self/mem"], ["'/proc/self/mem'", "cannot read"]),
-    (["bench", "--task", "game24"], ["bench", "later version"]),
-    (["report", "runs"], ["report", "later version"]),
+    (["bench", "--task", "gsm8k"], ["--data", "lines of JSON"]),
+    (["report", "nowhere"], ["no finished problem", "thoughtgraph bench"]),
 ]
 
 

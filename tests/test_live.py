@@ -20,7 +20,6 @@ from thoughtgraph.cli.screen.layout import rows
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.watch import STREAM, Watch
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.llm.paid import Paid
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
 
@@ -273,7 +272,7 @@ def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("sys.stdin", _Keyboard("n\n"))
     console = terminal(width=200)
     with console.capture() as said, pytest.raises(ModelUnavailable, match="was not downloaded"):
-        ports.open_port("local", console, Paid())
+        ports.open_port("local", console)
     assert "Apache-2.0, 1.12 GB" in said.get()
     assert "https://huggingface.co/" in said.get()
 

@@ -8,13 +8,12 @@ from thoughtgraph.bench.metrics import (
     exact_match,
     f1,
     game24,
-    mean,
     read_score,
     scores,
     solved,
     success_at_1,
-    wilson,
 )
+from thoughtgraph.bench.statistics import mean, wilson
 
 
 @pytest.mark.parametrize(

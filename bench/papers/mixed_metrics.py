@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.metrics import Interval, mean, wilson
+from thoughtgraph.bench.statistics import Interval, mean, wilson
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 

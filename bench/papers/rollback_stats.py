@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thoughtgraph import registry
 from thoughtgraph.bench.data import load
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError
@@ -154,7 +155,11 @@ def judge(results: Sequence[Mapping[str, Any]], data: Path | None) -> Right | No
     if len(tasks) != 1:
         raise InputError(f"a data set is of one task; name results of one of {', '.join(tasks)}")
     (task,) = tasks
-    golds = {} if data is None else {each.problem: each.gold for each in load(task, data)}
+    golds = (
+        {}
+        if data is None
+        else {each.problem: each.gold for each in load(registry.task(task), data)}
+    )
     for result in results:
         if data is not None and result["problem"] not in golds:
             raise InputError(f"{str(data)!r} lacks the problem {result['problem'][:60]!r}")

@@ -105,16 +105,6 @@ class SqliteCache:
                 "INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, json.dumps(answer))
             )
 
-    def entries(self) -> dict[str, Answer]:
-        """Returns all answers, by key.
-
-        Raises:
-            InputError: The file cannot be read any more.
-        """
-        with self._lock, self._explained():
-            rows = self._db.execute("SELECT key, answer FROM answers").fetchall()
-        return {key: json.loads(answer) for key, answer in rows}
-
     def close(self) -> None:
         """Closes the file."""
         with self._lock:

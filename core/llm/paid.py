@@ -1,20 +1,29 @@
-"""Answers that a run has paid for, so that it can begin again with higher limits and pay no more.
+"""Answers that a run has paid for, so that it can begin again and pay no more.
 
-A search that a limit cut short went other ways than one with a higher limit would have gone. So it
-begins anew, and whatever it asks that it was answered before is taken from here and counted as it
-was when it was asked: the result is that of a run which had the higher limit from the start.
+A search that a limit cut short went other ways than one with a higher limit would have gone, and
+one whose process was killed may have no checkpoints. So it begins anew, and whatever it asks that
+it was answered before is taken from here and counted as it was when it was asked: the result is
+that of a run which was never stopped.
 """
 
-import asyncio
-from collections import Counter
+import json
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.cache import Answer, SqliteCache, digest
+from thoughtgraph.llm.cache import Answer, digest
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.llm.meter import Meter
+
+_IN_USE: ContextVar["Paid | None"] = ContextVar("paid", default=None)
+"""By context, because ports are shared by runs that go on side by side."""
 
 
 class Unused(TypedDict):
@@ -26,81 +35,124 @@ class Unused(TypedDict):
 
 
 class Paid:
-    """The paid answers of one run, in an SQLite file of its own."""
+    """The paid answers of one run: a line of JSON each, in a file of its own.
 
-    def __init__(self) -> None:
-        self._answers: SqliteCache | None = None
-        self._asked: Counter[str] = Counter()
-        self._used: set[str] = set()
+    A line is written by one call of the operating system before the answer is used, so it outlives
+    a killed process. It does not wait for the disk: a machine that loses power may lose the last
+    seconds (ours: waiting would take longer than a search's own work).
+
+    Args:
+        file: The file; it is made, with its folder, by the first answer.
+
+    Raises:
+        InputError: It is there and cannot be read.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._descriptor: int | None = None
+        self._known: dict[str, list[Answer]] = defaultdict(list)
         self.asked_anew = False
         """Whether something was asked that had not been answered before."""
+        for line in self._lines():
+            self._known[line.pop("key")].append(line)
 
-    def keep_in(self, file: Path) -> None:
-        """Names the file; before that nothing is kept.
-
-        Raises:
-            InputError: It cannot be used.
-        """
-        self._answers = SqliteCache(file)
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Takes answers from the file, and keeps them there, for whatever is asked meanwhile."""
+        token = _IN_USE.set(self)
+        try:
+            yield
+        finally:
+            _IN_USE.reset(token)
+            self.close()
 
     def unused(self) -> Unused:
         """Returns what of the paid answers was not asked for again, such as a forced answer.
 
         It is no part of the usage, which is that of a run with the higher limit from the start.
         """
-        entries = {} if self._answers is None else self._answers.entries()
-        left = [answer for key, answer in entries.items() if key not in self._used]
+        left = [answer for answers in self._known.values() for answer in answers]
         return {
             "answers": len(left),
             "prompt_tokens": sum(answer["prompt_tokens"] for answer in left),
             "completion_tokens": sum(answer["completion_tokens"] for answer in left),
         }
 
-    def close(self) -> None:
-        """Closes the file."""
-        if self._answers is not None:
-            self._answers.close()
-
-    async def take(self, request: Request, at: int, n: int) -> Answer | None:
+    def take(self, key: str, n: int) -> Answer | None:
         """Returns what a call was answered before; each answer is given once.
 
         Args:
-            request: What is asked.
-            at: Index of the first sample that the call asks for.
-            n: How many it asks for; an answer with more is none.
+            key: The call's name, by `name_of`.
+            n: How many samples it asks for; an answer with more is none.
         """
-        if self._answers is None:
-            return None
-        key = _key(request, at)
-        kept = f"{key}/{self._asked[key]}"
-        self._asked[key] += 1
-        self._used.add(kept)
-        answer = await asyncio.to_thread(self._answers.get, kept)
-        if answer is None or len(answer["texts"]) > n:
+        known = self._known.get(key)
+        if not known or len(known[0]["texts"]) > n:
             self.asked_anew = True
             return None
-        return answer
+        return known.pop(0)
 
-    async def keep(self, request: Request, at: int, answer: Answer, meter: Meter) -> None:
-        """Keeps what the call that was last looked for was answered.
+    def keep(self, key: str, answer: Answer, meter: Meter) -> None:
+        """Keeps what a call was answered.
 
         Args:
-            request: What was asked.
-            at: Index of the first sample that the call asked for.
+            key: The call's name, by `name_of`.
             answer: The answer.
             meter: Told when the file cannot be written any more.
         """
-        if self._answers is None:
-            return
-        key = _key(request, at)
-        kept = f"{key}/{self._asked[key] - 1}"
+        line = (json.dumps({"key": key, **answer}) + "\n").encode()
         try:
-            await asyncio.to_thread(self._answers.put, kept, answer)
-        except InputError as error:
-            meter.fail(str(error))  # the answer is paid for: use it, then stop
+            written = os.write(self._opened(), line)
+        except OSError as error:
+            # The answer is paid for: use it, then stop.
+            meter.fail(f"cannot write {str(self._file)!r} ({error.strerror}); make room for it")
+        else:
+            if written < len(line):
+                meter.fail(f"cannot write {str(self._file)!r} to its end; make room for it")
+
+    def close(self) -> None:
+        """Closes the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            self._descriptor = os.open(self._file, flags, 0o600)
+            size = os.fstat(self._descriptor).st_size
+            if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+                os.write(self._descriptor, b"\n")  # the last line is torn: a new one begins
+        return self._descriptor
+
+    def _lines(self) -> Iterator[Any]:
+        try:
+            content = self._file.read_bytes()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise InputError(
+                f"cannot read {str(self._file)!r} ({error.strerror}); check its permissions"
+            ) from error
+        for line in content.splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                continue  # torn when its process was killed: it is asked again
 
 
-def _key(request: Request, at: int) -> str:
-    """Names a call by what it asks, not whom, nor how many samples were wanted in all."""
+def in_use() -> Paid | None:
+    """Returns the paid answers of the run that asks; None where none are kept."""
+    return _IN_USE.get()
+
+
+def name_of(request: Request, at: int) -> str:
+    """Names a call by what it asks, not whom, nor how many samples were wanted in all.
+
+    Args:
+        request: What is asked.
+        at: Index of the first sample that the call asks for.
+    """
     content = {name: value for name, value in request.content().items() if name != "n"}
     return digest({**content, "role": request.role, "at": at})

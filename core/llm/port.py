@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from thoughtgraph.errors import InputError, ModelError, ReplayMiss
+from thoughtgraph.llm import paid
 from thoughtgraph.llm.cache import Answer, AnswerCache, MemoryCache, digest
 from thoughtgraph.llm.connections import (
     Connections,
@@ -36,7 +37,6 @@ from thoughtgraph.llm.exchange import (
 from thoughtgraph.llm.flights import Flights
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.paid import Paid
 from thoughtgraph.llm.prices import Price, listed
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.samples import Samples
@@ -100,8 +100,6 @@ class ChatPort:
         self._limiter = limiter or shared_limiter(self.endpoint, rates_from_environment())
         self._retry = retry or Retry()
         self._timeout = timeout
-        self.paid: Paid | None = None
-        """What the one run that asks has paid for, where it may begin anew."""
         self._price = price
         self._seeded = seeded
         self._connections = Connections(model)
@@ -223,7 +221,9 @@ class ChatPort:
 
     async def _call(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Makes one call, again after passing faults, for n samples from index `at` on."""
-        if self.paid and (known := await self.paid.take(request, at, n)):
+        kept = paid.in_use()
+        name = paid.name_of(request, at) if kept else ""
+        if kept and (known := kept.take(name, n)):
             meter.check()
             return counted(known, request, self.name, meter)
         failures: list[ModelError] = []
@@ -236,8 +236,8 @@ class ChatPort:
         loop = self._retry.loop(endpoint=place, retried=retried, hide=self._secrets)
         async with meter.in_time(failures):
             answer: Answer = await loop(self._attempt, request, at, n, meter)
-        if self.paid:
-            await self.paid.keep(request, at, answer, meter)
+        if kept:
+            kept.keep(name, answer, meter)
         return answer
 
     async def _attempt(self, request: Request, at: int, n: int, meter: Meter) -> Answer:

@@ -1,0 +1,115 @@
+"""The report as one self-contained page: tables, and plots of score against cost."""
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from html import escape
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+from thoughtgraph.bench.report import (
+    COLUMNS,
+    COMPARED,
+    Entry,
+    cells,
+    compared,
+    comparisons,
+    tables,
+)
+from thoughtgraph.errors import InputError
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8886 }
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; text-align: right;
+  white-space: nowrap }
+th:first-child, td:first-child { text-align: left }
+img { max-width: 100%; background: white; border-radius: 6px }
+"""
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""Nothing of what a model or a data file wrote is run or fetched."""
+
+
+def page(found: Sequence[Entry]) -> str:
+    """Returns the page.
+
+    Args:
+        found: The lines of the tables.
+
+    Raises:
+        InputError: The extra `bench`, which draws the plots, is not installed.
+    """
+    parts = [_section(*kind) for kind in tables(found)]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>thoughtgraph: results</title><style>{STYLE}</style></head><body>"
+        f"<h1>Results</h1>{''.join(parts)}</body></html>\n"
+    )
+
+
+def _section(task: str, model: str, judge: str, table: Sequence[Entry]) -> str:
+    judged = f", judged by {judge}" if judge else ""
+    rows = [cells(entry, table) for entry in table]
+    shown = [name for name in COLUMNS if any(row[name] for row in rows)]
+    parts = [f"<h2>{escape(f'{task}, {model}{judged}')}</h2>", _plot(table)]
+    parts.append(_table(shown, [[row[name] for name in shown] for row in rows]))
+    if pairs := [compared(*pair) for pair in comparisons(table)]:
+        parts += ["<h3>Differences on the same problems</h3>", _table(COMPARED, pairs)]
+    return "".join(parts)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in headings)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _plot(table: Sequence[Entry]) -> str:
+    scored = [entry for entry in table if entry.scores]
+    if not scored:
+        return ""
+    image = b64encode(drawn(lambda axes: score_against_tokens(axes, scored)).encode()).decode()
+    told = "Score against tokens a problem, with 95 % intervals"
+    return f'<p><img alt="{told}" src="data:image/svg+xml;base64,{image}"></p>'
+
+
+def score_against_tokens(axes: Any, table: Sequence[Entry]) -> None:
+    """Draws each line's score, with its interval, over the tokens it takes."""
+    for entry in table:
+        low, high = entry.interval
+        bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
+        axes.errorbar(entry.tokens, entry.score, yerr=bars, fmt="o", capsize=3, label=entry.name)
+    axes.set_xscale("log")
+    axes.set_xlabel("tokens a problem")
+    axes.set_ylabel("score")
+    axes.set_ylim(-0.02, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+
+
+def drawn(draw: Callable[[Any], None]) -> str:
+    """Returns a plot as SVG.
+
+    Args:
+        draw: Draws on the axes of matplotlib that it is given.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    try:
+        figures = import_module("matplotlib.figure")
+    except ImportError:
+        raise InputError(
+            "plots need the extra `bench`: uv add 'thoughtgraph[bench]'; without --out the tables "
+            "are printed alone"
+        ) from None
+    figure = figures.Figure(figsize=(8, 4.5), layout="constrained")
+    draw(figure.add_subplot())
+    out = StringIO()
+    figure.savefig(out, format="svg")
+    return out.getvalue()

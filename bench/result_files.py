@@ -1,0 +1,162 @@
+"""Folders of results: one line of JSON for each finished problem, and what unfinished ones paid.
+
+    DIR/results.jsonl        a line a problem, in the order in which they finished
+    DIR/unfinished/KEY.jsonl the answers of a problem that has not finished
+
+Several processes share a folder by writing `results-1of3.jsonl` and so on: each file has one
+writer, and all are read together. A line is written by one call of the operating system, so a
+killed process leaves whole lines and at most one torn one, which is passed over.
+"""
+
+import base64
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from os.path import expanduser
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from thoughtgraph.errors import InputError
+
+Row = dict[str, Any]
+"""One finished problem: a stored result, and beside it what the benchmark knows of it (`key`, `id`,
+`seed`, `gold`, `scores`, `given`)."""
+
+UNFINISHED = "unfinished"
+
+
+class ResultFolder:
+    """The results of a benchmark.
+
+    Args:
+        path: The folder; it is made with the first result.
+        shard: Which part of the problems this process runs, and of how many.
+
+    Raises:
+        InputError: It is no folder, or another process writes the same part of it.
+    """
+
+    def __init__(self, path: str | Path, shard: tuple[int, int] = (1, 1)) -> None:
+        self.path = Path(expanduser(path))
+        if self.path.exists() and not self.path.is_dir():
+            raise InputError(f"{str(path)!r} is a file; name a folder for the results")
+        part = "" if shard[1] == 1 else f"-{shard[0]}of{shard[1]}"
+        self._file = self.path / f"results{part}.jsonl"
+        self._lock = FileLock(self._file.with_suffix(".lock"), blocking=False)
+
+    def open(self) -> None:
+        """Makes the folder and becomes its writer.
+
+        Raises:
+            InputError: It cannot be made, or another process writes there.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+            _end_line(self._file)
+        except Timeout:
+            raise InputError(
+                f"another process writes {str(self._file)!r}; wait for it, or give each its own "
+                "part with --shard 1/2 and --shard 2/2"
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"cannot write results to {str(self.path)!r} ({error.strerror}); name another "
+                "folder with --out"
+            ) from error
+
+    def close(self) -> None:
+        """Lets another process write."""
+        self._lock.release()
+
+    def append(self, row: Row) -> None:
+        """Adds a finished problem; what it paid is in the row and dropped.
+
+        Raises:
+            InputError: It cannot be written.
+        """
+        line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+        try:
+            with self._file.open("ab", buffering=0) as file:
+                if file.write(line) != len(line):
+                    raise OSError(0, "it was not written to its end")
+        except OSError as error:
+            raise InputError(
+                f"cannot write {str(self._file)!r} ({error.strerror}); make room and run again: "
+                "what was answered is kept"
+            ) from error
+        if not row.get("error"):
+            self.answers(row["key"]).unlink(missing_ok=True)
+
+    def answers(self, key: str) -> Path:
+        """Returns the file of what an unfinished problem was answered."""
+        return self.path / UNFINISHED / f"{key}.jsonl"
+
+    def rows(self) -> Iterator[Row]:
+        """Yields every line of the folder's files, trees packed, in the order of writing."""
+        for file in sorted(self.path.glob("results*.jsonl")):
+            yield from _rows(file)
+
+    def finished(self) -> set[str]:
+        """Returns the keys of what is finished; what failed is not."""
+        return {row["key"] for row in self.rows() if not row.get("error")}
+
+
+def latest(rows: Iterator[Row]) -> dict[str, Row]:
+    """Returns one row a problem: the finished one, else its last failure."""
+    kept: dict[str, Row] = {}
+    for row in rows:
+        if row["key"] not in kept or kept[row["key"]].get("error"):
+            kept[row["key"]] = row
+    return kept
+
+
+def first_score(row: Mapping[str, Any]) -> float:
+    """Returns the score of a row's answer; 0 without one."""
+    scores = row.get("scores") or [0.0]
+    return float(scores[0])
+
+
+def packed(tree: Mapping[str, Any]) -> str:
+    """Returns a tree as compressed text, about a tenth of its JSON."""
+    text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+    return base64.b85encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """Returns a packed tree.
+
+    Raises:
+        InputError: It is none.
+    """
+    try:
+        tree = json.loads(zlib.decompress(base64.b85decode(text)))
+    except (ValueError, zlib.error, RecursionError):
+        raise InputError("a packed tree of a result cannot be read; the file is damaged") from None
+    if not isinstance(tree, dict):
+        raise InputError("a packed tree of a result is no tree; the file is damaged")
+    return tree
+
+
+def _rows(file: Path) -> Iterator[Row]:
+    with file.open("rb") as lines:
+        for line in lines:
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue  # torn when its process was killed
+            if isinstance(row, dict) and "key" in row:
+                yield row
+
+
+def _end_line(file: Path) -> None:
+    """Ends a torn last line, so that the next result begins a line of its own."""
+    if not file.exists() or not file.stat().st_size:
+        return
+    with file.open("rb+") as lines:
+        lines.seek(-1, os.SEEK_END)
+        if lines.read(1) != b"\n":
+            lines.write(b"\n")

@@ -1,0 +1,172 @@
+"""Many problems, several methods: what is run, and the loop that runs it.
+
+Problems are searched side by side. Each becomes a row of the result folder when it ends; one that
+fails leaves its error there and is tried again by the next run. What an interrupted problem was
+answered is kept beside the rows, so a run that goes on asks for nothing twice.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import product
+from typing import Any
+
+from thoughtgraph import results
+from thoughtgraph.bench.data import Record
+from thoughtgraph.bench.result_files import ResultFolder, Row, packed
+from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.llm.cache import digest
+from thoughtgraph.llm.paid import Paid
+
+HOPELESS = 5
+"""Failures in a row, with nothing solved before them, after which a benchmark gives up (ours)."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """One thing that is compared with others: a row of a report's table."""
+
+    task: str
+    """The task's id, or `FILE.py:NAME`."""
+    method: str
+    model: str
+    """Model specifier."""
+    evaluator_model: str = ""
+    """Model specifier of the judging roles; empty: the same model."""
+    oracle: bool = False
+    """Whether the task's exact check tells the method if an answer is right."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """The settings that were given; all others have their defaults."""
+    effective: Mapping[str, Any] = field(default_factory=dict)
+    """The values of all settings, the seed apart."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One problem, to be searched once."""
+
+    setup: Setup
+    record: Record
+    seed: int
+
+    @property
+    def key(self) -> str:
+        """What makes it the same trial in another run of the benchmark."""
+        known = {**asdict(self.setup), "given": None, "seed": self.seed}
+        return digest({**known, "id": self.record.id, "problem": self.record.problem})
+
+
+Search = Callable[[Trial], Awaitable[Mapping[str, Any]]]
+"""Searches one problem and returns what the graph returned."""
+Score = Callable[[Trial, Sequence[str | None]], list[float]]
+"""Scores the answers of a trial, in order."""
+
+
+def sweep(given: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Returns every combination of the values to be tried, over the settings given for all."""
+    combinations = product(*swept.values())
+    return [{**given, **dict(zip(swept, values, strict=True))} for values in combinations]
+
+
+def trials(
+    setups: Sequence[Setup], records: Sequence[Record], seeds: Sequence[int]
+) -> Iterator[Trial]:
+    """Yields what is to be run: problem by problem, so that a part compares all setups fairly."""
+    for seed, record, setup in product(seeds, records, setups):
+        yield Trial(setup, record, seed)
+
+
+async def run(
+    wanted: Iterator[Trial],
+    folder: ResultFolder,
+    search: Search,
+    score: Score,
+    *,
+    concurrency: int,
+    tell: Callable[[Trial, Row], None],
+) -> None:
+    """Searches what is not finished yet.
+
+    Args:
+        wanted: The trials, finished ones among them.
+        folder: Where rows go; this process is its writer.
+        search: Searches one.
+        score: Scores one.
+        concurrency: How many problems are searched side by side.
+        tell: Is told of each row that was written.
+
+    Raises:
+        ThoughtgraphError: The first problems all failed: what the last of them failed with.
+    """
+    done = folder.finished()
+    left = (trial for trial in wanted if trial.key not in done)
+    failed = _Failures()
+
+    async def work() -> None:
+        for trial in left:
+            row = await _row(trial, folder, search, score)
+            folder.append(row)
+            tell(trial, row)
+            failed.note(row.get("error", ""))
+
+    async with _together() as begin:
+        for _ in range(concurrency):
+            begin(work())
+
+
+class _Failures:
+    """Ends a benchmark whose every problem fails, such as for a model that is not there."""
+
+    def __init__(self) -> None:
+        self._in_a_row = 0
+
+    def note(self, error: str) -> None:
+        self._in_a_row = self._in_a_row + 1 if error and self._in_a_row >= 0 else -1
+        if self._in_a_row >= HOPELESS:
+            raise ThoughtgraphError(error)
+
+
+@asynccontextmanager
+async def _together() -> AsyncIterator[Callable[[Any], object]]:
+    """As `asyncio.TaskGroup`, but raises what failed, not a group of it."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group.create_task
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+
+
+async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score) -> Row:
+    paid = Paid(folder.answers(trial.key))
+    try:
+        with paid.in_use():
+            out = await search(trial)
+    except ThoughtgraphError as error:
+        return {**_known(trial), "error": str(error)}
+    kept = results.stored(out)
+    return {
+        **_known(trial),
+        **{name: value for name, value in kept.items() if name != "tree"},
+        # The specifier: a graph knows its model by the name alone.
+        "settings": {**kept["settings"], "model": trial.setup.model},
+        "scores": score(trial, kept.get("candidates") or [kept["answer"]]),
+        "tree": packed(kept["tree"]),
+    }
+
+
+def _known(trial: Trial) -> Row:
+    """Returns what is known of a trial before it is run."""
+    setup, record = trial.setup, trial.record
+    return {
+        "key": trial.key,
+        "id": record.id,
+        "seed": trial.seed,
+        "gold": record.gold,
+        "method": setup.method,
+        "task": setup.task,
+        "problem": record.problem,
+        "model": setup.model,
+        "evaluator_model": setup.evaluator_model,
+        "given": dict(setup.given),
+    }

@@ -1,0 +1,121 @@
+"""How sure a score is, and whether one is better than another: intervals and paired comparisons."""
+
+import math
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+RESAMPLES = 10_000
+"""Resamples of a bootstrap interval (ours)."""
+
+
+class Interval(NamedTuple):
+    """A confidence interval."""
+
+    low: float
+    high: float
+
+
+def mean(values: Sequence[float]) -> float:
+    """Returns the mean; 0 without any."""
+    return sum(values) / len(values) if values else 0.0
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Returns the standard deviation of a sample (n - 1); 0 for fewer than two values."""
+    if len(values) < 2:
+        return 0.0
+    centre = mean(values)
+    return math.sqrt(sum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def wilson(successes: float, trials: int, z: float = 1.959964) -> Interval:
+    """Returns Wilson's score interval of a proportion.
+
+    Args:
+        successes: How many trials succeeded; a sum of scores between 0 and 1 is allowed.
+        trials: How many there were; with none the interval is [0, 1].
+        z: Quantile of the normal distribution; 1.96 stands for 95 %.
+    """
+    if not trials:
+        return Interval(0.0, 1.0)
+    share, slack = successes / trials, z * z / trials
+    centre = (share + slack / 2) / (1 + slack)
+    half = z / (1 + slack) * math.sqrt((share * (1 - share) + slack / 4) / trials)
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+def bootstrap(values: Sequence[float], seed: int = 0, level: float = 0.95) -> Interval:
+    """Returns the percentile interval of a mean, by drawing problems with replacement.
+
+    Of paired differences it is the paired bootstrap. Equal values give an interval of no width, so
+    for scores that are all right or all wrong take `wilson`.
+
+    Args:
+        values: One value a problem.
+        seed: Seed of the draws.
+        level: How often such an interval holds the mean.
+    """
+    if not values:
+        return Interval(0.0, 0.0)
+    draws, size = random.Random(seed), len(values)
+    means = sorted(sum(draws.choices(values, k=size)) / size for _ in range(RESAMPLES))
+    cut = (1 - level) / 2
+    return Interval(means[int(cut * RESAMPLES)], means[math.ceil((1 - cut) * RESAMPLES) - 1])
+
+
+def interval(scores: Sequence[float]) -> Interval:
+    """Returns the 95 % interval of a mean score: Wilson's where each is right or wrong.
+
+    Args:
+        scores: One score a problem, between 0 and 1.
+    """
+    if all(score in (0.0, 1.0) for score in scores):
+        return wilson(sum(scores), len(scores))
+    return bootstrap(scores)
+
+
+class Comparison(NamedTuple):
+    """Two methods on the same problems."""
+
+    problems: int
+    difference: float
+    """Mean of the first's score less the second's."""
+    interval: Interval
+    """95 % interval of the difference, by the paired bootstrap."""
+    first_alone: int
+    """Problems that the first alone has right."""
+    second_alone: int
+    p: float
+    """McNemar's exact test: how likely so uneven a split is when neither is better."""
+
+
+def compare(first: Sequence[float], second: Sequence[float]) -> Comparison:
+    """Compares two methods by their scores of the same problems, in the same order.
+
+    A score of more than a half counts as right for McNemar's test.
+
+    Raises:
+        ValueError: They are not of equally many problems.
+    """
+    pairs = list(zip(first, second, strict=True))
+    differences = [a - b for a, b in pairs]
+    first_alone = sum(a > 0.5 >= b for a, b in pairs)
+    second_alone = sum(b > 0.5 >= a for a, b in pairs)
+    return Comparison(
+        len(pairs),
+        mean(differences),
+        bootstrap(differences),
+        first_alone,
+        second_alone,
+        mcnemar(first_alone, second_alone),
+    )
+
+
+def mcnemar(first_alone: int, second_alone: int) -> float:
+    """Returns the two-sided exact p-value of McNemar's test."""
+    uneven = first_alone + second_alone
+    if not uneven:
+        return 1.0
+    tail = sum(math.comb(uneven, k) for k in range(min(first_alone, second_alone) + 1))
+    return float(min(1.0, 2 * tail / 2**uneven))

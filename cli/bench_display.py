@@ -1,0 +1,185 @@
+"""What a benchmark shows while it runs: a line for each thing compared, and how long yet."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from thoughtgraph.bench.result_files import Row, first_score, latest
+from thoughtgraph.bench.runner import Setup, Trial
+from thoughtgraph.bench.statistics import wilson
+from thoughtgraph.cli import text
+
+EVERY = 30.0
+"""Seconds between two lines where nothing can be drawn (ours)."""
+
+
+@dataclass
+class Tally:
+    """What is known of one row of the table."""
+
+    finished: int = 0
+    failed: int = 0
+    scored: int = 0
+    points: float = 0.0
+    requests: float = 0.0
+    tokens: float = 0.0
+    dollars: float | None = 0.0
+    seconds: float = 0.0
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Adds a finished problem."""
+        usage = row["usage"]
+        self.finished += 1
+        if row.get("scores"):
+            self.scored += 1
+            self.points += first_score(row)
+        self.requests += usage["requests"]
+        self.tokens += usage["prompt_tokens"] + usage["completion_tokens"]
+        self.seconds += usage["seconds"]
+        if self.dollars is not None:
+            spent = usage.get("dollars")
+            self.dollars = None if spent is None else self.dollars + spent
+
+
+@dataclass
+class Board:
+    """The table of a running benchmark.
+
+    Args:
+        console: Where it is shown.
+        setups: What is compared.
+        size: How many problems each of them searches, repeats counted.
+        names: How each is called.
+    """
+
+    console: Console
+    setups: Sequence[Setup]
+    size: int
+    names: Sequence[str]
+    failed: int = 0
+    error: str = ""
+    _tallies: list[Tally] = field(default_factory=list)
+    _here: int = 0
+    """Problems that this process has finished."""
+    _began: float = field(default_factory=time.monotonic)
+    _told: float = 0.0
+    _live: Live | None = None
+
+    def __enter__(self) -> Self:
+        """Begins to draw, where the terminal can."""
+        self._began = self._told = time.monotonic()
+        if self.console.is_terminal and not self.console.is_dumb_terminal:
+            self._live = Live(get_renderable=self._drawn, console=self.console, transient=True)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stops drawing."""
+        if self._live is not None:
+            self._live.stop()
+
+    def start(self, rows: Iterator[Row], wanted: Iterator[Trial]) -> None:
+        """Counts what was finished before.
+
+        Args:
+            rows: What stands in the folder.
+            wanted: What is to be finished.
+        """
+        self._tallies = [Tally() for _ in self.setups]
+        keys = {trial.key: trial.setup for trial in wanted}
+        for key, row in latest(rows).items():
+            if key in keys and not row.get("error"):
+                self._tallies[self.setups.index(keys[key])].add(row)
+
+    def tell(self, trial: Trial, row: Row) -> None:
+        """Takes a row that was written."""
+        if error := row.get("error"):
+            self.failed += 1
+            self.error = error
+            self._tallies[self.setups.index(trial.setup)].failed += 1
+        else:
+            self._tallies[self.setups.index(trial.setup)].add(row)
+            self._here += 1
+        if self._live is None and time.monotonic() - self._told >= EVERY:
+            self._told = time.monotonic()
+            self.console.print(self._progress(), markup=False)
+
+    def table(self) -> Table:
+        """Returns the table."""
+        table = Table(box=None, pad_edge=False)
+        for heading in ("", "problems", "score", "95 %", "requests", "tokens", "$"):
+            table.add_column(heading, justify="right" if heading else "left")
+        for name, tally in zip(self.names, self._tallies, strict=True):
+            table.add_row(Text(name), *self._cells(tally))
+        return table
+
+    def forecast(self) -> Iterator[str]:
+        """Yields what all problems will take, by those that were searched."""
+        for name, tally in zip(self.names, self._tallies, strict=True):
+            if not tally.finished:
+                yield f"{name}: nothing was finished, so nothing can be said"
+                continue
+            times = self.size / tally.finished
+            price = "" if tally.dollars is None else f", ${times * tally.dollars:,.2f}"
+            yield (
+                f"{name}: {self.size} problems will take about {times * tally.requests:,.0f} "
+                f"requests, {text.rough(times * tally.tokens)} tokens{price} and "
+                f"{text.seconds(times * tally.seconds)} of waiting, by "
+                f"{text.count(tally.finished, 'problem')} searched"
+            )
+
+    def _cells(self, tally: Tally) -> list[str]:
+        done = f"{tally.finished}/{self.size}"
+        each = max(1, tally.finished)
+        share, interval = "-", ""
+        if tally.scored:
+            low, high = wilson(tally.points, tally.scored)
+            share, interval = f"{tally.points / tally.scored:.1%}", f"{low:.1%} to {high:.1%}"
+        money = "-" if tally.dollars is None else f"{tally.dollars:.2f}"
+        return [
+            done + (f" ({tally.failed} failed)" if tally.failed else ""),
+            share,
+            interval,
+            f"{tally.requests / each:.1f}",
+            text.rough(tally.tokens / each),
+            money,
+        ]
+
+    def _drawn(self) -> Group:
+        return Group(self.table(), Text(self._progress()))
+
+    def _progress(self) -> str:
+        done = sum(tally.finished for tally in self._tallies)
+        total = self.size * len(self.setups)
+        told = [f"{done} of {text.count(total, 'problem')}"]
+        passed = time.monotonic() - self._began
+        if self._here:
+            rate = self._here / max(passed, 1e-9)
+            left = text.seconds((total - done) / rate)
+            told += [f"{60 * rate:.1f} a minute", f"about {left} left"]
+        return ", ".join(told)
+
+
+def board(console: Console, setups: Sequence[Setup], size: int) -> Board:
+    """Returns the board of a benchmark; each row is named by what tells it from the others."""
+    return Board(console, setups, size, list(_names(setups)))
+
+
+def _names(setups: Sequence[Setup]) -> Iterator[str]:
+    values = [dict(setup.given) for setup in setups]
+    varied = [name for name in values[0] if len({str(each.get(name)) for each in values}) > 1]
+    for setup, given in zip(setups, values, strict=True):
+        told = ", ".join(f"{name}={given[name]}" for name in varied if name in given)
+        yield f"{setup.method} ({told})" if told else setup.method

@@ -1,0 +1,49 @@
+"""`thoughtgraph report`: result folders compared in tables."""
+
+from collections.abc import Iterator, Sequence
+from os.path import expanduser
+from pathlib import Path
+
+from thoughtgraph import results
+from thoughtgraph.bench import report as tables
+from thoughtgraph.bench.report_page import page
+from thoughtgraph.bench.result_files import ResultFolder, Row, latest
+from thoughtgraph.errors import InputError
+
+
+def report(folders: Sequence[str], out: str) -> None:
+    """Prints the tables of result folders, and writes them where that is asked for.
+
+    Raises:
+        InputError: There are no results, or the files cannot be written.
+    """
+    rows = latest(_rows(folders))
+    found = tables.entries(rows.values())
+    if not found:
+        raise InputError(
+            f"no finished problem in {', '.join(folders)}; `thoughtgraph bench --out DIR` makes one"
+        )
+    text = tables.markdown(found)
+    print(text)
+    if failed := sum(bool(row.get("error")) for row in rows.values()):
+        print(f"{failed} problems failed and are not counted; run the benchmark again for them")
+    if out:
+        _write(Path(expanduser(out)), found, text)
+
+
+def _rows(folders: Sequence[str]) -> Iterator[Row]:
+    for folder in folders:
+        yield from ResultFolder(folder).rows()
+
+
+def _write(folder: Path, found: Sequence[tables.Entry], text: str) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make {str(folder)!r} ({error.strerror}); name another folder with --out"
+        ) from error
+    contents = {"report.md": text, "report.csv": tables.as_csv(found), "report.html": page(found)}
+    for name, content in contents.items():
+        results.write(str(folder / name), content)
+    print("written:", ", ".join(str(folder / name) for name in contents))

@@ -1,0 +1,276 @@
+"""`thoughtgraph bench` and `report`, as a user runs them, against a server that plays."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fake_server import FakeServer, Fault, Seen, after
+from support.players import play
+
+from thoughtgraph.bench.report import COMPARED
+from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
+from thoughtgraph.cli import app
+
+Command = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["thoughtgraph", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return run
+
+
+PUZZLES = ["--task", "game24", "--problems", "5:8"]
+
+
+def rows(folder: str = "results") -> list[dict[str, Any]]:
+    return list(ResultFolder(folder).rows())
+
+
+def test_each_finished_problem_is_a_line_and_nothing_is_asked_again(command: Command) -> None:
+    with FakeServer(play) as fake:
+        told = ["bench", *PUZZLES, "--method", "io,tot_bfs", "--model", fake.specifier]
+        code, out, _ = command(*told)
+        assert code == 0
+        assert [
+            line.split()[:3] for line in out.splitlines() if line.startswith(("io", "tot"))
+        ] == [
+            ["io", "4/4", "100.0%"],
+            ["tot_bfs", "4/4", "100.0%"],
+        ]
+        asked = len(fake.seen)
+        assert command(*told)[0] == 0
+        assert len(fake.seen) == asked
+    found = rows()
+    assert len({row["key"] for row in found}) == len(found) == 8
+    one = next(row for row in found if row["method"] == "tot_bfs")
+    assert one["id"] in "5678" and one["scores"][0] == 1.0 and one["seed"] == 0
+    assert one["usage"]["requests"] and one["versions"]["langgraph"]
+    assert unpacked(one["tree"])["0"]["status"] == "expanded"
+    assert max(len(json.dumps(row)) for row in found) < 20_000
+    assert not list(Path("results/unfinished").iterdir())
+    command("view", "results/results.jsonl", "--out", "trees.html")
+    assert "</html>" in Path("trees.html").read_text()
+
+
+def test_a_sweep_compares_values_and_seeds_repeat(command: Command) -> None:
+    with FakeServer(play) as fake:
+        told = ["bench", *PUZZLES, "--method", "tot_bfs", "--model", fake.specifier]
+        _, out, _ = command(*told, "--sweep", "breadth=1,3", "--seeds", "2", "--set", "seed=7")
+    assert "tot_bfs (breadth=1) 8/8" in " ".join(out.split())
+    settings = Counter((row["settings"]["breadth"], row["settings"]["seed"]) for row in rows())
+    assert settings == {(1, 7): 4, (1, 8): 4, (3, 7): 4, (3, 8): 4}
+
+
+def test_a_failed_problem_is_kept_with_its_error_and_tried_again(command: Command) -> None:
+    with FakeServer(play) as whole:
+        command("bench", *PUZZLES, "--method", "tot_bfs", "--model", whole.specifier, "--out", "w")
+    with FakeServer(play, after(60, Fault(401))) as fake:
+        told = ["bench", *PUZZLES, "--method", "tot_bfs", "--concurrency", "1"]
+        told += ["--model", fake.specifier]
+        code, out, _ = command(*told)
+        assert code == 1 and "failed; run the same command again" in out and "401" in out
+        failed = [row for row in rows() if row.get("error")]
+        assert failed and all("401" in row["error"] for row in failed)
+        fake.fault = lambda seen: Fault()
+        assert command(*told)[0] == 0
+        assert Counter(fake.answered) == Counter(whole.answered), "nothing is paid twice"
+    kept = latest(iter(rows()))
+    assert len(kept) == 4 and not any(row.get("error") for row in kept.values())
+
+
+def test_a_model_that_is_not_there_ends_it_soon(command: Command) -> None:
+    with FakeServer(play, after(0, Fault(401))) as fake:
+        told = ["--task", "game24", "--method", "io", "--model", fake.specifier]
+        code, _, err = command("bench", *told, "--concurrency", "1")
+        assert code == 2 and "401" in err
+        assert len(fake.seen) <= 6
+
+
+def test_a_dry_run_says_what_all_would_take(command: Command) -> None:
+    with FakeServer(play) as fake:
+        told = ["bench", "--task", "game24", "--method", "io", "--problems", "1:10"]
+        code, out, _ = command(*told, "--model", fake.specifier, "--dry-run")
+        assert code == 0 and len(fake.seen) == 2
+        assert "io: 10 problems will take about 10 requests" in out
+        command(*told, "--model", fake.specifier)
+        assert len(fake.seen) == 10, "what was tried counts"
+
+
+def test_parts_of_the_problems_share_a_folder(command: Command) -> None:
+    with FakeServer(play) as fake:
+        told = ["bench", *PUZZLES, "--method", "io", "--model", fake.specifier]
+        command(*told, "--shard", "1/2")
+        command(*told, "--shard", "2/2")
+        assert len(rows()) == 4 and len(fake.seen) == 4
+        assert {file.name for file in Path("results").glob("*.jsonl")} == {
+            "results-1of2.jsonl",
+            "results-2of2.jsonl",
+        }
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (["--task", "game24", "--problems", "9:2"], "no range of 1362"),
+        (["--task", "game24", "--problems", "x"], "no range of 1362"),
+        (["--task", "game24", "--sample", "2000"], "take fewer"),
+        (["--task", "game24", "--shard", "3/2"], "write 1/4"),
+        (["--task", "game24", "--method", "nope"], "unknown method"),
+        (["--task", "game24", "--method", "rollback,react"], "react"),
+        (["--task", "game24", "--sweep", "breadth=2,x", "--method", "tot_bfs"], "breadth"),
+        (["--task", "nope"], "unknown task"),
+        (["--task", "gsm8k", "--data", "nowhere.jsonl"], "cannot read"),
+        (["--task", "game24", "--out", "a-file"], "name a folder"),
+    ],
+)
+def test_bad_input_is_one_line(command: Command, told: list[str], said: str) -> None:
+    Path("a-file").touch()
+    code, _, err = command("bench", "--model", "http://127.0.0.1:9/v1#none", *told)
+    assert code == 2 and said in err and err.count("\n") == 1
+
+
+def test_two_processes_do_not_write_one_file(command: Command) -> None:
+    folder = ResultFolder("results")
+    folder.open()
+    code, _, err = command("bench", *PUZZLES, "--model", "http://127.0.0.1:9/v1#none")
+    assert code == 2 and "--shard" in err
+    folder.close()
+
+
+def test_a_torn_line_is_passed_over_and_ended(tmp_path: Path) -> None:
+    folder = ResultFolder(tmp_path)
+    folder.open()
+    folder.append({"key": "a", "error": ""})
+    with (tmp_path / "results.jsonl").open("a") as file:
+        file.write('{"key": "b", "ans')
+    folder.close()
+    again = ResultFolder(tmp_path)
+    again.open()
+    again.append({"key": "c"})
+    again.close()
+    assert [row["key"] for row in again.rows()] == ["a", "c"]
+
+
+def counted(seen: Seen) -> str:
+    """A step of reasoning that is another one for each problem and depth."""
+    draws = random.Random(seen.prompt)
+    return f"{draws.random()}" if draws.random() < 0.8 else f"So the answer is {draws.random()}."
+
+
+RUNS = 10
+PROBLEMS = 200
+
+
+@pytest.mark.ci
+def test_killed_ten_times_it_ends_with_every_problem_once(tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    lines = ({"problem": f"What is {at} and {at}?", "gold": "1"} for at in range(PROBLEMS))
+    data.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    times: dict[str, list[float]] = {}
+    lock, kills = threading.Lock(), [0.0]
+
+    def reply(seen: Seen) -> str:
+        with lock:
+            times.setdefault(seen.prompt, []).append(time.monotonic())
+        return counted(seen)
+
+    draws = random.Random(1)
+    with FakeServer(reply) as fake:
+        fake.latency = 0.02
+        told = [sys.executable, "-c", "from thoughtgraph.cli.app import main; main()", "bench"]
+        told += ["--task", "gsm8k", "--method", "chain", "--data", str(data)]
+        told += ["--model", fake.specifier, "--out", str(tmp_path / "out"), "--concurrency", "4"]
+        environment = {**os.environ, "NO_COLOR": "1"}
+        for _ in range(RUNS):
+            before = len(times)
+            process = subprocess.Popen(told, env=environment, stdout=subprocess.DEVNULL)
+            while len(times) == before and process.poll() is None:
+                time.sleep(0.01)
+            time.sleep(draws.random())
+            process.send_signal(signal.SIGKILL)
+            kills.append(time.monotonic())
+            process.wait()
+        assert subprocess.run(told, env=environment, stdout=subprocess.DEVNULL).returncode == 0
+    found = rows(str(tmp_path / "out"))
+    assert len(found) == len({row["key"] for row in found}) == PROBLEMS
+    for prompt, answered in times.items():
+        for first, second in pairwise(answered):
+            # An answer may have been on its way when its reader was killed.
+            assert any(first - 0.1 < kill < second and kill - first < 0.1 for kill in kills), prompt
+
+
+ROW = {
+    "task": "game24",
+    "problem": "p",
+    "model": "m",
+    "evaluator_model": "",
+    "given": {},
+    "settings": {"seed": 0},
+    "stop_reason": "finished",
+    "answer": "x",
+}
+
+
+def written(folder: Path, method: str, scores: list[list[float]], tokens: int) -> None:
+    results = ResultFolder(folder)
+    results.open()
+    for at, each in enumerate(scores):
+        usage = {"requests": 2, "samples": 3, "prompt_tokens": tokens, "completion_tokens": 10}
+        usage |= {"dollars": 0.5, "seconds": 1.0, "parse_errors": {"generate": at}}
+        known = {"key": f"{method}{at}", "id": str(at), "seed": 0, "method": method}
+        results.append({**ROW, **known, "scores": each, "usage": usage})
+    results.close()
+
+
+def test_a_report_agrees_with_hand_computation(command: Command, tmp_path: Path) -> None:
+    written(tmp_path / "r", "cot", [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]], 30)
+    written(tmp_path / "r", "tot_bfs", [[1.0], [1.0], [1.0], [0.0]], 150)
+    code, out, _ = command("report", "r", "--out", "page")
+    assert code == 0
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines()]
+    cells = {line[0]: line for line in lines if len(line) > len(COMPARED)}
+    # Of four problems cot solves one first and two in all; Wilson's interval of 1 in 4.
+    assert cells["cot"] == ["cot", "4", "25.0%", "4.6% to 69.9%", "50.0%", "2.0", *cells["cot"][6:]]
+    assert cells["tot_bfs"][2:4] == ["75.0%", "30.1% to 95.4%"]
+    assert cells["tot_bfs"][9] == "4.00", "tokens to cot"
+    assert "| cot | tot_bfs | 4 | -50.0% | -100.0% to +0.0% (a tie) | 0 | 2 | 0.500 |" in out
+    table = Path("page/report.csv").read_text().splitlines()
+    assert len(table) == 3 and "0.75" in table[2]
+    assert "</html>" in Path("page/report.html").read_text()
+
+
+def test_lines_that_differ_in_a_setting_never_merge(command: Command, tmp_path: Path) -> None:
+    results = ResultFolder(tmp_path / "r")
+    results.open()
+    usage = dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 1)
+    for at, breadth in enumerate((1, 5, 5)):
+        known = {"key": str(at), "id": str(at), "seed": at, "method": "tot_bfs", "scores": [1.0]}
+        settings = {"settings": {"seed": at, "breadth": breadth}, "given": {"breadth": breadth}}
+        results.append(
+            {**ROW, **known, **settings, "usage": {**usage, "dollars": None, "seconds": 0.0}}
+        )
+    results.close()
+    _, out, _ = command("report", "r")
+    assert "| tot_bfs (breadth=1) | 1 |" in out and "| tot_bfs (breadth=5) | 2 |" in out
