@@ -119,9 +119,12 @@ def spent(row: Mapping[str, Any]) -> Spent:
     usage = row["usage"]
     dollars = usage.get("dollars")
     return Spent(
-        *(usage[name] for name in Spent._fields[:4]),
-        dollars=float("nan") if dollars is None else dollars,
-        seconds=usage["seconds"],
+        usage["requests"],
+        usage["samples"],
+        usage["prompt_tokens"],
+        usage["completion_tokens"],
+        float("nan") if dollars is None else dollars,
+        usage["seconds"],
     )
 
 

@@ -230,8 +230,8 @@ def bench(
         typer.Option(
             metavar="FILE",
             help="The problems: the task's public data set, or lines of JSON with `problem`, and "
-            "`gold` where the answer is known; or made:sum,count for questions about scenes that are "
-            "made up, --sample of each type. Default: all puzzles of game24.",
+            "`gold` where the answer is known; or made:sum,count for made-up scene questions, "
+            "--sample of each type. Default: all puzzles of game24.",
         ),
     ] = "",
     problems: Annotated[
