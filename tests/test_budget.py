@@ -1,0 +1,68 @@
+"""Budget curves, against trees small enough to count by hand."""
+
+from typing import Any
+
+import pytest
+
+from thoughtgraph.bench.budget import curve, points
+
+
+def right(row: Any, answers: Any) -> list[float]:
+    return [float(answer == "24") for answer in answers]
+
+
+def sampled(method: str, answers: list[str | None]) -> dict[str, Any]:
+    return {
+        "method": method,
+        "candidates": answers,
+        "scores": right(None, answers),
+        "usage": {"prompt_tokens": 100, "completion_tokens": 40, "dollars": 0.14},
+    }
+
+
+def test_a_vote_is_cut_after_each_sample() -> None:
+    found = points(sampled("cot_sc", ["7", "24", None, "24"]), right)
+    assert [point.score for point in found] == [0.0, 0.0, 0.0, 1.0], "a tie goes to the first"
+    assert [point.spent["tokens"] for point in found] == [110, 120, 130, 140]
+    assert found[1].spent["dollars"] == pytest.approx(0.12)
+    assert {point.spent["requests"] for point in found} == {1.0}
+
+
+def test_of_samples_that_do_not_vote_the_first_answers() -> None:
+    assert [p.score for p in points(sampled("cot", ["7", "24"]), right)] == [0.0, 0.0]
+    assert [p.score for p in points(sampled("cot_sc", [None, "24"]), right)] == [0.0, 1.0]
+
+
+def thought(
+    key: str, parent: str | None, usage: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    return {"id": key, "parent": parent, "status": "expanded", "usage": usage or {}, **more}
+
+
+def asked(tokens: int) -> dict[str, int]:
+    return {"requests": 1, "prompt_tokens": tokens, "completion_tokens": 0}
+
+
+def test_a_search_is_cut_after_each_better_output() -> None:
+    # The root is expanded for 10 tokens, its first child judged for 5 and expanded for 20; its
+    # second child is judged for 5 and answers.
+    tree = {
+        "0": thought("0", None, {"generate": asked(10)}),
+        "1": thought("1", "0", {"generate": asked(20), "value": asked(5)}),
+        "2": thought("2", "0", {"value": asked(5)}, status="terminal", answer="7", value=1.0),
+        "3": thought("3", "1", {"value": asked(5)}, status="terminal", answer="24", value=2.0),
+        "4": thought("4", "1", {"value": asked(5)}, status="terminal", answer="9", value=1.0),
+    }
+    usage = {"requests": 6, "prompt_tokens": 50, "completion_tokens": 0, "dollars": None}
+    row = {"method": "tot_dfs", "tree": tree, "usage": usage, "scores": [1.0]}
+    found = points(row, right)
+    assert [point.score for point in found] == [0.0, 1.0, 1.0]
+    assert [point.spent["requests"] for point in found] == [3, 5, 6]
+    assert [point.spent["tokens"] for point in found] == [20, 45, 50]
+    assert curve([row], right, "requests", [2, 3, 4, 5, 100]) == [0.0, 0.0, 0.0, 1.0, 1.0]
+    assert curve([row], right, "dollars", [1]) == [None]
+
+
+def test_a_curve_is_the_mean_over_problems() -> None:
+    rows = [sampled("cot_sc", ["24", "24"]), sampled("cot_sc", ["7", "7"])]
+    assert curve(rows, right, "tokens", [100, 120, 140]) == [0.0, 0.5, 0.5]
