@@ -15,7 +15,7 @@ from thoughtgraph.tasks.crosswords import Crosswords, board_of
 from thoughtgraph.tree import Tree, path_to
 
 
-class Score(NamedTuple):
+class BoardScore(NamedTuple):
     """How much of a board is right."""
 
     letters: float
@@ -57,7 +57,7 @@ def rows(letters: str) -> str:
     return " ".join(letters[at : at + SIZE] for at in range(0, SIZE * SIZE, SIZE)).upper()
 
 
-def score(answer: str | None, gold: str) -> Score:
+def score(answer: str | None, gold: str) -> BoardScore:
     """Returns how much of an answer is right; None is an empty board."""
     given = (answer or rows(BLANK * SIZE * SIZE)).split()
     right = gold.split()
@@ -65,10 +65,10 @@ def score(answer: str | None, gold: str) -> Score:
     pairs = [*zip(given, right, strict=True), *zip(*columns, strict=True)]
     letters = sum(a == b for a, b in zip("".join(given), "".join(right), strict=True))
     words = sum(tuple(a) == tuple(b) for a, b in pairs)
-    return Score(letters / (SIZE * SIZE), words / (2 * SIZE), given == right)
+    return BoardScore(letters / (SIZE * SIZE), words / (2 * SIZE), given == right)
 
 
-def best_state(tree: Tree, gold: str) -> Score:
+def best_state(tree: Tree, gold: str) -> BoardScore:
     """Returns the score of the visited board with most right words, the first of several (oracle).
 
     Args:

@@ -29,7 +29,7 @@ SHOWN = ("accept", "reject", "backtrack")
 """The events by which a run shows what a search is."""
 
 
-class Run(NamedTuple):
+class DemonstrationRun(NamedTuple):
     """What one run of the demonstration came to."""
 
     seed: int
@@ -54,7 +54,7 @@ class Run(NamedTuple):
         )
 
 
-def run(seed: int | None, model: str, given: Sequence[str] = ()) -> Run:
+def run(seed: int | None, model: str, given: Sequence[str] = ()) -> DemonstrationRun:
     """Runs the demonstration once.
 
     Args:
@@ -75,10 +75,12 @@ def run(seed: int | None, model: str, given: Sequence[str] = ()) -> Run:
     calls = len(re.findall(r"^propose ", told, re.M))
     accepted, refused, back = (len(re.findall(rf"^{kind}\b", told, re.M)) for kind in SHOWN)
     right = re.search(r"^right: +yes", told, re.M) is not None
-    return Run(-1 if seed is None else seed, right, calls, accepted, refused, back, seconds)
+    return DemonstrationRun(
+        -1 if seed is None else seed, right, calls, accepted, refused, back, seconds
+    )
 
 
-def summary(runs: Sequence[Run]) -> str:
+def summary(runs: Sequence[DemonstrationRun]) -> str:
     """Returns how many were right and showed a search, with Wilson's intervals, and the times."""
     seconds = [each.seconds for each in runs]
     counts = (sum(each.right for each in runs), sum(each.shows_search for each in runs))
@@ -93,10 +95,12 @@ def summary(runs: Sequence[Run]) -> str:
     )
 
 
-def known(file: str) -> Iterator[Run]:
+def known(file: str) -> Iterator[DemonstrationRun]:
     """Yields the runs that a file holds."""
     if file and Path(file).is_file():
-        yield from (Run(**json.loads(line)) for line in Path(file).read_text().splitlines())
+        yield from (
+            DemonstrationRun(**json.loads(line)) for line in Path(file).read_text().splitlines()
+        )
 
 
 def main(

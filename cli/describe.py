@@ -1,4 +1,7 @@
-"""`thoughtgraph methods ID`: one method's settings and the tasks it takes."""
+"""`thoughtgraph methods ID`: one method's settings and the tasks it takes.
+
+A module of its own: what a task can do takes LangChain to import, the lists in `catalog` take none.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin
@@ -7,8 +10,8 @@ import annotated_types
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
-from thoughtgraph.admission import admit, lacks, usual
-from thoughtgraph.cli.catalog import show
+from thoughtgraph.admission import admit, effective_settings, missing_capabilities
+from thoughtgraph.cli.catalog import print_table
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.settings import CHOICES, Settings
 
@@ -26,7 +29,7 @@ def method(name: str, task: str | None) -> None:
     """
     entry = registry.method(name)
     if task is not None and fit(name, task) is None:
-        admit(name, task_of(task), usual(name, task_of(task)))
+        admit(name, task_of(task), effective_settings(name, task_of(task)))
     published = {} if task is None else task_of(task).published(name)
     print(f"{entry.id}: {entry.summary}\n{entry.paper}")
     for how in FITS:
@@ -35,13 +38,13 @@ def method(name: str, task: str | None) -> None:
     print(f"defaults for {task}:\n" if task else "defaults; --task ID shows a task's own:\n")
     rows = [
         (field, default(info, published.get(field)), bounds(info), info.description or "")
-        for field, info in sorted(registry.settings(name).model_fields.items(), key=_common)
+        for field, info in sorted(registry.settings(name).model_fields.items(), key=_is_shared)
         if field not in CHOICES
     ]
-    show(("setting", "default", "values", "meaning"), rows)
+    print_table(("setting", "default", "values", "meaning"), rows)
 
 
-def _common(item: tuple[str, FieldInfo]) -> bool:
+def _is_shared(item: tuple[str, FieldInfo]) -> bool:
     """Sorts what every method has behind what this one has."""
     return item[0] in Settings.model_fields
 
@@ -59,21 +62,21 @@ def methods_for(task: str) -> None:
         for entry in registry.METHODS.values()
         if (way := ways[entry.id]) is not None
     ]
-    show((f"method for {task}", "what it does", ""), rows)
+    print_table((f"method for {task}", "what it does", ""), rows)
     print(f"\n`thoughtgraph methods ID --task {task}` shows a method's settings for it.")
 
 
 def fit(method: str, task: str) -> str | None:
     """Returns how a method takes a task with its published values, of `FITS`; None: it does not."""
     known = task_of(task)
-    settings = usual(method, known)
+    settings = effective_settings(method, known)
     told = ((False, False), (True, True), (True, False))
     ways = zip(FITS, told, strict=True)
     return next(
         (
             how
             for how, (oracle, exact) in ways
-            if not lacks(method, known, settings, oracle=oracle, exact=exact)
+            if not missing_capabilities(method, known, settings, oracle=oracle, exact=exact)
         ),
         None,
     )
@@ -102,13 +105,13 @@ def _kinds(annotation: Any) -> list[str]:
     if annotation is type(None):
         return ["none"]
     if isinstance(annotation, type) and get_origin(annotation) is None:
-        return [_WORDS.get(annotation, annotation.__name__)]
+        return [_KINDS.get(annotation, annotation.__name__)]
     if get_origin(annotation) in (dict, list, tuple):
         return ["JSON"]
     return [kind for part in get_args(annotation) for kind in _kinds(part)]
 
 
-_WORDS: Mapping[type, str] = {
+_KINDS: Mapping[type, str] = {
     int: "whole number",
     float: "number",
     str: "text",

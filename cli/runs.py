@@ -1,10 +1,14 @@
-"""Runs that can be resumed: a table of what was run, beside a file of LangGraph checkpoints."""
+"""`thoughtgraph runs`: what was stopped and can be resumed.
 
+What was run is in a table, beside a file of LangGraph's checkpoints.
+"""
+
+import asyncio
 import json
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -14,11 +18,15 @@ from typing import Any, NamedTuple
 
 import platformdirs
 
-from thoughtgraph.cli.plan import Plan
+from thoughtgraph.checkpoints import sqlite_saver
+from thoughtgraph.cli import text
+from thoughtgraph.cli.run_config import RunConfig
+from thoughtgraph.cli.summary import resume_hint
 from thoughtgraph.errors import InputError
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 """Letters and digits that are not taken for one another."""
+# The column has the name of earlier versions, whose runs are listed too.
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, plan TEXT NOT NULL, "
     "finished INTEGER NOT NULL DEFAULT 0)"
@@ -29,6 +37,9 @@ LAST = "last"
 KILLED = "was stopped or killed, or is running"
 FORMAT = 6
 """Version of what a stopped run leaves. Since 6 its answers are lines of JSON."""
+ALL = "all"
+LONGEST_SHOWN = 60
+"""Letters of a problem that are shown."""
 
 
 class Waiting(NamedTuple):
@@ -80,13 +91,13 @@ class Runs:
                 "folder that can be written"
             ) from error
 
-    def add(self, plan: Plan) -> str:
+    def add(self, config: RunConfig) -> str:
         """Registers a run and returns its id, such as `game24-7hq2`."""
         with self._db() as db:
             while True:
-                run = f"{plan.task_id}-{''.join(secrets.choice(LETTERS) for _ in range(4))}"
+                run = f"{config.task_id}-{''.join(secrets.choice(LETTERS) for _ in range(4))}"
                 begun = datetime.now(UTC).isoformat(timespec="seconds")
-                row = (run, json.dumps({**asdict(plan), "format": FORMAT, "begun": begun}))
+                row = (run, json.dumps({**asdict(config), "format": FORMAT, "begun": begun}))
                 if db.execute("INSERT OR IGNORE INTO runs (id, plan) VALUES (?, ?)", row).rowcount:
                     return run
 
@@ -108,18 +119,18 @@ class Runs:
             rows = db.execute(
                 "SELECT id, plan FROM runs WHERE NOT finished ORDER BY rowid DESC"
             ).fetchall()
-        kept = [(run, json.loads(plan)) for run, plan in rows]
+        known = [(run, json.loads(row)) for run, row in rows]
         return [
             Waiting(
                 run,
-                plan.get("begun", ""),
-                f"{plan['method']} on {plan['task']}",
-                plan["problem"],
-                plan.get("stopped") or KILLED,
-                plan.get("limit", ""),
+                kept.get("begun", ""),
+                f"{kept['method']} on {kept['task']}",
+                kept["problem"],
+                kept.get("stopped") or KILLED,
+                kept.get("limit", ""),
             )
-            for run, plan in kept
-            if plan.get("format", 1) == FORMAT
+            for run, kept in known
+            if kept.get("format", 1) == FORMAT
         ]
 
     def stop(self, run: str, why: str, limit: str = "") -> None:
@@ -132,9 +143,9 @@ class Runs:
         """
         self._change(run, {"stopped": why, "limit": limit})
 
-    def change(self, run: str, plan: Plan) -> None:
-        """Replaces what is kept of a run's plan; it is about to begin anew."""
-        self._change(run, {**asdict(plan), "stopped": "", "limit": ""})
+    def change(self, run: str, config: RunConfig) -> None:
+        """Replaces what is kept of a run's configuration; it is about to begin anew."""
+        self._change(run, {**asdict(config), "stopped": "", "limit": ""})
 
     def _change(self, run: str, what: dict[str, Any]) -> None:
         with self._db() as db:
@@ -147,7 +158,7 @@ class Runs:
         """Returns the file of what a run has been answered."""
         return self.path.parent / "answers" / f"{run}.jsonl"
 
-    def plan(self, run: str, *, raised: bool = False) -> Plan:
+    def config(self, run: str, *, raised: bool = False) -> RunConfig:
         """Returns what a stopped run was about.
 
         Args:
@@ -159,14 +170,9 @@ class Runs:
         """
         with self._db() as db:
             row = db.execute("SELECT plan, finished FROM runs WHERE id = ?", (run,)).fetchone()
-            waiting = [
-                name
-                for (name,) in db.execute(
-                    "SELECT id FROM runs WHERE NOT finished ORDER BY rowid DESC LIMIT ?", (_LISTED,)
-                )
-            ]
         if row is None:
-            hint = f"stopped runs: {', '.join(waiting)}" if waiting else "no run was stopped here"
+            stopped = ", ".join(each.run for each in self.waiting()[:_LISTED])
+            hint = f"stopped runs: {stopped}" if stopped else "no run was stopped here"
             raise InputError(f"unknown run {run!r}; {hint}")
         if row[1]:
             raise InputError(f"run {run!r} is finished; solve the problem again for a new run")
@@ -183,7 +189,7 @@ class Runs:
                 f"run {run!r} was ended by its limit on {limit}; give it a higher one: "
                 f"thoughtgraph solve --resume {run} --limit {limit}=…"
             )
-        return Plan(**kept)
+        return RunConfig(**kept)
 
     def finish(self, run: str) -> None:
         """Marks a run as finished; what it was answered is dropped."""
@@ -204,3 +210,42 @@ class Runs:
 
     def _drop_answers(self, run: str) -> None:
         self.answers(run).unlink(missing_ok=True)
+
+
+def list_runs() -> None:
+    """Lists the runs that can be resumed, the latest first, each with the command that does it."""
+    waiting = Runs().waiting()
+    if not waiting:
+        print("no run can be resumed: none was stopped, failed or ended by a limit")
+        return
+    for run in waiting:
+        begun = run.begun.replace("T", " ").partition("+")[0]
+        asked = text.short(text.headline(run.problem), LONGEST_SHOWN)
+        print(f"{run.run}  {begun}  {run.what}: {asked}")
+        print(f"    {run.why}; {resume_hint(run.run, run.limit)}")
+
+
+def forget_runs(named: str) -> None:
+    """Drops what is kept of a run, for good.
+
+    Args:
+        named: Its id, or `all`: those that a limit or an error ended. One that was killed may be
+            running still, so it is dropped by its id alone.
+
+    Raises:
+        InputError: There is no such run.
+    """
+    runs = Runs()
+    kept = [run.run for run in runs.waiting() if run.why != KILLED]
+    gone = kept if named == ALL else [runs.find(named)]
+    for run in gone:
+        runs.forget(run)
+    asyncio.run(_drop(runs, gone))
+    print(f"dropped {', '.join(gone)}" if gone else "no run was ended by a limit or an error")
+
+
+async def _drop(runs: Runs, gone: Sequence[str]) -> None:
+    """Drops the checkpoints of runs."""
+    async with sqlite_saver(runs.checkpoints) as saver:
+        for run in gone:
+            await saver.adelete_thread(run)

@@ -13,17 +13,17 @@ from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 
 from thoughtgraph.building import Graph, build
-from thoughtgraph.checkpoints import opened
+from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.cli.plan import Plan
+from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen.display import Screen
 from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.cli.screen.live_state import STREAM, LiveState
 from thoughtgraph.cli.screen.progress import follow
-from thoughtgraph.cli.screen.watch import STREAM, Watch
 from thoughtgraph.cli.summary import limit_of
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.paid import Paid, Unused
+from thoughtgraph.llm.paid_answers import PaidAnswers, UnusedAnswers
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.usage import Limits, spent
@@ -42,7 +42,7 @@ class Ended:
     """The last state, with what was answered after the last checkpoint."""
     finished: bool
     """False when the search was stopped by the user."""
-    unused: Unused | None = None
+    unused: UnusedAnswers | None = None
     """What was paid for under lower limits and not used; None where the run did not begin anew."""
 
 
@@ -52,7 +52,7 @@ class Session:
 
     Args:
         run: The run's id: the thread of its checkpoints.
-        plan: What is run.
+        config: What is run.
         model: The generating model.
         evaluator: The judging model; None: the same.
         runs: Where checkpoints are kept.
@@ -62,11 +62,11 @@ class Session:
     """
 
     run: str
-    plan: Plan
+    config: RunConfig
     model: ChatPort
     evaluator: ChatPort | None
     runs: Runs
-    paid: Paid
+    paid: PaidAnswers
     news: Sequence[Event] = ()
     raised: Mapping[str, Any] = field(default_factory=dict)
 
@@ -76,39 +76,39 @@ class Session:
         Requests in flight then have `GRACE` seconds to be answered: they are paid for. What was
         answered is in the checkpoints before this returns; the rest is sent again by a resumed run.
         """
-        async with opened(self.runs.checkpoints) as saver:
+        async with sqlite_saver(self.runs.checkpoints) as saver:
             graph = build(
-                self.plan.method,
-                task=task_of(self.plan.task),
+                self.config.method,
+                task=task_of(self.config.task),
                 model=self.model,
                 evaluator_model=self.evaluator,
-                oracle=self.plan.oracle,
+                oracle=self.config.oracle,
                 checkpointer=saver,
             )
-            config: RunnableConfig = {"configurable": {"thread_id": self.run}}
-            before = await self._dropped(graph, saver, config)
+            thread: RunnableConfig = {"configurable": {"thread_id": self.run}}
+            before = await self._dropped(graph, saver, thread)
             if not before:
-                config = await _before_failure(graph, config)
-            watch = Watch(graph.builder.state_schema, (await graph.aget_state(config)).values)
-            screen.open(watch)
+                thread = await _before_failure(graph, thread)
+            live = LiveState(graph.builder.state_schema, (await graph.aget_state(thread)).values)
+            screen.open(live)
             screen.tell(self.news)
             models = [port for port in (self.model, self.evaluator) if port is not None]
-            works = follow(models, partial(setattr, watch, "works"))
-            shows = [asyncio.create_task(each) for each in (_draw(screen), works)]
+            follows = follow(models, partial(setattr, live, "slots"))
+            shows = [asyncio.create_task(each) for each in (_draw(screen), follows)]
             try:
-                finished = await self._stopping(graph, config, watch, screen, before)
+                finished = await self._stopping(graph, thread, live, screen, before)
             finally:
                 for each in shows:
                     await _end(each)
                 screen.close()
-            failed = watch.state.get("stop_reason") == "error"
-            if finished and not failed and not limit_of(watch.state):
+            failed = live.state.get("stop_reason") == "error"
+            if finished and not failed and not limit_of(live.state):
                 await saver.adelete_thread(self.run)
         unused = self.paid.unused() if before and finished else None
-        return Ended(watch.state, finished, unused)
+        return Ended(live.state, finished, unused)
 
     async def _dropped(
-        self, graph: Graph, saver: AsyncSqliteSaver, config: RunnableConfig
+        self, graph: Graph, saver: AsyncSqliteSaver, thread: RunnableConfig
     ) -> dict[str, float]:
         """Drops what the run did under lower limits; it begins anew, and `paid` knows its answers.
 
@@ -118,9 +118,9 @@ class Session:
         Raises:
             InputError: A limit is not higher than what was spent already.
         """
-        if not self.raised and not self.plan.before:
+        if not self.raised and not self.config.before:
             return {}
-        used = (await graph.aget_state(config)).values.get("usage", {})
+        used = (await graph.aget_state(thread)).values.get("usage", {})
         for setting, allowed in self.raised.items():
             name = setting.removeprefix(LIMIT_PREFIX)
             if spent(cast("Limits", {name: allowed}), used):
@@ -128,22 +128,22 @@ class Session:
                     f"run {self.run!r} has spent {allowed} {name} or more already; give it a "
                     f"higher limit on {name}"
                 )
-        before = {name: max(used.get(name, 0), self.plan.before.get(name, 0)) for name in AGAIN}
-        self.runs.change(self.run, replace(self.plan, before=before))
+        before = {name: max(used.get(name, 0), self.config.before.get(name, 0)) for name in AGAIN}
+        self.runs.change(self.run, replace(self.config, before=before))
         await saver.adelete_thread(self.run)
         return before
 
     async def _stopping(
         self,
         graph: Graph,
-        config: RunnableConfig,
-        watch: Watch,
+        thread: RunnableConfig,
+        live: LiveState,
         screen: Screen,
         before: dict[str, float],
     ) -> bool:
         """Follows the search to its end, or to a stop when this task is cancelled."""
         control = RunControl()
-        search = asyncio.create_task(self._follow(graph, config, watch, screen, control, before))
+        search = asyncio.create_task(self._follow(graph, thread, live, screen, control, before))
         try:
             await asyncio.shield(search)
         except asyncio.CancelledError:
@@ -159,8 +159,8 @@ class Session:
     async def _follow(
         self,
         graph: Graph,
-        config: RunnableConfig,
-        watch: Watch,
+        thread: RunnableConfig,
+        live: LiveState,
         screen: Screen,
         control: RunControl,
         before: dict[str, float],
@@ -168,39 +168,39 @@ class Session:
         def stream(given: Any, **options: Any) -> AsyncIterator[Any]:
             return graph.astream(
                 given,
-                config,
-                context=self.plan.settings,
+                thread,
+                context=self.config.settings,
                 stream_mode=list(STREAM),
                 durability="async",
                 control=control,
                 **options,
             )
 
-        given = None if watch.state else {"problem": self.plan.problem}
+        given = None if live.state else {"problem": self.config.problem}
         if before:
             screen.tell([Event("resume", "what was answered before is not asked again")])
             async for mode, data in stream(given, interrupt_after=["start"]):
-                watch.apply(mode, data)
-            await graph.aupdate_state(config, {"usage": before}, as_node="start")
-            watch.apply("updates", {"start": {"usage": before}})
+                live.apply(mode, data)
+            await graph.aupdate_state(thread, {"usage": before}, as_node="start")
+            live.apply("updates", {"start": {"usage": before}})
             given = None
         async for mode, data in stream(given):
-            events = watch.apply(mode, data)
+            events = live.apply(mode, data)
             if not before or self.paid.asked_anew:  # the rest was told before
                 screen.tell(events)
 
 
-async def _before_failure(graph: Graph, config: RunnableConfig) -> RunnableConfig:
+async def _before_failure(graph: Graph, thread: RunnableConfig) -> RunnableConfig:
     """Returns where a run goes on: before the step in which its model failed, if it ended so.
 
     LangGraph repeats that step on a branch of its own. What came beside the failed requests is not
     asked again: `paid` knows it, and it counts as when it was asked.
     """
-    if (await graph.aget_state(config)).values.get("stop_reason") == "error":
-        async for past in graph.aget_state_history(config):
+    if (await graph.aget_state(thread)).values.get("stop_reason") == "error":
+        async for past in graph.aget_state_history(thread):
             if not past.values.get("stop_reason"):
                 return past.config
-    return config
+    return thread
 
 
 async def _end(task: asyncio.Task[Any]) -> None:

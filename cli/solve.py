@@ -1,4 +1,4 @@
-"""`thoughtgraph solve`: one problem, from the plan to the answer."""
+"""`thoughtgraph solve`: one problem, from its models to the answer."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,26 +13,33 @@ from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
-from thoughtgraph.cli.plan import Plan, Wish, check_files, limit_settings, raised, unexpected
 from thoughtgraph.cli.ports import open_port
+from thoughtgraph.cli.run_config import (
+    RunConfig,
+    SolveOptions,
+    check_files,
+    limit_settings,
+    refused_on_resume,
+    with_limits,
+)
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen.display import screen_for
 from thoughtgraph.cli.session import Ended, Session
-from thoughtgraph.cli.summary import Outcome, introduce, limit_of, resume_hint, show, uncounted
+from thoughtgraph.cli.summary import Summary, introduce, limit_of, resume_hint, show, uncounted
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
-from thoughtgraph.llm.paid import Paid
+from thoughtgraph.llm.paid_answers import PaidAnswers
 from thoughtgraph.llm.prices import check_limit, prices_of
 from thoughtgraph.llm.specifiers import default_specifier
 from thoughtgraph.outcome import INTERRUPTED
 from thoughtgraph.tree import ROOT, root
 
 
-def solve(wish: Wish, made: Plan | None) -> int:
+def solve(options: SolveOptions, config: RunConfig | None) -> int:
     """Solves one problem and shows how.
 
     Args:
-        wish: What was asked for.
-        made: What will be run; None for a run that goes on.
+        options: What was asked for.
+        config: What will be run; None for a run that goes on.
 
     Returns:
         The exit code: 0 with an answer, 1 without one.
@@ -43,33 +50,33 @@ def solve(wish: Wish, made: Plan | None) -> int:
         ToolsUnavailable: The tools cannot work here, for example without a network.
     """
     runs = Runs()
-    again = "" if wish.resume is None else runs.find(wish.resume)
-    plan = made or _resumed(wish, again, runs)
-    plan = replace(
-        plan,
-        json_file=_placed(wish.json_file) or plan.json_file,
-        html_file=_placed(wish.html_file) or plan.html_file,
+    again = "" if options.resume is None else runs.find(options.resume)
+    config = config or _resumed(options, again, runs)
+    config = replace(
+        config,
+        json_file=_placed(options.json_file) or config.json_file,
+        html_file=_placed(options.html_file) or config.html_file,
     )
-    check_files(replace(wish, json_file=plan.json_file, html_file=plan.html_file))
+    check_files(replace(options, json_file=config.json_file, html_file=config.html_file))
     console = Console(
-        highlight=False, soft_wrap=True, quiet=wish.quiet, stderr=plan.json_file == "-"
+        highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
     )
-    specifier = wish.model or plan.model or default_specifier()
+    specifier = options.model or config.model or default_specifier()
     model = open_port(specifier, console)
-    judge = wish.evaluator_model or plan.evaluator_model
+    judge = options.evaluator_model or config.evaluator_model
     evaluator = open_port(judge, console) if judge else None
     prices = prices_of(
-        [port for port in (model, evaluator) if port], plan.settings.get("prices", {})
+        [port for port in (model, evaluator) if port], config.settings.get("prices", {})
     )
-    if plan.settings.get("limit_dollars") is not None:
+    if config.settings.get("limit_dollars") is not None:
         check_limit(prices)
-    run = again or runs.add(plan)
-    paid = Paid(runs.answers(run))
-    introduce(console, plan, runs.path.parent / "pictures", run)
-    title = f"run {run}: {plan.method} on {plan.task_id} with {specifier}"
+    run = again or runs.add(config)
+    paid = PaidAnswers(runs.answers(run))
+    introduce(console, config, runs.path.parent / "pictures", run)
+    title = f"run {run}: {config.method} on {config.task_id} with {specifier}"
     screen = screen_for(console, title)
-    limits = limit_settings(wish.limits) if again else {}
-    session = Session(run, plan, model, evaluator, runs, paid, uncounted(prices), limits)
+    limits = limit_settings(options.limits) if again else {}
+    session = Session(run, config, model, evaluator, runs, paid, uncounted(prices), limits)
     try:
         with paid.in_use():
             ended = asyncio.run(session.search(screen))
@@ -78,29 +85,29 @@ def solve(wish: Wish, made: Plan | None) -> int:
         raise
     except (InputError, ToolsUnavailable):
         # Nothing was spent: there is nothing to go on with.
-        if wish.resume is None:
+        if options.resume is None:
             runs.forget(run)
         raise
     _close(runs, run, ended)
-    result = results.stored(_out(plan, ended, specifier, run))
-    written = _write(result, plan.json_file, plan.html_file)
-    show(console, Outcome(plan, result, written, run))
-    if plan.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
+    result = results.stored(_out(config, ended, specifier, run))
+    written = _write(result, config.json_file, config.html_file)
+    show(console, Summary(config, result, written, run))
+    if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
-    if wish.quiet and plan.json_file != "-" and result["answer"] is not None:
+    if options.quiet and config.json_file != "-" and result["answer"] is not None:
         print(text.lines(result["answer"]))
     if error := ended.state.get("error"):
         complain(error)
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
 
 
-def _resumed(wish: Wish, run: str, runs: Runs) -> Plan:
-    if extra := unexpected(wish):
+def _resumed(options: SolveOptions, run: str, runs: Runs) -> RunConfig:
+    if extra := refused_on_resume(options):
         raise InputError(
             f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
             "or start anew without --resume"
         )
-    return raised(runs.plan(run, raised=bool(wish.limits)), wish.limits)
+    return with_limits(runs.config(run, raised=bool(options.limits)), options.limits)
 
 
 def _placed(path: str) -> str:
@@ -125,30 +132,30 @@ def _close(runs: Runs, run: str, ended: Ended) -> None:
         raise ModelError(ended.state.get("error") or "the model never answered")
 
 
-def _out(plan: Plan, ended: Ended, model: str, run: str) -> dict[str, Any]:
+def _out(config: RunConfig, ended: Ended, model: str, run: str) -> dict[str, Any]:
     """Returns what the graph returned, or would have if it had not been stopped before its end.
 
     Args:
-        plan: What was run.
+        config: What was run.
         ended: How it ended.
         model: Specifier of the generating model, the default resolved.
         run: The run's id.
     """
     state = ended.state
-    right = state.get("answer") == plan.gold
-    settings = state.get("settings") or plan.effective()
-    named = {"task": plan.task_id, "model": model, "evaluator_model": plan.evaluator_model}
+    right = state.get("answer") == config.gold
+    settings = state.get("settings") or config.effective()
+    named = {"task": config.task_id, "model": model, "evaluator_model": config.evaluator_model}
     return {
-        "method": plan.method,
-        "problem": plan.problem,
-        "oracle": plan.oracle,
+        "method": config.method,
+        "problem": config.problem,
+        "oracle": config.oracle,
         **state,
         "settings": {**settings, **named},
         "tree": state.get("tree") or {ROOT: root()},
         "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,
         "run": run,
         **({"unused": ended.unused} if ended.unused and ended.unused["answers"] else {}),
-        **({} if plan.gold is None else {"right": right}),
+        **({} if config.gold is None else {"right": right}),
     }
 
 

@@ -12,10 +12,10 @@ from rich.text import Text
 from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.custom import task_of
-from thoughtgraph.cli.plan import Plan
+from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.prices import Prices, dollars, remedy, unknown
+from thoughtgraph.llm.prices import Prices, dollars, remedy, unpriced
 from thoughtgraph.outcome import INTERRUPTED, REJECTED, rightness, verdict
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.task import extras
@@ -23,37 +23,37 @@ from thoughtgraph.tree import Thought, Tree, path_to
 from thoughtgraph.usage import Usage
 
 
-def introduce(console: Console, plan: Plan, folder: Path, run: str) -> None:
+def introduce(console: Console, config: RunConfig, folder: Path, run: str) -> None:
     """Prints the question of a problem that has a picture, writes the picture and names its file.
 
     Args:
         console: Standard output.
-        plan: What will be run.
+        config: What will be run.
         folder: Where pictures are kept.
         run: The run's id, which names the file.
 
     Raises:
         InputError: The file cannot be written.
     """
-    picture = extras(task_of(plan.task)).picture
+    picture = extras(task_of(config.task)).picture
     if picture is None:
         return
     file = folder / f"{run}.svg"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        results.write(str(file), picture(plan.problem))
+        results.write(str(file), picture(config.problem))
     except OSError as error:
         raise InputError(
             f"cannot write {str(file)!r} ({error.strerror}); set THOUGHTGRAPH_DATA to a folder "
             "that can be written"
         ) from error
-    console.print(f"question: {text.line(text.headline(plan.problem))}", markup=False)
+    console.print(f"question: {text.line(text.headline(config.problem))}", markup=False)
     console.print(f"picture:  {file}", markup=False)
 
 
 def uncounted(prices: Prices) -> list[Event]:
     """Returns the news that the limit on dollars is off, where the price of a model is unknown."""
-    if not (names := unknown(prices)):
+    if not (names := unpriced(prices)):
         return []
     why = f"no price of {', '.join(names)} is known; give it with {remedy(names[0])}"
     return [Event("dollars", f"neither counted nor limited, as {why}")]
@@ -73,62 +73,62 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Summary:
     """What there is to tell about a search that has ended."""
 
-    plan: Plan
+    config: RunConfig
     result: Mapping[str, Any]
     written: Sequence[str]
     """Files that were written."""
     run: str
 
 
-def show(console: Console, outcome: Outcome) -> None:
+def show(console: Console, summary: Summary) -> None:
     """Prints the outcome, one labelled line a fact."""
-    for fact in facts(outcome):
+    for fact in facts(summary):
         label = (f"{fact.label + ':':<{LABEL}}", "dim")
         console.print(Text.assemble(label, (fact.words, fact.style)), soft_wrap=True)
 
 
-def facts(outcome: Outcome) -> Iterator[Fact]:
+def facts(summary: Summary) -> Iterator[Fact]:
     """Yields what there is to tell."""
-    result = outcome.result
+    result = summary.result
     if plan := plan_lines(result["tree"]):
         yield Fact("plan", _indented("\n".join(plan)))
     if way := action_lines(result["tree"]):
         yield Fact("steps", _indented("\n".join(way)))
-    yield from _answer(outcome)
-    yield from _search(outcome)
-    if outcome.written:
-        yield Fact("written", ", ".join(outcome.written))
+    yield from _answer(summary)
+    yield from _search(summary)
+    if summary.written:
+        yield Fact("written", ", ".join(summary.written))
     if result["stop_reason"] in (INTERRUPTED, "error"):
-        yield Fact("resume", resume_hint(outcome.run))
+        yield Fact("resume", resume_hint(summary.run))
     elif limit := limit_of(result):
-        yield Fact("resume", resume_hint(outcome.run, limit))
+        yield Fact("resume", resume_hint(summary.run, limit))
 
 
-def _answer(outcome: Outcome) -> Iterator[Fact]:
+def _answer(summary: Summary) -> Iterator[Fact]:
     """Yields the answer and whether it is right, as far as anybody can tell."""
-    answer = outcome.result["answer"]
+    answer = summary.result["answer"]
     if answer is None:
         yield Fact("answer", "none", "red")
     else:
         yield Fact("answer", _indented(text.lines(answer)), "bold")
-    if (right := outcome.result.get("right")) is not None:
-        yield Fact("right", rightness(right, outcome.plan.gold), _RIGHT[right])
+    if (right := summary.result.get("right")) is not None:
+        yield Fact("right", rightness(right, summary.config.gold), _RIGHT[right])
     elif answer is not None:
-        yield Fact("verified", verdict(outcome.result), _RIGHT[outcome.result.get("verified")])
-    end = chosen(outcome.result["tree"]) or Thought()
+        yield Fact("verified", verdict(summary.result), _RIGHT[summary.result.get("verified")])
+    end = chosen(summary.result["tree"]) or Thought()
     if (note := end.get("note", "")).startswith(REJECTED):
         why = text.short(note.removeprefix(REJECTED), LONGEST)
         yield Fact("judged", f"no, the search itself rejected this answer: {why}", "red")
-    if outcome.result["settings"]["oracle"]:
+    if summary.result["settings"]["oracle"]:
         yield Fact("oracle", "yes, the search was told whether an answer is right")
 
 
-def _search(outcome: Outcome) -> Iterator[Fact]:
+def _search(summary: Summary) -> Iterator[Fact]:
     """Yields how the search went."""
-    result = outcome.result
+    result = summary.result
     if tried := tries(result["tree"]):
         yield Fact("tried", tried)
     yield Fact("ended", _ending(result), "red" if result["stop_reason"] == "error" else "")

@@ -14,6 +14,7 @@ UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that move the cursor, reorder the line or have no width of their own."""
 _VARIATION = re.compile("[\ufe00-\ufe0f]")
 _SECONDS_A_MINUTE = 60
+_UNITS = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 def line(text: object) -> str:
@@ -78,6 +79,14 @@ def rough(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g}{letter}"
     return f"{number:.0f}"
+
+
+def size(number: float) -> str:
+    """Returns a number of bytes, such as `1.12 GB`."""
+    for unit, name in _UNITS:
+        if number >= unit:
+            return f"{number / unit:.3g} {name}"
+    return f"{number:.0f} bytes"
 
 
 def value(number: float) -> str:
@@ -171,7 +180,7 @@ def _head(word: str, width: int) -> str:
     return word[:size]
 
 
-def shared_out(wanted: Sequence[int], room: int) -> list[int]:
+def lines_per_row(wanted: Sequence[int], room: int) -> list[int]:
     """Returns how many lines each row gets: one, and more in turn while there is room.
 
     Args:

@@ -13,9 +13,10 @@ from typing_extensions import TypedDict
 
 from thoughtgraph import results
 from thoughtgraph.bench.result_files import unpacked
-from thoughtgraph.cli.viewer import page
+from thoughtgraph.cli import text
+from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.paid import Unused
+from thoughtgraph.llm.paid_answers import UnusedAnswers
 from thoughtgraph.outcome import Vote
 from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage
@@ -26,7 +27,7 @@ DATABASE = b"SQLite format 3\x00"
 REMEDY = "`thoughtgraph solve --json FILE` writes one"
 
 
-class Result(TypedDict):
+class CheckedResult(TypedDict):
     """What `solve --json` writes; a page needs the first five."""
 
     method: str
@@ -47,7 +48,7 @@ class Result(TypedDict):
     date: NotRequired[str]
     error: NotRequired[str]
     usage: NotRequired[Usage]
-    unused: NotRequired[Unused]
+    unused: NotRequired[UnusedAnswers]
     prices: NotRequired[dict[str, list[float] | None]]
     versions: NotRequired[dict[str, str]]
 
@@ -58,7 +59,7 @@ ALWAYS = ("id", "parent", "depth", "status", "text")
 """Fields that every thought has."""
 
 
-def read(path: str) -> list[Result]:
+def read(path: str) -> list[CheckedResult]:
     """Returns the results in a file, or in all the `.json` and `.jsonl` files of a folder.
 
     Raises:
@@ -85,10 +86,10 @@ def _items(path: Path) -> list[Any]:
     if content.startswith(DATABASE):
         raise InputError(f"{str(path)!r} is a database, not a result; {REMEDY}")
     try:
-        text = content.decode("utf-8")
+        decoded = content.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{str(path)!r} is no text file; a result is JSON, {REMEDY}") from None
-    parts = text.split("\n") if path.suffix == ".jsonl" else [text]
+    parts = decoded.split("\n") if path.suffix == ".jsonl" else [decoded]
     try:
         return [_whole(json.loads(part)) for part in parts if part.strip()]
     except (ValueError, RecursionError) as error:
@@ -106,7 +107,7 @@ def _meant(item: Any) -> bool:
     return isinstance(item, dict) and all(name in item for name in NEEDED)
 
 
-def _checked(path: Path, item: Any) -> Result:
+def _checked(path: Path, item: Any) -> CheckedResult:
     try:
         result = _adapter().validate_python(item, strict=True)
     except ValidationError as error:
@@ -118,12 +119,12 @@ def _checked(path: Path, item: Any) -> Result:
     if wrong:
         raise InputError(f"{str(path)!r} is no result ({wrong}); {REMEDY}")
     # The whole of it: what a later version adds is carried on.
-    return cast("Result", item)
+    return cast("CheckedResult", item)
 
 
 @cache
-def _adapter() -> TypeAdapter[Result]:
-    return TypeAdapter(Result)
+def _adapter() -> TypeAdapter[CheckedResult]:
+    return TypeAdapter(CheckedResult)
 
 
 def _faults(tree: Tree) -> Iterator[str]:
@@ -188,8 +189,7 @@ def view(path: str, out: str, *, browse: bool = False) -> None:
     found = read(path)
     results.check_writable(target)
     results.write(target, page(found))
-    trees = "1 search tree" if len(found) == 1 else f"{len(found)} search trees"
-    print(f"wrote {target} ({trees})")
+    print(f"wrote {target} ({text.count(len(found), 'search tree')})")
     address = Path(expanduser(target)).resolve().as_uri()
     if browse and not webbrowser.open(address):
         print(f"no browser can be started here; open {address} yourself")

@@ -29,7 +29,7 @@ def default_method(task: Task) -> str:
     if entry is not None and entry.method:
         return entry.method
     for method in DEFAULT_METHODS:
-        if not lacks(method, task, usual(method, task)):
+        if not missing_capabilities(method, task, effective_settings(method, task)):
             return method
     return DEFAULT_METHODS[0]
 
@@ -57,22 +57,22 @@ def admit(
         SettingError: More worked examples are wanted than the task has.
     """
     exact = oracle is True and registry.method(method).asks_oracle
-    missing = lacks(method, task, settings, oracle=bool(oracle), exact=exact)
+    missing = missing_capabilities(method, task, settings, oracle=bool(oracle), exact=exact)
     if not missing:
         if oracle:
             _admit_oracle(method, oracle)
         _admit_examples(task, settings, files=not served)
         return
     if served:
-        raise incapable(method, task, missing, _other_methods(task))
-    if oracle or lacks(method, task, settings, oracle=True):
-        raise incapable(method, task, missing)
+        raise capability_error(method, task, missing, _other_methods(task))
+    if oracle or missing_capabilities(method, task, settings, oracle=True):
+        raise capability_error(method, task, missing)
     own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
     remedy = f"else tell it whether an answer is right: {own}oracle=an async (answer) -> bool"
-    raise incapable(method, task, missing, remedy)
+    raise capability_error(method, task, missing, remedy)
 
 
-def incapable(
+def capability_error(
     method: str, task: Task, missing: Sequence[type], remedy: str = ""
 ) -> CapabilityError:
     """Returns the error that says what a task would have to do for a method.
@@ -91,8 +91,8 @@ def incapable(
         remedy = remedy or f"`thoughtgraph methods --task {task.id}` lists those that can"
         return CapabilityError(method, task.id, reason, remedy)
     names = ", ".join(f"{each.__module__}.{each.__name__}" for each in missing)
-    reason = f"the task needs {', '.join(_unwritten(task, missing))} ({names})"
-    ways = [_choice(method, task), _other_methods(task)]
+    reason = f"the task needs {', '.join(_signatures_missing(task, missing))} ({names})"
+    ways = [_settings_that_fit(method, task), _other_methods(task)]
     remedy = remedy or "".join(f"; or {way}" for way in ways if way)[2:] or "write them"
     return CapabilityError(method, task.id, reason, remedy)
 
@@ -106,7 +106,7 @@ def check_task(task: object) -> Task:
     if isinstance(task, type):
         raise InputError(f"a task is an object, not a class; give {task.__name__}()")
     if not isinstance(task, Task):
-        wanted = ", ".join(_unwritten(task, [Task]))
+        wanted = ", ".join(_signatures_missing(task, [Task]))
         raise InputError(
             f"{type(task).__name__} is no task, it needs {wanted} (thoughtgraph.task.Task); "
             "ARCHITECTURE.md shows a whole one"
@@ -120,20 +120,22 @@ def _purpose(protocol: type) -> str:
     return first[:1].lower() + first[1:]
 
 
-def _unwritten(task: object, missing: Sequence[type]) -> list[str]:
+def _signatures_missing(task: object, missing: Sequence[type]) -> list[str]:
     """Returns what a task would have to have, as one would write it."""
     wanted = {name: form for protocol in missing for name, form in members(protocol).items()}
     return [form for name, form in wanted.items() if not hasattr(task, name)]
 
 
-def _choice(method: str, task: Task) -> str:
+def _settings_that_fit(method: str, task: Task) -> str:
     """Returns the settings by which a method takes a task after all; empty without any."""
     known = registry.settings(method)
     fields = [name for name in CHOOSING if name in known.model_fields]
     values = [get_args(known.model_fields[name].annotation) for name in fields]
     for chosen in product(*values):
         given = dict(zip(fields, chosen, strict=True))
-        if given and not lacks(method, task, usual(method, task, given)):
+        if given and not missing_capabilities(
+            method, task, effective_settings(method, task, given)
+        ):
             words = ", ".join(f"{name}={value}" for name, value in given.items())
             return f"set {words} (published() may return them)"
     return ""
@@ -144,12 +146,14 @@ def _other_methods(task: Task) -> str:
     taken = []
     for name in registry.METHODS:
         with suppress(SettingError):  # what it publishes is meant for other methods
-            if not lacks(name, task, usual(name, task)):
+            if not missing_capabilities(name, task, effective_settings(name, task)):
                 taken.append(name)
     return f"choose one of {', '.join(taken)}, which take it as it is" if taken else ""
 
 
-def usual(method: str, task: Task, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def effective_settings(
+    method: str, task: Task, given: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Returns the effective settings of a method on a task.
 
     Args:
@@ -164,7 +168,7 @@ def usual(method: str, task: Task, given: Mapping[str, Any] | None = None) -> di
     return effective(registry.settings(method), task.published(method), given)
 
 
-def lacks(
+def missing_capabilities(
     method: str,
     task: Task,
     settings: Mapping[str, Any],

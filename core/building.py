@@ -14,10 +14,8 @@ from langgraph.types import Checkpointer
 from thoughtgraph import registry
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task
-from thoughtgraph.calling import SearchGraph
 from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.guarded import GuardedGraph
-from thoughtgraph.llm.cache import AnswerCache, MemoryCache, SqliteCache
+from thoughtgraph.llm.answer_cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort, Replay
@@ -26,6 +24,7 @@ from thoughtgraph.method import load
 from thoughtgraph.parts import Parts
 from thoughtgraph.policy import Policy
 from thoughtgraph.scratch import SCRATCH
+from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]

@@ -1,6 +1,6 @@
 """Checkpoints in half the room: a serializer for LangGraph's own savers, which compresses.
 
-    async with opened("runs.sqlite") as saver:
+    async with sqlite_saver("runs.sqlite") as saver:
         graph = tg.build("tot_dfs", task="crosswords", model=…, checkpointer=saver)
 
 Every saver of LangGraph takes one, be it of SQLite, PostgreSQL or memory:
@@ -67,7 +67,7 @@ class CompressingSerializer(JsonPlusSerializer):
 
 
 @asynccontextmanager
-async def opened(file: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
+async def sqlite_saver(file: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
     """Opens LangGraph's SQLite saver on a file, which is made if there is none."""
     async with aiosqlite.connect(file) as connection:
         yield AsyncSqliteSaver(connection, serde=CompressingSerializer())

@@ -6,7 +6,10 @@ method's own settings default to None, which stands for the published value of w
 is.
 """
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from os.path import expanduser
+from pathlib import Path
 from reprlib import Repr
 from typing import Any, ClassVar, TypeVar, cast, get_args
 
@@ -14,7 +17,7 @@ from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
-from thoughtgraph.errors import SettingError, UnknownName
+from thoughtgraph.errors import InputError, SettingError, UnknownName
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, STRICT, UNPUBLISHED, Settings
 
 S = TypeVar("S", bound=Settings)
@@ -159,3 +162,53 @@ def explain(error: ValidationError) -> str:
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"]) or "settings"
     return f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"
+
+
+def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
+    """Reads settings that are written as NAME=VALUE; a value is JSON or text, `@FILE` reads it.
+
+    Args:
+        pairs: The settings.
+        option: The option by which they were given, for the error.
+
+    Raises:
+        InputError: One is not NAME=VALUE, or names a file that cannot be read.
+    """
+    named = (assignment(pair, option) for pair in pairs)
+    return {name: _from_json(written_text(value)) for name, value in named}
+
+
+def assignment(pair: str, option: str) -> tuple[str, str]:
+    """Returns the name of a setting and its value as it is written.
+
+    Raises:
+        InputError: The pair is not NAME=VALUE.
+    """
+    name, equals, value = pair.partition("=")
+    if not equals or not name:
+        raise InputError(f"{option} {pair!r} is not NAME=VALUE; write {option} name=value")
+    return name.strip().replace("-", "_"), value
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def written_text(written: str) -> str:
+    """Returns a text, or the content of the file that it names with `@`.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    if not written.startswith("@"):
+        return written
+    path = Path(expanduser(written[1:]))
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot read {str(path)!r} ({error.strerror}); check the path") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{str(path)!r} is no text file; it must be UTF-8") from None

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Hints, Toolbox
-from thoughtgraph.admission import Oracle, admit, incapable
+from thoughtgraph.admission import Oracle, admit, capability_error
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
 from thoughtgraph.fan_out import NodeInput
@@ -145,7 +145,7 @@ class Parts:
         task = self.task or registry.task(settings["task"])
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
             if missing := lacking(task, [kind]):
-                raise incapable(self.method.id, task, missing)
+                raise capability_error(self.method.id, task, missing)
             self._able[kind] = task
         return cast("T", task)
 

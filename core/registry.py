@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "TASKS", "MethodEntry", "TaskEntry", "method", "settings", "task", "viewer"]
 
 Viewer = Callable[[Sequence[Mapping[str, Any]]], str]
-VIEWER = "thoughtgraph.cli.viewer:page"
+VIEWER = "thoughtgraph.cli.viewer.page:page"
 """`module:callable`; of stored results it makes one page of their search trees."""
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.prices import unknown
+from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.outcome import sentence
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage, report
@@ -100,7 +100,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         **{name: out[name] for name in TOLD if name in out},
         "outcome": out.get("outcome") or sentence(out),
         "stop_reason": out.get("stop_reason", ""),
-        "usage": report(out.get("usage") or Usage(), priced=not unknown(out.get("prices", {}))),
+        "usage": report(out.get("usage") or Usage(), priced=not unpriced(out.get("prices", {}))),
         # `oracle` is no setting, but what the result depends on: every result with feedback says
         # so.
         "settings": {**settings, "oracle": bool(out.get("oracle", settings.get("oracle")))},

@@ -6,7 +6,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage
 from langgraph.types import Overwrite
 
-from thoughtgraph.llm.prices import unknown
+from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.nodes.tally import Tally
@@ -79,7 +79,9 @@ def answer(
             "outcome": sentence({**last, **ended}),
             "tree": tree,
             "prices": prices,
-            "usage": Overwrite(report(add_usage(state["usage"], cost), priced=not unknown(prices))),
+            "usage": Overwrite(
+                report(add_usage(state["usage"], cost), priced=not unpriced(prices))
+            ),
             **_reply(state, found),
         }
 

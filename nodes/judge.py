@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from thoughtgraph.fan_out import NodeInput
-from thoughtgraph.llm.cache import digest
+from thoughtgraph.llm.answer_cache import digest
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.nodes.asker import Asker, join_samples
 from thoughtgraph.nodes.method_graph import Node

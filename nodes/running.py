@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 
-from thoughtgraph.calling import READ
+from thoughtgraph.search_graph import READ
 
 
 def running(channels: str | Sequence[str]) -> Any:

@@ -10,7 +10,7 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import ProblemError
-from thoughtgraph.llm.prices import check_limit, unknown
+from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.nodes.node_input import running_scratch
 from thoughtgraph.parts import Parts
@@ -44,7 +44,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         if parts.evaluator is not None:  # may have the name of the model, yet be another
             settings["evaluator_model"] = parts.evaluator.name
         prices = await parts.open_models(settings)
-        if unknown(prices):
+        if unpriced(prices):
             if is_given(runtime.context, "limit_dollars") or parts.caps("limit_dollars"):
                 check_limit(prices)
             if parts.policy is None:  # one that there is knows the settings by what it writes

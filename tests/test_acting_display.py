@@ -16,8 +16,8 @@ import thoughtgraph as tg
 from thoughtgraph.cli import summary, text
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.screen.live import LiveScreen
-from thoughtgraph.cli.screen.watch import STREAM, Watch
-from thoughtgraph.cli.viewer.payload import payload
+from thoughtgraph.cli.screen.live_state import STREAM, LiveState
+from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.results import without_pages
 from thoughtgraph.tools.wiki.sources import toolbox
@@ -43,9 +43,9 @@ def explorer() -> ScriptedChat:
     return ScriptedChat(reply=reply)
 
 
-async def followed(method: str = "itot_d_star_lite", **context: Any) -> tuple[Watch, list[str]]:
+async def followed(method: str = "itot_d_star_lite", **context: Any) -> tuple[LiveState, list[str]]:
     graph = tg.build(method, task="hotpotqa", model=explorer(), tools=toolbox(ScriptedPages(PAGES)))
-    watch, told = Watch(graph.builder.state_schema), []
+    watch, told = LiveState(graph.builder.state_schema), []
     async for mode, data in graph.astream(
         {"problem": "Where is Milan?"},
         context={"n_generate": 2, "rounds": 6, **context},
@@ -84,7 +84,7 @@ async def test_what_became_of_answers_and_of_unreadable_actions_is_told():
 
     tools = toolbox(ScriptedPages(PAGES))
     graph = tg.build("fgdip", task="hotpotqa", model=ScriptedChat(reply=reply), tools=tools)
-    watch, told = Watch(graph.builder.state_schema), []
+    watch, told = LiveState(graph.builder.state_schema), []
     given, context = {"problem": "Where is Milan?"}, {"n_generate": 2}
     async for mode, data in graph.astream(given, context=context, stream_mode=list(STREAM)):
         told += [str(event) for event in watch.apply(mode, data)]
@@ -125,7 +125,7 @@ async def test_a_frame_shows_calls_and_costs_and_counts_failures():
     watch, _ = await followed()
     console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=110)
     screen = LiveScreen(console, "run", clock=lambda: 0.0)
-    screen._watch = watch
+    screen._state = watch
     with console.capture() as captured:
         console.print(screen)
     drawn = captured.get()
@@ -178,7 +178,7 @@ def call(
 def own_runs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path))
     monkeypatch.setattr(
-        "thoughtgraph.cli.solve.open_port", lambda specifier, console, paid: ChatPort(explorer())
+        "thoughtgraph.cli.solve.open_port", lambda specifier, console: ChatPort(explorer())
     )
 
 

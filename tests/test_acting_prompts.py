@@ -7,7 +7,7 @@ from support.pages_script import ScriptedPages
 from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.cli.viewer.payload import payload
+from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.tools.wiki.sources import toolbox
 

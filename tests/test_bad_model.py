@@ -14,7 +14,7 @@ from support.players import play
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.llm.cache import SqliteCache
+from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.limiter import Limiter
 from thoughtgraph.llm.port import ChatPort
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.cache import Answer, AnswerCache, MemoryCache, SqliteCache, digest
+from thoughtgraph.llm.answer_cache import Answer, AnswerCache, MemoryCache, SqliteCache, digest
 
 
 def answer(*texts: str) -> Answer:

@@ -18,7 +18,7 @@ from support.players import play
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.checkpoints import MARK, CompressingSerializer, opened
+from thoughtgraph.checkpoints import MARK, CompressingSerializer, sqlite_saver
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 METHODS = {
@@ -64,16 +64,16 @@ def story(out: Any) -> Any:
 async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(
     method: str, tmp_path: Path
 ) -> None:
-    whole = await search(opened, tmp_path / "whole.sqlite", method)
+    whole = await search(sqlite_saver, tmp_path / "whole.sqlite", method)
     await search(langgraphs, tmp_path / "begun.sqlite", method, until=["evaluate"])
-    out = await search(opened, tmp_path / "begun.sqlite", method)
+    out = await search(sqlite_saver, tmp_path / "begun.sqlite", method)
     assert out["stop_reason"]
     assert story(out) == story(whole)
 
 
 async def test_ours_takes_two_thirds_of_the_room_at_most(tmp_path: Path) -> None:
     stored = []
-    for kind in (langgraphs, opened):
+    for kind in (langgraphs, sqlite_saver):
         file = tmp_path / f"{kind.__name__}.sqlite"
         await search(kind, file, "tot_dfs")
         stored.append(file.stat().st_size)
@@ -183,8 +183,8 @@ async def test_a_saver_answers_with_ours_whatever_it_answers_with_langgraphs(kin
 
 async def test_a_deleted_thread_leaves_nothing(tmp_path: Path) -> None:
     file = tmp_path / "runs.sqlite"
-    await search(opened, file, "tot_dfs")
-    async with opened(file) as saver:
+    await search(sqlite_saver, file, "tot_dfs")
+    async with sqlite_saver(file) as saver:
         await saver.adelete_thread("1")
         assert [kept async for kept in saver.alist(None)] == []
     db = sqlite3.connect(file)
@@ -197,6 +197,6 @@ async def test_a_deleted_thread_leaves_nothing(tmp_path: Path) -> None:
 
 async def test_two_may_open_a_new_file_at_once(tmp_path: Path) -> None:
     file = tmp_path / "runs.sqlite"
-    async with opened(file) as one, opened(file) as other:
+    async with sqlite_saver(file) as one, sqlite_saver(file) as other:
         await asyncio.gather(one.setup(), other.setup())
         assert await held(one) == await held(other)

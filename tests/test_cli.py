@@ -19,7 +19,7 @@ from support.players import play
 from support.stored import small, stored
 
 from thoughtgraph.cli.app import main
-from thoughtgraph.cli.plan import Wish, planned
+from thoughtgraph.cli.run_config import SolveOptions, configure
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.registry import METHODS, TASKS
 
@@ -462,13 +462,13 @@ def test_view_makes_one_page_of_a_folder(
 def test_settings_are_json_or_text_or_a_file(tmp_path: Path) -> None:
     file = tmp_path / "prices.json"
     file.write_text('{"fake": [1, 2]}')
-    wish = Wish(
+    wish = SolveOptions(
         problem="4 9 10 13",
         task="game24",
         settings=["breadth=3", "select=sample", f"prices=@{file}", "early-stop=true"],
         limits=["requests=7", "seconds=none"],
     )
-    assert planned(wish).settings == {
+    assert configure(wish).settings == {
         "breadth": 3,
         "select": "sample",
         "prices": {"fake": [1, 2]},

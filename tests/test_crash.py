@@ -34,7 +34,7 @@ PATIENCE = 60
 
 CHILD = """
 import asyncio, json, os, signal, sys, time
-from thoughtgraph.checkpoints import opened
+from thoughtgraph.checkpoints import sqlite_saver
 import thoughtgraph as tg
 
 def dies_after(saver, writes):
@@ -51,7 +51,7 @@ def dies_after(saver, writes):
 
 async def main(model, file, method, context, writes, durability):
     config = {"configurable": {"thread_id": "1"}}
-    async with opened(file) as saver:
+    async with sqlite_saver(file) as saver:
         dies_after(saver, int(writes))
         graph = tg.build(method, task="game24", model=model, checkpointer=saver)
         kept = await graph.aget_state(config)

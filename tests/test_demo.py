@@ -10,11 +10,11 @@ import pytest
 from support.fake_server import FakeServer, Seen
 
 from thoughtgraph import registry
+from thoughtgraph.bench.questions.packaged_questions import SHOWN, demonstrations
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.questions.shipped import SHOWN, demonstrations
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.app import main
-from thoughtgraph.cli.plan import Wish, planned
+from thoughtgraph.cli.run_config import SolveOptions, configure
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.tasks.scenes.task import numbered
 
@@ -106,19 +106,19 @@ def test_without_an_answer_the_right_one_is_told(command: Call) -> None:
 
 
 def test_another_seed_is_another_scene_and_the_gold_answer_is_kept_apart(tmp_path: Path) -> None:
-    one, two = (planned(Wish(settings=[f"seed={seed}"])) for seed in (SEED, 7))
+    one, two = (configure(SolveOptions(settings=[f"seed={seed}"])) for seed in (SEED, 7))
     assert one.problem != two.problem
-    assert one.problem == planned(Wish()).problem
+    assert one.problem == configure(SolveOptions()).problem
     assert (one.gold, two.gold) == (asked(SEED).answer, asked(7).answer)
     assert one.settings["evaluator"] == "grounded"
     runs = Runs(tmp_path)
-    assert runs.plan(runs.add(two)) == two, "a resumed run is compared with it too"
+    assert runs.config(runs.add(two)) == two, "a resumed run is compared with it too"
 
 
 def test_the_questions_are_what_the_generator_makes_from_the_first_seeds() -> None:
     file = Path(__file__).parents[1] / "cli" / "demo.json"
     assert file.read_text(encoding="utf-8") == demonstrations(), (
-        "run `python -m thoughtgraph.bench.questions.shipped .`"
+        "run `python -m thoughtgraph.bench.questions.packaged_questions .`"
     )
     for seed in (0, 19, SHOWN - 1):
         question = generate("ptr", "sum", 1, seed)[0]
@@ -131,7 +131,7 @@ def test_a_run_that_another_version_began_is_refused_in_one_line(
 ) -> None:
     monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path))
     runs = Runs(tmp_path)
-    run = runs.add(planned(Wish()))
+    run = runs.add(configure(SolveOptions()))
     with sqlite3.connect(runs.path) as db:
         db.execute("UPDATE runs SET plan = replace(plan, '\"format\": ', '\"format\": 1')")
     db.close()

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
-from thoughtgraph.llm.cache import SqliteCache
+from thoughtgraph.llm.answer_cache import SqliteCache
 
 LONG = "deliberation"
 """Twelve steps of four supersteps each: more than the 25 LangChain allows under composition."""

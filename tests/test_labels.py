@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from thoughtgraph.cli.labels import distinct, labels
-from thoughtgraph.cli.screen.events import Telling
-from thoughtgraph.cli.text import middle_cut, shared_out, wrapped
+from thoughtgraph.cli.screen.events import Narrator
+from thoughtgraph.cli.text import lines_per_row, middle_cut, wrapped
 from thoughtgraph.tree import Tree, grow, root
 
 STRATEGIES = [
@@ -36,11 +36,11 @@ def test_what_tells_little_or_everything_is_kept() -> None:
 def test_lines_name_a_thought_by_its_label() -> None:
     tree: Tree = {"0": root()}
     tree |= grow(tree, "0", [{"text": strategy} for strategy in STRATEGIES])
-    telling = Telling(tree, "Who was first?")
+    telling = Narrator(tree, "Who was first?")
     assert telling.quote("2") == "2: …look up the places."
     assert telling.quote("0") == "0: Who was first?"
     assert telling.quote("9") == "9: ", "one that is not in the tree yet"
-    born = [str(event) for event in telling.grown({}, tree)]
+    born = [str(event) for event in telling.grew({}, tree)]
     assert f"thought   {telling.quote('2')} (from 0)" in born
 
 
@@ -75,6 +75,6 @@ def test_a_cut_in_the_middle_keeps_what_is_left() -> None:
 
 
 def test_lines_that_are_left_over_go_round() -> None:
-    assert shared_out([1, 3, 2], 3) == [1, 1, 1]
-    assert shared_out([1, 3, 2], 5) == [1, 2, 2]
-    assert shared_out([1, 3, 2], 9) == [1, 3, 2]
+    assert lines_per_row([1, 3, 2], 3) == [1, 1, 1]
+    assert lines_per_row([1, 3, 2], 5) == [1, 2, 2]
+    assert lines_per_row([1, 3, 2], 9) == [1, 3, 2]

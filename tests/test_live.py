@@ -13,12 +13,13 @@ from support.scripted import Call, ScriptedChat
 from support.stepping import mistaken
 
 import thoughtgraph as tg
-from thoughtgraph.cli import ports, text
+from thoughtgraph.cli import catalog, ports, text
 from thoughtgraph.cli.screen.display import PlainScreen, screen_for
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.layout import rows
 from thoughtgraph.cli.screen.live import LiveScreen
-from thoughtgraph.cli.screen.watch import STREAM, Watch
+from thoughtgraph.cli.screen.live_state import STREAM, LiveState
+from thoughtgraph.cli.screen.progress import FetchBar
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
@@ -47,14 +48,14 @@ def terminal(width: int = 80, height: int = 24) -> Console:
     )
 
 
-def watching(tree: Tree, **state: Any) -> Watch:
-    return Watch(SearchState, {"problem": "4 9 10 13", "tree": tree, **state})
+def watching(tree: Tree, **state: Any) -> LiveState:
+    return LiveState(SearchState, {"problem": "4 9 10 13", "tree": tree, **state})
 
 
-def frame(watch: Watch, width: int = 80, height: int = 24, events: Any = ()) -> list[str]:
+def frame(watch: LiveState, width: int = 80, height: int = 24, events: Any = ()) -> list[str]:
     console = terminal(width, height)
     screen = LiveScreen(console, "run x: tot_bfs on game24", clock=lambda: 0.0)
-    screen._watch = watch
+    screen._state = watch
     screen.tell(events)
     with console.capture() as captured:
         console.print(screen)
@@ -100,7 +101,7 @@ def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
     width, height = size
     newest = list(tree)[-1]
     watch = watching(tree, frontier=[newest], error="\x1b[2J")
-    drawn = frame(watch, width, height, [Event("backtrack", f"to {watch.telling.quote(newest)}")])
+    drawn = frame(watch, width, height, [Event("backtrack", f"to {watch.narrator.quote(newest)}")])
     assert len(drawn) < height
     for row in drawn:
         assert cell_len(row) < width
@@ -154,12 +155,12 @@ def script(call: Call) -> str:
     return "Answer: (10 - 4) * (13 - 9) = 24"
 
 
-async def stream(method: str, **context: Any) -> tuple[Watch, list[Event], dict[str, Any]]:
+async def stream(method: str, **context: Any) -> tuple[LiveState, list[Event], dict[str, Any]]:
     graph = tg.build(
         method, task="game24", model=ScriptedChat(reply=script), checkpointer=InMemorySaver()
     )
     config: Any = {"configurable": {"thread_id": "1"}}
-    watch, events = Watch(graph.builder.state_schema), []
+    watch, events = LiveState(graph.builder.state_schema), []
     problem = {"problem": "4 9 10 13"}
     async for mode, data in graph.astream(
         problem, config, context=context, stream_mode=list(STREAM)
@@ -201,7 +202,7 @@ async def test_a_depth_first_search_tells_its_backtracking() -> None:
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_rollbacks_are_told_and_drawn_as_they_happen(parallel: bool) -> None:
     graph = tg.build("rollback", task="gsm8k", model=ScriptedChat(reply=mistaken))
-    watch, told = Watch(graph.builder.state_schema), []
+    watch, told = LiveState(graph.builder.state_schema), []
     async for mode, data in graph.astream(
         {"problem": "4 + 9?"}, context={"parallel": parallel}, stream_mode=list(STREAM)
     ):
@@ -268,7 +269,7 @@ def test_no_color_takes_the_colours_and_leaves_the_live_tree(
 
 
 def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ports, "whereabouts", lambda known: "remote")
+    monkeypatch.setattr(catalog, "whereabouts", lambda known: "remote")
     monkeypatch.setattr("sys.stdin", _Keyboard("n\n"))
     console = terminal(width=200)
     with console.capture() as said, pytest.raises(ModelUnavailable, match="was not downloaded"):
@@ -285,13 +286,13 @@ class _Keyboard(io.StringIO):
 def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar() -> None:
     what = "Qwen, Apache-2.0 from installed packages"
     written = io.StringIO()
-    with ports.Bar(Console(file=written, soft_wrap=True)) as plain:
+    with FetchBar(Console(file=written, soft_wrap=True)) as plain:
         for done in range(1, 1001):
             plain(what, done * 1_000_000, 1_000_000_000)
     lines = written.getvalue().splitlines()
     assert len(lines) == 11
     assert lines[-1] == f"fetching  {what}: 1 GB of 1 GB"
     console = terminal()
-    with ports.Bar(console) as bar:
+    with FetchBar(console) as bar:
         bar(what, 500_000_000, 1_000_000_000)
     assert "fetching Qwen" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from thoughtgraph.llm.memory import free_memory
+from thoughtgraph.llm.free_memory import free_memory
 
 MB = 1 << 20
 MACHINE = {"proc/meminfo": "MemTotal: 9999999 kB\nMemAvailable: 4194304 kB\n"}

@@ -1,12 +1,11 @@
 """What a method is: one value in its file, an entry in the registry, settings without LangGraph."""
 
-import json
 from pathlib import Path
 
 import pytest
 
 from thoughtgraph import registry
-from thoughtgraph.admission import usual
+from thoughtgraph.admission import effective_settings
 from thoughtgraph.method import Method, load
 from thoughtgraph.settings import Settings
 
@@ -57,17 +56,12 @@ def test_a_setting_of_a_method_says_what_it_is_and_where_its_default_comes_from(
 def test_settings_say_what_a_task_must_be_able_to_do(
     name: str, given: dict[str, object], needed: list[str]
 ) -> None:
-    settings = usual(name, registry.task("question"), given)
+    settings = effective_settings(name, registry.task("question"), given)
     assert [each.__name__ for each in load(name).needs(settings)] == needed
 
 
 def test_a_method_that_is_told_what_is_right_needs_no_judge() -> None:
     refine = load("refine")
-    settings = usual("refine", registry.task("creative_writing"))
+    settings = effective_settings("refine", registry.task("creative_writing"))
     assert [each.__name__ for each in refine.needs(settings)] == ["Refines", "Judges"]
     assert [each.__name__ for each in refine.needs(settings, oracle=True)] == ["Refines"]
-
-
-@pytest.mark.parametrize("file", ["langgraph.json", "deploy/langgraph.json"])
-def test_what_is_served_is_what_the_registry_names(file: str) -> None:
-    assert set(json.loads((ROOT / file).read_text())["graphs"]) == set(registry.METHODS)

@@ -9,7 +9,8 @@ import pytest
 import thoughtgraph
 from thoughtgraph.bench.papers import mixed_thought_runs
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
-from thoughtgraph.bench.papers.mixed_thought_runs import TRUNCATED, chosen, read, table
+from thoughtgraph.bench.papers.mixed_thought_runs import TRUNCATED, read, table
+from thoughtgraph.context import assignments
 from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree
 
@@ -103,13 +104,10 @@ def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path, text: str) -> None:
 
 
 def test_settings_are_json_or_text() -> None:
-    assert chosen(["redraw=question", "shots=2"], 10) == {
-        "max_calls": 10,
-        "redraw": "question",
-        "shots": 2,
-    }
-    with pytest.raises(InputError, match="NAME=VALUE"):
-        chosen(["shots"], 10)
+    found = assignments(["redraw=question", "shots=2", "max-calls=null"])
+    assert found == {"redraw": "question", "shots": 2, "max_calls": None}
+    with pytest.raises(InputError, match="--limit 'shots' is not NAME=VALUE"):
+        assignments(["shots"], "--limit")
 
 
 async def test_a_benchmark_goes_on_where_it_stopped(

@@ -22,12 +22,12 @@ from support.fake_server import FakeServer, Fault, Seen, after
 from support.scripted import Call, ScriptedChat
 
 from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime, ReplayMiss
-from thoughtgraph.llm.bodies import Values
-from thoughtgraph.llm.cache import SqliteCache
+from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.exchange import LONGEST
 from thoughtgraph.llm.limiter import Limiter, Rates
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort, Draw
+from thoughtgraph.llm.response_bodies import ValueCounter
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.scripted import UnexpectedCall
 from thoughtgraph.usage import Limits, Usage
@@ -822,7 +822,7 @@ def test_the_values_of_a_body_are_counted_however_it_arrives(
     value: Any, at_once: int, plain: bool, indent: int | None
 ) -> None:
     body = json.dumps(value, ensure_ascii=plain, indent=indent).encode()
-    counted = Values()
+    counted = ValueCounter()
     for at in range(0, len(body), at_once):
         counted.read(body[at : at + at_once])
     assert counted.count == _values(value)
@@ -831,7 +831,7 @@ def test_the_values_of_a_body_are_counted_however_it_arrives(
 def test_a_quote_that_is_never_closed_hides_nothing_of_the_next_event() -> None:
     for begin in (b': "', b'event: \\"', b'data: {"a": "\\', b'"\\'):
         for end in (b"\n", b"\r", b"\r\n"):
-            counted = Values()
+            counted = ValueCounter()
             for piece in (begin, end, b"data: [{},{}]"):
                 counted.read(piece)
             assert counted.count - begin.count(b"{") == 4

@@ -11,8 +11,8 @@ from support.stepping import MARKER, Stepping
 
 import thoughtgraph as tg
 from thoughtgraph import outcome
-from thoughtgraph.cli.screen.events import Telling
-from thoughtgraph.cli.viewer.payload import payload
+from thoughtgraph.cli.screen.events import Narrator
+from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.results import stored
 from thoughtgraph.tasks.reasoning import UNREAD
 
@@ -101,7 +101,7 @@ async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
     assert "0.5" not in out["outcome"]
     (shown,) = payload([stored(out)])["runs"]  # type: ignore[list-item]
     assert shown["outcome"] == stored(out)["outcome"] == out["outcome"]
-    lines = [str(event) for event in Telling(out["tree"], "x").grown({}, out["tree"])]
+    lines = [str(event) for event in Narrator(out["tree"], "x").grew({}, out["tree"])]
     assert f"value     1: 0.5 ({UNREAD})" in lines
 
 

@@ -12,7 +12,7 @@ from support.stepping import Stepping
 
 import thoughtgraph as tg
 from thoughtgraph.llm.endpoints import port_for
-from thoughtgraph.llm.prices import FREE, check_limit, dollars, listed, prices_of
+from thoughtgraph.llm.prices import FREE, check_limit, dollars, prices_of, public_price
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -43,27 +43,27 @@ async def chain(model: Any, **more: Any) -> dict[str, Any]:
 
 
 def test_the_table_is_asked_by_address_else_by_provider() -> None:
-    prompt, completion = listed("gpt-4o-mini", OPENAI) or FREE
+    prompt, completion = public_price("gpt-4o-mini", OPENAI) or FREE
     assert 0 < prompt < completion
-    assert listed("claude-sonnet-4-5", "", "anthropic")
-    assert listed("gemini-2.5-flash", "", "google_genai")
-    assert listed("no-such-model", OPENAI) is None
-    assert listed("gpt-4o-mini", "", "ollama") is None
+    assert public_price("claude-sonnet-4-5", "", "anthropic")
+    assert public_price("gemini-2.5-flash", "", "google_genai")
+    assert public_price("no-such-model", OPENAI) is None
+    assert public_price("gpt-4o-mini", "", "ollama") is None
 
 
 @pytest.mark.parametrize("address", ["http://localhost:8000/v1", "https://models.example.org/v1"])
 def test_a_server_may_call_any_model_gpt(address: str) -> None:
-    assert listed("gpt-4o-mini", address, "openai") is None
+    assert public_price("gpt-4o-mini", address, "openai") is None
 
 
 def test_a_request_that_costs_more_than_its_tokens_has_no_price() -> None:
-    assert listed("sonar", "https://api.perplexity.ai") is None
+    assert public_price("sonar", "https://api.perplexity.ai") is None
 
 
 def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-a-real-key")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    assert port_for(ChatOpenAI(model="gpt-4o-mini")).price() == listed("gpt-4o-mini", OPENAI)
+    assert port_for(ChatOpenAI(model="gpt-4o-mini")).price() == public_price("gpt-4o-mini", OPENAI)
     elsewhere = ChatOpenAI(model="gpt-4o-mini", base_url="http://127.0.0.1:9/v1")
     assert port_for(elsewhere).price() is None
 

@@ -19,7 +19,7 @@ from support.recorded import (
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.bench.crossword_scores import Puzzle, Score, score
+from thoughtgraph.bench.crossword_scores import BoardScore, Puzzle, score
 from thoughtgraph.bench.crossword_scores import best_state as best
 from thoughtgraph.bench.crossword_scores import load as load_puzzles
 from thoughtgraph.graphs.tot_dfs import visited
@@ -136,7 +136,7 @@ async def test_depth_first_search_repeats_every_recorded_step(
     proposals = load(path.parent / "crosswords_proposals_by_board.json.gz")
     gold = {puzzle.problem: puzzle.gold for puzzle in puzzles}
     order = list(problems(proposals))
-    results: dict[int, tuple[Score, Score]] = {}
+    results: dict[int, tuple[BoardScore, BoardScore]] = {}
     for records in load(path):
         problem = problem_of(records, proposals)
         out = await replay_crossword(records, problem, proposals)
@@ -154,16 +154,16 @@ async def test_depth_first_search_repeats_every_recorded_step(
             assert table_row(best_states) == pytest.approx(expected[1])
 
 
-def recorded_score(record: Any) -> Score:
+def recorded_score(record: Any) -> BoardScore:
     info = record["info"]
-    return Score(info["r_letter"], info["r_word"], info["r_letter"] == 1.0)
+    return BoardScore(info["r_letter"], info["r_word"], info["r_letter"] == 1.0)
 
 
 def boards(tree: tg.Tree) -> list[str]:
     return [board_of(tg.path_to(tree, t["id"])).answer() for t in visited(tree.values())]
 
 
-def table_row(scores: Sequence[Score]) -> tuple[float, float, int]:
+def table_row(scores: Sequence[BoardScore]) -> tuple[float, float, int]:
     n = len(scores)
     letters = 100 * sum(each.letters for each in scores) / n
     return letters, 100 * sum(each.words for each in scores) / n, sum(each.game for each in scores)

@@ -11,18 +11,18 @@ import pytest
 from test_scene_tools import LEFT_TO_RIGHT, ROOM
 
 from thoughtgraph.bench.questions import plan_mutations
-from thoughtgraph.bench.questions.question_types import TYPES, Type
-from thoughtgraph.bench.questions.scene_making import random_scene
-from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate, too_often
-from thoughtgraph.bench.questions.set_logic import (
-    Ask,
-    Asked,
+from thoughtgraph.bench.questions.gold_answers import (
     Group,
     NotUnique,
+    Queries,
+    Query,
     Reference,
     answer,
-    meant,
+    referents,
 )
+from thoughtgraph.bench.questions.question_types import TYPES, Type
+from thoughtgraph.bench.questions.random_scenes import random_scene
+from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate, is_overused
 from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.scene import Scene
@@ -79,7 +79,7 @@ def test_references_are_distinct_and_relations_matter(style: Style, kind: Type) 
         scene, refs = Scene.from_json(question.scene), references(question)
         single = [other for each in refs for _, other in each.links]
         single += [other for each in refs for other in each.like or ()]
-        objects = [meant(scene, refs, at) for at in set(single)]
+        objects = [referents(scene, refs, at) for at in set(single)]
         assert all(len(each) == 1 for each in objects)
         assert len(set(objects)) == len(objects)
         asked = question.asked.asks[0]
@@ -123,7 +123,7 @@ def test_an_intersection_is_less_than_either_side(style: Style) -> None:
         both = [each for each in refs if len(each.links) > 1]
         assert len(both) == 1
         one, other = (
-            set(scene.relationships[name][next(iter(meant(scene, refs, to)))])
+            set(scene.relationships[name][next(iter(referents(scene, refs, to)))])
             for name, to in both[0].links
         )
         assert one & other not in (one, other)
@@ -177,27 +177,27 @@ def test_set_logic_by_hand() -> None:
     chair = Reference("chair")
     refs = (table, right, chair, same, Reference(like=(2, 0, 0)))
     asks = {
-        **{Ask("number", 0, "leg"): "6", Ask("count", 1): "2", Ask("exist", 4): "yes"},
-        **{Ask("color", 3, "leg"): "cyan", Ask("part", 0, "green"): "top"},
+        **{Query("number", 0, "leg"): "6", Query("count", 1): "2", Query("exist", 4): "yes"},
+        **{Query("color", 3, "leg"): "cyan", Query("part", 0, "green"): "top"},
     }
     for ask, gold in asks.items():
-        assert answer(ROOM, refs, Asked(None, (ask,))) == gold
-    legs = (Ask("number", 0, "leg"), Ask("number", 2, "leg"))
+        assert answer(ROOM, refs, Queries(None, (ask,))) == gold
+    legs = (Query("number", 0, "leg"), Query("number", 2, "leg"))
     for join, gold in {"sum": "10", "more": "yes", "fewer": "no", "more_by": "2"}.items():
-        assert answer(ROOM, refs, Asked(join, legs)) == gold
+        assert answer(ROOM, refs, Queries(join, legs)) == gold
     with pytest.raises(ValueError):
-        answer(ROOM, refs, Asked("fewer_by", legs))
+        answer(ROOM, refs, Queries("fewer_by", legs))
     with pytest.raises(NotUnique):
-        answer(ROOM, refs, Asked(None, (Ask("category", 1),)))
+        answer(ROOM, refs, Queries(None, (Query("category", 1),)))
     assert LEFT_TO_RIGHT["right"][1] == [2, 3]
 
 
 def test_the_balance_rule() -> None:
-    assert not too_often({}, "yes", "ptr")
-    assert too_often({"yes": 1}, "yes", "ptr")
-    assert not too_often({"yes": 1}, "no", "ptr")
-    assert too_often({"yes": 9, "no": 9, "1": 1, "2": 1, "3": 1}, "yes", "ptr")
-    assert not too_often({"yes": 9, "no": 9, "1": 1, "2": 1, "3": 1}, "yes", "clevr")
+    assert not is_overused({}, "yes", "ptr")
+    assert is_overused({"yes": 1}, "yes", "ptr")
+    assert not is_overused({"yes": 1}, "no", "ptr")
+    assert is_overused({"yes": 9, "no": 9, "1": 1, "2": 1, "3": 1}, "yes", "ptr")
+    assert not is_overused({"yes": 9, "no": 9, "1": 1, "2": 1, "3": 1}, "yes", "clevr")
 
 
 @pytest.mark.parametrize("style", ["ptr", "clevr"])

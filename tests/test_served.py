@@ -27,9 +27,13 @@ def settings_schema(method: str) -> dict[str, Any]:
     return graph(method).get_context_jsonschema()["properties"]
 
 
-def test_langgraph_json_lists_every_method() -> None:
-    listed = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
-    assert listed == {name: f"./graphs/served.py:{name}" for name in registry.METHODS}
+@pytest.mark.parametrize(
+    ("file", "checkout"), [("langgraph.json", "."), ("deploy/langgraph.json", "..")]
+)
+def test_a_server_is_told_of_every_method(file: str, checkout: str) -> None:
+    listed = json.loads((ROOT / file).read_text())["graphs"]
+    expected = {name: f"{checkout}/graphs/served.py:{name}" for name in registry.METHODS}
+    assert listed == expected, "run `python deploy/list_graphs.py`"
 
 
 @pytest.mark.parametrize("method", METHODS)

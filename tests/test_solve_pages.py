@@ -15,7 +15,7 @@ from support.wiki_proxy import FAULTS, WikiProxy
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.app import main
-from thoughtgraph.cli.plan import Wish, planned
+from thoughtgraph.cli.run_config import SolveOptions, configure
 from thoughtgraph.tools.costs import Priced
 
 Call = Callable[..., tuple[int, str, str]]
@@ -152,7 +152,7 @@ def test_a_file_that_is_none_is_named(solve, model, tmp_path):
     ("task", "method"), [("hotpotqa", "react"), ("fever", "react"), ("strategyqa", "tot_bfs")]
 )
 def test_what_cannot_be_known_without_pages_is_searched_by_default(task, method):
-    assert planned(Wish(problem="Is it so?", task=task)).method == method
+    assert configure(SolveOptions(problem="Is it so?", task=task)).method == method
 
 
 def test_every_default_method_exists():

@@ -12,9 +12,9 @@ from support.scripted import Call, ScriptedChat
 import thoughtgraph as tg
 from thoughtgraph import prompts, registry
 from thoughtgraph.bench.papers import mixed_thought_runs
+from thoughtgraph.bench.questions.packaged_questions import examples
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.questions.shipped import examples
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
@@ -183,7 +183,7 @@ def test_with_the_papers_tools_no_prompt_shows_another_one(style: Style, kind: T
 
 async def test_the_benchmark_gives_every_method_settings_that_it_has() -> None:
     arguments = mixed_thought_runs.parser().parse_args(["--types", "sum", "--out", "runs.jsonl"])
-    settings = mixed_thought_runs.chosen(["start_depth=1", "block_size=2", "branches=8"], 30)
+    settings = {"max_calls": 30, "start_depth": 1, "block_size": 2, "branches": 8}
     [question] = generate("ptr", "sum", 1, 1)
     for run in list(mixed_thought_runs.runs(arguments, settings))[:4]:
         given = mixed_thought_runs.given_to(run, settings)
@@ -207,7 +207,7 @@ def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
 def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None:
     file = PROMPTS / "plans" / f"{style}_{kind}.json"
     assert file.read_text() == examples(style, kind), (
-        "run `python -m thoughtgraph.bench.questions.shipped .`"
+        "run `python -m thoughtgraph.bench.questions.packaged_questions .`"
     )
 
 

@@ -15,7 +15,7 @@ from support.stored import bushy, small, step, stored
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.cli.viewer import page, prompts_of
+from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.registry import TaskEntry
 from thoughtgraph.tree import grow
@@ -84,7 +84,7 @@ def sent_to(model: ScriptedChat, role: str = "generate") -> set[str]:
 
 def asked(result: dict[str, Any], role: str) -> set[str]:
     keys = result["tree"]
-    return {text for key in keys for name, text in prompts_of(result, key) if name == role}
+    return {text for key in keys for name, text in Renderer(result).prompts(key) if name == role}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -96,7 +96,7 @@ async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
         call.draw[1]: call.prompt for call in model.seen if call.draw and call.role == "generate"
     }
     for key in set(tree) - {"0"}:
-        role, text = prompts_of(result, key)[0]
+        role, text = Renderer(result).prompts(key)[0]
         assert (role, text) == ("generate", generations[tree[key]["parent"]])
     assert asked(result, "value") == {c.prompt for c in model.seen if c.role == "value"}
 
@@ -238,7 +238,7 @@ def test_path_to_the_answer_ends_at_the_best_output():
 
 def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
     result = stored(small(), task="of_somebody_else", method="unheard_of", settings={})
-    assert prompts_of(result, "1") == []
+    assert Renderer(result).prompts("1") == []
     shown = Document(page([result])).run()
     assert len(shown["thoughts"]) == 4
     assert "may not choose code to run" in shown["promptless"]
@@ -253,7 +253,7 @@ def test_several_results_share_a_page():
 
 def test_two_thousand_thoughts_make_a_small_page():
     result = stored(bushy(2000))
-    prompts = sum(len(text) for key in result["tree"] for _, text in prompts_of(result, key))
+    prompts = sum(len(text) for key in result["tree"] for _, text in Renderer(result).prompts(key))
     assert prompts > 1_500_000
     assert len(page([result])) < 1_500_000
 

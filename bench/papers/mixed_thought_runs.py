@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, cast, get_args
 
 import thoughtgraph as tg
 from thoughtgraph.bench.papers.mixed_metrics import Score, counts, saving, score
+from thoughtgraph.bench.questions.packaged_questions import SEED as LIBRARY_SEED
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.questions.shipped import SEED as LIBRARY_SEED
-from thoughtgraph.errors import InputError
+from thoughtgraph.context import assignments
 from thoughtgraph.tasks.scenes.task import of_paper
 from thoughtgraph.tools.scenes.vocabulary import Style
 
@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
 async def record(arguments: argparse.Namespace) -> None:
     """Makes the runs that are not in the file yet."""
-    settings = chosen(arguments.set, arguments.calls)
+    settings = {"max_calls": arguments.calls, **assignments(arguments.set)}
     done = {key_of(row) for row in read(arguments.out)}
     graphs: dict[str, Any] = {}
     for run in runs(arguments, settings):
@@ -123,24 +123,6 @@ def given_to(run: Run, settings: Mapping[str, Any]) -> dict[str, Any]:
         return {k: v for k, v in settings.items() if k not in ("max_calls", *OWN)}
     own = {**settings, "evaluator": run.profile}
     return {k: v for k, v in own.items() if OWN.get(k, run.method) == run.method}
-
-
-def chosen(pairs: Sequence[str], calls: int) -> dict[str, Any]:
-    """Returns the settings of all runs.
-
-    Raises:
-        InputError: One is not NAME=VALUE.
-    """
-    settings: dict[str, Any] = {"max_calls": calls}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise InputError(f"--set {pair!r} is not NAME=VALUE")
-        try:
-            settings[name] = json.loads(value)
-        except ValueError:
-            settings[name] = value
-    return settings
 
 
 def read(file: Path) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from itertools import combinations
 from random import Random
 
-from thoughtgraph.bench.questions.set_logic import Group, Reference, described
+from thoughtgraph.bench.questions.gold_answers import Group, Reference, matching
 from thoughtgraph.tools.scenes.scene import Part, Scene
 from thoughtgraph.tools.scenes.vocabulary import Style, plural
 
@@ -24,34 +24,34 @@ Words = frozenset[str]
 """Attributes and parts that a description may not tell, because they are asked."""
 
 
-def fitting(scene: Scene, at: int, untold: Words = frozenset()) -> list[Reference]:
+def descriptions_of(scene: Scene, at: int, hidden: Words = frozenset()) -> list[Reference]:
     """Returns every description that fits object `at`, the empty one included.
 
     Args:
         scene: The scene.
         at: The object.
-        untold: What may not be told: "category", "color", "size", "material", or names of parts.
+        hidden: What may not be told: "category", "color", "size", "material", or names of parts.
     """
     each = scene.objects[at]
-    nouns = [None] if "category" in untold else [None, each.category.lower()]
+    nouns = [None] if "category" in hidden else [None, each.category.lower()]
     if scene.style == "clevr":
-        told = [
+        shown = [
             word
             for kind, word in zip(("color", "size", "material"), each.attributes, strict=True)
-            if kind not in untold
+            if kind not in hidden
         ]
-        subsets = [set(some) for n in range(len(told) + 1) for some in combinations(told, n)]
+        subsets = [set(some) for n in range(len(shown) + 1) for some in combinations(shown, n)]
         order = (each.attributes[1], each.attributes[0], each.attributes[2])
         texts = [tuple(word for word in order if word in some) for some in subsets]
         return [Reference(noun, words) for noun in nouns for words in texts]
     groups = [
-        g for name, part in each.parts.items() if name not in untold for g in _groups(name, part)
+        g for name, part in each.parts.items() if name not in hidden for g in _groups(name, part)
     ]
     return [Reference(noun, group=group) for noun in nouns for group in (None, *groups)]
 
 
-def naming(
-    scene: Scene, at: int, domain: frozenset[int], rng: Random, untold: Words = frozenset()
+def unique_description(
+    scene: Scene, at: int, domain: frozenset[int], rng: Random, hidden: Words = frozenset()
 ) -> Reference | None:
     """Returns a random description that fits object `at` and no other object of the domain.
 
@@ -60,23 +60,25 @@ def naming(
     """
     whole = len(domain) == len(scene.objects)
     choices = []
-    for reference in fitting(scene, at, untold):
-        words = described(scene, reference)
+    for reference in descriptions_of(scene, at, hidden):
+        words = matching(scene, reference)
         matters = _describes(reference) if whole else len(words) > 1
         if words & domain == {at} and matters:
             choices.append(reference)
     return rng.choice(choices) if choices else None
 
 
-def kind_of_many(scene: Scene, domain: frozenset[int], rng: Random) -> Reference:
+def group_description(scene: Scene, domain: frozenset[int], rng: Random) -> Reference:
     """Returns a description of some objects of the domain; the empty one half the time."""
     if not domain or rng.random() < 0.5:
         return Reference()
-    choices = [each for each in fitting(scene, rng.choice(sorted(domain))) if _describes(each)]
+    choices = [
+        each for each in descriptions_of(scene, rng.choice(sorted(domain))) if _describes(each)
+    ]
     return rng.choice(choices)
 
 
-def named_in(reference: Reference) -> Words:
+def words_of(reference: Reference) -> Words:
     """Returns the nouns, words and parts that a description names."""
     words = {reference.noun, *reference.attributes}
     if reference.group:
@@ -84,7 +86,7 @@ def named_in(reference: Reference) -> Words:
     return frozenset(word for word in words if word)
 
 
-class Speaker:
+class Phrasing:
     """Writes descriptions and relations, drawing among the data set's synonyms."""
 
     def __init__(self, scene: Scene, rng: Random) -> None:
@@ -115,7 +117,7 @@ class Speaker:
 
     def _group(self, group: Group, reference: Reference) -> str:
         number, color, part = group
-        counts = [self.scene.objects[i].parts[part].count for i in described(self.scene, reference)]
+        counts = [self.scene.objects[i].parts[part].count for i in matching(self.scene, reference)]
         noun = plural(part) if (number or max(counts)) > 1 else part
         words = [color, noun] if color else [noun]
         if number == 1:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from thoughtgraph.bench.questions.set_logic import Ask, Asked, Reference
+from thoughtgraph.bench.questions.gold_answers import Queries, Query, Reference
 
 _VARIABLES = {"number": "num", "count": "num"}
 _QUERIES = {"category": "query_category", "size": "query_size", "material": "query_material"}
@@ -13,19 +13,19 @@ _JOINS = {
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
-def gold_plan(references: tuple[Reference, ...], asked: Asked) -> tuple[str, ...]:
+def gold_plan(references: tuple[Reference, ...], asked: Queries) -> tuple[str, ...]:
     """Returns the plan's lines, the last of which assigns `ans`."""
-    return _Writer(references).plan(asked)
+    return _PlanWriter(references).plan(asked)
 
 
-class _Writer:
+class _PlanWriter:
     def __init__(self, references: tuple[Reference, ...]) -> None:
         self.references = references
         self.lines: list[str] = []
         self.used: Counter[str] = Counter()
         self.known: dict[int, str] = {}
 
-    def plan(self, asked: Asked) -> tuple[str, ...]:
+    def plan(self, asked: Queries) -> tuple[str, ...]:
         if asked.join is None:
             self.ask("ans", asked.asks[0])
             return tuple(self.lines)
@@ -42,7 +42,7 @@ class _Writer:
         self.lines.append(f"{name} = {call}")
         return name
 
-    def ask(self, name: str | None, ask: Ask) -> str:
+    def ask(self, name: str | None, ask: Query) -> str:
         """Writes the steps that find what is asked; returns the name of its value."""
         it = self.reference(ask.of)
         return self.query(it, ask.kind, ask.what, name or _VARIABLES.get(ask.kind, ask.kind))
@@ -66,7 +66,7 @@ class _Writer:
         if at not in self.known:
             each = self.references[at]
             source = self.source(each)
-            self.known[at] = source if each.same else self.described(each, source)
+            self.known[at] = source if each.same else self.write_filters(each, source)
         return self.known[at]
 
     def source(self, each: Reference) -> str:
@@ -93,10 +93,10 @@ class _Writer:
         else:
             words = f'{value},"{part}"' if part else value
             found = self.step(f"filter_part([{words}],all_obj)", "obj")
-        found = self.described(each, found)
+        found = self.write_filters(each, found)
         return self.step(f"exclude_object({it},{found})", "obj")
 
-    def described(self, each: Reference, source: str) -> str:
+    def write_filters(self, each: Reference, source: str) -> str:
         words = list(each.attributes)
         if each.group:
             number, color, part = each.group

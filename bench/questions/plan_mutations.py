@@ -36,7 +36,7 @@ _VARIABLE = re.compile(r"\b(?:obj|num|color|category|size|material|relation)\d+\
 _FILTERS = re.compile(r"(\w+) = (?:filter_\w+|exclude_object)\((?:.*\W)?(\w+)\)$")
 
 
-class Rates(NamedTuple):
+class MutantRates(NamedTuple):
     """What became of the faulty plans, each a share of all."""
 
     rejected: float
@@ -53,7 +53,9 @@ def mutants(plan: Plan, style: Style, rng: Random) -> Iterator[tuple[str, Plan]]
             yield kind, changed
 
 
-def rates(questions: Sequence[SceneQuestion], rules: Rules, seed: int = 0) -> dict[str, Rates]:
+def rates(
+    questions: Sequence[SceneQuestion], rules: Rules, seed: int = 0
+) -> dict[str, MutantRates]:
     """Returns what became of the questions' mutants, by kind of fault; "all" for all of them."""
     outcomes: dict[str, Counter[str]] = {"all": Counter()}
     for question in questions:
@@ -68,9 +70,9 @@ def rates(questions: Sequence[SceneQuestion], rules: Rules, seed: int = 0) -> di
     return {kind: _rates(found) for kind, found in outcomes.items()}
 
 
-def _rates(found: Counter[str]) -> Rates:
+def _rates(found: Counter[str]) -> MutantRates:
     total = max(1, found.total())
-    return Rates(
+    return MutantRates(
         found["rejected"] / total, found["wrong"] / total, found["right"] / total, found.total()
     )
 

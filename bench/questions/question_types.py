@@ -6,12 +6,13 @@ question in the words of the public data sets' templates. A draw that meets a de
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Literal
 
-from thoughtgraph.bench.questions.descriptions import kind_of_many, named_in
-from thoughtgraph.bench.questions.drawing import Draft, Drawing
-from thoughtgraph.bench.questions.set_logic import Ask, Reference, described
+from thoughtgraph.bench.questions.descriptions import group_description, words_of
+from thoughtgraph.bench.questions.draft_builder import DraftBuilder, QuestionDraft
+from thoughtgraph.bench.questions.gold_answers import Query, Reference, matching
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.vocabulary import COLORS, PARTS, plural
 
@@ -20,74 +21,71 @@ Type = Literal[
 ]
 
 
-def draft(kind: Type, scene: Scene, rng: Random) -> Draft | None:
+def draft(kind: Type, scene: Scene, rng: Random) -> QuestionDraft | None:
     """Returns a random question of a type on a scene, unchecked; None for a dead end."""
-    return _DRAWS[kind](Drawing(scene, rng))
+    return _DRAWS[kind](DraftBuilder(scene, rng))
 
 
-def _short(d: Drawing) -> Draft | None:
-    return _chain(d, 1)
-
-
-def _long(d: Drawing) -> Draft | None:
-    return _chain(d, 3)
-
-
-def _chain(d: Drawing, hops: int) -> Draft | None:
+def _chain(hops: int, d: DraftBuilder) -> QuestionDraft | None:
     at = d.target()
     for _ in range(hops - 1):
         if at is None:
             return None
         name, domain = d.around(at)
         at = d.target(domain=domain, links=((name, at),))
-    return None if at is None else _ending(d, *_one_more(d, at))
+    return None if at is None else _last_question(d, *_next_link(d, at))
 
 
-def _one_more(d: Drawing, at: int) -> tuple[tuple[tuple[str, int], ...], frozenset[int]]:
+def _next_link(d: DraftBuilder, at: int) -> tuple[tuple[tuple[str, int], ...], frozenset[int]]:
     name, domain = d.around(at)
     return ((name, at),), domain
 
 
-def _logic(d: Drawing) -> Draft | None:
+def _logic(d: DraftBuilder) -> QuestionDraft | None:
     first, second = d.target(), d.target()
     if first is None or second is None:
         return None
     (one, left), (two, right) = d.around(first), d.around(second)
     if left == right or left & right in (left, right):
         return None
-    return _ending(d, ((one, first), (two, second)), left & right)
+    return _last_question(d, ((one, first), (two, second)), left & right)
 
 
-def _ending(d: Drawing, links: tuple[tuple[str, int], ...], domain: frozenset[int]) -> Draft | None:
+def _last_question(
+    d: DraftBuilder, links: tuple[tuple[str, int], ...], domain: frozenset[int]
+) -> QuestionDraft | None:
     """Asks something of the objects of a domain that links describe."""
     kinds = ["count", "exist", "attribute", "attribute"]
     if d.scene.style == "ptr":
         kinds = ["count", "exist", "attribute", "color", "number", "part"]
     kind = d.rng.choice(kinds)
     if kind in ("count", "exist"):
-        many = kind_of_many(d.scene, domain, d.rng)
-        if len(described(d.scene, many)) <= len(described(d.scene, many) & domain):
+        many = group_description(d.scene, domain, d.rng)
+        if len(matching(d.scene, many)) <= len(matching(d.scene, many) & domain):
             return None
         at = d.add(replace(many, links=links))
         verb = "are" if len(links) == 2 else d.rng.choice(("that are", "are"))
         lead = "how many {}" if kind == "count" else "are there any {}"
         tail = d.text(at, many=True)
-        if kind == "count" and verb == "are":
+        if kind == "count" and verb != "are" and d.scene.style == "clevr":
+            tail += " are there"
+        elif kind == "count":
             tail = tail.replace(" that are ", " are ", 1)
-        if kind == "count" and verb != "are":
-            tail += " are there" if d.scene.style == "clevr" else ""
-            tail = tail if d.scene.style == "clevr" else tail.replace(" that are ", " are ", 1)
-        return d.draft(f"{lead.format(tail)}?", Ask(kind, at))
+        return d.draft(f"{lead.format(tail)}?", Query(kind, at))
     return _asked_of_one(d, kind, links, domain)
 
 
 def _asked_of_one(
-    d: Drawing, kind: str, links: tuple[tuple[str, int], ...], domain: frozenset[int]
-) -> Draft | None:
+    d: DraftBuilder, kind: str, links: tuple[tuple[str, int], ...], domain: frozenset[int]
+) -> QuestionDraft | None:
     if kind == "attribute":
-        wanted = d.attribute()
+        wanted = d.askable_attribute()
         at = d.target(frozenset([wanted]), domain, links)
-        return at if at is None else d.draft(_what(d, wanted, d.text(at)), Ask(wanted, at))
+        return (
+            at
+            if at is None
+            else d.draft(_attribute_question(d, wanted, d.text(at)), Query(wanted, at))
+        )
     part = d.rng.choice(PARTS)
     at = d.target(frozenset([part]), domain, links)
     if at is None:
@@ -99,20 +97,20 @@ def _asked_of_one(
         group = d.references[at].group
         if group and group.color == color:
             return None
-        return d.draft(question, Ask("part", at, color))
+        return d.draft(question, Query("part", at, color))
     if part not in has:
         part = d.rng.choice(sorted(has))
-    if part in named_in(d.references[at]):
+    if part in words_of(d.references[at]):
         return None
     if kind == "color":
         noun = plural(part) if has[part].count > 1 else part
         question = f"what is the color of the {noun} of {d.text(at)}?"
     else:
         question = f"how many {plural(part)} does {d.text(at)} have?"
-    return d.draft(question, Ask(kind, at, part))
+    return d.draft(question, Query(kind, at, part))
 
 
-def _what(d: Drawing, wanted: str, target: str) -> str:
+def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
     if d.scene.style == "ptr":
         return f"what is the category of {target}?"
     if wanted == "material":
@@ -121,30 +119,30 @@ def _what(d: Drawing, wanted: str, target: str) -> str:
     return d.rng.choice((f"what {word} is {target}?", f"what is the {word} of {target}?"))
 
 
-def _two(d: Drawing) -> tuple[Ask, Ask, str, str] | None:
+def _two_counts(d: DraftBuilder) -> tuple[Query, Query, str, str] | None:
     """Draws two counts: of a part each (PTR), of objects each (CLEVR); with their texts."""
     if d.scene.style == "clevr":
-        counted = [d.add(kind_of_many(d.scene, d.all, d.rng)) for _ in range(2)]
+        counted = [d.add(group_description(d.scene, d.all, d.rng)) for _ in range(2)]
         first, second = (d.references[at] for at in counted)
-        if not (named_in(first) and named_in(second)) or named_in(first) == named_in(second):
+        if not (words_of(first) and words_of(second)) or words_of(first) == words_of(second):
             return None
         one, two = (d.text(at, many=True) for at in counted)
-        return Ask("count", counted[0]), Ask("count", counted[1]), one, two
+        return Query("count", counted[0]), Query("count", counted[1]), one, two
     asks, texts = [], []
     for _ in range(2):
         at = d.target()
         if at is None:
             return None
         part = d.rng.choice(sorted(d.scene.objects[d.objects[at]].parts))
-        if part in named_in(d.references[at]):
+        if part in words_of(d.references[at]):
             return None
-        asks.append(Ask("number", at, part))
+        asks.append(Query("number", at, part))
         texts.append(f"{plural(part)} in {d.text(at)}")
     return asks[0], asks[1], texts[0], texts[1]
 
 
-def _sum(d: Drawing) -> Draft | None:
-    two = _two(d)
+def _sum(d: DraftBuilder) -> QuestionDraft | None:
+    two = _two_counts(d)
     if two is None:
         return None
     comma = "," if d.scene.style == "ptr" else ""
@@ -152,10 +150,10 @@ def _sum(d: Drawing) -> Draft | None:
     return d.draft(question, *two[:2], join="sum")
 
 
-def _compare(d: Drawing) -> Draft | None:
+def _compare(d: DraftBuilder) -> QuestionDraft | None:
     if d.scene.style == "clevr" and d.rng.random() < 0.3:
         return _same_attribute(d)
-    two = _two(d)
+    two = _two_counts(d)
     if two is None:
         return None
     join = d.rng.choice(("equal", "more", "fewer", "more_by", "fewer_by"))
@@ -171,8 +169,8 @@ def _compare(d: Drawing) -> Draft | None:
     return d.draft(texts[join], *two[:2], join=join)
 
 
-def _same_attribute(d: Drawing) -> Draft | None:
-    wanted = d.attribute()
+def _same_attribute(d: DraftBuilder) -> QuestionDraft | None:
+    wanted = d.askable_attribute()
     first, second = d.target(frozenset([wanted])), d.target(frozenset([wanted]))
     if first is None or second is None:
         return None
@@ -181,11 +179,11 @@ def _same_attribute(d: Drawing) -> Draft | None:
     question = d.rng.choice(
         (f"do {one} and {two} have the same {word}?", f"does {one} have the same {word} as {two}?")
     )
-    return d.draft(question, Ask(wanted, first), Ask(wanted, second), join="equal")
+    return d.draft(question, Query(wanted, first), Query(wanted, second), join="equal")
 
 
-def _query_part(d: Drawing) -> Draft | None:
-    shared = d.attribute()
+def _query_part(d: DraftBuilder) -> QuestionDraft | None:
+    shared = d.askable_attribute()
     first = d.target(frozenset([shared]))
     if first is None:
         return None
@@ -196,38 +194,36 @@ def _query_part(d: Drawing) -> Draft | None:
             f"what is the category of the {color} part of the thing that is of the same category "
             f"as {d.text(first)}?"
         )
-        return d.draft(question, Ask("part", other, color))
-    wanted = d.attribute()
+        return d.draft(question, Query("part", other, color))
+    wanted = d.askable_attribute()
     if wanted == shared:
         return None
-    target = f"the other {d.say.words(Reference())} that is {_alike(d, shared)} as {d.text(first)}"
-    return d.draft(_what(d, wanted, target), Ask(wanted, other))
+    thing = d.phrasing.words(Reference())
+    target = f"the other {thing} that is {_sharing_words(d, shared)} as {d.text(first)}"
+    return d.draft(_attribute_question(d, wanted, target), Query(wanted, other))
 
 
-def _exist(d: Drawing) -> Draft | None:
+def _exist(d: DraftBuilder) -> QuestionDraft | None:
     found = _sharing(d)
     if found is None:
         return None
-    other, things, said = found
-    verb = "have" if said.startswith("the same number") or " of " in said[4:] else "are"
-    lead = f"are there any {things} that {verb} {said}?"
-    return d.draft(lead, Ask("exist", other))
+    other, things, condition = found
+    return d.draft(f"are there any {things} that {condition}?", Query("exist", other))
 
 
-def _count(d: Drawing) -> Draft | None:
+def _count(d: DraftBuilder) -> QuestionDraft | None:
     if d.scene.style == "ptr" and d.rng.random() < 0.35:
         return _count_of_other(d)
     found = _sharing(d)
     if found is None:
         return None
-    other, things, said = found
-    verb = "have" if said.startswith("the same number") or " of " in said[4:] else "are"
-    return d.draft(f"how many {things} {verb} {said}?", Ask("count", other))
+    other, things, condition = found
+    return d.draft(f"how many {things} {condition}?", Query("count", other))
 
 
-def _sharing(d: Drawing) -> tuple[int, str, str] | None:
-    """Draws the others that share something with an object: place, noun and what is said."""
-    kind = d.attribute()
+def _sharing(d: DraftBuilder) -> tuple[int, str, str] | None:
+    """Draws the others that share something with an object: place, noun, and what they share."""
+    kind = d.askable_attribute()
     if d.scene.style == "ptr":
         kind = d.rng.choice(("category", "color", "number"))
     part = d.rng.choice(PARTS) if kind != "category" and d.scene.style == "ptr" else None
@@ -236,18 +232,21 @@ def _sharing(d: Drawing) -> tuple[int, str, str] | None:
         return None
     if part and part not in d.scene.objects[d.objects[first]].parts:
         part = d.rng.choice(sorted(d.scene.objects[d.objects[first]].parts))
-        if part in named_in(d.references[first]):
+        if part in words_of(d.references[first]):
             return None
     other = d.add(Reference(same=(kind, part, first)))
-    things = d.say.words(Reference(), many=True)
+    things = d.phrasing.words(Reference(), many=True)
     if part:
         count = d.scene.objects[d.objects[first]].parts[part].count
         noun = plural(part) if count > 1 or kind == "number" else part
-        return other, things, f"the same {kind} of {noun} as {d.text(first)}"
-    return other, f"other {things}", f"{_alike(d, kind)} as {d.text(first)}"
+        shared = f"the same {kind} of {noun} as {d.text(first)}"
+    else:
+        things, shared = f"other {things}", f"{_sharing_words(d, kind)} as {d.text(first)}"
+    verb = "have" if shared.startswith("the same number") or " of " in shared[4:] else "are"
+    return other, things, f"{verb} {shared}"
 
 
-def _alike(d: Drawing, attribute: str) -> str:
+def _sharing_words(d: DraftBuilder, attribute: str) -> str:
     if d.scene.style == "ptr":
         return f"of the same {attribute}"
     if attribute == "material":
@@ -255,13 +254,13 @@ def _alike(d: Drawing, attribute: str) -> str:
     return f"the same {'shape' if attribute == 'category' else attribute}"
 
 
-def _count_of_other(d: Drawing) -> Draft | None:
+def _count_of_other(d: DraftBuilder) -> QuestionDraft | None:
     first = d.target()
     if first is None:
         return None
     has = d.scene.objects[d.objects[first]].parts
     part = d.rng.choice(sorted(has))
-    if part in named_in(d.references[first]):
+    if part in words_of(d.references[first]):
         return None
     other = d.add(Reference(same=("color", part, first)))
     wanted = d.rng.choice(PARTS)
@@ -270,10 +269,10 @@ def _count_of_other(d: Drawing) -> Draft | None:
         f"what is the number of the {plural(wanted)} of the thing that has the same color of "
         f"{noun} as {d.text(first)}?"
     )
-    return None if wanted == part else d.draft(question, Ask("number", other, wanted))
+    return None if wanted == part else d.draft(question, Query("number", other, wanted))
 
 
-def _analogy(d: Drawing) -> Draft | None:
+def _analogy(d: DraftBuilder) -> QuestionDraft | None:
     a, b, c = d.target(), d.target(), d.target()
     if a is None or b is None or c is None:
         return None
@@ -286,14 +285,15 @@ def _analogy(d: Drawing) -> Draft | None:
     elif kind == "exist":
         tail = f"is there an object that {it} has the same positional relation to?"
     else:
-        kind = d.attribute()
+        kind = d.askable_attribute()
         word = "shape" if kind == "category" and d.scene.style == "clevr" else kind
         tail = f"{it} has the same positional relation to an object of what {word}?"
-    return d.draft(lead + tail, Ask(kind, other))
+    return d.draft(lead + tail, Query(kind, other))
 
 
-_DRAWS: dict[Type, Callable[[Drawing], Draft | None]] = {
-    **{"short": _short, "long": _long, "sum": _sum, "compare": _compare, "logic": _logic},
+_DRAWS: dict[Type, Callable[[DraftBuilder], QuestionDraft | None]] = {
+    **{"short": partial(_chain, 1), "long": partial(_chain, 3), "sum": _sum},
+    **{"compare": _compare, "logic": _logic},
     **{"query_part": _query_part, "exist": _exist, "count": _count, "analogy": _analogy},
 }
 TYPES: tuple[Type, ...] = tuple(_DRAWS)

@@ -12,11 +12,17 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
-from thoughtgraph.bench.questions.drawing import Draft
+from thoughtgraph.bench.questions.draft_builder import QuestionDraft
+from thoughtgraph.bench.questions.gold_answers import (
+    NotUnique,
+    Queries,
+    Reference,
+    answer,
+    referents,
+)
 from thoughtgraph.bench.questions.gold_plans import gold_plan
 from thoughtgraph.bench.questions.question_types import Type, draft
-from thoughtgraph.bench.questions.scene_making import random_scene
-from thoughtgraph.bench.questions.set_logic import Asked, NotUnique, Reference, answer, meant
+from thoughtgraph.bench.questions.random_scenes import random_scene
 from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tools.scenes.scene import Scene
@@ -43,7 +49,7 @@ class SceneQuestion:
         plan: The gold plan's lines, without numbers.
         hop: The number of its steps.
         seed: What it was drawn from.
-        references: The objects it speaks of, as `set_logic.Reference` in plain JSON values.
+        references: The objects it speaks of, as `gold_answers.Reference` in plain JSON values.
         asked: What is asked of them.
     """
 
@@ -57,7 +63,7 @@ class SceneQuestion:
     hop: int
     seed: int
     references: tuple[Mapping[str, Any], ...]
-    asked: Asked
+    asked: Queries
 
     def problem(self) -> str:
         """Returns the problem as JSON text: scene, question, type; nothing of the gold."""
@@ -88,8 +94,8 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
             raise InputError(f"no {count} {kind} questions in {style} style from seed {seed}")
         scene = random_scene(style, rng)
         made = draft(kind, scene, rng)
-        gold = made and checked(scene, made)
-        if not made or not gold or too_often(given, gold, style):
+        gold = made and checked_answer(scene, made)
+        if not made or not gold or is_overused(given, gold, style):
             continue
         given[gold] += 1
         tries = 0
@@ -110,7 +116,7 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
     return questions
 
 
-def too_often(given: Mapping[str, int], gold: str, style: Style) -> bool:
+def is_overused(given: Mapping[str, int], gold: str, style: Style) -> bool:
     """Whether one more question with this answer would upset the balance.
 
     The rule of CLEVR's generator with PTR's share: an answer waits while it is given more than 1.1
@@ -121,18 +127,18 @@ def too_often(given: Mapping[str, int], gold: str, style: Style) -> bool:
     counts = sorted(given.values())
     second = counts[-2] if len(counts) > 1 else 0
     mine = given.get(gold, 0)
-    if mine > 1.1 * second or mine > _most(counts, style):
+    if mine > 1.1 * second or mine > _most_allowed(counts, style):
         return True
     after = sorted({**given, gold: mine + 1}.values())
-    return after[-1] > _most(after, style) + 1
+    return after[-1] > _most_allowed(after, style) + 1
 
 
-def _most(counts: Sequence[int], style: Style) -> float:
+def _most_allowed(counts: Sequence[int], style: Style) -> float:
     middle = counts[len(counts) // 2] if counts else 0
     return _SHARES[style] * max(5, middle)
 
 
-def checked(scene: Scene, made: Draft) -> str | None:
+def checked_answer(scene: Scene, made: QuestionDraft) -> str | None:
     """Returns the answer of a draft that meets every constraint; else None."""
     try:
         gold = answer(scene, made.references, made.asked)
@@ -141,27 +147,27 @@ def checked(scene: Scene, made: Draft) -> str | None:
     sound = (
         not (gold.isdigit() and int(gold) > 9)
         and _distinct(scene, made)
-        and _plan_gives(scene, made, gold)
-        and all(_matters(scene, without, gold) for without in _weakened(made))
+        and _plan_answers(scene, made, gold)
+        and all(_changes_answer(scene, without, gold) for without in _without_a_relation(made))
     )
     return gold if sound else None
 
 
-def _distinct(scene: Scene, made: Draft) -> bool:
+def _distinct(scene: Scene, made: QuestionDraft) -> bool:
     """Whether the references that mean one object mean different ones."""
     single = {other for each in made.references for _, other in each.links}
     single |= {other for each in made.references for other in each.like or ()}
     single |= {ask.of for ask in made.asked.asks if ask.kind not in ("count", "exist")}
-    found = [meant(scene, made.references, at) for at in sorted(single)]
+    found = [referents(scene, made.references, at) for at in sorted(single)]
     return len(set(found)) == len(found)
 
 
-def _plan_gives(scene: Scene, made: Draft, gold: str) -> bool:
+def _plan_answers(scene: Scene, made: QuestionDraft, gold: str) -> bool:
     plan = gold_plan(made.references, made.asked)
     return judge(made.question, scene, None, plan, _PAPER).answer == gold
 
 
-def _weakened(made: Draft) -> Iterator[Draft]:
+def _without_a_relation(made: QuestionDraft) -> Iterator[QuestionDraft]:
     """Yields the draft with one relation left out, for each relation that could matter.
 
     Whether there is any object among more objects is never "no" where it was "yes": such a question
@@ -182,7 +188,7 @@ def _weakened(made: Draft) -> Iterator[Draft]:
             yield made._replace(references=references)
 
 
-def _matters(scene: Scene, without: Draft, gold: str) -> bool:
+def _changes_answer(scene: Scene, without: QuestionDraft, gold: str) -> bool:
     try:
         return answer(scene, without.references, without.asked) != gold
     except (NotUnique, ValueError):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph.bench.speed.acting_waits import ACTING_WAITS
-from thoughtgraph.bench.speed.checkpoint_growth import CHECKPOINTS
+from thoughtgraph.bench.speed.checkpoint_growth import CHECKPOINTS, POSTGRES_CHECKPOINTS
 from thoughtgraph.bench.speed.corpus_search import CORPUS
 from thoughtgraph.bench.speed.game24_searches import LATENCY, RETRIES, THROUGHPUT
 from thoughtgraph.bench.speed.measurement import (
@@ -35,7 +35,7 @@ from thoughtgraph.bench.speed.rollback_waits import ROLLBACK_WAITS, SETTLED_VOTE
 
 MEASUREMENTS: tuple[Measurement, ...] = (
     *(LATENCY, RETRIES, THROUGHPUT, PORT),
-    *(CHECKPOINTS, ACTING_WAITS, ROLLBACK_WAITS, SETTLED_VOTES),
+    *(CHECKPOINTS, POSTGRES_CHECKPOINTS, ACTING_WAITS, ROLLBACK_WAITS, SETTLED_VOTES),
     *(PLAN_SEARCHES, PLAN_CHECKS, SPECULATION, CORPUS),
 )
 """All measurements, in the order in which they are taken."""
@@ -56,13 +56,16 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--endpoint", default="", help="your server, http://HOST:PORT/v1#NAME")
     parser.add_argument("--pages", default="", help="pages of a corpus, one JSON object a line")
     parser.add_argument("--questions", default="", help="questions for them, likewise")
+    parser.add_argument("--database", default="", help="a PostgreSQL server, postgresql://…:PORT")
     return parser
 
 
 def conditions(measurement: Measurement, given: argparse.Namespace) -> Conditions:
     """Returns what a measurement is taken under."""
     count = given.count or (measurement.quick if given.quick else measurement.count)
-    return Conditions(count, given.latency, given.endpoint, given.pages, given.questions)
+    return Conditions(
+        count, given.latency, given.endpoint, given.pages, given.questions, given.database
+    )
 
 
 def stored(file: Path | None) -> dict[str, Readings]:

@@ -19,15 +19,14 @@ from langchain_core.tools import BaseTool, tool
 
 import thoughtgraph as tg
 from thoughtgraph.bench.speed.critical_path import (
-    DelayedModel,
     Exchange,
-    Reply,
-    Request,
     critical_path,
     drawing,
+    exchanges,
     new_name,
 )
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
+from thoughtgraph.llm.scripted import Call, ScriptedChat
 from thoughtgraph.tools.costs import Priced
 from thoughtgraph.tools.toolbox import ToolSet
 from thoughtgraph.tools.wiki.search_tools import finish_tool
@@ -43,19 +42,19 @@ MISSES = 5
 """One call in so many fails, so that failures propagate."""
 
 
-def reply(draws: random.Random, asked: Request) -> Reply:
+def reply(draws: random.Random, call: Call) -> str:
     """Returns an action, or a judgement, drawn at random."""
     name = new_name(draws)
-    if asked.role == "generate":
+    if call.role == "generate":
         action = f"Finish[{name}]" if draws.random() < 0.02 else f"Search[{name}]"
-        return Reply(f" I go on.\nAction 1: {action}", name)
+        return f" I go on.\nAction 1: {action}"
     texts = {
         "value": f"Score: {draws.randint(1, 10)}",
         "step_eval": f"Reply: {draws.choice(['sure', 'maybe', 'impossible'])}",
         "answer_eval": "JUDGMENT: NO",
         "extract": f'["{name}"]',
     }
-    return Reply(texts.get(asked.role, name), name)
+    return texts.get(call.role, name)
 
 
 def slow_search(seconds: float, log: list[Exchange]) -> BaseTool:
@@ -83,12 +82,13 @@ async def searched(
     method: str, seed: int, latency: float, rounds: int
 ) -> tuple[float, float, list[Exchange]]:
     """Returns a search's seconds, its CPU seconds, and the log of its model and its tool."""
-    model = DelayedModel(answer=drawing(seed, reply), latency=latency)
-    tools = ToolSet([Priced(slow_search(latency / 2, model.log)), Priced(finish_tool(), 0.0)])
+    model, called = ScriptedChat(reply=drawing(seed, reply), delay=latency), list[Exchange]()
+    tools = ToolSet([Priced(slow_search(latency / 2, called)), Priced(finish_tool(), 0.0)])
     graph = tg.build(method, task="hotpotqa", model=model, tools=tools)
     began, worked = time.perf_counter(), time.process_time()
     await graph.ainvoke({"problem": QUESTION}, context={"limit_rounds": rounds})
-    return time.perf_counter() - began, time.process_time() - worked, model.log
+    spent, busy = time.perf_counter() - began, time.process_time() - worked
+    return spent, busy, [*exchanges(model, latency), *called]
 
 
 async def measured(under: Conditions) -> Readings:

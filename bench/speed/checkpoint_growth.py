@@ -1,94 +1,31 @@
-"""How time and checkpoint bytes grow with the tree.
+"""How time and checkpoint bytes grow with the tree, with LangGraph's own savers.
 
-Grows trees of a tenth, three tenths and all of --count thoughts on an instant scripted model and an
-SQLite checkpointer. The thoughts have 250 bytes: `tot_bfs` takes ten levels and ten proposals a
-state, `tot_dfs` a tree that has ten children everywhere. On crosswords `tot_dfs` tries six words
-for each row of a board, clue by clue, as the task judges it.
+Grows trees of a tenth, three tenths and all of --count thoughts; `growing_trees` says which.
 """
 
-import base64
-import hashlib
 import itertools
+import os
+import sqlite3
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import thoughtgraph as tg
-from thoughtgraph.bench.speed.critical_path import DelayedModel, Reply
-from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
-from thoughtgraph.checkpoints import opened
-from thoughtgraph.task import Prompt, Question, Task, Verdict
-from thoughtgraph.tasks.board import LABELS, SIZE
-from thoughtgraph.tasks.crosswords import Crosswords
-from thoughtgraph.tree import Path as Thoughts
+from thoughtgraph.bench.speed.growing_trees import GROWTHS, Growth
+from thoughtgraph.bench.speed.measurement import (
+    Conditions,
+    Figure,
+    Measurement,
+    Readings,
+    Unavailable,
+)
+from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
 
-LEVELS = 10
-FAN = 10
-LETTERS = 250
-DEEPEST = 5
-"""Thoughts on a path of the depth-first searches: the widest tree has room for 10,000."""
-WORDS = ("abide", "tenor", "local", "super", "organ", "mirth")
-
-SHAPES: Mapping[str, Mapping[str, Any]] = {
-    "tot_bfs": {"steps": LEVELS, "generate": "propose", "evaluate": "value", "n_evaluate": 1},
-    "tot_dfs": {
-        "steps": DEEPEST,
-        "proposal_samples": 1,
-        "n_evaluate": 1,
-        "outputs": 0,
-        "max_per_state": 100,
-        "max_records": 100_000,
-    },
-}
-"""The settings of each method that the trees grow under, whatever the task publishes."""
-ENDLESS = {"limit_requests": None, "limit_rounds": None, "limit_tokens": None}
-
-
-class Bulk:
-    """A task whose thoughts are long, distinct texts."""
-
-    id = "bulk"
-
-    def read(self, text: str) -> str:
-        """Returns the problem as it is."""
-        return text
-
-    def published(self, method: str) -> Mapping[str, Any]:
-        """Returns the shape of the tree."""
-        return SHAPES[method]
-
-    def propose(
-        self, problem: str, path: Thoughts, options: Mapping[str, Any]
-    ) -> Question[list[dict[str, Any]]]:
-        """Returns a prompt of the path's last thought; ten follow, whatever the model says."""
-        stem = path[-1]["text"] if path else problem
-        new = [{"text": noise(f"{stem}.{i}"), "raw": ""} for i in range(FAN)]
-        return Question(Prompt(stem), lambda samples: new)
-
-    def value(self, problem: str, path: Thoughts, options: Mapping[str, Any]) -> Question[Verdict]:
-        """Returns a prompt that no other state shares; all are valued alike."""
-        return Question(Prompt(path[-1]["text"]), lambda samples: Verdict(1.0, "fine"))
-
-    def output(self, problem: str, path: Thoughts) -> str | None:
-        """Returns the last thought."""
-        return path[-1]["text"] if len(path) == LEVELS else None
-
-
-def noise(seed: str) -> str:
-    """Returns a text of `LETTERS` bytes in which no compressor finds anything, as in a good one."""
-    drawn = hashlib.shake_256(seed.encode()).digest(LETTERS)
-    return base64.b64encode(drawn).decode()[:LETTERS]
-
-
-def filled(prompt: str) -> str:
-    """Plays crosswords: six words for each row that has none yet, and no clue is impossible."""
-    if "Unfilled:" not in prompt:
-        return "maybe"
-    still = prompt.rpartition("Unfilled:")[2].partition("Filled:")[0]
-    rows = [label for label in LABELS[:SIZE] if f"{label}. " in still]
-    return "\n".join(f"{row}. {word} (low)" for row in rows for word in WORDS)
+SHARES = (0.1, 0.3, 1.0)
 
 
 class Grown(NamedTuple):
@@ -96,79 +33,129 @@ class Grown(NamedTuple):
 
     thoughts: int
     seconds: float
-    stored: int
-    """Bytes of checkpoints."""
+    """Of the CPU: another program that works meanwhile counts little."""
+    size: int
+    """Bytes of its checkpoints."""
+    checkpoints: int
 
 
-async def grow(thoughts: int, method: str, task: Task, problem: str) -> Grown:
-    """Grows a tree of at least so many thoughts, or of exactly so many depth first."""
-    context = {**SHAPES[method], **ENDLESS}
-    model = DelayedModel(answer=lambda asked: Reply(filled(asked.prompt)))
-    if method == "tot_bfs":
-        context["breadth"] = breadth(thoughts)
-    else:
-        context["limit_thoughts"] = thoughts
+async def grow(growth: Growth, thoughts: int, saver: Any) -> tuple[int, float]:
+    """Grows a tree of about so many thoughts; returns how many it has, and its CPU seconds."""
+    graph = growth.graph(saver)
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    began = time.process_time()
+    given = {"problem": growth.problem}
+    out = await graph.ainvoke(given, thread, context=growth.context(thoughts))
+    return len(out["tree"]) - 1, time.process_time() - began
+
+
+async def grown_in_sqlite(growth: Growth, thoughts: int) -> Grown:
+    """Grows a tree with LangGraph's SQLite saver."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "growth.sqlite"
-        began = time.perf_counter()
-        async with opened(file) as saver:
-            graph = tg.build(method, task=task, model=model, checkpointer=saver)
-            thread: Any = {"configurable": {"thread_id": "1"}}
-            out = await graph.ainvoke({"problem": problem}, thread, context=context)
-        spent = time.perf_counter() - began
+        async with sqlite_saver(file) as saver:
+            many, seconds = await grow(growth, thoughts, saver)
+        with sqlite3.connect(file) as db:
+            (checkpoints,) = db.execute("SELECT count(*) FROM checkpoints").fetchone()
+        db.close()
         size = sum(part.stat().st_size for part in Path(folder).iterdir())
-        return Grown(len(out["tree"]) - 1, spent, size)
-
-
-def breadth(thoughts: int) -> int:
-    """Returns the smallest breadth whose tree has at least so many thoughts."""
-
-    def grown(breadth: int) -> int:
-        return sum(FAN * min(breadth, FAN ** min(level, 5)) for level in range(LEVELS))
-
-    return next(b for b in itertools.count(1) if grown(b) >= thoughts)
+        return Grown(many, seconds, size, checkpoints)
 
 
 async def measured(under: Conditions) -> Readings:
-    """Returns bytes and milliseconds a thought of the largest trees, and how much the bytes grow.
+    """Returns what a thought and a checkpoint take in the largest trees, and how the bytes grow.
 
     The last is what a thought takes at most in a tree, in times what it takes in the next smaller.
     """
     readings: dict[str, float] = {}
-    for label, method, task, most in SEARCHES:
-        bytes_each: list[float] = []
-        for share in (0.1, 0.3, 1.0):
-            size = min(round(share * under.count), most)
-            thoughts, seconds, stored = await grow(size, method, task, CLUES)
-            bytes_each.append(stored / thoughts)
-            readings[f"{label}, time"] = 1000 * seconds / thoughts
-        readings[f"{label}, checkpoints"] = bytes_each[-1]
-        growth = max(large / small for small, large in itertools.pairwise(bytes_each))
-        readings[f"{label}, checkpoints in a tree three times as large"] = growth
+    for label, growth in GROWTHS.items():
+        trees = [
+            await grown_in_sqlite(growth, min(round(share * under.count), growth.most))
+            for share in SHARES
+        ]
+        bytes_each = [tree.size / tree.thoughts for tree in trees]
+        largest = trees[-1]
+        readings |= {
+            f"{label}, thoughts": largest.thoughts,
+            f"{label}, checkpoints": bytes_each[-1],
+            f"{label}, checkpoints in a tree three times as large": max(
+                large / small for small, large in itertools.pairwise(bytes_each)
+            ),
+            f"{label}, time": 1000 * largest.seconds / largest.thoughts,
+            f"{label}, time a checkpoint": 1000 * largest.seconds / largest.checkpoints,
+        }
     return readings
 
 
-CLUES = "\n".join(f"clue {label}" for label in LABELS)
-SEARCHES: tuple[tuple[str, str, Task, int], ...] = (
-    ("tot_bfs", "tot_bfs", Bulk(), 100_000),
-    ("tot_dfs", "tot_dfs", Bulk(), 100_000),
-    ("tot_dfs on crosswords", "tot_dfs", Crosswords(), 3_000),
-)
-"""Label, method, task and the most thoughts of a tree."""
+def _figures(label: str) -> tuple[Figure, ...]:
+    return (
+        Figure(f"{label}, thoughts", ""),
+        Figure(f"{label}, checkpoints", "bytes/thought", most=8_000),
+        Figure(f"{label}, checkpoints in a tree three times as large", "x", most=1.1),
+        Figure(f"{label}, time", "CPU ms/thought"),
+        Figure(f"{label}, time a checkpoint", "CPU ms"),
+    )
+
+
+async def measured_in_postgres(under: Conditions) -> Readings:
+    """Returns what a depth-first thought takes in PostgreSQL.
+
+    Raises:
+        Unavailable: There is no server, or no driver for it.
+    """
+    if not under.database or find_spec("langgraph.checkpoint.postgres") is None:
+        raise Unavailable("it needs --database postgresql://… and the extra `postgres`")
+    async with _database(under.database) as address:
+        saver_type = import_module("langgraph.checkpoint.postgres.aio").AsyncPostgresSaver
+        opened: AbstractAsyncContextManager[Any] = saver_type.from_conn_string(
+            address, serde=CompressingSerializer()
+        )
+        async with opened as saver:
+            await saver.setup()
+            thoughts, seconds = await grow(GROWTHS["tot_dfs"], under.count, saver)
+            async with saver.conn.cursor() as cursor:
+                tables = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
+                size = 0
+                for table in tables:
+                    await cursor.execute("SELECT pg_total_relation_size(%s)", (table,))
+                    size += next(iter((await cursor.fetchone()).values()))
+    return {
+        "tot_dfs, checkpoints": size / thoughts,
+        "tot_dfs, time": 1000 * seconds / thoughts,
+    }
+
+
+@asynccontextmanager
+async def _database(server: str) -> AsyncIterator[str]:
+    """Yields the address of a new database, which is dropped in the end."""
+    name = f"thoughtgraph_speed_{os.getpid()}"
+    connect = import_module("psycopg").AsyncConnection.connect
+    async with await connect(f"{server}/postgres", autocommit=True) as connection:
+        await connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield f"{server}/{name}"
+        finally:
+            await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 CHECKPOINTS = Measurement(
     "checkpoints",
-    "bytes of SQLite and milliseconds that a thought of 250 bytes takes, as the tree grows",
+    "bytes of SQLite and CPU milliseconds that a thought of 250 bytes takes, as the tree grows",
     "trees of 1,000, 3,000 and 10,000 thoughts (--count), crosswords of 3,000 at most",
-    tuple(
-        figure
-        for label, *_ in SEARCHES
-        for figure in (
-            Figure(f"{label}, checkpoints", "bytes/thought", most=8_000),
-            Figure(f"{label}, checkpoints in a tree three times as large", "x", most=1.1),
-            Figure(f"{label}, time", "ms/thought"),
-        )
-    ),
+    tuple(figure for label in GROWTHS for figure in _figures(label)),
     count=10_000,
     quick=300,
     take=measured,
+)
+POSTGRES_CHECKPOINTS = Measurement(
+    "checkpoints_postgres",
+    "bytes of PostgreSQL, indexes included, and CPU milliseconds that a depth-first thought takes",
+    "a tree of 1,000 thoughts (--count) on the server of --database",
+    (
+        Figure("tot_dfs, checkpoints", "bytes/thought", most=8_000),
+        Figure("tot_dfs, time", "CPU ms/thought"),
+    ),
+    count=1_000,
+    quick=100,
+    take=measured_in_postgres,
 )

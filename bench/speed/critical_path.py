@@ -1,21 +1,16 @@
-"""The time a search needs at least: a chat model with a fixed latency, its log, the longest chain.
+"""The time a search needs at least: the log of a scripted model, and the longest chain in it.
 
 The critical path of a log is the longest chain of calls whose input contains an earlier output; no
 search that makes these calls can be faster. What a call waits for without showing it, a decision,
 is told to the measure by the caller.
 """
 
-import asyncio
 import random
-import time
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field
+from thoughtgraph.llm.scripted import Call, Reply, ScriptedChat
 
 
 class Exchange(NamedTuple):
@@ -35,75 +30,42 @@ Waits = Callable[[Exchange, Exchange], bool]
 """Whether a call, the second, waits for an earlier one although its input does not show it."""
 
 
-class Request(NamedTuple):
-    """What an answer of a scripted model may depend on."""
-
-    role: str
-    prompt: str
-    draw: Any
-    """The thought and the sibling that it is for."""
-    sample: int
-
-
-class Reply(NamedTuple):
-    """What a scripted model answers."""
-
-    text: str
-    shown: str = ""
-    """What later inputs show of it."""
-
-
-class DelayedModel(BaseChatModel):
-    """Answers each request by a function of it alone, after a latency, and keeps a log."""
-
-    answer: Callable[[Request], Reply]
-    latency: float = 0.0
-    n: int = 1
-    log: list[Any] = Field(default_factory=list)
-
-    @property
-    def _llm_type(self) -> str:
-        return "delayed"
-
-    def _generate(self, *given: Any, **more: Any) -> ChatResult:
-        raise NotImplementedError("asked asynchronously only")
-
-    async def _agenerate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: AsyncCallbackManagerForLLMRun | None = None,
-        **more: Any,
-    ) -> ChatResult:
-        began = time.perf_counter()
-        metadata = (run_manager.metadata if run_manager else None) or {}
-        role, draw = metadata["thoughtgraph_role"], metadata.get("thoughtgraph_draw")
-        prompt = "\n".join(str(message.content) for message in messages)
-        await asyncio.sleep(self.latency)
-        replies = [
-            self.answer(Request(role, prompt, draw, sample)) for sample in range(more.get("n", 1))
-        ]
-        shown = tuple(reply.shown for reply in replies if reply.shown)
-        self.log.append(Exchange(began, time.perf_counter(), prompt, shown, role, self.latency))
-        return ChatResult(
-            generations=[ChatGeneration(message=AIMessage(reply.text)) for reply in replies]
-        )
-
-
-def drawing(
-    seed: int, answer: Callable[[random.Random, Request], Reply]
-) -> Callable[[Request], Reply]:
-    """Returns an answer that draws at random, by seed, role, prompt and sample alone."""
-
-    def reply(asked: Request) -> Reply:
-        return answer(random.Random(f"{seed} {asked.role} {asked.prompt} {asked.sample}"), asked)
-
-    return reply
+_NAME = re.compile(r"text \d{12}")
 
 
 def new_name(draws: random.Random) -> str:
     """Returns a text that no other answer holds."""
     return f"text {draws.randrange(10**11, 10**12)}"
+
+
+def drawing(seed: int, answer: Callable[[random.Random, Call], str]) -> Reply:
+    """Returns a script that draws at random, by seed, role, prompt and sample alone."""
+
+    def reply(call: Call) -> list[str]:
+        keys = (f"{seed} {call.role} {call.prompt} {sample}" for sample in range(call.n))
+        return [answer(random.Random(key), call) for key in keys]
+
+    return reply
+
+
+def exchanges(model: ScriptedChat, latency: float) -> list[Exchange]:
+    """Returns the log of a model whose answers hold names, each made by `new_name`.
+
+    Args:
+        model: The model.
+        latency: Seconds that each answer took it.
+    """
+    return [
+        Exchange(
+            call.began,
+            call.ended,
+            call.prompt,
+            tuple(_NAME.findall("\n".join(call.texts))),
+            call.role,
+            latency,
+        )
+        for call in model.seen
+    ]
 
 
 def critical_path(log: Sequence[Exchange], waits: Waits | None = None) -> float:

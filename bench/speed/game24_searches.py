@@ -23,7 +23,7 @@ import thoughtgraph as tg
 from thoughtgraph.bench.speed.game24_server import serving
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
 from thoughtgraph.bench.speed.plain_loop import address, asker, solve
-from thoughtgraph.checkpoints import opened
+from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24.task import puzzles
 
@@ -78,7 +78,7 @@ def chat_model(under: Conditions, latency: float, fail_every: int = 0) -> Iterat
 async def sqlite() -> AsyncIterator[Any]:
     """Yields a checkpointer on a new SQLite file."""
     with tempfile.TemporaryDirectory() as folder:
-        async with opened(Path(folder) / "runs.sqlite") as saver:
+        async with sqlite_saver(Path(folder) / "runs.sqlite") as saver:
             yield saver
 
 

@@ -40,6 +40,7 @@ class Conditions:
         endpoint: A server to measure against, `http://HOST:PORT/v1#NAME`; empty: one of our own.
         pages: The pages of an offline corpus, one JSON object a line; empty: none.
         questions: Questions to search them for; empty: sentences of the pages.
+        database: A PostgreSQL server where a database may be made and dropped; empty: none.
     """
 
     count: int
@@ -47,6 +48,7 @@ class Conditions:
     endpoint: str = ""
     pages: str = ""
     questions: str = ""
+    database: str = ""
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from typing_extensions import TypedDict
 import thoughtgraph as tg
 from thoughtgraph.bench.questions.question_types import TYPES
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
-from thoughtgraph.bench.speed.critical_path import DelayedModel, Reply, Request
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
+from thoughtgraph.llm.scripted import Call, ScriptedChat
 from thoughtgraph.tasks.scenes.plan_evaluator import judge
 from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tasks.scenes.step_meaning import sense_of
@@ -44,22 +44,22 @@ PROFILES = ("paper", "grounded")
 
 
 def plan_writer(
-    questions: Sequence[SceneQuestion], fails: Callable[[Any], bool], latency: float = 0.0
-) -> DelayedModel:
+    questions: Sequence[SceneQuestion], fails: Callable[[Call], bool], latency: float = 0.0
+) -> ScriptedChat:
     """Returns a model that writes the gold plan of the question in the prompt, or a fault.
 
     Args:
         questions: The questions.
-        fails: Whether a call writes a fault, by the call's draw: thought and sibling.
+        fails: Whether a call writes a fault.
         latency: Seconds that an answer takes.
     """
     plans = {question.question: numbered(question.plan) for question in questions}
 
-    def reply(asked: Request) -> Reply:
-        question = asked.prompt.rpartition("Question: ")[2].partition("\n")[0]
-        return Reply(FAULT if fails(asked.draw) else plans[question])
+    def reply(call: Call) -> str:
+        question = call.prompt.rpartition("Question: ")[2].partition("\n")[0]
+        return FAULT if fails(call) else plans[question]
 
-    return DelayedModel(answer=reply, latency=latency)
+    return ScriptedChat(reply=reply, delay=latency)
 
 
 class Piece(NamedTuple):
@@ -121,7 +121,7 @@ async def rates(under: Conditions) -> Readings:
     """Returns how many steps a CPU second judges, and a call's cost in idle supersteps."""
     questions = generate("ptr", "sum", under.count, 1)
     calls = itertools.count(1)
-    model = plan_writer(questions, lambda draw: next(calls) % FAULTY == 0)
+    model = plan_writer(questions, lambda call: next(calls) % FAULTY == 0)
     graph = tg.build("tomt_tot", task="ptr", model=model)
     await searched(graph, questions[:1])  # warms imports up
     pieces: list[Piece] = []
@@ -185,9 +185,11 @@ async def checks(under: Conditions) -> Readings:
 async def speculated(under: Conditions) -> Readings:
     """Returns what siblings generated ahead of need cost and save, against none."""
     questions = generate("ptr", "sum", under.count, 1)
-    model = plan_writer(
-        questions, lambda draw: random.Random(repr(draw)).random() < FAULTY_SHARE, under.latency / 2
-    )
+
+    def fails(call: Call) -> bool:
+        return random.Random(repr(list(call.draw or ()))).random() < FAULTY_SHARE
+
+    model = plan_writer(questions, fails, under.latency / 2)
     graph = tg.build("tomt_tot", task="ptr", model=model)
     plain, *_ = await _ahead(graph, questions[:1], 0)  # warms imports up
     plain, requests, levels, seconds = await _ahead(graph, questions, 0)

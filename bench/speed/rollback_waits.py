@@ -21,15 +21,14 @@ from typing import Any, NamedTuple, get_args
 
 import thoughtgraph as tg
 from thoughtgraph.bench.speed.critical_path import (
-    DelayedModel,
     Exchange,
-    Reply,
-    Request,
     critical_path,
     drawing,
+    exchanges,
     new_name,
 )
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
+from thoughtgraph.llm.scripted import Call, ScriptedChat
 from thoughtgraph.settings.rollback import Ensemble
 
 QUESTION = "How many apples are left?"
@@ -45,7 +44,7 @@ FIGURES = (
 ORDERS = {"parallel": True, "one at a time": False}
 RULES: tuple[str, ...] = get_args(Ensemble)
 
-Answer = Callable[[random.Random, Request], Reply]
+Answer = Callable[[random.Random, Call], str]
 
 
 class Measured(NamedTuple):
@@ -61,24 +60,24 @@ class Measured(NamedTuple):
         return critical_path(self.log, partial(was_read, self.log) if decisions else None)
 
 
-def reply(draws: random.Random, asked: Request) -> Reply:
+def reply(draws: random.Random, call: Call) -> str:
     """Returns what the model answers: a step, a solution, or which steps are bad."""
     name = new_name(draws)
-    if asked.role == "extract_index" or "Bad step index" in asked.prompt:
+    if call.role == "extract_index" or "Bad step index" in call.prompt:
         name = f"{name}. Bad step index: {'1, 2' if draws.random() < 0.2 else 'None'}"
-    elif asked.role == "generate" and draws.random() < 0.15:
+    elif call.role == "generate" and draws.random() < 0.15:
         name = f"{name}. The final solution is {draws.randrange(3)}"
-    return Reply(name, name)
+    return name
 
 
-def spoilt(draws: random.Random, asked: Request) -> Reply:
+def spoilt(draws: random.Random, call: Call) -> str:
     """Returns a solution of one step, which its analysis finds to be bad: the least favourable."""
     name = new_name(draws)
-    if asked.role == "extract_index" or "Bad step index" in asked.prompt:
+    if call.role == "extract_index" or "Bad step index" in call.prompt:
         name = f"{name}. Bad step index: 1"
-    elif asked.role == "generate":
+    elif call.role == "generate":
         name = f"{name}. The final solution is 3"
-    return Reply(name, name)
+    return name
 
 
 def was_read(log: list[Exchange], reading: Exchange, later: Exchange) -> bool:
@@ -93,7 +92,7 @@ def was_read(log: list[Exchange], reading: Exchange, later: Exchange) -> bool:
     return any(text in reading.prompt and text in later.prompt for text in analyses)
 
 
-async def _search(model: DelayedModel, **context: Any) -> dict[str, Any]:
+async def _search(model: ScriptedChat, **context: Any) -> dict[str, Any]:
     graph = tg.build("rollback", task="gsm8k", model=model)
     return dict(await graph.ainvoke({"problem": QUESTION}, context=context))
 
@@ -107,10 +106,11 @@ async def searched(
     answer: Answer = reply,
 ) -> Measured:
     """Returns what a search took, and its model's log."""
-    model = DelayedModel(answer=drawing(seed, answer), latency=latency)
+    model = ScriptedChat(reply=drawing(seed, answer), delay=latency)
     began = time.perf_counter()
     out = await _search(model, parallel=parallel, protocol=protocol)
-    return Measured(time.perf_counter() - began, out["usage"]["levels"], model.log)
+    spent = time.perf_counter() - began
+    return Measured(spent, out["usage"]["levels"], exchanges(model, latency))
 
 
 async def large(searches: int, protocol: str) -> AsyncIterator[int]:
@@ -160,7 +160,7 @@ async def stopped(under: Conditions) -> Readings:
 
 
 async def _voted(seed: int, rule: str, *, parallel: bool, stop: bool) -> dict[str, Any]:
-    model = DelayedModel(answer=drawing(seed, reply))
+    model = ScriptedChat(reply=drawing(seed, reply))
     return await _search(model, ensemble=rule, parallel=parallel, stop_settled=stop)
 
 

@@ -8,13 +8,13 @@ from rich.console import Console
 
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.live import LiveScreen
-from thoughtgraph.cli.screen.watch import Watch
+from thoughtgraph.cli.screen.live_state import LiveState
 
 
 class Screen(Protocol):
     """Shows a search while it runs."""
 
-    def open(self, watch: Watch) -> None:
+    def open(self, live: LiveState) -> None:
         """Starts showing a picture that changes."""
         ...
 
@@ -51,7 +51,7 @@ class PlainScreen:
     def __init__(self, title: str, file: IO[str] | None = None) -> None:
         self._title, self._file = title, file
 
-    def open(self, watch: Watch) -> None:
+    def open(self, live: LiveState) -> None:
         """Writes the title; events are told as they come."""
         print(self._title, file=self._file, flush=True)
 
@@ -76,7 +76,7 @@ class PlainScreen:
 class SilentScreen:
     """Shows nothing, as `--quiet` asks for."""
 
-    def open(self, watch: Watch) -> None:
+    def open(self, live: LiveState) -> None:
         """Has nothing to start."""
 
     def tell(self, events: Iterable[Event]) -> None:

@@ -76,7 +76,7 @@ class Event(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Telling:
+class Narrator:
     """Tells how a tree came to be as it is.
 
     Args:
@@ -95,7 +95,7 @@ class Telling:
             words = text.headline(self.problem) if key == ROOT else ""
         return f"{key}: {text.short(words, LONGEST)}"
 
-    def back(
+    def went_back(
         self, node: str, before: Tree, update: Mapping[str, Any], to: str | None
     ) -> Iterator[Event]:
         """Tells where a search goes back to: along each new rollback edge, else to one thought.
@@ -120,7 +120,7 @@ class Telling:
                 node, "and nothing is left to try" if to is None else f"to {self.quote(to)}"
             )
 
-    def grown(self, before: Tree, written: Mapping[str, Any]) -> Iterator[Event]:
+    def grew(self, before: Tree, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells thoughts that are new, valued or answered by their tools."""
         born = labels(self.tree, [key for key in written if key not in before])
         for key in written:
@@ -129,8 +129,8 @@ class Telling:
                 yield self._born(new, f"{key}: {text.short(born[key], LONGEST)}")
             if "value" in new and old.get("value") != new["value"]:
                 note = text.short(new.get("note", ""), 120)
-                said = f" ({note})" if note else ""
-                yield Event("value", f"{key}: {text.value(new['value'])}{said}")
+                reason = f" ({note})" if note else ""
+                yield Event("value", f"{key}: {text.value(new['value'])}{reason}")
             if new.get("observation") and old.get("observation") != new.get("observation"):
                 kind = "fail" if new.get("failed") else "observe"
                 price = f" (cost {text.value(new['price'])})" if "price" in new else ""
@@ -151,7 +151,7 @@ class Telling:
             why = text.short(note.removeprefix(REJECTED), 200)
             yield Event(kind, f"{key}: {text.short(answer, 300)} ({why})")
 
-    def raised(self, written: Mapping[str, Any]) -> Iterator[Event]:
+    def became_dearer(self, written: Mapping[str, Any]) -> Iterator[Event]:
         """Tells which thoughts each failed call made dearer: the highest last."""
         for key, thought in written.items():
             raised = thought.get("propagation", {}).get("raised", [])
@@ -163,7 +163,7 @@ class Telling:
             if dearer:
                 yield Event(PROPAGATE, f"from {key}: {text.ids(dearer)}")
 
-    def chosen(self, node: str, before: Tree, update: Mapping[str, Any]) -> Iterator[Event]:
+    def selected(self, node: str, before: Tree, update: Mapping[str, Any]) -> Iterator[Event]:
         """Tells which thoughts were kept and which were given up."""
         pruned = [
             key

@@ -14,8 +14,8 @@ from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.screen import progress
 from thoughtgraph.cli.screen.events import QUIET, Event
 from thoughtgraph.cli.screen.layout import Row, rows
-from thoughtgraph.cli.screen.watch import Watch
-from thoughtgraph.cli.text import set_cell, shared_out, wrapped
+from thoughtgraph.cli.screen.live_state import LiveState
+from thoughtgraph.cli.text import lines_per_row, set_cell, wrapped
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Thought, Tree
 
@@ -63,17 +63,17 @@ class LiveScreen:
         self._title = title
         self._clock = clock
         self._told: deque[Event] = deque(maxlen=TOLD)
-        self._watch = Watch(SearchState)
+        self._state = LiveState(SearchState)
         self._begin = self._news = clock()
         self._live = Live(
             console=console, auto_refresh=False, get_renderable=lambda: self, transient=False
         )
 
-    def open(self, watch: Watch) -> None:
+    def open(self, live: LiveState) -> None:
         """Starts drawing."""
-        self._watch = watch
+        self._state = live
         self._news = self._clock()
-        self._begin = self._news - watch.usage.get("seconds", 0.0)
+        self._begin = self._news - live.usage.get("seconds", 0.0)
         self._live.start(refresh=True)
 
     def tell(self, events: Iterable[Event]) -> None:
@@ -89,7 +89,7 @@ class LiveScreen:
 
     def close(self) -> None:
         """Draws a last time and leaves the tree on the screen."""
-        self._watch.running.clear()
+        self._state.running.clear()
         self._live.stop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -98,11 +98,11 @@ class LiveScreen:
         fancy = options.encoding.startswith("utf")
         head = [Text(set_cell(self._title, width), style="bold")]
         foot = [self._event(event, width) for event in self._told]
-        if doing := self._watch.doing():
+        if doing := self._state.doing():
             foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
             waited = self._clock() - self._news
-            if self._watch.works or waited >= PATIENCE:
-                bar = progress.line(self._watch.works, waited, fancy=fancy)
+            if self._state.slots or waited >= PATIENCE:
+                bar = progress.line(self._state.slots, waited, fancy=fancy)
                 foot.append(Text(set_cell(f"  {bar}", width), style="yellow"))
         foot.append(Text(set_cell(self._counters(), width), style="dim"))
         room = max(1, console.size.height - len(head) - len(foot) - 1)
@@ -110,20 +110,20 @@ class LiveScreen:
         yield Group(*[*head, *tree, *foot][: max(1, console.size.height - 1)])
 
     def _at_work(self) -> list[str]:
-        return [key for task in self._watch.running.values() for key in task.thoughts]
+        return [key for task in self._state.running.values() for key in task.thoughts]
 
     def _tree(self, room: int, width: int, fancy: bool) -> list[Text]:
         """Returns the lines of the tree; long labels take the lines that are left over."""
-        shown = rows(self._watch.tree, self._watch.focus, room)
-        named = labels(self._watch.tree, [row.key for row in shown if row.key is not None])
-        columns = [_column(row, self._watch.tree, width) for row in shown]
+        shown = rows(self._state.tree, self._state.focus, room)
+        named = labels(self._state.tree, [row.key for row in shown if row.key is not None])
+        columns = [_column(row, self._state.tree, width) for row in shown]
         briefs = [named.get(row.key or ROOT, "") for row in shown]
         words = [self._words(row, label, 400) for row, label in zip(shown, briefs, strict=True)]
         wanted = [
             len(wrapped(label, column.label)) if row.key else 1
             for row, label, column in zip(shown, words, columns, strict=True)
         ]
-        given = shared_out(wanted, room)
+        given = lines_per_row(wanted, room)
         deeper = [*(len(row.guides) for row in shown[1:]), 0]
         lines: list[Text] = []
         for at, (row, column, most) in enumerate(zip(shown, columns, given, strict=True)):
@@ -142,7 +142,7 @@ class LiveScreen:
             room = column.label + column.number + 2
             yield Text.assemble((guides, "dim"), (set_cell(f"… {row.words}", room), "dim"))
             return
-        thought = self._watch.tree[row.key]
+        thought = self._state.tree[row.key]
         mark, style = self._mark(row.key, thought, fancy)
         first, *more = wrapped(label, column.label, most)
         number = _numbers(thought).rjust(column.number)
@@ -158,8 +158,8 @@ class LiveScreen:
 
     def _words(self, row: Row, label: str, steps: int) -> str:
         if row.key is None or row.key == ROOT:
-            return text.short(text.headline(self._watch.state.get("problem", "")), 400)
-        thought = self._watch.tree[row.key]
+            return text.short(text.headline(self._state.state.get("problem", "")), 400)
+        thought = self._state.tree[row.key]
         fate, call = _fate(thought), text.action(thought)
         words = label + (f" {call}" if call else "")
         shown = text.short(words, steps if fate else 400)
@@ -170,7 +170,7 @@ class LiveScreen:
             return self._spinner(fancy), "yellow"
         status = thought.get("status", "open")
         mark = (_MARKS if fancy else _ASCII_MARKS).get(status, "?")
-        if status == "open" and key in (self._watch.state.get("frontier") or ()):
+        if status == "open" and key in (self._state.state.get("frontier") or ()):
             return "●" if fancy else "*", "cyan"
         return mark, "red" if thought.get("failed") else _STYLES.get(status, "")
 
@@ -183,7 +183,7 @@ class LiveScreen:
         return Text(set_cell(f"{event.kind} {event.about}", width), style=style)
 
     def _counters(self) -> str:
-        usage = self._watch.usage
+        usage = self._state.usage
         tokens = usage.get("prompt_tokens", 0) + usage.get("completion_tokens", 0)
         known = [
             text.count(usage.get("thoughts", 0), "thought"),

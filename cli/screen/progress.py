@@ -1,4 +1,4 @@
-"""How far the model is with what was asked: a bar for the time between two events.
+"""How far the embedded model is: its weights that are fetched, and what it was asked.
 
 The embedded model tells how much of a prompt it has read and how much it has written. Of any other
 endpoint nothing is known but the time that has passed, and nothing else is shown.
@@ -6,12 +6,14 @@ endpoint nothing is known but the time that has passed, and nothing else is show
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import httpx
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from thoughtgraph.cli import text
 from thoughtgraph.llm.endpoints import EMBEDDED
-from thoughtgraph.llm.local import Work, works_of
 from thoughtgraph.llm.port import ChatPort
 
 EVERY = 0.5
@@ -24,7 +26,43 @@ CELLS_A_SECOND = 2
 SLIDE = 6
 """Cells of the block that slides along it (ours)."""
 
-Report = Callable[[Sequence[Work]], None]
+TENTHS = 10
+"""Lines that a fetch takes where nothing can be drawn."""
+
+
+class Slot(NamedTuple):
+    """How far a server is with one completion, in tokens."""
+
+    read: int
+    """Tokens of the prompt read so far; what it kept from an earlier prompt counts as read. How
+    many there are in all it does not say."""
+    written: int
+    """Tokens of the completion so far."""
+    most: int
+    """How many it may become at most."""
+
+
+def slots_of(report: object) -> list[Slot]:
+    """Returns what llama.cpp's `/slots` says of the completions it is working on.
+
+    Args:
+        report: The parsed answer; whatever is no such report counts as no work.
+    """
+    found: list[Slot] = []
+    for slot in report if isinstance(report, list) else ():
+        try:
+            if not slot["is_processing"]:
+                continue
+            [after] = slot["next_token"]
+            written, left = int(after["n_decoded"]), int(after["n_remain"])
+            read = int(slot["n_prompt_tokens_cache"]) + int(slot["n_prompt_tokens_processed"])
+        except (KeyError, TypeError, ValueError):
+            continue
+        found.append(Slot(read, written, written + max(0, left)))
+    return found
+
+
+Report = Callable[[Sequence[Slot]], None]
 
 
 async def follow(ports: Sequence[ChatPort], report: Report) -> None:
@@ -40,31 +78,31 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
         return
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         while True:
-            found: list[Work] = []
+            found: list[Slot] = []
             for address in addresses:
                 try:
                     answer = await client.get(f"{address.removesuffix('/v1')}/slots")
-                    found += works_of(answer.json())
+                    found += slots_of(answer.json())
                 except (httpx.HTTPError, ValueError):
                     continue
             report(found)
             await asyncio.sleep(EVERY)
 
 
-def line(works: Sequence[Work], waited: float, *, fancy: bool = True) -> str:
+def line(slots: Sequence[Slot], waited: float, *, fancy: bool = True) -> str:
     """Returns the bar and what it says.
 
     Args:
-        works: What the model is known to work on; empty: nothing is known.
+        slots: What the model is known to work on; empty: nothing is known.
         waited: Seconds since something last happened.
         fancy: Whether the terminal shows more than ASCII.
     """
-    writing = [work for work in works if work.written]
+    writing = [slot for slot in slots if slot.written]
     if writing:
-        done, most = sum(work.written for work in writing), sum(work.most for work in writing)
+        done, most = sum(slot.written for slot in writing), sum(slot.most for slot in writing)
         words = f"{text.count(done, 'token')} written, {most:,} at most"
-    elif works:
-        words = f"{text.count(sum(work.read for work in works), 'prompt token')} read"
+    elif slots:
+        words = f"{text.count(sum(slot.read for slot in slots), 'prompt token')} read"
     else:
         words = "waiting for the model"
     return f"{_sliding(waited, fancy)} {words}, {waited:.0f} s"
@@ -77,3 +115,57 @@ def _sliding(waited: float, fancy: bool) -> str:
     at = min(gone, 2 * room - gone)
     full, empty = ("━", "─") if fancy else ("#", "-")
     return empty * at + full * SLIDE + empty * (room - at)
+
+
+class FetchBar:
+    """Shows weights that are fetched: a bar in a terminal that draws, a line each tenth elsewhere.
+
+    Args:
+        console: Where to.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._drawn = console.is_terminal and not console.is_dumb_terminal
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=20),
+            DownloadColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+        )
+        self._loading = console.status("loading the model")
+        self._seen = -1
+
+    def __enter__(self) -> "FetchBar":
+        """Says that a model is loaded until there is news of its weights."""
+        if self._drawn:
+            self._loading.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Takes the bar away."""
+        self._loading.stop()
+        if self._progress.live.is_started:
+            self._progress.stop()
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        """Takes news of a fetch."""
+        if not self._drawn:
+            tenth = TENTHS * done // total
+            if tenth > self._seen:
+                self._seen = tenth
+                words = f"fetching  {text.line(what)}: {text.size(done)} of {text.size(total)}"
+                self._console.print(words, markup=False)
+            return
+        if self._seen < 0:
+            self._seen = 0
+            self._loading.stop()
+            self._console.print(f"fetching {text.line(what)}", markup=False)
+            self._progress.add_task("", total=total)
+            self._progress.start()
+        self._progress.update(self._progress.task_ids[0], completed=done)
+        if done == total:
+            self._progress.stop()
+            self._loading.start()

@@ -5,7 +5,13 @@ from typing import Any, NamedTuple, Never
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Hints
-from thoughtgraph.cli.viewer.roles import Render, Search, alone, judgements, special
+from thoughtgraph.cli.viewer.roles import (
+    PromptSource,
+    Render,
+    action_hints,
+    extraction_or_conclusion,
+    judgements,
+)
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
 from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.method import load
@@ -14,7 +20,7 @@ from thoughtgraph.parts import Parts
 from thoughtgraph.task import Outputs, Prompt, Question, Task, Values, Votes, extras
 from thoughtgraph.tree import ROOT, Tree, path_to
 
-Result = Mapping[str, Any]
+StoredResult = Mapping[str, Any]
 """What `thoughtgraph solve --json` writes."""
 
 FOREIGN = (ThoughtgraphError, LookupError, AttributeError, TypeError, ValueError)
@@ -32,40 +38,31 @@ class Rendered(NamedTuple):
     """The messages as one text."""
 
 
-def prompts_of(result: Result, key: str) -> list[Rendered]:
-    """Returns the prompts that made and judged a thought, and drew its lesson, in that order.
-
-    Args:
-        result: A stored result.
-        key: Id of the thought; the root has no prompts.
-
-    Returns:
-        The prompts, without those that cannot be rendered here (the task is not registered, the
-        method has no generator) and without a judgement that needed no request.
-    """
-    return Renderer(result).prompts(key)
-
-
 class Renderer:
     """Renders the prompts of one result, each expansion and each vote once.
 
+    What cannot be rendered here is left out: the task is not registered, or the method generates
+    nothing.
+
     Args:
         result: A stored result.
     """
 
-    def __init__(self, result: Result) -> None:
+    def __init__(self, result: StoredResult) -> None:
         self._problem: str = result["problem"]
         self._tree: Tree = result["tree"]
         self._eldest = {t.get("parent"): key for key, t in reversed(self._tree.items())}
         self._settings = {**result["settings"], "task": result["task"]}
         self._task = _known_task(result["task"])
         self._ask, needs = _known_method(result["method"], self._settings)
-        self._search = None
+        self._source = None
         if self._task is not None:
-            self._search = Search(self._task, self._problem, self._tree, self._settings, needs)
+            self._source = PromptSource(
+                self._task, self._problem, self._tree, self._settings, needs
+            )
         self._known: dict[tuple[str, object], list[Rendered]] = {}
 
-    def missing(self) -> str | None:
+    def unavailable(self) -> str | None:
         """Returns why no prompts can be shown; None when they can be."""
         if self._task is None:
             return (
@@ -75,49 +72,59 @@ class Renderer:
         return None
 
     def prompts(self, key: str) -> list[Rendered]:
-        """Returns the prompts that made and judged a thought."""
+        """Returns the prompts that made and judged a thought, and drew its lesson, in that order.
+
+        The root has none, nor has a judgement that needed no request.
+        """
         thought = self._tree[key]
         parent = thought.get("parent")
         if parent is None:
             return []
         call = thought.get("created_by", {}).get("expansion", 0)
-        return [*self._made(key, parent, call), *self._action(key, parent), *self._judgement(key)]
+        return [
+            *self._creation(key, parent, call),
+            *self._action(key, parent),
+            *self._judgement(key),
+        ]
 
     def expansion(self, key: str) -> list[Rendered]:
         """Returns the prompt that asked for the first children of a thought."""
         eldest = self._eldest.get(key)
         if eldest is None:
-            return self._asked(key, 0, self._taught(key))
+            return self._expansion(key, 0, self._experiences(key))
         call = self._tree[eldest].get("created_by", {}).get("expansion", 0)
-        return self._made(eldest, key, call)
+        return self._creation(eldest, key, call)
 
-    def _made(self, key: str, parent: str, call: int) -> list[Rendered]:
+    def _creation(self, key: str, parent: str, call: int) -> list[Rendered]:
         """Returns the prompt that made a thought; a draft that was given was not asked for."""
         if parent == ROOT and self._settings.get("draft"):
             return []
-        if self._search is not None and (found := special(self._search, key)) is not None:
+        if (
+            self._source is not None
+            and (found := extraction_or_conclusion(self._source, key)) is not None
+        ):
             role, render = found
-            return self._once(role, key, render)
+            return self._cached(role, key, render)
         shown = self._tree[key].get("shown")
         if shown is None:
-            return self._asked(parent, call, self._taught(key))
+            return self._expansion(parent, call, self._experiences(key))
         hints = hints_of(self._tree, shown)
-        return self._once("generate", key, lambda: self._generation(parent, call, (), hints))
+        return self._cached("generate", key, lambda: self._generation(parent, call, (), hints))
 
     def _action(self, key: str, parent: str) -> list[Rendered]:
         """Returns the prompt that asked for a thought's action alone, if one did."""
-        if self._search is None or (hints := alone(self._search, key)) is None:
+        if self._source is None or (hints := action_hints(self._source, key)) is None:
             return []
-        return self._once("act", key, lambda: self._generation(parent, 0, (), hints))
+        return self._cached("act", key, lambda: self._generation(parent, 0, (), hints))
 
-    def _taught(self, key: str) -> tuple[str, ...]:
+    def _experiences(self, key: str) -> tuple[str, ...]:
         """Returns the experiences that the prompt of a thought contained."""
         return tuple(self._tree[key].get("experiences", ()))
 
-    def _asked(self, key: str, call: int, taught: tuple[str, ...]) -> list[Rendered]:
+    def _expansion(self, key: str, call: int, taught: tuple[str, ...]) -> list[Rendered]:
         """Returns the prompt of one of a thought's expansions, with the experiences in it."""
         about = (key, call, taught)
-        return self._once("generate", about, lambda: self._generation(key, call, taught))
+        return self._cached("generate", about, lambda: self._generation(key, call, taught))
 
     def answering(self, answer: str | None) -> str | None:
         """Returns the id of the best thought that gives an answer, None when none does."""
@@ -134,7 +141,7 @@ class Renderer:
         except FOREIGN:
             return None
 
-    def _once(
+    def _cached(
         self, role: str, about: object, render: Callable[[], Prompt | object | None]
     ) -> list[Rendered]:
         if (role, about) not in self._known:
@@ -163,22 +170,22 @@ class Renderer:
         if self._settings.get("evaluate") == "vote":
             if isinstance(task, Votes) and "value" in thought:
                 depth = thought["depth"]
-                return self._once("vote", depth, lambda: self._vote(task, depth))
+                return self._cached("vote", depth, lambda: self._vote(task, depth))
         elif found := self._other_judgements(key):
             return [
                 each
                 for at, (role, render) in enumerate(found)
-                for each in self._once(role, (key, at), render)
+                for each in self._cached(role, (key, at), render)
             ]
         elif isinstance(task, Values) and thought.get("verdicts"):
             path = path_to(self._tree, key)
             settings = self._settings
-            return self._once("value", key, lambda: task.value(self._problem, path, settings))
+            return self._cached("value", key, lambda: task.value(self._problem, path, settings))
         return []
 
     def _other_judgements(self, key: str) -> list[tuple[str, Render]]:
         try:
-            return [] if self._search is None else list(judgements(self._search, key))
+            return [] if self._source is None else list(judgements(self._source, key))
         except FOREIGN:
             return []
 

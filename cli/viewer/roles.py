@@ -18,7 +18,7 @@ ESTIMATES = {"value": "itot", "step_eval": "fgdip", "score": "level_tot"}
 """In whose style the roles estimate a path."""
 
 
-class Search(NamedTuple):
+class PromptSource(NamedTuple):
     """What prompts are rendered from."""
 
     task: Task
@@ -33,29 +33,29 @@ class Search(NamedTuple):
         return hints_of(self.tree, self.tree[key].get("shown", {}), thought)
 
 
-def special(search: Search, key: str) -> tuple[str, Render] | None:
+def extraction_or_conclusion(source: PromptSource, key: str) -> tuple[str, Render] | None:
     """Returns the role and prompt that made a thought, where it was no ordinary generation."""
-    task, problem, settings = search.task, search.problem, search.settings
-    thought = search.tree[key]
+    task, problem, settings = source.task, source.problem, source.settings
+    thought = source.tree[key]
     made = str(thought.get("created_by", {}).get("node"))
     if made in WANTED and isinstance(task, Moves):
-        path, hints = path_to(search.tree, thought["parent"] or ""), Hints(wanted=WANTED[made])
+        path, hints = path_to(source.tree, thought["parent"] or ""), Hints(wanted=WANTED[made])
         return made, lambda: task.move(problem, path, "fgdip", settings, hints)
     return None
 
 
-def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
+def judgements(source: PromptSource, key: str) -> Iterator[tuple[str, Render]]:
     """Yields the roles and prompts of a thought's judgements other than ToT's value and vote."""
-    task, problem, settings = search.task, search.problem, search.settings
-    thought, path = search.tree[key], path_to(search.tree, key)
+    task, problem, settings = source.task, source.problem, source.settings
+    thought, path = source.tree[key], path_to(source.tree, key)
     answer, asked = thought.get("answer") or "", thought.get("usage", {})
     if isinstance(task, Estimates):
         # A value of iToT may be an earlier one's: the thought itself asked for none then.
-        valued = "value" in thought and {Acts, Estimates} <= search.needs
+        valued = "value" in thought and {Acts, Estimates} <= source.needs
         for role, style in ESTIMATES.items():
             if valued if role == "value" else role in asked:
                 yield role, partial(task.estimate, problem, path, style, settings)
-    if Inspects in search.needs and isinstance(task, Inspects) and "value" in thought:
+    if Inspects in source.needs and isinstance(task, Inspects) and "value" in thought:
         parts = (question.prompt for question in task.inspect(problem, path, settings))
         for prompt in dict.fromkeys(parts):
             yield "value", partial(_same, prompt)
@@ -69,15 +69,15 @@ def judgements(search: Search, key: str) -> Iterator[tuple[str, Render]]:
     if isinstance(task, Reviews) and "analysis_raw" in thought:
         yield "extract_index", lambda: task.analyse(problem, path, settings)
     if "lesson" in thought and isinstance(task, Reflects):
-        yield "reflect", lambda: task.reflect(problem, path, settings, search.hints(key))
+        yield "reflect", lambda: task.reflect(problem, path, settings, source.hints(key))
 
 
 def _same(prompt: Prompt) -> Prompt:
     return prompt
 
 
-def alone(search: Search, key: str) -> Hints | None:
+def action_hints(source: PromptSource, key: str) -> Hints | None:
     """Returns the hints of the prompt that asked for a thought's action alone, if one did."""
-    thought: Thought = search.tree[key]
+    thought: Thought = source.tree[key]
     asked = "act" in thought.get("usage", {})
-    return search.hints(key, thought["text"] or UNSAID) if asked else None
+    return source.hints(key, thought["text"] or UNSAID) if asked else None

@@ -11,8 +11,8 @@ from httpx2 import URL, Response
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from thoughtgraph.llm.bodies import bound
 from thoughtgraph.llm.failures import Unacceptable
+from thoughtgraph.llm.response_bodies import bound
 
 if TYPE_CHECKING:
     # They take longer to import than everything else that is needed to check a command line.

@@ -4,31 +4,32 @@
 |---|---|
 | `local`, `local:smollm2`, `local:PATH.gguf` | llama.cpp inside this process |
 | `openai:NAME` | OpenAI, or `$OPENAI_BASE_URL`, with `$OPENAI_API_KEY` |
-| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with its key (`llm.keys`) |
+| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with its key (`llm.api_keys`) |
 | `PROVIDER:NAME`, such as `anthropic:NAME` | LangChain's model, with the provider's package, key |
 """
 
 import os
 from dataclasses import asdict
 from functools import partial
-from os.path import expanduser
-from pathlib import Path
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm import local, weights
-from thoughtgraph.llm.cache import AnswerCache
+from thoughtgraph.llm.answer_cache import AnswerCache
+from thoughtgraph.llm.api_keys import key_for
 from thoughtgraph.llm.connections import endpoint_of
-from thoughtgraph.llm.keys import key_for
 from thoughtgraph.llm.limiter import Rates, shared_limiter
 from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.prices import FREE
-from thoughtgraph.llm.providers import provided
 from thoughtgraph.llm.retry import Retry, ServedRetry
-from thoughtgraph.llm.specifiers import FORMS, WEIGHTS, check_specifier, default_specifier
+from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier
+
+if TYPE_CHECKING:
+    from thoughtgraph.llm.weights import Progress
 
 LOCAL_TIMEOUT = 600.0
 """Seconds the embedded model has for one answer (ours): others may be decoded before it."""
@@ -45,7 +46,7 @@ def port_for(
     replay: Replay = "off",
     rates: Rates | None = None,
     retry: Retry | None = None,
-    progress: weights.Progress | None = None,
+    progress: "Progress | None" = None,
     served_as: str = "",
 ) -> ChatPort:
     """Returns the port to a model.
@@ -90,15 +91,12 @@ def port_for(
     return made
 
 
-def _local(rest: str, port: "partial[ChatPort]", progress: weights.Progress | None) -> ChatPort:
-    if rest.endswith(WEIGHTS):
-        path = Path(expanduser(rest))
-    else:
-        path = weights.find(rest or "local", progress=progress)
-    server = local.serve(path)
+def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") -> ChatPort:
+    # Only who asks for the embedded model loads what serves it.
+    server = import_module("thoughtgraph.llm.local").serve_named(name or "local", progress)
     return port(
         _chat(server.model, server.base_url, PLACEHOLDER_KEY, timeout=LOCAL_TIMEOUT),
-        name=rest or "local",
+        name=name or "local",
         # Not the address: its port is another one each time, and a recorded run is to be found.
         endpoint=EMBEDDED,
         limiter=shared_limiter(server.base_url, Rates(concurrency=None, samples=server.samples)),
@@ -122,7 +120,9 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
             cache=False,
         )
     if kind not in ("http", "https"):
-        return provided(specifier, FORMS)
+        # LangChain's `init_chat_model` takes half a second to import.
+        provider_models = import_module("thoughtgraph.llm.provider_models")
+        return cast("BaseChatModel", provider_models.provider_model(specifier, FORMS))
     address, _, name = specifier.partition("#")
     return _chat(name, address, key_for(address) or PLACEHOLDER_KEY)
 

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
-from thoughtgraph.llm.cache import Answer, digest
+from thoughtgraph.llm.answer_cache import Answer, digest
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from os.path import expanduser
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.llm.memory import free_memory
+from thoughtgraph.llm import weights
+from thoughtgraph.llm.free_memory import free_memory
+from thoughtgraph.llm.specifiers import WEIGHTS
 
 SLOTS = 8
 """Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing.
@@ -49,39 +52,23 @@ class Endpoint:
     samples: int = SLOTS
 
 
-class Work(NamedTuple):
-    """How far a server is with one completion, in tokens."""
-
-    read: int
-    """Tokens of the prompt read so far; what it kept from an earlier prompt counts as read. How
-    many there are in all it does not say."""
-    written: int
-    """Tokens of the completion so far."""
-    most: int
-    """How many it may become at most."""
+_starting = threading.Lock()
 
 
-def works_of(slots: object) -> list[Work]:
-    """Returns what llama.cpp's `/slots` says of the completions it is working on.
+def serve_named(name: str, progress: weights.Progress | None = None) -> Endpoint:
+    """Returns the server of weights by their name in a specifier, or of a GGUF file by its path.
 
     Args:
-        slots: The parsed answer; whatever is no such report counts as no work.
+        name: The name or path.
+        progress: Told about weights that are assembled or downloaded.
+
+    Raises:
+        ModelUnavailable: The weights cannot be had here, or not be served.
+        UnknownName: There are no weights of that name.
     """
-    found: list[Work] = []
-    for slot in slots if isinstance(slots, list) else ():
-        try:
-            if not slot["is_processing"]:
-                continue
-            [after] = slot["next_token"]
-            written, left = int(after["n_decoded"]), int(after["n_remain"])
-            read = int(slot["n_prompt_tokens_cache"]) + int(slot["n_prompt_tokens_processed"])
-        except (KeyError, TypeError, ValueError):
-            continue
-        found.append(Work(read, written, written + max(0, left)))
-    return found
-
-
-_starting = threading.Lock()
+    if name.endswith(WEIGHTS):
+        return serve(Path(expanduser(name)))
+    return serve(weights.find(name, progress=progress))
 
 
 def serve(path: Path) -> Endpoint:

@@ -12,8 +12,8 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
 from thoughtgraph.errors import InputError, ModelError, ReplayMiss
-from thoughtgraph.llm import paid
-from thoughtgraph.llm.cache import Answer, AnswerCache, MemoryCache, digest
+from thoughtgraph.llm import paid_answers
+from thoughtgraph.llm.answer_cache import Answer, AnswerCache, MemoryCache, digest
 from thoughtgraph.llm.connections import (
     Connections,
     arguments_of,
@@ -34,12 +34,12 @@ from thoughtgraph.llm.exchange import (
     longest,
     read,
 )
-from thoughtgraph.llm.flights import Flights
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.prices import Price, listed
+from thoughtgraph.llm.prices import Price, public_price
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.llm.samples import Samples
+from thoughtgraph.llm.sampling import SampleCollector
+from thoughtgraph.llm.single_flight import SingleFlight
 from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
@@ -51,7 +51,7 @@ Replay = Literal["off", "record", "replay"]
 """`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 
 MOST_CHOICES = 128
-"""Samples a request to OpenAI may ask for."""
+"""SampleCollector a request to OpenAI may ask for."""
 
 
 class ChatPort:
@@ -114,7 +114,7 @@ class ChatPort:
                 "parameters": model._identifying_params,
             }
         )
-        self._flights = Flights()
+        self._single_flight = SingleFlight()
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows.
@@ -124,7 +124,9 @@ class ChatPort:
         if self._price is not None:
             return self._price
         # By the model's own name and address: a server's clients know it by another.
-        return listed(model_name(self.model), endpoint_of(self.model), provider_of(self.model))
+        return public_price(
+            model_name(self.model), endpoint_of(self.model), provider_of(self.model)
+        )
 
     async def sample(
         self,
@@ -169,7 +171,7 @@ class ChatPort:
         key = self._key(request, "" if keep else scope) if keep or draw is None else ""
         if draw is not None:
             return list((await self._find(request, key, meter, keep=keep))["texts"])
-        async with self._flights.join(key, meter) as flight:
+        async with self._single_flight.join(key, meter) as flight:
             if not flight.done():
                 flight.set_result(await self._find(request, key, meter, keep=keep))
             else:
@@ -208,7 +210,7 @@ class ChatPort:
         """Asks until all samples are there: by one call, where the server returns several."""
         if request.n == 1:
             return await self._call(request, 0, 1, meter)
-        samples = Samples(request.n)
+        samples = SampleCollector(request.n)
         while calls := samples.calls(self._most):
             sent = (self._call(request, at, n, meter) for at, n in calls)
             samples.add(await asyncio.gather(*sent, return_exceptions=True))
@@ -221,8 +223,8 @@ class ChatPort:
 
     async def _call(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Makes one call, again after passing faults, for n samples from index `at` on."""
-        kept = paid.in_use()
-        name = paid.name_of(request, at) if kept else ""
+        kept = paid_answers.in_use()
+        name = paid_answers.name_of(request, at) if kept else ""
         if kept and (known := kept.take(name, n)):
             meter.check()
             return counted(known, request, self.name, meter)

@@ -21,7 +21,7 @@ PROBE = 1_000
 """Tokens of the request whose price is looked up (ours): some models get dearer with length."""
 
 
-def listed(model: str, endpoint: str, provider: str = "") -> Price | None:
+def public_price(model: str, endpoint: str, provider: str = "") -> Price | None:
     """Returns the public price of a model, without discounts for prompts that are cached.
 
     Args:
@@ -48,7 +48,7 @@ def listed(model: str, endpoint: str, provider: str = "") -> Price | None:
     return float(found.input_price * each), float(found.output_price * each)
 
 
-class Priced(Protocol):
+class PricedModel(Protocol):
     """A model with a name and, perhaps, a known price."""
 
     @property
@@ -61,7 +61,7 @@ class Priced(Protocol):
         ...
 
 
-def prices_of(models: Iterable[Priced], own: Mapping[str, Sequence[float]]) -> Prices:
+def prices_of(models: Iterable[PricedModel], own: Mapping[str, Sequence[float]]) -> Prices:
     """Returns the prices by which a run's dollars are counted.
 
     Args:
@@ -77,7 +77,7 @@ def prices_of(models: Iterable[Priced], own: Mapping[str, Sequence[float]]) -> P
     return prices
 
 
-def unknown(prices: Mapping[str, object]) -> list[str]:
+def unpriced(prices: Mapping[str, object]) -> list[str]:
     """Returns the models whose price nobody knows."""
     return [name for name, price in prices.items() if price is None]
 
@@ -91,7 +91,7 @@ def check_limit(prices: Prices) -> None:
     Raises:
         SettingError: One of them is unknown.
     """
-    if names := unknown(prices):
+    if names := unpriced(prices):
         raise SettingError(
             f"a limit on dollars needs the price of {' and '.join(map(repr, names))}, which is not "
             "known; give it, in dollars a million prompt and completion tokens, by the setting "
@@ -112,5 +112,7 @@ def dollars(spent: float | None, prices: Mapping[str, object]) -> str:
         prices: The prices of its models.
     """
     if spent is None:
-        return f"dollars unknown (no price of {', '.join(unknown(prices)) or 'the model'} is known)"
+        return (
+            f"dollars unknown (no price of {', '.join(unpriced(prices)) or 'the model'} is known)"
+        )
     return f"${spent:.4f}" if spent else "$0"

@@ -44,6 +44,8 @@ class Call:
     """When it came, by `time.perf_counter`."""
     ended: float = 0.0
     """When it was answered."""
+    texts: Sequence[str] = ()
+    """What it was answered; empty until then."""
 
 
 Reply = Callable[[Call], Text]
@@ -108,7 +110,8 @@ class ScriptedChat(BaseChatModel):
         try:
             if delay := self.delay(call) if callable(self.delay) else self.delay:
                 await asyncio.sleep(delay)
-            return _result(call, self.texts(call))
+            call.texts = self.texts(call)
+            return _result(call)
         finally:
             self._in_flight -= 1
             call.ended = time.perf_counter()
@@ -134,13 +137,13 @@ class ScriptedChat(BaseChatModel):
         return self.reply[call.role]
 
 
-def _result(call: Call, texts: Sequence[str]) -> ChatResult:
-    """Returns texts as a server's answer, their size estimated."""
+def _result(call: Call) -> ChatResult:
+    """Returns what a call was answered as a server's answer, its size estimated."""
     usage = {
         "prompt_tokens": len(call.prompt) // LETTERS_A_TOKEN,
-        "completion_tokens": sum(map(len, texts)) // LETTERS_A_TOKEN,
+        "completion_tokens": sum(map(len, call.texts)) // LETTERS_A_TOKEN,
     }
     return ChatResult(
-        generations=[ChatGeneration(message=AIMessage(text)) for text in texts],
+        generations=[ChatGeneration(message=AIMessage(text)) for text in call.texts],
         llm_output={"token_usage": usage},
     )

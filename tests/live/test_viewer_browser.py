@@ -19,7 +19,8 @@ from support.stepping import mistaken
 from support.stored import bushy, failing, small, stored
 
 import thoughtgraph as tg
-from thoughtgraph.cli.viewer import page, prompts_of
+from thoughtgraph.cli.viewer.page import page
+from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.tree import grow
 
 LOG = logging.getLogger(__name__)
@@ -186,7 +187,7 @@ def test_click_shows_prompts_raw_answer_and_cost(show: Show):
     assert "make it and 1 sibling" in seen.panel()
     assert seen.unfold("What the model wrote") == "so: 10 - 4"
     assert seen.unfold("What the evaluator wrote") == "sure"
-    made, judged = prompts_of(result, "1")
+    made, judged = Renderer(result).prompts("1")
     assert seen.unfold("Prompt that made it") == made.text
     assert seen.unfold("Prompt that judged it") == judged.text
 
@@ -201,7 +202,7 @@ def test_shared_beginnings_of_prompts_come_back_whole(show: Show):
     seen = show(result)
     for key in ("5", "6", "8"):
         seen.card(key).click()
-        made, judged = prompts_of(result, key)
+        made, judged = Renderer(result).prompts(key)
         assert seen.unfold("Prompt that made it") == made.text
         assert seen.unfold("Prompt that judged it") == judged.text
         assert seen.unfold("What the model wrote") == tree[key]["raw"]
@@ -300,7 +301,7 @@ def test_click_on_a_call_shows_its_cost_what_it_raised_and_its_prompts(show: Sho
         "g 1 → 2",
     ):
         assert said in seen.panel()
-    made, judged = prompts_of(result, "4")
+    made, judged = Renderer(result).prompts("4")
     assert "Observation 1: Milan is a place." in made.text
     assert seen.unfold("Prompt that made it") == made.text
     assert seen.unfold("Prompt that judged it") == judged.text
@@ -459,7 +460,7 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
             assert told.startswith("Step 1. 4 + 9 = 14\n")
             assert told.endswith("Analysis:\n4 + 9 is 13, not 14.")
         made = seen.unfold("Prompt that made it")
-        assert made == prompts_of(result, key)[0].text
+        assert made == Renderer(result).prompts(key)[0].text
         assert made.count("Experience with Analysis") == len(sources)
     assert "after the rollback from 4" in seen.panel()
     ends = [thought for thought in out["tree"].values() if "alpha" in thought]

@@ -1,18 +1,15 @@
 """From what was asked on the command line to what will be run, checked before anything is spent."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os.path import expanduser
-from pathlib import Path
 from typing import Any
 
 from thoughtgraph import registry, results
-from thoughtgraph.admission import admit, default_method, usual
+from thoughtgraph.admission import admit, default_method, effective_settings
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.custom import full_name, task_of
-from thoughtgraph.context import effective
+from thoughtgraph.context import assignment, assignments, effective, written_text
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
@@ -21,7 +18,7 @@ DEFAULT_TASK = "question"
 
 
 @dataclass(frozen=True)
-class Wish:
+class SolveOptions:
     """What was asked for: the options of `solve` as they were written."""
 
     problem: str | None = None
@@ -41,7 +38,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunConfig:
     """What will be run; all of it plain values, so that a stopped run can be found again."""
 
     method: str
@@ -72,63 +69,63 @@ class Plan:
 
     def effective(self) -> dict[str, Any]:
         """Returns the values of all settings."""
-        return usual(self.method, task_of(self.task), self.settings)
+        return effective_settings(self.method, task_of(self.task), self.settings)
 
 
-def planned(wish: Wish) -> Plan:
-    """Returns the plan for a new run.
+def configure(options: SolveOptions) -> RunConfig:
+    """Returns the configuration of a new run.
 
     Raises:
         InputError: Something that was asked for is not there or cannot be used.
         CapabilityError: The method needs something that the task cannot do.
     """
-    check_files(wish)
-    demonstrated = wish.problem is None and wish.task is None
-    name = full_name(wish.task or (demo.TASK if demonstrated else DEFAULT_TASK))
+    check_files(options)
+    demonstrated = options.problem is None and options.task is None
+    name = full_name(options.task or (demo.TASK if demonstrated else DEFAULT_TASK))
     task = task_of(name)
-    given = {**given_settings(wish.settings), **limit_settings(wish.limits)}
-    check_specifier(wish.model or default_specifier())
-    if wish.evaluator_model:
-        check_specifier(wish.evaluator_model)
-    problem = "" if demonstrated else task.read(_problem(wish, name))
-    method = wish.method
+    given = {**given_settings(options.settings), **limit_settings(options.limits)}
+    check_specifier(options.model or default_specifier())
+    if options.evaluator_model:
+        check_specifier(options.evaluator_model)
+    problem = "" if demonstrated else task.read(_problem(options, name))
+    method = options.method
     if demonstrated:
         method = method or demo.METHOD
         given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
     method = method or default_method(task)
-    settings = usual(method, task, given)
-    admit(method, task, settings, oracle=wish.oracle)
+    settings = effective_settings(method, task, given)
+    admit(method, task, settings, oracle=options.oracle)
     made = demo.demonstration(settings["seed"]) if demonstrated else None
-    return Plan(
+    return RunConfig(
         method=method,
         task=name,
         problem=task.read(made.problem) if made else problem,
-        model=wish.model,
-        evaluator_model=wish.evaluator_model,
+        model=options.model,
+        evaluator_model=options.evaluator_model,
         settings=given,
-        oracle=wish.oracle,
+        oracle=options.oracle,
         gold=made.gold if made else None,
     )
 
 
-def check_files(wish: Wish) -> None:
+def check_files(options: SolveOptions) -> None:
     """Refuses files that cannot be written, before anything is spent on their content.
 
     Raises:
         InputError: One cannot be.
     """
-    if wish.html_file == "-":
+    if options.html_file == "-":
         raise InputError("a page goes into a file, not to standard output; name one instead of -")
-    for path in (wish.json_file, wish.html_file):
+    for path in (options.json_file, options.html_file):
         if path not in ("", "-"):
             results.check_writable(path)
 
 
-def _problem(wish: Wish, task: str) -> str:
-    if wish.problem == "-":
+def _problem(options: SolveOptions, task: str) -> str:
+    if options.problem == "-":
         return _standard_input()
-    if wish.problem is not None:
-        return _content(wish.problem)
+    if options.problem is not None:
+        return written_text(options.problem)
     known = registry.TASKS.get(task)
     form = f"write one such as {known.example!r}" if known else "write one behind the options"
     raise InputError(f"no problem given for task {task!r}; {form}")
@@ -147,14 +144,12 @@ def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
     Raises:
         InputError: One is written otherwise, or has an option of its own.
     """
-    chosen: dict[str, Any] = {}
-    for pair in pairs:
-        name, value = _split(pair, "--set")
-        if name in CHOICES:
+    given = assignments(pairs)
+    for name in CHOICES:
+        if name in given:
             option = name.replace("_", "-")
-            raise InputError(f"{name!r} is no setting here; use --{option} {value}")
-        chosen[name] = _value(value)
-    return chosen
+            raise InputError(f"{name!r} is no setting here; use --{option} {given[name]}")
+    return given
 
 
 def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
@@ -165,7 +160,7 @@ def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
     """
     found: dict[str, list[Any]] = {}
     for pair in pairs:
-        name, values = _split(pair, "--sweep")
+        name, values = assignment(pair, "--sweep")
         found[name] = [given_settings([f"{name}={value}"])[name] for value in values.split(",")]
     return found
 
@@ -175,63 +170,33 @@ def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:
     size = len(LIMIT_PREFIX)
     known = [name[size:] for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
     chosen: dict[str, Any] = {}
-    for pair in pairs:
-        name, value = _split(pair, "--limit")
+    for name, value in assignments(pairs, "--limit").items():
         if name not in known:
             raise UnknownName("limit", name, known)
-        chosen[LIMIT_PREFIX + name] = None if value == "none" else _value(value)
+        chosen[LIMIT_PREFIX + name] = None if value == "none" else value
     effective(Settings, {}, chosen)  # refuses what is no number, for all methods alike
     return chosen
 
 
-def _split(pair: str, option: str) -> tuple[str, str]:
-    name, equals, value = pair.partition("=")
-    if not equals or not name:
-        raise InputError(f"{option} {pair!r} is not NAME=VALUE; write {option} name=value")
-    return name.strip().replace("-", "_"), value
-
-
-def _value(written: str) -> Any:
-    """Returns a value written as JSON, or the text itself when it is no JSON."""
-    content = _content(written)
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content
-
-
-def _content(written: str) -> str:
-    """Returns a text, or the content of the file it names with `@`."""
-    if not written.startswith("@"):
-        return written
-    path = Path(expanduser(written[1:]))
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r} ({error.strerror}); check the path") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is no text file; it must be UTF-8") from None
-
-
-def raised(plan: Plan, limits: Sequence[str]) -> Plan:
-    """Returns a plan with other limits, written as for `--limit`.
+def with_limits(config: RunConfig, limits: Sequence[str]) -> RunConfig:
+    """Returns a configuration with other limits, written as for `--limit`.
 
     Raises:
         UnknownName: There is no such limit.
         SettingError: A value is outside its bounds.
     """
-    changed = replace(plan, settings={**plan.settings, **limit_settings(limits)})
+    changed = replace(config, settings={**config.settings, **limit_settings(limits)})
     changed.effective()
     return changed
 
 
-def unexpected(wish: Wish) -> list[str]:
+def refused_on_resume(options: SolveOptions) -> list[str]:
     """Returns the options that a resumed run does not take: it keeps its own."""
     taken: Mapping[str, Any] = {
-        "PROBLEM": wish.problem,
-        "--task": wish.task,
-        "--method": wish.method,
-        "--set": wish.settings,
-        "--oracle": wish.oracle,
+        "PROBLEM": options.problem,
+        "--task": options.task,
+        "--method": options.method,
+        "--set": options.settings,
+        "--oracle": options.oracle,
     }
     return [name for name, value in taken.items() if value]

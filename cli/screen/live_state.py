@@ -4,24 +4,28 @@ Nothing here knows a method: every update is folded by the rules of the graph's 
 happens is read off the changes of the tree and off the names of the running nodes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from inspect import isfunction
+from typing import Any, NamedTuple, cast, get_origin, get_type_hints
 
+from langgraph.channels import DeltaChannel
 from langgraph.types import Overwrite, StreamMode
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.screen.events import BACK, DOING, PROPAGATE, QUIET, VERIFY, Event, Telling
-from thoughtgraph.folds import folds
-from thoughtgraph.llm.local import Work
+from thoughtgraph.cli.screen.events import BACK, DOING, PROPAGATE, QUIET, VERIFY, Event, Narrator
+from thoughtgraph.cli.screen.progress import Slot
 from thoughtgraph.nodes.asker import RETRY
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates", "custom")
-"""The stream modes that a `Watch` folds."""
+"""The stream modes that a `LiveState` folds."""
+Fold = Callable[[Any, Any], Any]
+"""Makes a channel's value of the old one, None before the first write, and of what is written."""
 
 
-class Running(NamedTuple):
+class RunningNode(NamedTuple):
     """A node at work."""
 
     node: str
@@ -29,7 +33,7 @@ class Running(NamedTuple):
     """Ids of the thoughts it works on, where the task was sent with them."""
 
 
-class Watch:
+class LiveState:
     """The picture of one search.
 
     Args:
@@ -40,12 +44,12 @@ class Watch:
     def __init__(self, schema: type, state: Mapping[str, Any] | None = None) -> None:
         self._folds = folds(schema)
         self.state: dict[str, Any] = dict(state or {})
-        self.running: dict[str, Running] = {}
+        self.running: dict[str, RunningNode] = {}
         self.started = 0
         """Tasks of the current superstep, those that are done included."""
         self.trouble = ""
         """Why requests are being repeated, in one line; empty once something was answered."""
-        self.works: Sequence[Work] = ()
+        self.slots: Sequence[Slot] = ()
         """What the embedded model is working on, as it told last; empty for any other model."""
         self._fresh = True
         self._depth = -1
@@ -102,16 +106,16 @@ class Watch:
         tasks = list(self.running.values())
         node = tasks[0].node
         thoughts = [key for task in tasks for key in task.thoughts]
-        about = self.telling.quote(thoughts[0]) if len(thoughts) == 1 else _thoughts(len(thoughts))
+        about = self.narrator.quote(thoughts[0]) if len(thoughts) == 1 else _thoughts(len(thoughts))
         words = f"{DOING.get(node, node)} {about}".rstrip()
         if self.started > 1:
             words += f" · {self.started - len(tasks)} of {self.started} done"
         return words
 
     @property
-    def telling(self) -> Telling:
+    def narrator(self) -> Narrator:
         """Tells what the tree says now."""
-        return Telling(self.tree, self.state.get("problem", ""))
+        return Narrator(self.tree, self.state.get("problem", ""))
 
     def _trouble(self, data: Any) -> Iterator[Event]:
         """Tells why a request is repeated: once, until something is answered."""
@@ -129,7 +133,7 @@ class Watch:
         if self._fresh:
             self.started = 0
         self.started += 1
-        self.running[data["id"]] = Running(node, thoughts)
+        self.running[data["id"]] = RunningNode(node, thoughts)
         if node == "generate" and expanded is not None:
             yield from self._expand(expanded, job.get("expansion", 0))
         elif node not in QUIET | BACK | {PROPAGATE, VERIFY}:
@@ -139,7 +143,7 @@ class Watch:
     def _about(self, node: str, key: str) -> str:
         """Returns what a node works on: the call of a tool, or the thought."""
         call = text.action(self.tree.get(key, Thought())) if node == "call_tool" else ""
-        return f"{key}: {text.short(call, 300)}" if call else self.telling.quote(key)
+        return f"{key}: {text.short(call, 300)}" if call else self.narrator.quote(key)
 
     def _expand(self, key: str, before: int) -> Iterator[Event]:
         """Tells an expansion, and that the search went back when it is no deeper than the last.
@@ -149,11 +153,12 @@ class Watch:
         depth = self.tree.get(key, Thought()).get("depth", 0)
         if self._fresh:
             if depth <= self._depth and not self._went_back and not before:
-                yield Event("backtrack", f"to {self.telling.quote(key)}")
+                yield Event("backtrack", f"to {self.narrator.quote(key)}")
             self._depth, self._went_back = depth, False
         self._depth = max(self._depth, depth)
         yield Event(
-            "propose", f"from {self.telling.quote(key)}" + (f", try {before + 1}" if before else "")
+            "propose",
+            f"from {self.narrator.quote(key)}" + (f", try {before + 1}" if before else ""),
         )
 
     def _update(self, node: str, given: Any) -> Iterator[Event]:
@@ -165,17 +170,17 @@ class Watch:
                 self.state[channel] = self._folded(channel, value)
             if node in BACK:
                 self._went_back = True
-                yield from self.telling.back(node, before, update, self._top())
+                yield from self.narrator.went_back(node, before, update, self._top())
             written = update.get("tree")
             if isinstance(written, Mapping):
-                yield from self.telling.grown(before, written)
+                yield from self.narrator.grew(before, written)
                 if node == PROPAGATE:
-                    yield from self.telling.raised(written)
+                    yield from self.narrator.became_dearer(written)
                 if node == VERIFY:
-                    yield from self.telling.verified(written)
-                yield from self.telling.chosen(node, before, update)
+                    yield from self.narrator.verified(written)
+                yield from self.narrator.selected(node, before, update)
             if node == "select" and update.get("visiting"):
-                yield Event("select", f"visit {self.telling.quote(update['visiting'])}")
+                yield Event("select", f"visit {self.narrator.quote(update['visiting'])}")
             if more := self.usage.get("retries", 0) - retries:
                 yield Event("retry", f"{text.count(more, 'failed request')} repeated")
 
@@ -195,3 +200,32 @@ class Watch:
 
 def _thoughts(number: int) -> str:
     return text.count(number, "thought") if number else ""
+
+
+def folds(schema: type) -> dict[str, Fold]:
+    """Returns how writes change the channels of a state that have a rule for it.
+
+    The rules are those of the state's annotations, as LangGraph applies them. A channel that is not
+    named takes the last write.
+
+    Args:
+        schema: A method's state, `SearchState` or a subclass.
+    """
+    rules: dict[str, Fold] = {}
+    for name, hint in get_type_hints(schema, include_extras=True).items():
+        for mark in getattr(hint, "__metadata__", ()):
+            if isinstance(mark, DeltaChannel):
+                rules[name] = partial(_batched, mark.reducer, mark.typ or dict)
+            elif isfunction(mark):
+                rules[name] = partial(
+                    _one_by_one, mark, get_origin(hint.__origin__) or hint.__origin__
+                )
+    return rules
+
+
+def _batched(reducer: Callable[[Any, Sequence[Any]], Any], empty: type, old: Any, new: Any) -> Any:
+    return reducer(empty() if old is None else old, [new])
+
+
+def _one_by_one(operator: Callable[[Any, Any], Any], empty: type, old: Any, new: Any) -> Any:
+    return operator(empty() if old is None else old, new)

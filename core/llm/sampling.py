@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from thoughtgraph.errors import BudgetSpent, ModelError
-from thoughtgraph.llm.cache import Answer
+from thoughtgraph.llm.answer_cache import Answer
 
 REFUSES_N = frozenset({400, 422})
 """How servers that cannot return several samples answer a call for them."""
 
 
-class Samples:
+class SampleCollector:
     """Collects what calls bring, and says which calls are still needed.
 
     Args:

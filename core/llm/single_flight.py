@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.cache import Answer
+from thoughtgraph.llm.answer_cache import Answer
 from thoughtgraph.llm.meter import Meter
 
 Flight = asyncio.Future[Answer]
 """One request on its way: its answer or its failure, shared by all who asked for it."""
 
 
-class Flights:
+class SingleFlight:
     """The requests that are on their way, by key, in each event loop."""
 
     def __init__(self) -> None:

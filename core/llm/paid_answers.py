@@ -18,15 +18,15 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.cache import Answer, digest
+from thoughtgraph.llm.answer_cache import Answer, digest
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.llm.meter import Meter
 
-_IN_USE: ContextVar["Paid | None"] = ContextVar("paid", default=None)
+_IN_USE: ContextVar["PaidAnswers | None"] = ContextVar("paid", default=None)
 """By context, because ports are shared by runs that go on side by side."""
 
 
-class Unused(TypedDict):
+class UnusedAnswers(TypedDict):
     """What was paid for under a lower limit and led nowhere under the higher one."""
 
     answers: int
@@ -34,7 +34,7 @@ class Unused(TypedDict):
     completion_tokens: int
 
 
-class Paid:
+class PaidAnswers:
     """The paid answers of one run: a line of JSON each, in a file of its own.
 
     A line is written by one call of the operating system before the answer is used, so it outlives
@@ -67,7 +67,7 @@ class Paid:
             _IN_USE.reset(token)
             self.close()
 
-    def unused(self) -> Unused:
+    def unused(self) -> UnusedAnswers:
         """Returns what of the paid answers was not asked for again, such as a forced answer.
 
         It is no part of the usage, which is that of a run with the higher limit from the start.
@@ -142,7 +142,7 @@ class Paid:
                 continue  # torn when its process was killed: it is asked again
 
 
-def in_use() -> Paid | None:
+def in_use() -> PaidAnswers | None:
     """Returns the paid answers of the run that asks; None where none are kept."""
     return _IN_USE.get()
 

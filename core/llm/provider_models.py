@@ -13,7 +13,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.failures import is_endpoint_failure
 
 
-def provided(specifier: str, forms: str) -> BaseChatModel:
+def provider_model(specifier: str, forms: str) -> BaseChatModel:
     """Returns the chat model of a specifier `PROVIDER:NAME`.
 
     The provider's own package reads its key from the environment, such as `$ANTHROPIC_API_KEY`.

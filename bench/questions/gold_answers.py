@@ -44,7 +44,7 @@ class Reference:
     like: tuple[int, int, int] | None = None
 
 
-class Ask(NamedTuple):
+class Query(NamedTuple):
     """One thing asked of one reference.
 
     `kind` is count, exist, category, color, size, material, number (of a part) or part (by color);
@@ -56,17 +56,17 @@ class Ask(NamedTuple):
     what: str | None = None
 
 
-class Asked(NamedTuple):
+class Queries(NamedTuple):
     """The whole question: one ask, or two and how they are joined.
 
     `join` is None, sum, more_by, fewer_by, equal, more or fewer.
     """
 
     join: str | None
-    asks: tuple[Ask, ...]
+    asks: tuple[Query, ...]
 
 
-def answer(scene: Scene, references: tuple[Reference, ...], asked: Asked) -> str:
+def answer(scene: Scene, references: tuple[Reference, ...], asked: Queries) -> str:
     """Returns the answer: yes or no, digits, a word in lower case.
 
     Raises:
@@ -95,39 +95,41 @@ def answer(scene: Scene, references: tuple[Reference, ...], asked: Asked) -> str
     return str(result).lower()
 
 
-def meant(scene: Scene, references: tuple[Reference, ...], at: int) -> frozenset[int]:
+def referents(scene: Scene, references: tuple[Reference, ...], at: int) -> frozenset[int]:
     """Returns the objects that reference `at` means."""
     reference, table = references[at], scene.relationships
-    found = set(described(scene, reference))
+    found = set(matching(scene, reference))
     for name, other in reference.links:
-        found &= set(table[name][only(scene, references, other)])
+        found &= set(table[name][sole_referent(scene, references, other)])
     if reference.same:
         attribute, part, other = reference.same
-        it = only(scene, references, other)
-        wanted = trait(scene.objects[it], attribute, part)
-        found &= {i for i, o in enumerate(scene.objects) if trait(o, attribute, part) == wanted}
+        it = sole_referent(scene, references, other)
+        wanted = attribute_of(scene.objects[it], attribute, part)
+        found &= {
+            i for i, o in enumerate(scene.objects) if attribute_of(o, attribute, part) == wanted
+        }
         found.discard(it)
     if reference.like:
-        a, b, c = (only(scene, references, each) for each in reference.like)
+        a, b, c = (sole_referent(scene, references, each) for each in reference.like)
         names = [name for name, rows in table.items() if b in rows[a]]
         found &= {i for i in found if names and all(i in table[name][c] for name in names)}
     return frozenset(found)
 
 
-def described(scene: Scene, reference: Reference) -> frozenset[int]:
+def matching(scene: Scene, reference: Reference) -> frozenset[int]:
     """Returns the objects that a reference's own words fit, wherever they stand."""
     return frozenset(i for i, each in enumerate(scene.objects) if _fits(each, reference))
 
 
-def only(scene: Scene, references: tuple[Reference, ...], at: int) -> int:
+def sole_referent(scene: Scene, references: tuple[Reference, ...], at: int) -> int:
     """Returns the one object that reference `at` means."""
-    found = meant(scene, references, at)
+    found = referents(scene, references, at)
     if len(found) != 1:
         raise NotUnique(f"reference {at} means {len(found)} objects")
     return next(iter(found))
 
 
-def trait(each: SceneObject, attribute: str, part: str | None) -> Any:
+def attribute_of(each: SceneObject, attribute: str, part: str | None) -> Any:
     """Returns an object's category, color, size or material, or a part's color or number."""
     if attribute == "category":
         return each.category.lower()
@@ -151,17 +153,17 @@ def _fits(each: SceneObject, reference: Reference) -> bool:
     return has is not None and number in (None, has.count) and color in (None, has.color)
 
 
-def _asked(scene: Scene, references: tuple[Reference, ...], ask: Ask) -> Any:
+def _asked(scene: Scene, references: tuple[Reference, ...], ask: Query) -> Any:
     if ask.kind in ("count", "exist"):
-        found = meant(scene, references, ask.of)
+        found = referents(scene, references, ask.of)
         return len(found) if ask.kind == "count" else bool(found)
-    it = scene.objects[only(scene, references, ask.of)]
+    it = scene.objects[sole_referent(scene, references, ask.of)]
     if ask.kind == "part":
         names = [name for name, part in it.parts.items() if part.color == ask.what]
         if len(names) != 1:
             raise ValueError(f"{len(names)} parts have the color")
         return names[0]
-    value = trait(it, ask.kind, ask.what)
+    value = attribute_of(it, ask.kind, ask.what)
     if value is None:
         raise ValueError("the object lacks the part")
     return value

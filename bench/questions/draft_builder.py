@@ -1,41 +1,41 @@
-"""Drawing a question on a scene: references so far, domains, and their text."""
+"""DraftBuilder a question on a scene: references so far, domains, and their text."""
 
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
-from thoughtgraph.bench.questions.descriptions import Speaker, Words, naming
-from thoughtgraph.bench.questions.set_logic import Ask, Asked, Reference
+from thoughtgraph.bench.questions.descriptions import Phrasing, Words, unique_description
+from thoughtgraph.bench.questions.gold_answers import Queries, Query, Reference
 from thoughtgraph.tools.scenes.scene import Scene
 
 DIRECTIONS = ("left", "right", "front", "behind")
 
 
-class Draft(NamedTuple):
+class QuestionDraft(NamedTuple):
     """A question that is not checked yet."""
 
     question: str
     references: tuple[Reference, ...]
-    asked: Asked
+    asked: Queries
 
 
-class Drawing:
+class DraftBuilder:
     """One draw of a question on a scene: what it says so far."""
 
     def __init__(self, scene: Scene, rng: Random) -> None:
         self.scene, self.rng = scene, rng
-        self.say = Speaker(scene, rng)
+        self.phrasing = Phrasing(scene, rng)
         self.all = frozenset(range(len(scene.objects)))
         self.references: list[Reference] = []
         self.objects: list[int] = []
 
-    def draft(self, question: str, *asks: Ask, join: str | None = None) -> Draft:
+    def draft(self, question: str, *asks: Query, join: str | None = None) -> QuestionDraft:
         text = question if self.scene.style == "ptr" else question[0].upper() + question[1:]
-        return Draft(text, tuple(self.references), Asked(join, asks))
+        return QuestionDraft(text, tuple(self.references), Queries(join, asks))
 
     def target(
         self,
-        untold: Words = frozenset(),
+        hidden: Words = frozenset(),
         domain: frozenset[int] | None = None,
         links: tuple[tuple[str, int], ...] = (),
     ) -> int | None:
@@ -44,7 +44,9 @@ class Drawing:
         if not pool:
             return None
         at = self.rng.choice(pool)
-        found = naming(self.scene, at, self.all if domain is None else domain, self.rng, untold)
+        found = unique_description(
+            self.scene, at, self.all if domain is None else domain, self.rng, hidden
+        )
         if found is None:
             return None
         return self.add(replace(found, links=links), at)
@@ -62,14 +64,16 @@ class Drawing:
     def text(self, at: int, many: bool = False, article: bool = True) -> str:
         """Returns a reference in words, with what it refers to: "the bed left of the cart"."""
         each = self.references[at]
-        words = self.say.words(each, many)
-        said = [f"{self.say.relation(name)} {self.text(other)}" for name, other in each.links]
+        words = self.phrasing.words(each, many)
+        phrases = [
+            f"{self.phrasing.relation(name)} {self.text(other)}" for name, other in each.links
+        ]
         verb = "are" if many else "is"
-        both = "both " if len(said) == 2 else ""
-        tail = f" that {verb} {both}{' and '.join(said)}" if said else ""
+        both = "both " if len(phrases) == 2 else ""
+        tail = f" that {verb} {both}{' and '.join(phrases)}" if phrases else ""
         return f"the {words}{tail}" if article and not many else f"{words}{tail}"
 
-    def attribute(self) -> str:
+    def askable_attribute(self) -> str:
         """Returns what may be asked of an object: its category, or an attribute (CLEVR)."""
         if self.scene.style == "ptr":
             return "category"

@@ -30,9 +30,9 @@ PLAIN = ("", "identity")
 PACKED = ("gzip", "x-gzip", "deflate")
 """Encodings that are understood beside plain ones, whatever packages are installed."""
 MOST_VALUES = 2_000
-"""Values of an answer beside its samples (ours): its usage, or how it fails."""
+"""ValueCounter of an answer beside its samples (ours): its usage, or how it fails."""
 VALUES_A_SAMPLE = 100
-"""Values of a sample (ours; OpenAI sends 20), and of each token of one that is streamed."""
+"""ValueCounter of a sample (ours; OpenAI sends 20), and of each token of one that is streamed."""
 MOST_TOKENS = 100_000
 """Tokens of a sample where the request does not say."""
 _STRING = re.compile(r'"(?:[^"\\\r\n]|\\[^\r\n])*+["\\]?')
@@ -108,7 +108,7 @@ class _Bounded(_Wrapped):
         self._values = values
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        read, values = 0, Values()
+        read, values = 0, ValueCounter()
         async for part in self._body:
             read += len(part)
             if read > self._most:
@@ -122,7 +122,7 @@ class _Bounded(_Wrapped):
                 await asyncio.sleep(0)
 
 
-class Values:
+class ValueCounter:
     """Counts the values of a text of JSON, or of events: by what begins or parts them.
 
     What stands in strings does not count. No string goes over the end of a line.

@@ -1,6 +1,6 @@
 """Draws docs/tree.png: the viewer's page of a real search, as it looks today.
 
-    uv run python -m thoughtgraph.bench.pictures RUN.json
+    uv run python -m thoughtgraph.bench.screenshot RUN.json
 
 `RUN.json` is what `thoughtgraph solve … --json` wrote. A headless Chromium takes the picture, in
 the light colours; Debian has it as `chromium`.
@@ -23,7 +23,7 @@ PATIENCE_MS = 20_000
 """Milliseconds of the page's own clock before the picture is taken (ours)."""
 
 
-def picture(result: Path, to: Path, *, dark: bool = False) -> None:
+def screenshot(result: Path, to: Path, *, dark: bool = False) -> None:
     """Takes a picture of a result's page.
 
     Args:
@@ -60,4 +60,4 @@ if __name__ == "__main__":
     parser.add_argument("--out", type=Path, default=DOCS / "tree.png")
     parser.add_argument("--dark", action="store_true")
     arguments = parser.parse_args()
-    picture(arguments.result, arguments.out, dark=arguments.dark)
+    screenshot(arguments.result, arguments.out, dark=arguments.dark)

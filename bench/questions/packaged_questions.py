@@ -1,6 +1,6 @@
 """Makes the questions that the package ships: examples for prompts, scenes for the demonstration.
 
-    python -m thoughtgraph.bench.questions.shipped FOLDER
+    python -m thoughtgraph.bench.questions.packaged_questions FOLDER
 
 FOLDER is the checkout. `prompts/plans` holds the solved examples that prompts about scenes show, 20
 for each type and style; their seed is kept for them: questions made with any other one are about
