@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tasks.board import BLANK, SIZE
+from thoughtgraph.tasks.crossword_board import BLANK, SIZE
 from thoughtgraph.tasks.crosswords import Crosswords, board_of
 from thoughtgraph.tree import Tree, path_to
 

@@ -14,7 +14,7 @@ from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.task import Task
 from thoughtgraph.tasks.choices import stated
 from thoughtgraph.tasks.fever import VERDICTS
-from thoughtgraph.tasks.game24.task import puzzles
+from thoughtgraph.tasks.game24.game24 import puzzles
 from thoughtgraph.tasks.math import boxed
 from thoughtgraph.tools.scenes.vocabulary import Style
 

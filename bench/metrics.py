@@ -12,9 +12,9 @@ from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Checks, Prompt, Task
-from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tasks.answer_text import normalize_answer
+from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tasks.numbers import canonical, number
-from thoughtgraph.tasks.words import normal
 
 SCORES = range(1, 11)
 """The coherence scores there are (Tree of Thoughts, section 4.2)."""
@@ -33,8 +33,8 @@ def exact_match(answer: str, gold: str) -> float:
     An answer of which nothing is then left is compared as it is, and an empty one is wrong: the
     official script takes `the` for `a`, and no answer for either.
     """
-    if ours := normal(answer):
-        return float(ours == normal(gold))
+    if ours := normalize_answer(answer):
+        return float(ours == normalize_answer(gold))
     bare = answer.strip().lower()
     return float(bool(bare) and bare == gold.strip().lower())
 
@@ -44,7 +44,7 @@ def f1(answer: str, gold: str) -> float:
 
     Where either side is yes, no or noanswer and the other is not the same, it is 0.
     """
-    ours, theirs = normal(answer), normal(gold)
+    ours, theirs = normalize_answer(answer), normalize_answer(gold)
     if ours != theirs and not _VERDICTS.isdisjoint((ours, theirs)):
         return 0.0
     a, b = ours.split(), theirs.split()
@@ -88,7 +88,7 @@ def same_label(answer: str, gold: str) -> float:
 
     The official script knows no punctuation; ReAct's, which reads what a model wrote, drops it.
     """
-    return float(normal(answer) == normal(gold))
+    return float(normalize_answer(answer) == normalize_answer(gold))
 
 
 def game24(problem: str, answer: str) -> float:

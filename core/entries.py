@@ -182,7 +182,7 @@ TASKS = {
     entry.id: entry
     for entry in (
         TaskEntry(
-            "game24", "game24.task:Game24", "reach 24 with four numbers and + - * /", "4 9 10 13"
+            "game24", "game24.game24:Game24", "reach 24 with four numbers and + - * /", "4 9 10 13"
         ),
         TaskEntry(
             "crosswords",
@@ -243,13 +243,13 @@ TASKS = {
         ),
         TaskEntry(
             "ptr",
-            "scenes.task:ptr",
+            "scenes.scenes:ptr",
             "answer a question about furniture in a scene graph by a plan of tool calls",
             _PTR_EXAMPLE,
         ),
         TaskEntry(
             "clevr",
-            "scenes.task:clevr",
+            "scenes.scenes:clevr",
             "answer a question about shapes in a scene graph by a plan of tool calls",
             _CLEVR_EXAMPLE,
         ),

@@ -1,7 +1,7 @@
 """What a task can do that is solved by reasoning steps in free words, one thought a step.
 
 These are the capabilities behind Thought Rollback and its baselines. A task that inherits from
-`thoughtgraph.tasks.reasoning.Reasoning` has all of them, in the words of the paper's prompts.
+`thoughtgraph.tasks.rollback_prompts.Reasoning` has all of them, in the paper's own words.
 """
 
 from collections.abc import Mapping, Sequence

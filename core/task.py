@@ -232,7 +232,7 @@ class Extras:
     violation: Callable[[str, Path], str] = lambda problem, path: ""
     """From problem and path to what its last thought breaks of what earlier ones fixed, in words
     and without a model; empty if nothing."""
-    normal: Callable[[str], str] = lambda answer: answer
+    normalize: Callable[[str], str] = lambda answer: answer
     """From an answer to the form in which equal answers are equal texts."""
     demonstrations: Callable[[int], Sequence[str]] | None = None
     """Returns at most so many worked examples of the task's own, fewer where it has no more."""

@@ -11,7 +11,7 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.sections import ballot, split, two_sections, written
+from thoughtgraph.tasks.sections import partial_output, section_question, split, vote_question
 from thoughtgraph.tree import Path, texts
 
 SENTENCES = (3, 4)
@@ -66,19 +66,21 @@ class CreativeWriting:
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the passage that a path has written; a bare plan has none."""
-        return split(written(path), "Passage")[1] or None
+        return split(partial_output(path), "Passage")[1] or None
 
     def sample(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Returns what to ask for a plan, or for the passage that follows one."""
-        return two_sections(self.ask(problem, "cot", options).prompt.user, path, options, "Passage")
+        return section_question(
+            self.ask(problem, "cot", options).prompt.user, path, options, "Passage"
+        )
 
     def vote(
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
         """Returns what compares plans or passages; voters are told the task itself."""
-        return ballot(fill("creative_writing/io", input=problem), paths)
+        return vote_question(fill("creative_writing/io", input=problem), paths)
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
         """Returns the prompt that shows the last passage alone and asks for a better one."""

@@ -14,8 +14,8 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.board import BLANK, LABELS, SIZE, Board
-from thoughtgraph.tasks.words import last_word
+from thoughtgraph.tasks.answer_text import last_line
+from thoughtgraph.tasks.crossword_board import BLANK, LABELS, SIZE, Board
 from thoughtgraph.tree import Path, texts
 
 CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
@@ -150,7 +150,7 @@ def _proposed(
 
 def _verdict(samples: Sequence[str]) -> Verdict:
     """Reads the verdict in the last line; the most frequent one, of several the first."""
-    words = [last_word(text) for text in samples]
+    words = [last_line(text) for text in samples]
     valid = [word for word in words if word in VERDICTS]
     label = max(valid, key=valid.count, default="")
     return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))

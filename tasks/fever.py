@@ -25,7 +25,7 @@ def fever() -> Knowledge:
 class Fever(Knowledge):
     """The task `fever`."""
 
-    def outright(self, problem: str) -> str:
+    def closed_book(self, problem: str) -> str:
         """Returns the claim as a question."""
         return (
             f"Does Wikipedia support this claim, refute it, or say too little about it? {problem}"

@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from thoughtgraph.errors import ProblemError
+from thoughtgraph.tasks.answer_text import short_answer
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
-from thoughtgraph.tasks.words import words
 from thoughtgraph.tools.wiki.corpus import Corpus
 from thoughtgraph.tools.wiki.corpus_files import page
 from thoughtgraph.tools.wiki.pages import Backend
@@ -26,7 +26,7 @@ class HotpotQA(Knowledge):
     """The task `hotpotqa`; an answer is a short text."""
 
     def __init__(self) -> None:
-        super().__init__("hotpotqa", wording=_WORDING, reader=words)
+        super().__init__("hotpotqa", wording=_WORDING, reader=short_answer)
 
     def read(self, text: str) -> str:
         """Returns the question; with paragraphs, both as JSON, and nothing else that was given."""
@@ -47,7 +47,7 @@ class HotpotQA(Knowledge):
             return question
         return json.dumps({"question": question, "context": paragraphs}, ensure_ascii=False)
 
-    def asked(self, problem: str) -> str:
+    def question_of(self, problem: str) -> str:
         """Returns the question alone."""
         question = json.loads(problem)["question"] if problem.startswith("{") else problem
         return str(question)

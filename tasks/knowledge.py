@@ -17,8 +17,8 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
-from thoughtgraph.tasks.trajectory import STOP, deed, read_move, trajectory
-from thoughtgraph.tasks.words import normal
+from thoughtgraph.tasks.answer_text import normalize_answer
+from thoughtgraph.tasks.trajectory import STOP, action_text, read_move, trajectory
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
@@ -60,7 +60,7 @@ class Knowledge(ZeroShot):
         super().__init__(name, form=wording.form, reader=reader)
         self._wording = wording
 
-    def plain(self, problem: str, style: str, options: Options) -> Prompt:
+    def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt; where the settings ask for worked examples, after those.
 
         One line before them says what an answer is (ours: the papers' prompts show examples alone).
@@ -68,7 +68,7 @@ class Knowledge(ZeroShot):
         # Without a word from the user, questions about pages are asked as they are.
         default = OWN if options.get("shots") else NONE
         if not (before := worked(partial(self._own, style), options, default=default)):
-            return super().plain(problem, style, options)
+            return super().ask_prompt(problem, style, options)
         wording, first = self._wording, "Answer:" if style == "io" else "Thought:"
         form = fill(f"few_shot/{style}", label=wording.label.lower(), finish=wording.finish)
         asked = [form, *before, f"{self._question(problem)}\n{first}"]
@@ -160,9 +160,9 @@ class Knowledge(ZeroShot):
         def read(samples: Sequence[str]) -> Sequence[Move]:
             found = judgements.entities(samples[0])
             # An entity that repeats the problem is searched by the question in it.
-            sought = [self.asked(problem) if name == problem else name for name in found]
+            sought = [self.question_of(problem) if name == problem else name for name in found]
             if not sought:
-                return [_search(self.asked(problem), malformed=True)]
+                return [_search(self.question_of(problem), malformed=True)]
             return [_search(words) for words in sought]
 
         return Question(_judge("extract", options, question=self._question(problem)), read)
@@ -183,12 +183,12 @@ class Knowledge(ZeroShot):
         prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
         return Question(prompt, each(lambda text: Move(text, answer=self.answer(problem, text))))
 
-    def normal(self, answer: str) -> str:
+    def normalize(self, answer: str) -> str:
         """Returns an answer as HotpotQA's scorer compares it."""
-        return normal(answer)
+        return normalize_answer(answer)
 
     def _question(self, problem: str) -> str:
-        return f"{self._wording.label}: {self.asked(problem)}"
+        return f"{self._wording.label}: {self.question_of(problem)}"
 
     def _so_far(self, problem: str, path: Path) -> str:
         steps = trajectory(path)
@@ -220,7 +220,8 @@ def _lessons(hints: Hints) -> str:
         for each in hints.rejected
     )
     taken = "\n".join(
-        f"Thought: {each['text']} Action: {deed(each)} Observation: {each.get('observation') or ''}"
+        f"Thought: {each['text']} Action: {action_text(each)} "
+        f"Observation: {each.get('observation') or ''}"
         for each in hints.siblings
     )
     learnt = "\n".join(f"- {each}" for each in hints.reflections)

@@ -137,7 +137,7 @@ def last_number(text: str) -> str | None:
     return _written(found[-1]) if found else None
 
 
-def written(value: Fraction) -> str:
+def decimal(value: Fraction) -> str:
     """Returns a number as a decimal where that is exact, else as a fraction."""
     places, rest = 0, value.denominator
     while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
@@ -165,13 +165,13 @@ def _fractions(text: str) -> str:
 
 def _written(text: str) -> str | None:
     value = number(text.strip())
-    return None if value is None else written(value)
+    return None if value is None else decimal(value)
 
 
 def _scalar(text: str) -> str:
     text = text.strip()
     value = number(text)
-    return _SPACE.sub("", text).casefold() if value is None else written(value)
+    return _SPACE.sub("", text).casefold() if value is None else decimal(value)
 
 
 def _exact(digits: str) -> Fraction | None:

@@ -4,7 +4,7 @@ It is asked like the paper's zero-shot questions (Tree of Thoughts, appendix B.1
 answer may be any text.
 """
 
-from thoughtgraph.tasks.words import words
+from thoughtgraph.tasks.answer_text import short_answer
 from thoughtgraph.tasks.zero_shot import ZeroShot
 
 FORM = '"the answer is a" where a is the answer, complete and as short as the question allows'
@@ -12,4 +12,4 @@ FORM = '"the answer is a" where a is the answer, complete and as short as the qu
 
 def question() -> ZeroShot:
     """Makes the task `question`; an answer is a text."""
-    return ZeroShot("question", form=FORM, reader=words)
+    return ZeroShot("question", form=FORM, reader=short_answer)

@@ -40,19 +40,21 @@ def headed(text: str, header: str) -> str:
     return text if _header(header).search(text) else f"{header}:\n{text}"
 
 
-def written(path: Path) -> str:
+def partial_output(path: Path) -> str:
     """Returns the partial output that a path of samples has written, in the model's own words."""
     return "\n".join(text.strip("\n") for text in texts(path))
 
 
-def ballot(instruction: str, paths: Sequence[Path]) -> Question[Sequence[int | None]]:
+def vote_question(instruction: str, paths: Sequence[Path]) -> Question[Sequence[int | None]]:
     """Returns what to ask which partial output is the most promising.
 
     Args:
         instruction: What the outputs are for (ours: the official prompt shows the choices alone).
         paths: The choices, in order.
     """
-    choices = "\n".join(f"Choice {at}:\n{written(path)}\n" for at, path in enumerate(paths, 1))
+    choices = "\n".join(
+        f"Choice {at}:\n{partial_output(path)}\n" for at, path in enumerate(paths, 1)
+    )
     prompt = Prompt(fill("vote/choices", instruction=instruction, choices=choices))
     return Question(prompt, each(lambda text: choice(text, len(paths))))
 
@@ -68,7 +70,7 @@ def choice(text: str, choices: int) -> int | None:
     return number - 1
 
 
-def two_sections(
+def section_question(
     asked: str, path: Path, options: Options, header: str
 ) -> Question[Sequence[Mapping[str, Any]]]:
     """Returns what to ask for the first section of an output, or for the second that follows it.
@@ -83,7 +85,7 @@ def two_sections(
         header: The name of the second section.
     """
     if path:
-        first = split(written(path), header)[0]
+        first = split(partial_output(path), header)[0]
         prompt = Prompt(f"{asked}\n\n{first}\n\n{header}:\n")
         return Question(prompt, each(lambda text: {"text": headed(text, header)}))
     prompt = Prompt(asked, stop=(f"\n{header}:\n",) if options.get("steps") != 1 else ())

@@ -7,7 +7,7 @@ from typing import Any
 
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.task import Options, Prompt
-from thoughtgraph.tasks.reasoning import Reasoning
+from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
 from thoughtgraph.tree import Path
 
@@ -67,7 +67,7 @@ class Stepwise(ZeroShot, Reasoning):
         marks = rf"(?:[{_QUOTES}]{sentence}[{_QUOTES}]|\b{sentence}\b)[*_:\s]*"
         self._mark = re.compile(marks, re.IGNORECASE)
 
-    def plain(self, problem: str, style: str, options: Options) -> Prompt:
+    def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt: with worked examples where the settings name some.
 
         Those of `io` (few-shot) are questions and solutions, those of `cot` have their steps.
@@ -75,8 +75,8 @@ class Stepwise(ZeroShot, Reasoning):
         """
         shown, steps = worked(partial(self._shown, style), options), options.get("zero_shot")
         if not shown and self._strategy and steps != "steps":
-            return super().plain(problem, style, options)
-        blocks = [self.head(options), *shown, fill(f"stepwise/{style}", question=problem)]
+            return super().ask_prompt(problem, style, options)
+        blocks = [self.task_statement(options), *shown, fill(f"stepwise/{style}", question=problem)]
         return Prompt("\n\n".join(blocks))
 
     def answer(self, problem: str, text: str) -> str | None:
@@ -85,7 +85,7 @@ class Stepwise(ZeroShot, Reasoning):
             return self._solution(text)
         return super().answer(problem, text)
 
-    def head(self, options: Options) -> str:
+    def task_statement(self, options: Options) -> str:
         """Returns what the task is and how a solution is marked."""
         return fill("rollback/head", topic=self.topic, marker=self._marker)
 
@@ -96,14 +96,14 @@ class Stepwise(ZeroShot, Reasoning):
     def _shown(self, style: str, count: int) -> Sequence[str]:
         """Returns own worked examples as a style shows them: `io` without their reasoning."""
         own = self.demonstrations(count)
-        return own if style != "io" else [self._outright(example) for example in own]
+        return own if style != "io" else [self._without_steps(example) for example in own]
 
-    def _outright(self, example: str) -> str:
+    def _without_steps(self, example: str) -> str:
         """Returns an example's question and its solution, as input-output prompting shows them."""
         question, solution = example.partition(REASONING)[0], example.rpartition(self._marker)[2]
         return f"{question}\nAnswer: {self._marker}{solution}"
 
-    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+    def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         """Takes the text as it is; a step with the marker and a value after it ends its path.
 
         One that only mentions the marker ends none, nor one whose value cannot be read.

@@ -40,7 +40,7 @@ def trajectory(path: Path) -> str:
     return "\n".join(line for step, thought in enumerate(path, 1) for line in _step(step, thought))
 
 
-def deed(thought: Thought) -> str:
+def action_text(thought: Thought) -> str:
     """Returns a thought's action as it is written, such as `Search[Milan]`; empty without one."""
     action = thought.get("action")
     return one_line(f"{action['name']}[{action['argument']}]") if action else ""
@@ -49,7 +49,7 @@ def deed(thought: Thought) -> str:
 def _step(step: int, thought: Thought) -> Sequence[str]:
     said = (
         ("Thought", thought["text"]),
-        ("Action", deed(thought)),
+        ("Action", action_text(thought)),
         ("Observation", thought.get("observation") or ""),
     )
     return [f"{label} {step}: {one_line(text)}" for label, text in said if text]

@@ -8,7 +8,7 @@ from typing import Any
 from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
-from thoughtgraph.tasks.sections import ballot, split, two_sections, written
+from thoughtgraph.tasks.sections import partial_output, section_question, split, vote_question
 from thoughtgraph.tree import Path
 
 LONGEST_QUESTION = 100_000
@@ -67,21 +67,25 @@ class ZeroShot:
         """Returns the paper's values for zero-shot questions."""
         return TOT_BFS if method == "tot_bfs" else {}
 
-    def asked(self, problem: str) -> str:
+    def question_of(self, problem: str) -> str:
         """Returns the question of a problem, which may hold more than that."""
         return problem
 
-    def outright(self, problem: str) -> str:
+    def closed_book(self, problem: str) -> str:
         """Returns the question as it is asked without tools."""
-        return self.asked(problem)
+        return self.question_of(problem)
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
         """Returns the plain question; `cot` asks for a strategy first."""
-        return Question(self.plain(problem, style, options), each(partial(self.answer, problem)))
+        return Question(
+            self.ask_prompt(problem, style, options), each(partial(self.answer, problem))
+        )
 
-    def plain(self, problem: str, style: str, options: Options) -> Prompt:
+    def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the prompt of `ask`."""
-        return Prompt(fill(f"zero_shot/{style}", input=self.outright(problem), format=self._form))
+        return Prompt(
+            fill(f"zero_shot/{style}", input=self.closed_book(problem), format=self._form)
+        )
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads what follows the last "the answer is", else what the answer's kind allows."""
@@ -94,7 +98,7 @@ class ZeroShot:
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the answer that a path has written; a bare strategy has none."""
-        text = written(path)
+        text = partial_output(path)
         complete = split(text, "Answer")[1] is not None or _MARKER.search(text)
         return self.answer(problem, text) if complete else None
 
@@ -113,11 +117,13 @@ class ZeroShot:
             raise SettingError(
                 "strategies are asked for without worked examples (appendix B.1); leave shots at 0"
             )
-        asked = fill("zero_shot/cot", input=self.outright(problem), format=self._form)
-        return two_sections(asked, path, options, "Answer")
+        asked = fill("zero_shot/cot", input=self.closed_book(problem), format=self._form)
+        return section_question(asked, path, options, "Answer")
 
     def vote(
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
         """Returns what compares strategies or answers."""
-        return ballot(fill("zero_shot/io", input=self.outright(problem), format=self._form), paths)
+        return vote_question(
+            fill("zero_shot/io", input=self.closed_book(problem), format=self._form), paths
+        )

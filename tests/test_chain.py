@@ -8,7 +8,7 @@ from support.letters import HOSTILE, comparable, edges, interrupted
 from support.scripted import Call
 from support.stepping import MARKER, Stepping, run, shape
 
-from thoughtgraph.tasks.reasoning import score_of, single_step, unlabelled
+from thoughtgraph.tasks.rollback_prompts import score_of, single_step, unlabelled
 
 
 def steps_of(call: Call) -> list[str]:

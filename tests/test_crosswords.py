@@ -16,7 +16,7 @@ from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.prompts import load as prompt
-from thoughtgraph.tasks.board import LABELS, Board
+from thoughtgraph.tasks.crossword_board import LABELS, Board
 from thoughtgraph.tasks.crosswords import Crosswords, board_of, clues_of
 
 TASK = Crosswords()

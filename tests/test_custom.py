@@ -182,11 +182,11 @@ def test_a_task_may_be_any_object_with_the_functions(
 
 def test_what_a_task_may_have_besides_holds_for_tasks_without_it() -> None:
     none = extras(object())
-    assert none.violation("", ()) == "" and none.normal("A b") == "A b"
+    assert none.violation("", ()) == "" and none.normalize("A b") == "A b"
     assert none.shots("", {}) == 0
     assert none.demonstrations is None and none.picture is None
-    some = extras(SimpleNamespace(normal=str.casefold, picture="no function"))
-    assert some.normal("A b") == "a b" and some.picture is None
+    some = extras(SimpleNamespace(normalize=str.casefold, picture="no function"))
+    assert some.normalize("A b") == "a b" and some.picture is None
 
 
 def test_fgdip_needs_a_step_an_estimate_and_a_judgement(own: dict[str, Any]) -> None:

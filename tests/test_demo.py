@@ -16,7 +16,7 @@ from thoughtgraph.cli import demo
 from thoughtgraph.cli.app import main
 from thoughtgraph.cli.run_config import SolveOptions, configure
 from thoughtgraph.cli.runs import Runs
-from thoughtgraph.tasks.scenes.task import numbered
+from thoughtgraph.tasks.scenes.scenes import numbered
 
 Call = Callable[..., tuple[int, str, str]]
 SEED: int = demo.SETTINGS["seed"]

@@ -19,7 +19,7 @@ from thoughtgraph.building import Graph
 from thoughtgraph.nodes.feedback.components import SAME
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.prompts import fill
-from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tools.wiki.sources import toolbox
 
 

@@ -6,7 +6,7 @@ import pytest
 from support.scripted import rng
 
 import thoughtgraph as tg
-from thoughtgraph.tasks.game24.task import Game24, puzzles, solvable
+from thoughtgraph.tasks.game24.game24 import Game24, puzzles, solvable
 from thoughtgraph.tree import Thought
 
 TASK: Any = Game24()

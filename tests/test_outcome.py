@@ -14,7 +14,7 @@ from thoughtgraph import outcome
 from thoughtgraph.cli.screen.events import Narrator
 from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.results import stored
-from thoughtgraph.tasks.reasoning import UNREAD
+from thoughtgraph.tasks.rollback_prompts import UNREAD
 
 
 async def run(method: str, model: Any, task: Any, problem: str, **context: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_scene_tools import ROOM, SOLIDS
 
-from thoughtgraph.tasks.scenes.plan_evaluator import Judged, Rules, judge
+from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
 from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.scene import Scene
 
@@ -79,7 +79,7 @@ CLEVR_SCENE = {
 
 def judged(
     plan: list[str], rules: Rules | None = None, question: str = QUESTION, scene: Scene = ROOM
-) -> Judged:
+) -> Evaluation:
     return judge(question, scene, None, plan, rules or Rules(profile="grounded"))
 
 
@@ -136,7 +136,6 @@ def test_a_plan_is_judged_alike_in_chunks_of_any_size(rules: Rules) -> None:
         state = json.loads(json.dumps(first.state))
         rest = judge(QUESTION, ROOM, state, PLAN[cut:], rules)
         assert (rest.answer, rest.state) == ("6", whole.state)
-        assert judge(QUESTION, ROOM, None, PLAN[cut:], rules, prefix=PLAN[:cut]) == rest
 
 
 def test_a_chunk_is_rejected_whole_and_leaves_the_state_alone() -> None:
@@ -177,7 +176,6 @@ def test_policies() -> None:
     assert judged(["ans = minus(3,1)"], Rules(profile="paper", tools="paper")).code == "E_FUNC"
     nested = ['ans = count_object(filter_object("table",all_obj))']
     assert judged(nested, PAPER).code == "E_STMT"
-    assert judged(nested, Rules(profile="paper", nested="flatten")).answer == "2"
 
 
 @pytest.mark.parametrize(
@@ -304,10 +302,10 @@ WORDS = (
 @given(words=st.lists(st.sampled_from(WORDS), max_size=14), style=st.sampled_from(["ptr", "clevr"]))
 def test_any_question_can_be_read(words: list[str], style: Any) -> None:
     reading = read(" ".join(words), style)
-    places = range(len(reading.things))
-    for thing in reading.things:
-        assert all(other in places for _, other in thing.relations)
-    assert all(ask.of in places for ask in reading.asks)
-    assert reading.asks or not reading.exact
+    known = range(len(reading.descriptions))
+    for description in reading.descriptions:
+        assert all(other in known for _, other in description.relations)
+    assert all(query.of in known for query in reading.queries)
+    assert reading.queries or not reading.exact
     scene = ROOM if style == "ptr" else SOLIDS
     judged(["ans = count_object(all_obj)"], question=" ".join(words), scene=scene)

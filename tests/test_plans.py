@@ -2,7 +2,7 @@
 
 import pytest
 
-from thoughtgraph.tasks.scenes.plan_language import Name, Step, clean, parse, parse_nested, steps_of
+from thoughtgraph.tasks.scenes.plan_language import Name, Step, clean, parse, steps_of
 from thoughtgraph.tools.scenes.values import PlanError
 
 LINE = 'obj1 = filter_object("table",all_obj)'
@@ -106,17 +106,3 @@ def test_no_step_is_no_step(text: str) -> None:
 
 def test_clean_lines_show_the_step_alone() -> None:
     assert clean(f"Step 2: {LINE.replace(chr(34), chr(8220))};") == LINE
-
-
-def test_nested_calls_become_steps_when_asked() -> None:
-    steps = parse_nested('ans = sum(count_object(filter_object("bed",all_obj)),count_object(x))')
-    assert [(step.target, step.tool) for step in steps] == [
-        ("_t1", "filter_object"),
-        ("_t2", "count_object"),
-        ("_t3", "count_object"),
-        ("ans", "sum"),
-    ]
-    assert steps[1].arguments == (Name("_t1"),)
-    assert steps[3].arguments == (Name("_t2"), Name("_t3"))
-    with pytest.raises(PlanError):
-        parse_nested('ans = count_object(open("x"))')

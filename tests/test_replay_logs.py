@@ -24,7 +24,7 @@ from thoughtgraph.bench.crossword_scores import best_state as best
 from thoughtgraph.bench.crossword_scores import load as load_puzzles
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.tasks.crosswords import Crosswords, board_of
-from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tasks.game24.game24 import Game24
 
 FOLDER = os.environ.get("THOUGHTGRAPH_REPLAY_LOGS")
 pytestmark = pytest.mark.skipif(

@@ -30,7 +30,7 @@ from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.rollback.paths import alpha, beta, path_ids
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.settings.rollback import RollbackSettings
-from thoughtgraph.tasks.reasoning import bad_steps
+from thoughtgraph.tasks.rollback_prompts import bad_steps
 from thoughtgraph.tree import path_to
 
 MODES = pytest.mark.parametrize("parallel", [True, False])

@@ -15,7 +15,7 @@ from thoughtgraph.tools.wiki.pages import PagesError, Unreachable, page_of_text
 from thoughtgraph.tools.wiki.search_tools import (
     MOST_SENTENCES,
     Cursor,
-    Step,
+    Observed,
     Style,
     lookup,
     search,
@@ -34,9 +34,11 @@ PAGES = ScriptedPages(
 )
 
 
-async def walk(*actions: tuple[str, str], style: Any = "clean", at: Cursor | None = None) -> Step:
+async def walk(
+    *actions: tuple[str, str], style: Any = "clean", at: Cursor | None = None
+) -> Observed:
     """Uses the tools one after the other."""
-    step = Step("", at or Cursor())
+    step = Observed("", at or Cursor())
     for name, argument in actions:
         if name == "Search":
             step = await search(PAGES, argument, step.cursor, style=style)
@@ -73,12 +75,12 @@ async def test_lookup_walks_through_the_sentences_with_the_keyword():
     assert second.observation == "(Result 2 / 2) The alphabet begins with alpha."
     assert not second.failed
     third = await walk(*found, ("Lookup", "alpha"), ("Lookup", "alpha"))
-    assert third == Step("No more results.", second.cursor.__class__(*_parts(third)), True)
+    assert third == Observed("No more results.", second.cursor.__class__(*_parts(third)), True)
     again = lookup("alpha", third.cursor)
     assert again.observation == "No more results."
 
 
-def _parts(step: Step) -> tuple[Any, ...]:
+def _parts(step: Observed) -> tuple[Any, ...]:
     return step.cursor.page, step.cursor.keyword, step.cursor.next_index
 
 
@@ -118,12 +120,14 @@ async def test_a_miss_in_react_style_keeps_the_page():
 async def test_a_fault_is_told_and_leaves_the_cursor():
     before = (await walk(("Search", "Alpha"), ("Lookup", "alpha"))).cursor
     step = await walk(("Search", "Down"), at=before)
-    assert step == Step("Search failed: the wiki does not answer.", before, True)
+    assert step == Observed("Search failed: the wiki does not answer.", before, True)
 
 
 async def test_a_page_without_text_says_so():
     step = await walk(("Search", "Empty"))
-    assert step == Step("Empty exists but has no text.", Cursor(page_of_text("", "Empty")), False)
+    assert step == Observed(
+        "Empty exists but has no text.", Cursor(page_of_text("", "Empty")), False
+    )
 
 
 @pytest.mark.parametrize("name", ["Search", "Lookup"])

@@ -13,7 +13,7 @@ from thoughtgraph.bench.speed.game24_server import answer
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings, report
 from thoughtgraph.bench.speed.plain_loop import asker, solve
 from thoughtgraph.task import Prompt
-from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tasks.game24.game24 import Game24
 
 
 async def three(under: Conditions) -> Readings:

@@ -19,7 +19,14 @@ from thoughtgraph.context import effective
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.tasks.scenes.plan_language import parse
-from thoughtgraph.tasks.scenes.task import EXTENDED, TOOLS, Scenes, described, looks_like, numbered
+from thoughtgraph.tasks.scenes.scenes import (
+    EXTENDED,
+    TOOLS,
+    Scenes,
+    described,
+    numbered,
+    question_type,
+)
 from thoughtgraph.tools.scenes.vocabulary import Style
 
 OPTIONS = effective(TomtTotSettings, {}, None)
@@ -108,7 +115,7 @@ def test_the_example_of_the_listing_can_be_read(name: str) -> None:
 
 @pytest.mark.parametrize(("style", "kind"), BOTH)
 def test_the_type_of_a_question_is_seen_from_its_words(style: Style, kind: Type) -> None:
-    seen = [looks_like(question.question) for question in generate(style, kind, 20, 5)]
+    seen = [question_type(question.question) for question in generate(style, kind, 20, 5)]
     assert seen == [kind] * 20
 
 

@@ -15,7 +15,7 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.bench.metrics import scores
-from thoughtgraph.tasks.game24.steps import composed
+from thoughtgraph.tasks.game24.rollback_steps import composed
 
 TASKS = ["gsm8k", "svamp", "aqua", "math", "theoremqa", "mmlu"]
 
@@ -70,7 +70,7 @@ def task(name: str) -> Any:
     ],
 )
 def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
-    step = task(name).reasoned("?", (), text)
+    step = task(name).read_step("?", (), text)
     assert (step["status"], step["answer"]) == ("terminal", answer)
     assert task(name).ask("?", "io", {}).read([text]) == [answer]
 
@@ -94,7 +94,7 @@ def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
     ],
 )
 def test_a_marker_without_a_value_ends_no_path(name: str, text: str) -> None:
-    assert task(name).reasoned("?", (), text) == {"text": text}
+    assert task(name).read_step("?", (), text) == {"text": text}
     assert task(name).ask("?", "io", {}).read([text]) == [None]
 
 
@@ -126,7 +126,7 @@ def shown(call: Any) -> str:
 @pytest.mark.parametrize("name", [*TASKS, "game24"])
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_any_text_is_a_step(name: str, text: str) -> None:
-    assert task(name).reasoned("1 2 3 4", (), text)["text"] == text
+    assert task(name).read_step("1 2 3 4", (), text)["text"] == text
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -134,7 +134,7 @@ def test_every_worked_example_is_read_as_its_own_answer(name: str) -> None:
     shown = task(name).demonstrations(20)
     assert len(shown) == 5
     for example in shown:
-        step = task(name).reasoned("?", (), example)
+        step = task(name).read_step("?", (), example)
         assert step["answer"] is not None
         stated = example.rpartition("is ")[2].strip(".$ ")
         assert scores(name, "?", [step["answer"]], stated) == [1.0]

@@ -11,8 +11,8 @@ from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.select import best_states, draw_states
+from thoughtgraph.tasks.game24.game24 import Game24, solvable
 from thoughtgraph.tasks.game24.lines import remaining
-from thoughtgraph.tasks.game24.task import Game24, solvable
 from thoughtgraph.tools.arithmetic import evaluate
 
 

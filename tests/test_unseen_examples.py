@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from thoughtgraph.tasks.game24.task import solvable
+from thoughtgraph.tasks.game24.game24 import solvable
 
 VARIABLE = "THOUGHTGRAPH_TEST_SETS"
 FOLDER = Path(os.environ.get(VARIABLE, ""))

@@ -18,7 +18,6 @@ from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.wiki.cache import Recording, WikiCache
 from thoughtgraph.tools.wiki.community import community_tool, found_nothing
 from thoughtgraph.tools.wiki.pages import (
     Busy,
@@ -29,6 +28,7 @@ from thoughtgraph.tools.wiki.pages import (
     Similar,
     Unreachable,
 )
+from thoughtgraph.tools.wiki.recordings import Recording, WikiCache
 from thoughtgraph.tools.wiki.search_tools import Cursor, search
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tools.wiki.transport import Gate, Transport

@@ -99,10 +99,10 @@ class Priced:
             InputError: It is no number of at least 0.
         """
         if not callable(self.cost):
-            at_least_nothing(self.tool.name, self.cost)
+            checked_cost(self.tool.name, self.cost)
 
 
-def at_least_nothing(name: str, cost: float) -> float:
+def checked_cost(name: str, cost: float) -> float:
     """Returns what a tool costs; searches by cost rely on it.
 
     Raises:

@@ -14,8 +14,8 @@ from langchain_core.tools import BaseTool
 
 from thoughtgraph.acting import ToolResult
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.bounded import DEADLINE, bounded, result_of
-from thoughtgraph.tools.costs import Priced, Receipt, at_least_nothing
+from thoughtgraph.tools.costs import Priced, Receipt, checked_cost
+from thoughtgraph.tools.deadline import DEADLINE, result_of, within_deadline
 from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import cut
 
@@ -69,7 +69,7 @@ class _Ready:
 
     def cost(self, receipt: Receipt) -> float:
         price = self.priced.cost
-        return at_least_nothing(self.name, price(receipt) if callable(price) else price)
+        return checked_cost(self.name, price(receipt) if callable(price) else price)
 
 
 def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
@@ -152,7 +152,7 @@ class ToolSet:
             text = one_line(f"Invalid action: {name}[{argument}]. The actions are: {forms}")
             return ToolResult(cut(text, LONGEST), before, failed=True, cost=0.0, invalid=True)
         began = time.monotonic()
-        answered = await bounded(partial(_invoke, ready.priced.tool, given), self._deadline)
+        answered = await within_deadline(partial(_invoke, ready.priced.tool, given), self._deadline)
         seconds = time.monotonic() - began
         text, artifact = _read(answered, name, self._deadline)
         receipt = Receipt(argument, seconds, len(text), _dollars(artifact))

@@ -22,7 +22,7 @@ from thoughtgraph.bench.questions.packaged_questions import SEED as LIBRARY_SEED
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.context import assignments
-from thoughtgraph.tasks.scenes.task import of_paper
+from thoughtgraph.tasks.scenes.scenes import uses_paper_tools
 from thoughtgraph.tools.scenes.vocabulary import Style
 
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
@@ -110,7 +110,7 @@ def runs(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> Iterator
     for kind in arguments.types:
         questions = generate(arguments.style, kind, arguments.questions, arguments.seed)
         for question in questions:
-            if settings.get("tools_profile") == "paper" and not of_paper(question.plan):
+            if settings.get("tools_profile") == "paper" and not uses_paper_tools(question.plan):
                 continue  # no plan that the evaluator accepts answers it
             for method in arguments.methods:
                 for profile in (EXECUTED,) if method == ONE_STOP else arguments.profiles:

@@ -21,8 +21,8 @@ from thoughtgraph import registry
 from thoughtgraph.bench.data import load
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError
-from thoughtgraph.tasks.game24.steps import left_over
-from thoughtgraph.tasks.game24.task import solvable
+from thoughtgraph.tasks.game24.game24 import solvable
+from thoughtgraph.tasks.game24.rollback_steps import left_over
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 Right = Callable[[str, str | None], bool]

@@ -25,7 +25,7 @@ from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement
 from thoughtgraph.bench.speed.plain_loop import address, asker, solve
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.task import Prompt
-from thoughtgraph.tasks.game24.task import puzzles
+from thoughtgraph.tasks.game24.game24 import puzzles
 
 PUZZLES = (
     "4 5 6 10",

@@ -22,8 +22,8 @@ from functools import lru_cache
 from itertools import combinations, count
 from typing import Any
 
-from thoughtgraph.tasks.game24.steps import composed
-from thoughtgraph.tasks.game24.task import TARGET
+from thoughtgraph.tasks.game24.game24 import TARGET
+from thoughtgraph.tasks.game24.rollback_steps import composed
 
 Hand = tuple[Fraction, ...]
 PROPOSED, LEADING = 8, 2

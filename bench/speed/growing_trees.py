@@ -21,7 +21,7 @@ from thoughtgraph.building import Graph
 from thoughtgraph.llm.scripted import Call, Reply, ScriptedChat
 from thoughtgraph.planning import Ruling
 from thoughtgraph.task import Prompt, Question, Task, Verdict
-from thoughtgraph.tasks.board import LABELS, SIZE
+from thoughtgraph.tasks.crossword_board import LABELS, SIZE
 from thoughtgraph.tools.costs import Priced
 from thoughtgraph.tools.toolbox import ToolSet
 from thoughtgraph.tools.wiki.search_tools import finish_tool

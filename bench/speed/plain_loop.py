@@ -14,7 +14,7 @@ from langchain_openai import ChatOpenAI
 
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.task import Prompt, Question
-from thoughtgraph.tasks.game24.task import STEPS, Game24
+from thoughtgraph.tasks.game24.game24 import STEPS, Game24
 from thoughtgraph.tree import Thought
 
 TASK = Game24()

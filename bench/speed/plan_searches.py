@@ -26,8 +26,8 @@ from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement
 from thoughtgraph.llm.scripted import Call, ScriptedChat
 from thoughtgraph.tasks.scenes.plan_evaluator import judge
 from thoughtgraph.tasks.scenes.question_reading import read
-from thoughtgraph.tasks.scenes.step_meaning import sense_of
-from thoughtgraph.tasks.scenes.task import numbered, rules_of
+from thoughtgraph.tasks.scenes.scenes import numbered, rules_of
+from thoughtgraph.tasks.scenes.step_meaning import plan_meaning
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tree import ROOT
 
@@ -151,7 +151,7 @@ def checking(questions: Sequence[SceneQuestion], profile: str) -> list[float]:
     The steps before it are read from the state that the last verdict left. Each question is read
     and judged for the first time: nothing is known from an earlier run.
     """
-    sense_of.cache_clear()
+    plan_meaning.cache_clear()
     read.cache_clear()
     gc.collect()
     gc.freeze()  # the questions themselves are no cost of checking

@@ -210,8 +210,8 @@ def answers(parts: Parts, found: SearchState) -> Sequence[str]:
         ends = [key for key in state["frontier"] if "answer" in tree[key]]
         cut_short = state["stop_reason"] in ("budget", "error") and not ends
         return [key for key in tree if "answer" in tree[key]] if cut_short else ends
-    normal = extras(parts.task_for(state["settings"], Task)).normal
-    form = {key: normal(tree[key].get("answer") or "") for key in rejected}
+    normalize = extras(parts.task_for(state["settings"], Task)).normalize
+    form = {key: normalize(tree[key].get("answer") or "") for key in rejected}
     often = Counter(form.values())
     latest = {key: at for at, key in enumerate(rejected)}
     return sorted(rejected, key=lambda key: (-often[form[key]], -latest[key]))

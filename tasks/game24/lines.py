@@ -45,7 +45,7 @@ def remaining(problem: str, path: Path) -> str:
     return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
 
 
-def taken(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
+def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
     """Returns the step that an equation means, with the result and the numbers left done exactly.
 
     Args:

@@ -20,21 +20,21 @@ only words are known; then the first point is checked, and at the end that all w
 question were used and that the kind of answer fits the question's opening.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from thoughtgraph.tasks.scenes.described import (
-    About,
-    Described,
-    Joined,
+from thoughtgraph.tasks.scenes.conditions import (
+    Combination,
+    Conditions,
     Meaning,
-    loose_ends,
-    partly,
-    words_left,
+    QueriedValue,
+    consistent,
+    missing_relations,
+    missing_words,
 )
-from thoughtgraph.tasks.scenes.interpreter import Done, Ref
-from thoughtgraph.tasks.scenes.question_reading import Ask, Thing
-from thoughtgraph.tasks.scenes.step_meaning import Sense, constants, sense_of
+from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, Ref
+from thoughtgraph.tasks.scenes.question_reading import Description, Query
+from thoughtgraph.tasks.scenes.step_meaning import PlanMeaning, constants, plan_meaning
 from thoughtgraph.tools.scenes.values import PlanError
 from thoughtgraph.tools.scenes.vocabulary import Style
 
@@ -62,21 +62,19 @@ class Grounding:
 
     question: str
     style: Style
-    steps: tuple[Done, ...] = ()
+    steps: tuple[ExecutedStep, ...] = ()
 
-    def after(self, steps: Sequence[Done]) -> "Grounding":
-        """Checks further steps, which ran, and returns the grounding with them.
+    def after(self, step: ExecutedStep) -> "Grounding":
+        """Checks a further step, which ran, and returns the grounding with it.
 
         Raises:
-            PlanError: E_GROUND, a step says what the question does not.
+            PlanError: E_GROUND, the step says what the question does not.
         """
-        known = self.steps
-        for step in steps:
-            sense = sense_of(self.question, self.style, known)
-            _check_words(sense, step)
-            known = (*known, step)
-            if sense.reading.exact:
-                _check(sense, step, sense_of(self.question, self.style, known).meanings[-1])
+        sense = plan_meaning(self.question, self.style, self.steps)
+        _check_words(sense, step)
+        known = (*self.steps, step)
+        if sense.reading.exact:
+            _check(sense, step, plan_meaning(self.question, self.style, known).meanings[-1])
         return Grounding(self.question, self.style, known)
 
     def end(self) -> None:
@@ -85,7 +83,7 @@ class Grounding:
         Raises:
             PlanError: E_END, the plan is no answer to what the question asks.
         """
-        sense = sense_of(self.question, self.style, self.steps)
+        sense = plan_meaning(self.question, self.style, self.steps)
         used = {at for step in self.steps for at in _uses(sense, step)}
         for at, step in enumerate(self.steps[:-1]):
             if at not in used:
@@ -96,68 +94,69 @@ class Grounding:
             _check_end_by_words(sense)
 
 
-def _uses(sense: Sense, step: Done) -> list[int]:
+def _uses(sense: PlanMeaning, step: ExecutedStep) -> list[int]:
     """Returns the steps whose values a step uses, by name or by repeating the value."""
-    repeated = (sense.earlier(each) for each in constants(step) if not sense.says(step, each))
+    repeated = (sense.earlier(each) for each in constants(step) if not sense.mentions(step, each))
     return [*step.refs(), *(at for at in repeated if at is not None)]
 
 
-def _check_words(sense: Sense, step: Done) -> None:
+def _check_words(sense: PlanMeaning, step: ExecutedStep) -> None:
     for constant in constants(step):
-        if not sense.says(step, constant) and sense.earlier(constant) is None:
+        if not sense.mentions(step, constant) and sense.earlier(constant) is None:
             raise PlanError("E_GROUND", f"the question says nothing of {constant!a}")
 
 
-def _check(sense: Sense, step: Done, meaning: Meaning) -> None:
+def _check(sense: PlanMeaning, step: ExecutedStep, meaning: Meaning) -> None:
     """Raises E_GROUND when a step says what the question does not."""
     for given in _one_of(step):
-        if not sense.places(given):
+        if not sense.referents(given):
             raise PlanError("E_GROUND", _incomplete(sense, sense.described(given)))
-    if isinstance(meaning, Described):
-        if not any(partly(meaning, each) for each in sense.reading.things):
+    if isinstance(meaning, Conditions):
+        if not any(consistent(meaning, each) for each in sense.reading.descriptions):
             raise PlanError("E_GROUND", "no description in the question is like that")
-    elif isinstance(meaning, About) and not any(_asked(sense, meaning)):
+    elif isinstance(meaning, QueriedValue) and not any(_asked(sense, meaning)):
         wanted = _in_words(meaning.kind, meaning.what)
         raise PlanError("E_GROUND", f"the question does not ask {wanted} of that")
 
 
-def _asked(sense: Sense, about: About) -> Iterator[bool]:
-    for ask in sense.reading.asks:
-        yield _answers(about, ask)
-    for thing in sense.reading.things:
-        if thing.shared:
-            yield _answers(about, Ask(*thing.shared))
+def _asked(sense: PlanMeaning, about: QueriedValue) -> Iterator[bool]:
+    for query in sense.reading.queries:
+        yield _answers(about, query)
+    for description in sense.reading.descriptions:
+        if description.shared:
+            yield _answers(about, Query(*description.shared))
 
 
-def _incomplete(sense: Sense, plan: Described) -> str:
+def _incomplete(sense: PlanMeaning, plan: Conditions) -> str:
     """Returns what of its description the plan has left out."""
-    things = [each for each in sense.reading.things if partly(plan, each)]
-    if not things:
+    descriptions = [each for each in sense.reading.descriptions if consistent(plan, each)]
+    if not descriptions:
         return "no description in the question is like that"
-    thing = min(things, key=lambda each: _missing(plan, each))
-    left = words_left(plan, thing)
+    description = min(descriptions, key=lambda each: _missing(plan, each))
+    left = missing_words(plan, description)
     if left:
-        return f"the question says {thing.mention.text!a}, and {left!a} is not used yet"
-    return f"of {thing.mention.text!a} the question also says {loose_ends(plan, thing)[0]}"
+        return f"the question says {description.mention.text!a}, and {left!a} is not used yet"
+    relation = missing_relations(plan, description)[0]
+    return f"of {description.mention.text!a} the question also says {relation}"
 
 
-def _check_end(sense: Sense) -> None:
-    join, asks = sense.reading.join, sense.reading.asks
+def _check_end(sense: PlanMeaning) -> None:
+    join, queries = sense.reading.join, sense.reading.queries
     meaning = sense.meanings[-1]
     if join is None:
-        if not isinstance(meaning, About) or not _answers(meaning, asks[0]):
-            raise PlanError("E_END", f"the question asks {_in_words(*asks[0][:2])}")
+        if not isinstance(meaning, QueriedValue) or not _answers(meaning, queries[0]):
+            raise PlanError("E_END", f"the question asks {_in_words(*queries[0][:2])}")
         return
-    order = _JOINS.get((join, meaning.tool)) if isinstance(meaning, Joined) else None
-    if order is None or not isinstance(meaning, Joined):
+    order = _JOINS.get((join, meaning.tool)) if isinstance(meaning, Combination) else None
+    if order is None or not isinstance(meaning, Combination):
         raise PlanError("E_END", f"the question asks for {join.replace('_', ' ')}")
     first, second = meaning.first, meaning.second
-    forward, backward = _both((first, second), asks), _both((second, first), asks)
+    forward, backward = _both((first, second), queries), _both((second, first), queries)
     if not ((order >= 0 and forward) or (order <= 0 and backward)):
         raise PlanError("E_END", "these are not the two values asked, in their order")
 
 
-def _check_end_by_words(sense: Sense) -> None:
+def _check_end_by_words(sense: PlanMeaning) -> None:
     used: set[str] = set()
     for step in sense.steps:
         for constant in constants(step):
@@ -172,23 +171,27 @@ def _check_end_by_words(sense: Sense) -> None:
         raise PlanError("E_END", f"the question asks for {wanted}")
 
 
-def _one_of(step: Done) -> list[Ref]:
+def _one_of(step: ExecutedStep) -> list[Ref]:
     """Returns the arguments of a step that must be whole descriptions."""
-    places = _WHOLE.get(step.tool, ())
-    given = [step.arguments[at] for at in places if at < len(step.arguments)]
+    positions = _WHOLE.get(step.tool, ())
+    given = [step.arguments[at] for at in positions if at < len(step.arguments)]
     return [each for each in given if isinstance(each, Ref)]
 
 
-def _answers(about: About, ask: Ask) -> bool:
-    return about.kind == ask.kind and about.what == ask.what and ask.of in about.of
+def _answers(about: QueriedValue, query: Query) -> bool:
+    return about.kind == query.kind and about.what == query.what and query.of in about.of
 
 
-def _both(pair: tuple[About | None, About | None], asks: tuple[Ask, ...]) -> bool:
-    return all(about and _answers(about, ask) for about, ask in zip(pair, asks, strict=True))
+def _both(
+    pair: tuple[QueriedValue | None, QueriedValue | None], queries: tuple[Query, ...]
+) -> bool:
+    return all(about and _answers(about, query) for about, query in zip(pair, queries, strict=True))
 
 
-def _missing(plan: Described, thing: Thing) -> int:
-    return len((words_left(plan, thing) or "").split()) + 2 * len(loose_ends(plan, thing))
+def _missing(plan: Conditions, description: Description) -> int:
+    return len((missing_words(plan, description) or "").split()) + 2 * len(
+        missing_relations(plan, description)
+    )
 
 
 def _in_words(kind: str, what: str | None) -> str:

@@ -26,7 +26,7 @@ class Ref:
 Given = Constant | Ref | tuple[Constant | Ref, ...]
 
 
-class Done(NamedTuple):
+class ExecutedStep(NamedTuple):
     """A step that ran: names are resolved, so a name assigned twice means what it meant then."""
 
     target: str
@@ -48,7 +48,7 @@ class Done(NamedTuple):
 class Environment:
     """What a plan has computed so far: its steps, each with its value."""
 
-    steps: tuple[Done, ...] = ()
+    steps: tuple[ExecutedStep, ...] = ()
 
     def find(self, name: str) -> Ref:
         """Returns where a name was assigned last; E_NAME when it never was."""
@@ -101,7 +101,7 @@ def execute(
         raise PlanError("E_FUNC", f"{step.tool} is none of the paper's tools")
     given = tuple(_resolved(environment, each) for each in step.arguments)
     value = tool.run(view, *(_valued(environment, view, each) for each in given))
-    return Environment((*environment.steps, Done(step.target, step.tool, given, value)))
+    return Environment((*environment.steps, ExecutedStep(step.target, step.tool, given, value)))
 
 
 def _resolved(environment: Environment, argument: Argument) -> Given:
@@ -131,7 +131,7 @@ def _item(environment: Environment, given: Constant | Ref) -> str | int:
     return value
 
 
-def _encoded(step: Done) -> dict[str, Any]:
+def _encoded(step: ExecutedStep) -> dict[str, Any]:
     return {
         "target": step.target,
         "tool": step.tool,
@@ -140,9 +140,9 @@ def _encoded(step: Done) -> dict[str, Any]:
     }
 
 
-def _decoded(entry: Mapping[str, Any]) -> Done:
+def _decoded(entry: Mapping[str, Any]) -> ExecutedStep:
     arguments = tuple(_argument_from_json(each) for each in entry["arguments"])
-    return Done(entry["target"], entry["tool"], arguments, _value_from_json(entry["value"]))
+    return ExecutedStep(entry["target"], entry["tool"], arguments, _value_from_json(entry["value"]))
 
 
 def _argument_to_json(given: Given) -> Any:

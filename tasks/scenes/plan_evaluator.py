@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from thoughtgraph.tasks.scenes.grounding import Grounding
 from thoughtgraph.tasks.scenes.interpreter import Environment, execute
-from thoughtgraph.tasks.scenes.plan_language import clean, parse, parse_nested
+from thoughtgraph.tasks.scenes.plan_language import clean, parse
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.values import PlanError, View, answer_of, in_words
 
@@ -30,18 +30,16 @@ class Rules:
             CLEVR's questions that answer 0 or no need it.
         ambiguous: "error" (ours, default): one object must be one. "first": of several the first.
         tools: The tools there are: "extended" (default) or the "paper"'s own.
-        nested: A call inside a call is refused ("reject", default) or counts as steps ("flatten").
     """
 
     profile: Literal["paper", "grounded"] = "paper"
     empty: Literal["strict", "lazy"] = "strict"
     ambiguous: Literal["error", "first"] = "error"
     tools: Literal["extended", "paper"] = "extended"
-    nested: Literal["reject", "flatten"] = "reject"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Evaluation:
     """The verdict on a chunk.
 
     Attributes:
@@ -71,9 +69,7 @@ def judge(
     state: Mapping[str, Any] | None,
     lines: Sequence[str],
     rules: Rules,
-    *,
-    prefix: Sequence[str] = (),
-) -> Judged:
+) -> Evaluation:
     """Judges the next lines of a plan.
 
     Args:
@@ -82,32 +78,25 @@ def judge(
         state: The `state` of the verdict on what stands before; None at the start.
         lines: The chunk, as the model wrote it: one step, several, or the rest of the plan.
         rules: What is let pass.
-        prefix: Lines that ran before and are not in `state`, such as a recorded plan's; they are
-            run without a verdict of their own.
 
     Returns:
         The verdict. Whatever the lines hold, nothing is raised for them.
-
-    Raises:
-        PlanError: A line of `prefix` does not run.
     """
     view = View(scene, rules.empty == "strict", rules.ambiguous == "first")
-    environment = Environment.from_json(state)
-    for line in prefix:
-        environment = _run(line, environment, view, rules)[0]
-    check = _Check(question, view, rules)
-    return check.judge(environment, [clean(line) for line in lines], state or {})
+    evaluator = _Evaluator(question, view, rules)
+    plain = [clean(line) for line in lines]
+    return evaluator.judge(Environment.from_json(state), plain, state or {})
 
 
 @dataclass(frozen=True, slots=True)
-class _Check:
+class _Evaluator:
     question: str
     view: View
     rules: Rules
 
     def judge(
         self, environment: Environment, lines: list[str], before: Mapping[str, Any]
-    ) -> Judged:
+    ) -> Evaluation:
         kept: list[str] = []
         values: list[str] = []
         grounding = self._grounding(environment)
@@ -116,9 +105,9 @@ class _Check:
                 raise PlanError("E_SYNTAX", "the plan has no next step")
             for line in lines:
                 kept.append(line)
-                environment, added = _run(line, environment, self.view, self.rules)
+                environment = self._run(line, environment)
                 if grounding:
-                    grounding = grounding.after(environment.steps[-added:])
+                    grounding = grounding.after(environment.steps[-1])
                 values.append(in_words(self.view, environment.steps[-1].value))
                 if environment.finished:
                     break
@@ -126,9 +115,15 @@ class _Check:
         except PlanError as error:
             where = f"line {len(kept)}: " if len(lines) > 1 else ""
             reason = f"{where}{error}"
-            return Judged(False, tuple(kept), tuple(values), before, None, error.code, reason)
+            return Evaluation(False, tuple(kept), tuple(values), before, None, error.code, reason)
         state = environment.to_json(before)
-        return Judged(True, tuple(kept), tuple(values), state, answer, "", "")
+        return Evaluation(True, tuple(kept), tuple(values), state, answer, "", "")
+
+    def _run(self, line: str, environment: Environment) -> Environment:
+        step = parse(line)
+        if len(environment.steps) >= MOST_STEPS:
+            raise PlanError("E_LIMIT", f"a plan has at most {MOST_STEPS} steps")
+        return execute(step, environment, self.view, self.rules.tools)
 
     def _grounding(self, environment: Environment) -> Grounding | None:
         if self.rules.profile == "paper":
@@ -144,12 +139,3 @@ class _Check:
         if grounding:
             grounding.end()
         return answer
-
-
-def _run(line: str, environment: Environment, view: View, rules: Rules) -> tuple[Environment, int]:
-    steps = parse_nested(line) if rules.nested == "flatten" else [parse(line)]
-    if len(environment.steps) + len(steps) > MOST_STEPS:
-        raise PlanError("E_LIMIT", f"a plan has at most {MOST_STEPS} steps")
-    for step in steps:
-        environment = execute(step, environment, view, rules.tools)
-    return environment, len(steps)

@@ -132,43 +132,6 @@ def parse(line: str) -> Step:
     return Step(target, tool.name, tuple(_argument(each) for each in call.args))
 
 
-def parse_nested(line: str) -> list[Step]:
-    """Reads one line whose calls may be nested; each inner call becomes a step of its own.
-
-    The inner steps are named `_t1`, `_t2`, … which no plan can write itself.
-
-    Raises:
-        PlanError: As `parse`.
-    """
-    call, target = _call(_assignment(line))
-    steps: list[Step] = []
-    flat = _flattened(call, steps)
-    head = parse(f"{target} = {ast.unparse(flat)}")
-    inner = {f"t_{at}": f"_t{at}" for at in range(1, len(steps) + 1)}
-    return [_renamed(step, inner) for step in (*steps, head)]
-
-
-def _flattened(call: ast.Call, steps: list[Step]) -> ast.Call:
-    arguments: list[ast.expr] = []
-    for each in call.args:
-        if isinstance(each, ast.Call):
-            flat = _flattened(each, steps)
-            name = f"t_{len(steps) + 1}"
-            steps.append(parse(f"{name} = {ast.unparse(flat)}"))
-            arguments.append(ast.Name(name))
-        else:
-            arguments.append(each)
-    return ast.Call(call.func, arguments, call.keywords)
-
-
-def _renamed(step: Step, names: dict[str, str]) -> Step:
-    arguments = tuple(
-        Name(names.get(each.name, each.name)) if isinstance(each, Name) else each
-        for each in step.arguments
-    )
-    return Step(names.get(step.target, step.target), step.tool, arguments)
-
-
 def _pieces(line: str) -> list[str]:
     if len(line) > LONGEST_LINE * 100:
         return [line]

@@ -10,11 +10,11 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from thoughtgraph.tasks.scenes.question_words import Item, Mention, Said, said
+from thoughtgraph.tasks.scenes.question_tokens import Mention, Token, Tokens, tokenize
 from thoughtgraph.tools.scenes.vocabulary import Style
 
 
-class Shared(NamedTuple):
+class SameAs(NamedTuple):
     """What is the same: an attribute, the part if any (number, leg), and as whose."""
 
     attribute: str
@@ -22,17 +22,17 @@ class Shared(NamedTuple):
     other: int
 
 
-class Thing(NamedTuple):
+class Description(NamedTuple):
     """One description of the question with what it is related to."""
 
     mention: Mention
     relations: tuple[tuple[str, int], ...] = ()
-    shared: Shared | None = None
+    shared: SameAs | None = None
     like: tuple[int, int, int] | None = None
     """Stands to the third description as the second stands to the first (analogy)."""
 
 
-class Ask(NamedTuple):
+class Query(NamedTuple):
     """What is asked of one description.
 
     `kind` is count, exist, category, color, size, material, number (of a part), part (by color).
@@ -50,17 +50,17 @@ class Reading:
     Attributes:
         exact: Whether it was understood completely; else only `content` and `opening` are there.
         content: The vocabulary's words in it, relations included, numbers as digits.
-        things: Its descriptions.
-        join: How two asks are joined: sum, more_by, fewer_by, equal, more, fewer; None for one ask.
-        asks: What is asked.
+        descriptions: Its descriptions.
+        join: How two queries are joined: sum, more_by, fewer_by, equal, more, fewer; None for one.
+        queries: What is asked.
         opening: "number" or "truth" when the first words tell the kind of answer; else "".
     """
 
     exact: bool
     content: frozenset[str]
-    things: tuple[Thing, ...] = ()
+    descriptions: tuple[Description, ...] = ()
     join: str | None = None
-    asks: tuple[Ask, ...] = ()
+    queries: tuple[Query, ...] = ()
     opening: str = ""
 
 
@@ -78,7 +78,7 @@ class _Unread(Exception):
 @lru_cache(maxsize=256)
 def read(question: str, style: Style) -> Reading:
     """Returns what a question says, for a scene of that style."""
-    sequence = said(question, style)
+    sequence = tokenize(question, style)
     try:
         if not sequence.known or not sequence.mentions:
             raise _Unread
@@ -95,13 +95,13 @@ def _opening(words: list[str]) -> str:
 
 
 class _Reader:
-    def __init__(self, sequence: Said, style: Style) -> None:
+    def __init__(self, sequence: Tokens, style: Style) -> None:
         self.items = sequence.items
-        self.said = sequence
+        self.tokens = sequence
         self.style = style
         self.words = [item.text if item.kind == "word" else "" for item in self.items]
         self.relations: list[tuple[int, str, int]] = []
-        self.shared: dict[int, Shared] = {}
+        self.shared: dict[int, SameAs] = {}
         self.like: dict[int, tuple[int, int, int]] = {}
         self.spoken: set[int] = set()
         """Items that say with what something is shared, and so are not asked."""
@@ -113,12 +113,12 @@ class _Reader:
             self.read_analogy()
         elif not comparing:
             self.read_shared()
-        join, asks = self.read_asks(comparing)
-        things = tuple(self.thing(at) for at in range(len(self.said.mentions)))
-        if self.reached(things, asks) != set(range(len(things))):
+        join, queries = self.read_queries(comparing)
+        descriptions = tuple(self.description(at) for at in range(len(self.tokens.mentions)))
+        if self.reached(descriptions, queries) != set(range(len(descriptions))):
             raise _Unread
         words = [word for word in self.words if word]
-        return Reading(True, self.said.content, things, join, asks, _opening(words))
+        return Reading(True, self.tokens.content, descriptions, join, queries, _opening(words))
 
     def comparing(self) -> bool:
         """Whether two descriptions are compared: "do the … and the …", "…; is it the same …"."""
@@ -128,18 +128,22 @@ class _Reader:
         about = any(pair[1] in ("it", "its") for pair in pairs)
         return about or (self.words[0] in verbs and self.words[1:2] == ["the"])
 
-    def thing(self, at: int) -> Thing:
+    def description(self, at: int) -> Description:
         relations = tuple((name, other) for one, name, other in self.relations if one == at)
-        return Thing(self.said.mentions[at], relations, self.shared.get(at), self.like.get(at))
+        return Description(
+            self.tokens.mentions[at], relations, self.shared.get(at), self.like.get(at)
+        )
 
-    def reached(self, things: tuple[Thing, ...], asks: tuple[Ask, ...]) -> set[int]:
+    def reached(
+        self, descriptions: tuple[Description, ...], queries: tuple[Query, ...]
+    ) -> set[int]:
         found: set[int] = set()
-        waiting = [ask.of for ask in asks]
+        waiting = [query.of for query in queries]
         while waiting:
             at = waiting.pop()
             if at not in found:
                 found.add(at)
-                each = things[at]
+                each = descriptions[at]
                 waiting += [other for _, other in each.relations]
                 waiting += [each.shared.other] if each.shared else []
                 waiting += each.like or ()
@@ -184,7 +188,7 @@ class _Reader:
         if self.words[at - 3 : at] == ["made", "of", "the"]:
             self.spoken.add(at - 3)
         one, other = self.mention_before(at), self.mention_after(to)
-        self.shared[one] = Shared(attribute, part, other)
+        self.shared[one] = SameAs(attribute, part, other)
 
     def read_analogy(self) -> None:
         """Reads "a has certain relation to b. by analogy, c has the same relation to …"."""
@@ -199,31 +203,31 @@ class _Reader:
         (other,) = (item for item in after if item is not third)
         self.like[other.at] = (before[0], before[1], third.at)
 
-    def followed_by(self, item: Item, words: tuple[str, ...]) -> bool:
+    def followed_by(self, item: Token, words: tuple[str, ...]) -> bool:
         at = self.items.index(item) + 1
         return at < len(self.items) and self.words[at] in words
 
-    def read_asks(self, comparing: bool) -> tuple[str | None, tuple[Ask, ...]]:
-        asks = self.part_asks()
+    def read_queries(self, comparing: bool) -> tuple[str | None, tuple[Query, ...]]:
+        queries = self.part_queries()
         heads = self.heads()
         join = self.join(comparing)
         if join is None:
-            if asks[1:] or len(heads) != 1:
+            if queries[1:] or len(heads) != 1:
                 raise _Unread
-            return None, tuple(asks or [self.ask_of(heads[0])])
-        if not asks:
+            return None, tuple(queries or [self.query_of(heads[0])])
+        if not queries:
             kind = "count" if self.counting(comparing) else self.compared()
-            asks = [Ask(kind, None, at) for at in heads]
-        if len(asks) != 2 or len({ask.kind for ask in asks}) != 1:
+            queries = [Query(kind, None, at) for at in heads]
+        if len(queries) != 2 or len({query.kind for query in queries}) != 1:
             raise _Unread
-        return join, tuple(asks)
+        return join, tuple(queries)
 
     def heads(self) -> list[int]:
         """Returns the descriptions that no other one refers to."""
         used = {other for _, _, other in self.relations}
         used |= {shared.other for shared in self.shared.values()}
         used |= {each for like in self.like.values() for each in like}
-        return [at for at in range(len(self.said.mentions)) if at not in used]
+        return [at for at in range(len(self.tokens.mentions)) if at not in used]
 
     def join(self, comparing: bool) -> str | None:
         if "sum" in self.words:
@@ -243,14 +247,14 @@ class _Reader:
             raise _Unread
         return found[0]
 
-    def part_asks(self) -> list[Ask]:
-        asks: list[Ask] = []
+    def part_queries(self) -> list[Query]:
+        queries: list[Query] = []
         for at, item in enumerate(self.items):
             if at in self.spoken or item.kind not in ("part", "shade"):
                 continue
             kind = "part" if item.kind == "shade" else self.part_attribute(at)
-            asks.append(Ask(kind, item.text, self.mention_after(at)))
-        return asks
+            queries.append(Query(kind, item.text, self.mention_after(at)))
+        return queries
 
     def part_attribute(self, at: int) -> str:
         """Returns whether a part's color or its number is asked."""
@@ -266,19 +270,19 @@ class _Reader:
             raise _Unread
         return near[-1] if near else far[0]
 
-    def ask_of(self, head: int) -> Ask:
+    def query_of(self, head: int) -> Query:
         pairs = [*pairwise(self.words)]
         if ("how", "many") in pairs or ("what", "number") in pairs:
-            return Ask("count", None, head)
+            return Query("count", None, head)
         asked = {
             _ATTRIBUTES[word]
             for at, word in enumerate(self.words)
             if word in _ATTRIBUTES and at not in self.spoken
         }
         if len(asked) == 1:
-            return Ask(asked.pop(), None, head)
+            return Query(asked.pop(), None, head)
         if not asked and {("is", "there"), ("are", "there"), ("are", "any")} & {*pairs}:
-            return Ask("exist", None, head)
+            return Query("exist", None, head)
         raise _Unread
 
     def mention_before(self, at: int) -> int:

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from thoughtgraph.tasks.scenes.described import (
-    About,
-    Alike,
+from thoughtgraph.tasks.scenes.conditions import (
     Analogy,
-    Between,
-    Described,
-    Joined,
-    Link,
+    Combination,
+    Conditions,
     Meaning,
-    Places,
-    wholly,
+    QueriedValue,
+    Referents,
+    RelatedTo,
+    RelationBetween,
+    SameValueAs,
+    complete,
 )
-from thoughtgraph.tasks.scenes.interpreter import Done, Given, Ref
+from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, Given, Ref
 from thoughtgraph.tasks.scenes.question_reading import Reading, read
 from thoughtgraph.tools.scenes.part_lists import in_groups
 from thoughtgraph.tools.scenes.scene import PartGroup
@@ -40,18 +40,18 @@ _ONE_VALUE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sense:
+class PlanMeaning:
     """A question as read, and what each step of a plan says in its terms."""
 
     reading: Reading
     style: Style
-    steps: tuple[Done, ...] = ()
+    steps: tuple[ExecutedStep, ...] = ()
     meanings: tuple[Meaning, ...] = ()
 
-    def says(self, step: Done, constant: str | int) -> bool:
+    def mentions(self, step: ExecutedStep, constant: str | int) -> bool:
         return bool(self.words_of(step, constant) <= self.reading.content)
 
-    def words_of(self, step: Done, constant: str | int) -> set[str]:
+    def words_of(self, step: ExecutedStep, constant: str | int) -> set[str]:
         """Returns the words of the question that a constant stands for; none for "thing", "a"."""
         if step.tool in ("query_relation", "filter_relation"):
             name = relation_of(str(constant))
@@ -72,7 +72,7 @@ class Sense:
                 return at
         return None
 
-    def meaning(self, step: Done) -> Meaning:
+    def meaning(self, step: ExecutedStep) -> Meaning:
         """Returns what a step says; nothing is refused here."""
         given = step.arguments
         match step.tool:
@@ -83,23 +83,23 @@ class Sense:
                 several = words if isinstance(words, tuple) else (words,)
                 return self.filtered(step, several, given[1])
             case "exclude_object":
-                return self.described(given[1]).left_out(self.places(given[0]))
+                return self.described(given[1]).excluding(self.referents(given[0]))
             case "intersection":
                 return self.described(given[0]).and_also(self.described(given[1]))
             case "get_relation":
-                return Between(self.places(given[0]), self.places(given[1]))
+                return RelationBetween(self.referents(given[0]), self.referents(given[1]))
             case "query_relation":
                 return self.related(given[0], given[1])
             case "filter_relation":
                 return self.related(given[0], given[1]).and_also(self.described(given[2]))
             case tool if tool in _ONE_VALUE:
                 return self.about(step)
-        return Joined(step.tool, self.value_of(given[0]), self.value_of(given[1]))
+        return Combination(step.tool, self.value_of(given[0]), self.value_of(given[1]))
 
-    def filtered(self, step: Done, items: tuple[Given, ...], pool: Given) -> Described:
+    def filtered(self, step: ExecutedStep, items: tuple[Given, ...], pool: Given) -> Conditions:
         found = self.described(pool)
         words: list[PartGroup] = []
-        references: list[About] = []
+        references: list[QueriedValue] = []
         for item in items:
             about = self.value_of(item) if isinstance(item, Ref) else self.repeated(step, item)
             if about:
@@ -117,61 +117,63 @@ class Sense:
             elif kind == "color" and self.style == "ptr":
                 words.append(PartGroup(color=word))
             elif word != ANY:
-                found = found.and_also(Described(words=frozenset([word])))
+                found = found.and_also(Conditions(words=frozenset([word])))
         groups = in_groups(words)
         if references:
             return found.and_also(_alike(references, groups))
-        return found.and_also(Described(groups=frozenset(groups)))
+        return found.and_also(Conditions(groups=frozenset(groups)))
 
-    def repeated(self, step: Done, constant: Given) -> About | None:
+    def repeated(self, step: ExecutedStep, constant: Given) -> QueriedValue | None:
         """Returns the value that a constant repeats, when the question does not say it."""
-        if not isinstance(constant, (str, int)) or self.says(step, constant):
+        if not isinstance(constant, (str, int)) or self.mentions(step, constant):
             return None
         at = self.earlier(constant)
         return None if at is None else self.value_of(Ref(at))
 
-    def related(self, relation: Given, given: Given) -> Described:
-        to = self.places(given)
+    def related(self, relation: Given, given: Given) -> Conditions:
+        to = self.referents(given)
         if isinstance(relation, Ref):
             between = self.meanings[relation.step]
-            known = isinstance(between, Between)
-            return Described(like=frozenset([Analogy(between, to)] if known else []))  # type: ignore[arg-type]
-        return Described(links=frozenset([Link(relation_of(str(relation)) or "?", to)]))
+            known = isinstance(between, RelationBetween)
+            return Conditions(like=frozenset([Analogy(between, to)] if known else []))  # type: ignore[arg-type]
+        return Conditions(links=frozenset([RelatedTo(relation_of(str(relation)) or "?", to)]))
 
-    def about(self, step: Done) -> About:
+    def about(self, step: ExecutedStep) -> QueriedValue:
         objects = [each for each in step.arguments if isinstance(each, Ref) and self.holds(each)]
         names = [canonical(each) for each in step.arguments if isinstance(each, str)]
-        of = self.places(objects[-1]) if objects else frozenset[int]()
-        return About(_ONE_VALUE[step.tool], names[0] if names else None, of)
+        of = self.referents(objects[-1]) if objects else frozenset[int]()
+        return QueriedValue(_ONE_VALUE[step.tool], names[0] if names else None, of)
 
     def holds(self, ref: Ref) -> bool:
-        return ref.step < 0 or isinstance(self.meanings[ref.step], Described)
+        return ref.step < 0 or isinstance(self.meanings[ref.step], Conditions)
 
-    def described(self, given: Given) -> Described:
+    def described(self, given: Given) -> Conditions:
         meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
-        return meaning if isinstance(meaning, Described) else Described()
+        return meaning if isinstance(meaning, Conditions) else Conditions()
 
-    def value_of(self, given: Given) -> About | None:
+    def value_of(self, given: Given) -> QueriedValue | None:
         meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
-        return meaning if isinstance(meaning, About) else None
+        return meaning if isinstance(meaning, QueriedValue) else None
 
-    def places(self, given: Given) -> Places:
-        """Returns the descriptions of the question that objects are, wholly."""
+    def referents(self, given: Given) -> Referents:
+        """Returns the descriptions of the question that objects are, complete."""
         plan = self.described(given)
-        return frozenset(at for at, each in enumerate(self.reading.things) if wholly(plan, each))
+        return frozenset(
+            at for at, each in enumerate(self.reading.descriptions) if complete(plan, each)
+        )
 
 
 @lru_cache(maxsize=256)
-def sense_of(question: str, style: Style, steps: tuple[Done, ...]) -> Sense:
+def plan_meaning(question: str, style: Style, steps: tuple[ExecutedStep, ...]) -> PlanMeaning:
     """Returns what steps say about a question; siblings in a search share what is before them."""
     if not steps:
-        return Sense(read(question, style), style)
-    before = sense_of(question, style, steps[:-1])
+        return PlanMeaning(read(question, style), style)
+    before = plan_meaning(question, style, steps[:-1])
     meaning = before.meaning(steps[-1])
-    return Sense(before.reading, style, steps, (*before.meanings, meaning))
+    return PlanMeaning(before.reading, style, steps, (*before.meanings, meaning))
 
 
-def constants(step: Done) -> Iterator[str | int]:
+def constants(step: ExecutedStep) -> Iterator[str | int]:
     """Yields the texts and numbers that a step itself names."""
     for given in step.arguments:
         if isinstance(given, Ref):
@@ -181,11 +183,13 @@ def constants(step: Done) -> Iterator[str | int]:
                 yield each
 
 
-def _alike(references: list[About], groups: list[PartGroup]) -> Described:
+def _alike(references: list[QueriedValue], groups: list[PartGroup]) -> Conditions:
     """Returns "the same … as": one value of a description, of the part that is named with it."""
     part = groups[0].part if groups else None
     plain = all(group == PartGroup(None, None, part) for group in groups)
-    shared = [Alike(each.kind, each.what, each.of) for each in references if each.what == part]
-    found = Described(shared=frozenset(shared))
+    shared = [
+        SameValueAs(each.kind, each.what, each.of) for each in references if each.what == part
+    ]
+    found = Conditions(shared=frozenset(shared))
     whole = plain and len(groups) <= 1 and len(shared) == len(references) == 1
-    return found if whole else found.and_also(Described(words=frozenset("?")))
+    return found if whole else found.and_also(Conditions(words=frozenset("?")))

@@ -16,7 +16,7 @@ from support.players import add_up
 from support.serving import copied, missing, serving
 
 from thoughtgraph import registry
-from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tasks.game24.game24 import Game24
 
 if reason := missing("dev"):
     pytest.skip(reason, allow_module_level=True)

@@ -135,7 +135,7 @@ class Errand:
 
         return Question(Prompt(f"verify|{problem}|{answer}"), read)
 
-    def normal(self, answer: str) -> str:
+    def normalize(self, answer: str) -> str:
         return answer.casefold()
 
     def check(self, problem: str, answer: str) -> bool:

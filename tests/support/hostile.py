@@ -10,8 +10,8 @@ from thoughtgraph.context import effective
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.task import Question
 from thoughtgraph.tasks.numbers import canonical, first_number, last_number, tidy
-from thoughtgraph.tasks.reasoning import bad_steps, score_of, unlabelled
-from thoughtgraph.tasks.scenes.plan_language import clean, parse, parse_nested, steps_of
+from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, unlabelled
+from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.arithmetic import evaluate, integers
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import one_line, page_of_text, title_key
@@ -88,7 +88,7 @@ def readers() -> Iterator[tuple[str, Reader]]:
                 yield f"{name}.{method}", _reader(call, parameters, name, problem)
     shared: tuple[Reader, ...] = (
         *(canonical, first_number, last_number, tidy, evaluate, integers),
-        *(clean, parse, parse_nested, steps_of, one_line, title_key),
+        *(clean, parse, steps_of, one_line, title_key),
         *(score_of, unlabelled, read_costs),
     )
     for each in shared:

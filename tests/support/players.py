@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 from support.fake_server import Seen
 
-from thoughtgraph.tasks.game24.task import solvable
+from thoughtgraph.tasks.game24.game24 import solvable
 
 
 def play(seen: Seen) -> str:

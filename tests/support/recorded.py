@@ -13,7 +13,7 @@ from support.scripted import Call, Reply
 from thoughtgraph.nodes.judge import state_key_of
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
-from thoughtgraph.tasks.game24.task import Game24
+from thoughtgraph.tasks.game24.game24 import Game24
 
 EMPTY_BOARD = "Current Board:\n" + "_____\n" * 5
 

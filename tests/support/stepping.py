@@ -12,7 +12,7 @@ from support.scripted import Call, Reply, ScriptedChat, rng
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.task import Options
-from thoughtgraph.tasks.reasoning import Reasoning
+from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tree import Path, path_to, texts
 
 MARKER = "solution:"
@@ -31,13 +31,13 @@ class Stepping(Reasoning):
     def published(self, method: str) -> Mapping[str, Any]:
         return {}
 
-    def head(self, options: Options) -> str:
+    def task_statement(self, options: Options) -> str:
         return f"mark it with {MARKER}"
 
     def demonstrations(self, count: int) -> Sequence[str]:
         return [f"worked example {at}" for at in range(min(count, 7))]
 
-    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+    def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         _, mark, value = text.lower().partition(MARKER)
         ends = {"status": "terminal", "answer": value.strip() or None} if mark else {}
         return {"text": text, **ends}

@@ -71,7 +71,7 @@ class Cursor:
         return cls(page, values["keyword"], values["next_index"])
 
 
-class Step(NamedTuple):
+class Observed(NamedTuple):
     """What one use of a tool gave."""
 
     observation: str
@@ -79,7 +79,9 @@ class Step(NamedTuple):
     failed: bool = False
 
 
-async def search(backend: Backend, entity: str, cursor: Cursor, *, style: Style = "clean") -> Step:
+async def search(
+    backend: Backend, entity: str, cursor: Cursor, *, style: Style = "clean"
+) -> Observed:
     """Opens the page of that title and shows its beginning.
 
     A miss fails and names similar titles. A request that failed says so and leaves the cursor.
@@ -90,16 +92,18 @@ async def search(backend: Backend, entity: str, cursor: Cursor, *, style: Style 
     try:
         found = await backend.find(entity)
     except PagesError as error:
-        return Step(f"Search failed: {one_line(str(error))}.", cursor, failed=True)
+        return Observed(f"Search failed: {one_line(str(error))}.", cursor, failed=True)
     if isinstance(found, Similar):
         left = cursor if style == "react" else Cursor()
-        return Step(_miss(entity, found, style), left, failed=True)
+        return Observed(_miss(entity, found, style), left, failed=True)
     shown = _sentences(found, style, lead=style == "clean")[:MOST_SENTENCES]
     text = " ".join(shown) or f"{found.title} exists but has no text."
-    return Step(text, Cursor(found))
+    return Observed(text, Cursor(found))
 
 
-def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean", lenient: bool = False) -> Step:
+def lookup(
+    keyword: str, cursor: Cursor, *, style: Style = "clean", lenient: bool = False
+) -> Observed:
     """Shows the next sentence of the open page that contains a keyword, in whatever case.
 
     Args:
@@ -113,14 +117,16 @@ def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean", lenient: boo
     if not keyword:
         return _invalid("Lookup", cursor)
     if cursor.page is None:
-        return Step(NO_MORE if style == "react" else NO_PAGE, cursor, failed=True)
+        return Observed(NO_MORE if style == "react" else NO_PAGE, cursor, failed=True)
     wanted = keyword.casefold()
     hits = [text for text in _sentences(cursor.page, style) if wanted in text.casefold()]
     at = cursor.next_index if _same(keyword, cursor.keyword, style) else 0
     if at >= len(hits):
         stay = Cursor(cursor.page, keyword, len(hits))
-        return Step(NO_MORE, stay, failed=not (lenient and hits))
-    return Step(f"(Result {at + 1} / {len(hits)}) {hits[at]}", Cursor(cursor.page, keyword, at + 1))
+        return Observed(NO_MORE, stay, failed=not (lenient and hits))
+    return Observed(
+        f"(Result {at + 1} / {len(hits)}) {hits[at]}", Cursor(cursor.page, keyword, at + 1)
+    )
 
 
 def search_tools(
@@ -204,12 +210,12 @@ def _cursor(given: Mapping[str, Any] | None, messages: Sequence[AnyMessage] | No
     return Cursor()
 
 
-def _answer(step: Step) -> tuple[str, dict[str, Any]]:
+def _answer(step: Observed) -> tuple[str, dict[str, Any]]:
     return step.observation, {"tool_state": step.cursor.to_json(), "failed": step.failed}
 
 
-def _invalid(name: str, cursor: Cursor) -> Step:
-    return Step(_INVALID.format(name), cursor, failed=True)
+def _invalid(name: str, cursor: Cursor) -> Observed:
+    return Observed(_INVALID.format(name), cursor, failed=True)
 
 
 def _miss(entity: str, found: Similar, style: Style) -> str:

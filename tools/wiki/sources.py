@@ -18,11 +18,11 @@ from langchain_core.tools import BaseTool
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.weights import cache_folder
-from thoughtgraph.tools.bounded import DEADLINE
 from thoughtgraph.tools.costs import Cost, Priced
+from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet
-from thoughtgraph.tools.wiki.cache import Recording
 from thoughtgraph.tools.wiki.pages import Backend, Checkable, Page, PagesError, Similar
+from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
 
 logger = logging.getLogger("thoughtgraph")

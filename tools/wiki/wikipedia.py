@@ -22,7 +22,6 @@ from bs4 import BeautifulSoup
 from wikipedia import wikipedia as package
 
 from thoughtgraph.llm.weights import cache_folder
-from thoughtgraph.tools.wiki.cache import Recording, WikiCache
 from thoughtgraph.tools.wiki.pages import (
     MOST_SIMILAR,
     Page,
@@ -34,6 +33,7 @@ from thoughtgraph.tools.wiki.pages import (
     page_of_text,
     title_key,
 )
+from thoughtgraph.tools.wiki.recordings import Recording, WikiCache
 from thoughtgraph.tools.wiki.transport import PER_SECOND, Transport
 
 ENGLISH = "https://en.wikipedia.org/w/api.php"

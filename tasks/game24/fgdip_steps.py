@@ -11,8 +11,8 @@ from thoughtgraph.acting import Hints, Label, Move, labelled
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
+from thoughtgraph.tasks.answer_text import last_line
 from thoughtgraph.tasks.game24.lines import answer_in, remaining, step_in
-from thoughtgraph.tasks.words import last_word
 from thoughtgraph.tree import Path, texts
 
 LABELS: dict[str, Label] = {
@@ -74,7 +74,7 @@ class FeedbackSteps(ABC):
             Prompt(fill("game24/verify", input=problem, answer=answer)), judgements.judgement
         )
 
-    def normal(self, answer: str) -> str:
+    def normalize(self, answer: str) -> str:
         """Returns an expression without its spaces."""
         return "".join(answer.split())
 
@@ -82,7 +82,7 @@ class FeedbackSteps(ABC):
 def label(problem: str, path: Path) -> Question[Verdict]:
     """Returns what to ask whether the numbers left can reach 24; the last word is read."""
     prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
-    return Question(prompt, lambda samples: labelled(LABELS.get(last_word(samples[0]))))
+    return Question(prompt, lambda samples: labelled(LABELS.get(last_line(samples[0]))))
 
 
 def _answered(text: str) -> Move:

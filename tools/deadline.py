@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
-async def bounded(call: Callable[[], Awaitable[Any]], deadline: float = DEADLINE) -> Any:
+async def within_deadline(call: Callable[[], Awaitable[Any]], deadline: float = DEADLINE) -> Any:
     """Returns what a call gives, the exception it raised, or None when it took too long.
 
     A tool may raise anything: it is somebody else's code. What it raised is a result here.
@@ -41,7 +41,7 @@ async def result_of(function: Callable[[_T], _R], given: _T) -> _R | BaseExcepti
     async def work() -> _R:
         return function(given)
 
-    result: _R | BaseException = await bounded(work)
+    result: _R | BaseException = await within_deadline(work)
     return result
 
 

@@ -32,7 +32,7 @@ class Mention(NamedTuple):
     """Whether the group's number is only an article: "a red back"."""
 
 
-class Item(NamedTuple):
+class Token(NamedTuple):
     """One thing the question says, in order.
 
     `kind` is mention (`at` counts them), relation, part, shade (a color before "part") or word.
@@ -44,7 +44,7 @@ class Item(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Tokens:
     """What a question says, in order.
 
     Attributes:
@@ -54,7 +54,7 @@ class Said:
         known: Whether every word is one of the templates', in a place where they have it.
     """
 
-    items: tuple[Item, ...]
+    items: tuple[Token, ...]
     mentions: tuple[Mention, ...]
     content: frozenset[str]
     known: bool
@@ -74,37 +74,37 @@ FUNCTION_WORDS = frozenset(
 _TOKEN = re.compile(r"[a-z]+|\d+")
 
 
-def said(question: str, style: Style) -> Said:
+def tokenize(question: str, style: Style) -> Tokens:
     """Returns what a question says, for a scene of that style."""
-    return _Scanner(question, style).scan()
+    return _Lexer(question, style).scan()
 
 
-class _Scanner:
+class _Lexer:
     def __init__(self, question: str, style: Style) -> None:
         raw = [SINGULARS.get(word, word) for word in _TOKEN.findall(question.lower())]
         self.words = [SYNONYMS.get(word, word) for word in raw]
         self.kinds = KINDS[style]
         self.style = style
         self.at = 0
-        self.items: list[Item] = []
+        self.items: list[Token] = []
         self.mentions: list[Mention] = []
         self.content: set[str] = set()
         self.known = True
 
-    def scan(self) -> Said:
+    def scan(self) -> Tokens:
         read = (self.relation, self.part, self.clevr_mention, self.ptr_mention, self.shade)
         while self.at < len(self.words):
             names = self.words[self.at] in _NAMING
             if not (names and any(step() for step in read)):
                 self.word()
-        return Said(tuple(self.items), tuple(self.mentions), frozenset(self.content), self.known)
+        return Tokens(tuple(self.items), tuple(self.mentions), frozenset(self.content), self.known)
 
     def relation(self) -> bool:
         for phrase, name in _RELATIONS.get(self.words[self.at], ()):
             if self.next_is(phrase):
                 self.at += len(phrase)
                 self.content.add(name)
-                self.items.append(Item("relation", name))
+                self.items.append(Token("relation", name))
                 return True
         return False
 
@@ -114,7 +114,7 @@ class _Scanner:
             return False
         self.at += len(found.split())
         self.content.add(found)
-        self.items.append(Item("part", found))
+        self.items.append(Token("part", found))
         return True
 
     def clevr_mention(self) -> bool:
@@ -168,16 +168,16 @@ class _Scanner:
     ) -> None:
         self.content |= {*words, *([category] if category else [])}
         if group:
-            told = [str(group.number)] if group.number is not None and not some else []
-            self.content |= {*told, *(each for each in group[1:] if each)}
-        self.items.append(Item("mention", text, len(self.mentions)))
+            counts = [str(group.number)] if group.number is not None and not some else []
+            self.content |= {*counts, *(each for each in group[1:] if each)}
+        self.items.append(Token("mention", text, len(self.mentions)))
         self.mentions.append(Mention(text, category, words, group, some))
 
     def shade(self) -> bool:
         if self.kind(self.at) != "color" or self.words[self.at + 1 : self.at + 2] != ["part"]:
             return False
         self.content.add(self.words[self.at])
-        self.items.append(Item("shade", self.words[self.at]))
+        self.items.append(Token("shade", self.words[self.at]))
         self.at += 2
         return True
 
@@ -190,7 +190,7 @@ class _Scanner:
         elif word not in FUNCTION_WORDS and (number := number_of(word)) is not None:
             self.content.add(str(number))
         self.known = self.known and word in FUNCTION_WORDS
-        self.items.append(Item("word", word))
+        self.items.append(Token("word", word))
         self.at += 1
 
     def next_is(self, phrase: tuple[str, ...]) -> bool:

@@ -45,7 +45,7 @@ class Reasoning(ABC):
     """What the problems are about, as prompts name it: `Grade-School Math`."""
 
     @abstractmethod
-    def head(self, options: Options) -> str:
+    def task_statement(self, options: Options) -> str:
         """Returns what a step's prompt begins with: the task, and how a solution is marked."""
 
     @abstractmethod
@@ -53,10 +53,10 @@ class Reasoning(ABC):
         """Returns at most `count` worked examples, fewer where there are no more."""
 
     @abstractmethod
-    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+    def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         """Reads the partial thought that the step after a path is; see `Steps.step`."""
 
-    def form(self) -> str:
+    def step_format(self) -> str:
         """Returns how a step is to be written; empty where free words will do."""
         return ""
 
@@ -65,11 +65,11 @@ class Reasoning(ABC):
     ) -> Question[Sequence[Mapping[str, Any]]]:
         """Returns what to ask for the next step, warned by what went wrong (appendix B.3)."""
         blocks = [
-            self.head(options),
+            self.task_statement(options),
             _demonstrations(self, options),
             _experiences(lessons),
             fill("rollback/question", question=problem),
-            _wanted(path, self.form() or load("rollback/form")),
+            _wanted(path, self.step_format() or load("rollback/form")),
         ]
         prompt = Prompt("\n\n".join(filter(None, blocks)), system=_role(options))
         return Question(prompt, each(partial(self._read, problem, path)))
@@ -106,7 +106,7 @@ class Reasoning(ABC):
 
     def _read(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         step = unlabelled(single_step(text, len(path) + 1))
-        return {**self.reasoned(problem, path, step), "raw": cut(text)}
+        return {**self.read_step(problem, path, step), "raw": cut(text)}
 
 
 def numbered(path: Path) -> str:

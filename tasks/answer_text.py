@@ -7,24 +7,24 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
 
 
-def normal(text: str) -> str:
+def normalize_answer(text: str) -> str:
     """Returns an answer as HotpotQA's scorer compares it.
 
     Case, punctuation, articles and double spaces are gone.
 
-    >>> normal("The  Eiffel-Tower.")
+    >>> normalize_answer("The  Eiffel-Tower.")
     'eiffeltower'
     """
     lowered = "".join(letter for letter in text.lower() if letter not in _PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", lowered).split())
 
 
-def last_word(text: str) -> str:
+def last_line(text: str) -> str:
     """Returns the last line of a judgement, rid of marks: its verdict, if it has one."""
     return text.strip().rpartition("\n")[2].strip(" .!*`:\t").lower()
 
 
-def words(marked: str, text: str) -> str | None:
+def short_answer(marked: str, text: str) -> str | None:
     """Returns the line that follows the marker "the answer is", else the whole text."""
     answer = marked.strip().partition("\n")[0].strip() or text.strip()
     bare = answer.strip(" \"'`*_").removesuffix(".").strip(" \"'`*_")

@@ -65,7 +65,7 @@ _LOOKS_LIKE = (
 _RELATION = re.compile(r"\b(left|right|front|behind)\b")
 
 
-class Asked(NamedTuple):
+class SceneProblem(NamedTuple):
     """A problem, read."""
 
     question: str
@@ -110,7 +110,7 @@ class Scenes:
         if not isinstance(scene, dict):
             raise self._refusal('its "scene" is no object')
         question = " ".join(question.split())
-        kind = given.get("type") or looks_like(question)
+        kind = given.get("type") or question_type(question)
         if not isinstance(kind, str) or kind not in TOOLS:
             raise self._refusal(f"{kind!r} is none of the types {', '.join(TOOLS)}")
         kept = Scene.from_json(scene, self._style).to_json()
@@ -125,7 +125,7 @@ class Scenes:
 
         Examples with tools that the prompt does not describe are left out.
         """
-        return len(_library(self._style, _asked(problem).type, options["tools_profile"]))
+        return len(_library(self._style, _problem_of(problem).type, options["tools_profile"]))
 
     def plan(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
@@ -140,15 +140,15 @@ class Scenes:
     def _prompt(
         self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
     ) -> Prompt:
-        asked, done = _asked(problem), lines_of(path)
+        parsed, done = _problem_of(problem), lines_of(path)
         profile = options["tools_profile"]
-        shown = [_example(self._style, asked.type, profile, at) for at in shots]
+        shown = [_example(self._style, parsed.type, profile, at) for at in shots]
         values = {
             "instruction": load("plans/instruction"),
-            "tools": described(self._style, asked.type, options),
+            "tools": described(self._style, parsed.type, options),
         }
         stop = ("Question:", *([] if steps is None else [f"Step {len(done) + steps + 1}:"]))
-        begun = {"question": asked.question, "steps": numbered(done)}
+        begun = {"question": parsed.question, "steps": numbered(done)}
         if options["layout"] == "turns":
             name = "plans/begun" if done else "plans/question"
             return Prompt(
@@ -163,9 +163,9 @@ class Scenes:
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
         """Runs steps on the scene: the paper's evaluator, or the grounded one."""
-        asked = _asked(problem)
+        parsed = _problem_of(problem)
         state = path[-1]["tool_state"] if path else None
-        judged = judge(asked.question, asked.scene, state, steps, rules_of(options))
+        judged = judge(parsed.question, parsed.scene, state, steps, rules_of(options))
         if not judged.accepted:
             malformed = judged.code in MALFORMED
             text = "\n".join(clean(step) for step in steps)
@@ -176,7 +176,7 @@ class Scenes:
 
     def picture(self, problem: str) -> str:
         """Returns the scene as an SVG image."""
-        return svg(_asked(problem).scene)
+        return svg(_problem_of(problem).scene)
 
     def _refusal(self, why: str) -> ProblemError:
         return ProblemError(
@@ -187,9 +187,9 @@ class Scenes:
 
 def _steps(path: Path, text: str, most: int | None) -> list[str]:
     """Reads at most so many steps after a path out of a completion; None: all there are."""
-    done = [_bare(line) for line in lines_of(path)]
+    done = [_compact(line) for line in lines_of(path)]
     found = steps_of(text, None if most is None else most + len(done))
-    if [_bare(line) for line in found[: len(done)]] == done:
+    if [_compact(line) for line in found[: len(done)]] == done:
         found = found[len(done) :]
     return found[:most]
 
@@ -204,7 +204,7 @@ def rules_of(options: Options) -> Rules:
     )
 
 
-def looks_like(question: str) -> str:
+def question_type(question: str) -> str:
     """Returns the type that a question looks like, by its words (ours)."""
     asked = question.lower()
     for kind, pattern in _LOOKS_LIKE:
@@ -226,7 +226,7 @@ def _described(style: Style, kind: str, profile: str) -> str:
     return "\n".join(line for line in lines if line.partition("(")[0] in wanted)
 
 
-def of_paper(plan: Sequence[str]) -> bool:
+def uses_paper_tools(plan: Sequence[str]) -> bool:
     """Returns whether a plan makes do with the tools of the paper's list."""
     return not any(parse(line).tool in EXTENDED for line in plan)
 
@@ -242,15 +242,15 @@ def lines_of(path: Path) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _asked(problem: str) -> Asked:
+def _problem_of(problem: str) -> SceneProblem:
     given = json.loads(problem)
-    return Asked(given["question"], given["type"], Scene.from_json(given["scene"]))
+    return SceneProblem(given["question"], given["type"], Scene.from_json(given["scene"]))
 
 
 @cache
 def _library(style: Style, kind: str, profile: str) -> list[dict[str, Any]]:
     shots: list[dict[str, Any]] = prompts.data(f"plans/{style}_{kind}")
-    return [shot for shot in shots if profile == "extended" or of_paper(shot["plan"])]
+    return [shot for shot in shots if profile == "extended" or uses_paper_tools(shot["plan"])]
 
 
 @cache
@@ -265,7 +265,7 @@ def _example(style: Style, kind: str, profile: str, at: int) -> Example:
 
 
 @lru_cache(maxsize=1024)
-def _bare(line: str) -> str:
+def _compact(line: str) -> str:
     """Returns a step without number, spaces and differences of quotes."""
     return "".join(clean(line).split()).replace("'", '"')
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options
 from thoughtgraph.tasks.game24.lines import operator
-from thoughtgraph.tasks.reasoning import Reasoning
+from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path, texts
 
@@ -31,7 +31,7 @@ _STEP = re.compile(
 )
 
 
-class Part(NamedTuple):
+class Operand(NamedTuple):
     """A number of the current set, and how it came about."""
 
     value: Fraction
@@ -43,7 +43,7 @@ class StructuredSteps(Reasoning):
 
     topic = TOPIC
 
-    def head(self, options: Options) -> str:
+    def task_statement(self, options: Options) -> str:
         """Returns what the task is: a path has three steps, so no solution is marked."""
         return fill("rollback/head_game24", topic=TOPIC)
 
@@ -51,11 +51,11 @@ class StructuredSteps(Reasoning):
         """Returns at most `count` worked examples."""
         return load("game24/steps").split(BREAK)[:count]
 
-    def form(self) -> str:
+    def step_format(self) -> str:
         """Returns how a step is to be written."""
         return load("rollback/form_game24")
 
-    def reasoned(self, problem: str, path: Path, text: str) -> dict[str, Any]:
+    def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         """Takes the text as it is; the third step ends its path."""
         if len(path) + 1 < LENGTH:
             return {"text": text}
@@ -74,7 +74,7 @@ def composed(problem: str, steps: Sequence[str]) -> str | None:
         The expression; None where a step names no operation, uses a number that is not in the
         current set, or has its result wrong, and where numbers are left over.
     """
-    parts = _taken(problem, steps)
+    parts = _applied(problem, steps)
     if parts is None or len(parts) != 1:
         return None
     return parts[0].expression.removeprefix("(").removesuffix(")")
@@ -82,20 +82,20 @@ def composed(problem: str, steps: Sequence[str]) -> str | None:
 
 def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
     """Returns the numbers that steps leave of a puzzle's; None where a step is not right."""
-    parts = _taken(problem, steps)
+    parts = _applied(problem, steps)
     return None if parts is None else [part.value for part in parts]
 
 
-def _taken(problem: str, steps: Sequence[str]) -> list[Part] | None:
-    parts = [Part(Fraction(number), number) for number in problem.split()]
+def _applied(problem: str, steps: Sequence[str]) -> list[Operand] | None:
+    parts = [Operand(Fraction(number), number) for number in problem.split()]
     for step in steps:
         found = _STEP.search(step.replace("\u2212", "-"))
-        if found is None or not _take(parts, found):
+        if found is None or not _apply(parts, found):
             return None
     return parts
 
 
-def _take(parts: list[Part], step: re.Match[str]) -> bool:
+def _apply(parts: list[Operand], step: re.Match[str]) -> bool:
     """Replaces two numbers by their result; returns whether the step is right."""
     sign = operator(step[2])
     try:
@@ -104,12 +104,12 @@ def _take(parts: list[Part], step: re.Match[str]) -> bool:
             return False
     except ExpressionError:
         return False
-    used: list[Part] = []
+    used: list[Operand] = []
     for value in (a, b):
         part = next((part for part in parts if part.value == value), None)
         if part is None:
             return False
         parts.remove(part)
         used.append(part)
-    parts.append(Part(claimed, f"({used[0].expression} {sign} {used[1].expression})"))
+    parts.append(Operand(claimed, f"({used[0].expression} {sign} {used[1].expression})"))
     return True

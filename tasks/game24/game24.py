@@ -15,11 +15,18 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.game24 import steps as game24_steps
-from thoughtgraph.tasks.game24.feedback import FeedbackSteps, label
-from thoughtgraph.tasks.game24.lines import ANSWER, EQUATION, answer_in, remaining, step_in, taken
-from thoughtgraph.tasks.game24.steps import StructuredSteps
-from thoughtgraph.tasks.words import last_word
+from thoughtgraph.tasks.answer_text import last_line
+from thoughtgraph.tasks.game24 import rollback_steps
+from thoughtgraph.tasks.game24.fgdip_steps import FeedbackSteps, label
+from thoughtgraph.tasks.game24.lines import (
+    ANSWER,
+    EQUATION,
+    answer_in,
+    exact_step,
+    remaining,
+    step_in,
+)
+from thoughtgraph.tasks.game24.rollback_steps import StructuredSteps
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate, integers
 from thoughtgraph.tree import Path, texts
 
@@ -55,7 +62,7 @@ PUBLISHED: Mapping[str, Mapping[str, Any]] = {
         "shots": 1,
         "temperature": 0.7,
     },
-    **game24_steps.PUBLISHED,
+    **rollback_steps.PUBLISHED,
 }
 
 
@@ -139,7 +146,7 @@ class Game24(StructuredSteps, FeedbackSteps):
         """Returns a step with its arithmetic done exactly; None if it cannot be taken."""
         equation = EQUATION.match(thought)
         if equation is not None:
-            return taken(remaining(problem, path).split(), equation)
+            return exact_step(remaining(problem, path).split(), equation)
         return thought if self.check(problem, answer_in(thought) or "") else None
 
     def value(self, problem: str, path: Path, options: Options) -> Question[Verdict] | Verdict:
@@ -175,7 +182,7 @@ class Game24(StructuredSteps, FeedbackSteps):
 
 
 def _summed(samples: Sequence[str]) -> Verdict:
-    words = [last_word(text) for text in samples]
+    words = [last_line(text) for text in samples]
     malformed = sum(word not in VALUES for word in words)
     total = sum(VALUES.get(word, 0.0) for word in words)
     label = ", ".join(word if word in VALUES else "?" for word in words)
