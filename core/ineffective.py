@@ -9,12 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from thoughtgraph.acting import Acts
+from thoughtgraph.acting import Acts, Hints
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import SettingError
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.acting import ActingSettings
 from thoughtgraph.task import Options, Question, Task
+from thoughtgraph.tree import Thought
 
 PROMPTED = ("examples", "layout", "shots", "zero_shot")
 """Settings that only prompts depend on."""
@@ -22,9 +23,17 @@ PARSED = ("exact_steps", "strict_parse")
 """Settings that only the reading of completions depends on."""
 TOOLED = tuple(sorted(ActingSettings.model_fields.keys() - {*Settings.model_fields, *PROMPTED}))
 """Settings that only tools depend on."""
+JUDGING = {
+    "estimate_examples": "",
+    "extract_examples": "extractor",
+    "label_examples": "step_evaluator",
+    "verify_examples": "answer_evaluator",
+}
+"""Settings that only one judge's prompt depends on, and the switch of that judge."""
 
 Render = Callable[[Options], Question[object]]
 """From settings to what a search asks first."""
+_STEP: Thought = {"id": "1", "parent": "0", "depth": 1, "text": "", "status": "open"}
 
 
 class Watched(Mapping[str, Any]):
@@ -53,6 +62,7 @@ class Watched(Mapping[str, Any]):
 def check_used(
     method: str,
     task: Task,
+    problem: str,
     given: BaseModel | Mapping[str, Any] | None,
     chosen: Mapping[str, Any],
     usual: Mapping[str, Any],
@@ -65,6 +75,7 @@ def check_used(
     Args:
         method: Id of the method.
         task: The task.
+        problem: The run's problem.
         given: The run's context.
         chosen: The effective settings.
         usual: What they would be if nothing were given.
@@ -73,9 +84,10 @@ def check_used(
     Raises:
         SettingError: One is not used; the message says to leave it out.
     """
-    names = (*PROMPTED, *PARSED, *(() if isinstance(task, Acts) else TOOLED))
+    names = (*PROMPTED, *PARSED, *JUDGING, *(() if isinstance(task, Acts) else TOOLED))
     asked = [name for name in names if is_given(given, name) and chosen[name] != usual[name]]
     used = _used(asked, chosen, render) if asked else set()
+    used |= {name for name in asked if name in JUDGING and _shown(name, task, problem, chosen)}
     if ignored := [name for name in asked if name not in used]:
         what = " and ".join(repr(name) for name in ignored)
         them = "it" if len(ignored) == 1 else "them"
@@ -92,3 +104,20 @@ def _used(asked: Collection[str], chosen: Mapping[str, Any], render: Render) -> 
     if any(name in PARSED for name in asked):
         question.read([""])
     return watched.read
+
+
+def _shown(name: str, task: Any, problem: str, chosen: Mapping[str, Any]) -> bool:
+    """Returns whether a judge is asked at all, and reads the setting when it is."""
+    exact = name == "verify_examples" and chosen["exact_check"]
+    if exact or not chosen.get(JUDGING[name], True):
+        return False
+    watched = Watched(chosen)
+    match name:
+        case "extract_examples":
+            task.move(problem, (), "fgdip", watched, Hints(wanted="first"))
+        case "verify_examples":
+            task.verify(problem, "", watched)
+        case _:
+            style = "fgdip" if name == "label_examples" else "itot"
+            task.estimate(problem, [_STEP], style, watched)
+    return name in watched.read

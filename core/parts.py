@@ -118,7 +118,7 @@ class Parts:
             given["hints"], given["settings"] = Hints(), cast("dict[str, Any]", options)
             return self.method.generator(settings)(cast("Any", self), given)
 
-        check_used(self.method.id, task, given, settings, self._published(task), render)
+        check_used(self.method.id, task, problem, given, settings, self._published(task), render)
 
     def read(self, settings: dict[str, Any], given: str) -> str:
         """Returns a problem as its task reads it.

@@ -18,10 +18,18 @@ CHANGED: dict[str, Any] = {
     "corpus": "pages.txt",
     "observations": "react",
     "tool_costs": "Search=2",
+    "extract_examples": "none",
+    "label_examples": "none",
+    "verify_examples": "none",
+    "estimate_examples": "none",
 }
 """A value of each setting that is no default."""
 SHOWING = ("shots", "examples", "zero_shot")
 PROPOSING = ("shots", "layout", "strict_parse", "exact_steps")
+PAGES = '{"question": "Where is Milan?", "context": [["Milan", ["Milan is in Italy."]]]}'
+"""A problem with pages of its own: no wiki is asked."""
+JUDGES = ("extract_examples", "label_examples", "verify_examples")
+SWITCHES = ({"extractor": False}, {"step_evaluator": False}, {"answer_evaluator": False})
 IGNORED = [
     *(
         (method, task, name)
@@ -34,6 +42,7 @@ IGNORED = [
     *(("tot_dfs", "crosswords", name) for name in PROPOSING),
     *(("tot_bfs", "gsm8k", name) for name in PROPOSING[1:]),
     *(("fgdip", "game24", name) for name in ("examples", "corpus", "observations", "tool_costs")),
+    *(("fgdip", "game24", name) for name in JUDGES),
 ]
 USED = [
     *(("cot", "gsm8k", name) for name in SHOWING),
@@ -42,6 +51,8 @@ USED = [
     *(("tot_bfs", "game24", name) for name in PROPOSING),
     *((method, "game24", name) for method in ("rollback", "chain") for name in SHOWING[:2]),
     *(("tomt_os", "ptr", name) for name in ("shots", "layout")),
+    *(("fgdip", "hotpotqa", name) for name in JUDGES),
+    ("itot_a_star", "hotpotqa", "estimate_examples"),
 ]
 
 
@@ -49,7 +60,7 @@ async def search(method: str, task: str, context: dict[str, Any]) -> ScriptedCha
     """Starts a search that may ask nothing; returns its model."""
     model = ScriptedChat(reply=lambda call: "x")
     graph = tg.build(method, task=task, model=model)
-    given = {"problem": registry.TASKS[task].example}
+    given = {"problem": PAGES if task == "hotpotqa" else registry.TASKS[task].example}
     await graph.ainvoke(given, context={**context, "limit_requests": 0})
     return model
 
@@ -65,6 +76,17 @@ async def test_a_setting_that_changes_nothing_is_refused(method: str, task: str,
 @pytest.mark.parametrize(("method", "task", "name"), USED)
 async def test_a_setting_that_changes_something_is_taken(method: str, task: str, name: str) -> None:
     await search(method, task, {name: CHANGED[name]})
+
+
+@pytest.mark.parametrize(("name", "off"), [*zip(JUDGES, SWITCHES, strict=True)])
+async def test_examples_of_a_judge_that_is_not_asked_are_refused(
+    name: str, off: dict[str, Any]
+) -> None:
+    with pytest.raises(tg.SettingError, match=f"'{name}' would change nothing"):
+        await search("fgdip", "hotpotqa", {name: "none", **off})
+    exact = {"verify_examples": "none", "exact_check": True}
+    with pytest.raises(tg.SettingError, match="'verify_examples' would change nothing"):
+        await search("fgdip", "game24", exact)
 
 
 async def test_what_is_usual_anyway_stays_silent() -> None:
