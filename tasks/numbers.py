@@ -118,6 +118,7 @@ def number(text: str) -> Fraction | None:
     if unit and re.split(r"\W", unit.strip().lower())[0] in _NOT_UNITS:
         return None
     top, bottom = _exact(found["top"]), _exact(found["bottom"] or "1")
+    # A power is worked out exactly: a large one would take all memory.
     power = int(found["power"] or 0) if len(found["power"] or "") < 4 else MOST_ZEROS + 1
     if top is None or not bottom or abs(power) > MOST_ZEROS:
         return None

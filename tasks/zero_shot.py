@@ -92,6 +92,7 @@ class ZeroShot:
         answered = split(text, "Answer")[1]
         body = text if answered is None else answered
         marked = _MARKER.split(body)
+        # Some models write the answer first and head what follows with "Answer:" all the same.
         if len(marked) == 1:
             marked = _MARKER.split(text)
         return self._reader(marked[-1] if len(marked) > 1 else "", body)

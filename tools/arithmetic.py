@@ -81,7 +81,7 @@ def _value(node: ast.expr) -> Fraction:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return -_value(node.operand)
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        digits = repr(node.value)
+        digits = repr(node.value)  # as written: 0.1 is a tenth, not the nearest binary fraction
         if len(digits) <= MOST_DIGITS and "e" not in digits and "n" not in digits:
             return Fraction(digits)
     raise ExpressionError("only numbers, + - * / and parentheses can be evaluated exactly")

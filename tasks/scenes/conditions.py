@@ -57,6 +57,7 @@ class Conditions:
 
     def and_also(self, other: "Conditions") -> "Conditions":
         """Returns both sets of conditions together."""
+        # Two categories at once fit no description: "?" is a word that no question has.
         clash = None not in (self.category, other.category) and self.category != other.category
         return Conditions(
             "?" if clash else self.category or other.category,

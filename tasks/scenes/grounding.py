@@ -189,6 +189,7 @@ def _both(
 
 
 def _missing(plan: Conditions, description: Description) -> int:
+    # A relation left out says more than a word does: the nearest description is to be named.
     return len((missing_words(plan, description) or "").split()) + 2 * len(
         missing_relations(plan, description)
     )

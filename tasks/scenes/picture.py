@@ -77,6 +77,7 @@ def _places(scene: Scene) -> list[tuple[float, float]]:
     rows = _scaled([-y for _, y in points], MARGIN, FLOOR - MARGIN)
     placed: list[tuple[float, float]] = []
     for x, y in zip(columns, rows, strict=True):
+        # Objects that a scene puts into one place stand side by side, down and to the right.
         while any(hypot(x - a, y - b) < 34 for a, b in placed):
             x, y = x + 13, y + 29
         placed.append((round(x, 1), round(y, 1)))

@@ -170,6 +170,7 @@ class _Reader:
         back = at - 1
         while back > 0 and self.words[back] in ("that", "is", "are", "both"):
             back -= 1
+        # "a cube left of the ball and behind the cone": both are said of the cube.
         if back >= 0 and self.words[back] == "and":
             if not self.relations:
                 raise _Unread
@@ -264,6 +265,7 @@ class _Reader:
             "many": "number",
             **dict.fromkeys(_MORE, "number"),
         }
+        # "the color of the leg" names it before the part, comparisons only at their end.
         near = [names[word] for word in self.words[:at] if word in names]
         far = [names[word] for word in self.words[at:] if word in names]
         if not (near or far):

@@ -92,6 +92,7 @@ class _Lexer:
         self.known = True
 
     def scan(self) -> Tokens:
+        # A relation or part of several words goes before the words that it begins with.
         read = (self.relation, self.part, self.clevr_mention, self.ptr_mention, self.shade)
         while self.at < len(self.words):
             names = self.words[self.at] in _NAMING

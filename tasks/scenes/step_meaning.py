@@ -191,5 +191,6 @@ def _alike(references: list[QueriedValue], groups: list[PartGroup]) -> Condition
         SameValueAs(each.kind, each.what, each.of) for each in references if each.what == part
     ]
     found = Conditions(shared=frozenset(shared))
+    # Anything more than the one value is in no question of the templates: "?" matches nothing.
     whole = plain and len(groups) <= 1 and len(shared) == len(references) == 1
     return found if whole else found.and_also(Conditions(words=frozenset("?")))
