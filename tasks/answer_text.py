@@ -27,5 +27,5 @@ def last_line(text: str) -> str:
 def short_answer(marked: str, text: str) -> str | None:
     """Returns the line that follows the marker "the answer is", else the whole text."""
     answer = marked.strip().partition("\n")[0].strip() or text.strip()
-    bare = answer.strip(" \"'`*_").removesuffix(".").strip(" \"'`*_")
-    return bare or None
+    plain = answer.strip(" \"'`*_").removesuffix(".").strip(" \"'`*_")
+    return plain or None

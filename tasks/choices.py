@@ -53,5 +53,5 @@ def letter(letters: str, marked: str, text: str) -> str | None:
     """
     if (found := _FIRST.match(marked)) and (first := (found[1] or found[2]).upper()) in letters:
         return first
-    alone = [found for found in _CAPITAL.findall(text) if found in letters]
-    return alone[-1] if alone else None
+    letters_alone = [found for found in _CAPITAL.findall(text) if found in letters]
+    return letters_alone[-1] if letters_alone else None

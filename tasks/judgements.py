@@ -76,8 +76,8 @@ def _listed(text: str) -> list[str] | None:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    bare = (one_line(name).strip(" .\"'`*") for name in names)
+    plain = (one_line(name).strip(" .\"'`*") for name in names)
     first: dict[str, str] = {}
-    for name in filter(None, bare):
+    for name in filter(None, plain):
         first.setdefault(name.casefold(), name[:LONGEST_ENTITY])
     return list(first.values())

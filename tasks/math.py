@@ -41,14 +41,14 @@ def formula(marked: str, text: str) -> str | None:
 
 def _formulas(line: str) -> str:
     """Returns the first formulas between dollars that commas, "and" or "or" join; "" for none."""
-    told: list[str] = []
+    formulas: list[str] = []
     end = 0
     for found in _INLINE.finditer(line):
-        if told and not _AND.fullmatch(line, end, found.start()):
+        if formulas and not _AND.fullmatch(line, end, found.start()):
             break
-        told.append(tidy(found[1] or found[2]))
+        formulas.append(tidy(found[1] or found[2]))
         end = found.end()
-    return ", ".join(told)
+    return ", ".join(formulas)
 
 
 def boxed(text: str) -> str | None:

@@ -119,8 +119,8 @@ class Stepwise(ZeroShot, Reasoning):
         """
         marks = list(self._mark.finditer(text))
         ends = [*(mark.start() for mark in marks), len(text)][1:]
-        told = zip(marks, ends, strict=True)
-        for mark, end in sorted(told, key=lambda each: (each[0][0][0] in _QUOTES, -each[1])):
+        marked = zip(marks, ends, strict=True)
+        for mark, end in sorted(marked, key=lambda each: (each[0][0][0] in _QUOTES, -each[1])):
             after = text[mark.end() : end]
             if _PENDING.match(after):
                 continue

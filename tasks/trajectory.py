@@ -47,12 +47,12 @@ def action_text(thought: Thought) -> str:
 
 
 def _step(step: int, thought: Thought) -> Sequence[str]:
-    said = (
+    lines = (
         ("Thought", thought["text"]),
         ("Action", action_text(thought)),
         ("Observation", thought.get("observation") or ""),
     )
-    return [f"{label} {step}: {one_line(text)}" for label, text in said if text]
+    return [f"{label} {step}: {one_line(text)}" for label, text in lines if text]
 
 
 def read_move(text: str, thought: str = "") -> Move:

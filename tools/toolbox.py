@@ -198,8 +198,8 @@ def _read(answered: Any, name: str, deadline: float) -> tuple[str, Mapping[str, 
 
 
 def _dollars(artifact: Mapping[str, Any]) -> float:
-    said = artifact.get("dollars")
-    return float(said) if isinstance(said, int | float) and 0 <= said < inf else 0.0
+    charged = artifact.get("dollars")
+    return float(charged) if isinstance(charged, int | float) and 0 <= charged < inf else 0.0
 
 
 def _partners(text: str) -> dict[int, int]:

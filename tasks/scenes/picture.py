@@ -140,11 +140,11 @@ def _furniture(each: SceneObject, size: int) -> str:
 
 def _lines(scene: Scene) -> list[str]:
     """Returns the lines below the floor, those of one object under each other."""
-    said = (
+    texts = (
         each.words() if each.parts else f"{each.name}: {' '.join(each.attributes)}"
         for each in scene.objects
     )
-    rows = [(bool(at), row) for words in said for at, row in enumerate(wrap(words, ROW))]
+    rows = [(bool(at), row) for words in texts for at, row in enumerate(wrap(words, ROW))]
     return [
         f'<text x="{INDENT if goes_on else 16}" y="{FLOOR + LINE * (at + 1)}">{escape(row)}</text>'
         for at, (goes_on, row) in enumerate(rows)

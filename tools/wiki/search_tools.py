@@ -179,10 +179,10 @@ def finish_tool() -> BaseTool:
     @tool("Finish", response_format="content_and_artifact", return_direct=True)
     def finish(answer: str) -> tuple[str, dict[str, Any]]:
         """Ends with this answer."""
-        said = one_line(answer)
-        if not said:
+        plain = one_line(answer)
+        if not plain:
             return _INVALID.format("Finish"), {"failed": True}
-        return said, {"failed": False}
+        return plain, {"failed": False}
 
     return finish
 

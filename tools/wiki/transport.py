@@ -192,18 +192,18 @@ class Transport:
 
     def _check_status(self, response: requests.Response) -> None:
         status = response.status_code
-        said = f"{self.address} answers with HTTP {status}"
+        fault = f"{self.address} answers with HTTP {status}"
         if status in _REFUSED:
-            raise Refused(f"{said}; {self._remedy()}")
+            raise Refused(f"{fault}; {self._remedy()}")
         if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             pause = retry_after(requests.HTTPError(response=response))
             asks = f" and asks to wait {pause:.0f} s" if pause else ""
-            raise _Passing(Busy(f"{said}{asks}; {self._remedy()}"), pause)
+            raise _Passing(Busy(f"{fault}{asks}; {self._remedy()}"), pause)
         if response.is_redirect:
             there = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
-            raise Refused(f"{said} and points to {there}; name that address if you trust it")
+            raise Refused(f"{fault} and points to {there}; name that address if you trust it")
         if status != HTTPStatus.OK:
-            raise Unreadable(f"{said}; {NO_WIKI}")
+            raise Unreadable(f"{fault}; {NO_WIKI}")
 
     def _answer(self, response: requests.Response, body: bytes) -> dict[str, Any]:
         no_answer = f"{self.address} sends what is no answer of a wiki"
@@ -221,13 +221,14 @@ class Transport:
         return answer
 
     def _refuse(self, error: Any, response: requests.Response) -> None:
-        told = error if isinstance(error, dict) else {}
-        code = str(told.get("code", "unknown"))
-        said = f"{self.address} answers with the error {code} ({one_line(str(told.get('info')))})"
+        details = error if isinstance(error, dict) else {}
+        code = str(details.get("code", "unknown"))
+        info = one_line(str(details.get("info")))
+        fault = f"{self.address} answers with the error {code} ({info})"
         if code in _TRANSIENT or code.startswith("internal_api_error"):
             pause = retry_after(requests.HTTPError(response=response))
-            raise _Passing(Busy(f"{said}; {self._remedy()}"), pause)
-        raise Unreadable(said)
+            raise _Passing(Busy(f"{fault}; {self._remedy()}"), pause)
+        raise Unreadable(fault)
 
     def _remedy(self) -> str:
         return "try again later" if self._contact else NO_CONTACT
