@@ -185,7 +185,7 @@ def missing_capabilities(
         oracle: Whether the method is told if an answer is right.
         exact: Whether the task's exact check is to tell it.
     """
-    needed = registry.settings(method).of(settings).needs(oracle=oracle)
+    needed = registry.settings(method).model_construct(**settings).needs(oracle=oracle)
     return lacking(task, [*needed, *([Checks] if exact else [])])
 
 

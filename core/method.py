@@ -54,7 +54,7 @@ class Method:
             settings: Effective settings, as a run's state holds them.
             oracle: Whether the method is told if an answer is right.
         """
-        return self.settings.of(settings).needs(oracle=oracle)
+        return self.settings.model_construct(**settings).needs(oracle=oracle)
 
 
 def load(name: str) -> Method:

@@ -104,7 +104,6 @@ class Parts:
         """Refuses settings that were given and would change nothing.
 
         Args:
-            settings: The run's settings.
             given: The run's context.
             problem: Its problem.
 
@@ -136,7 +135,6 @@ class Parts:
         """Returns the task, as something that has a capability.
 
         Args:
-            settings: The run's settings.
             kind: The protocol the caller needs.
 
         Raises:
@@ -176,7 +174,6 @@ class Parts:
         """Opens the tools of a run, if its task has any, before anything is spent.
 
         Args:
-            settings: The run's settings.
             problem: Its problem, which may bring pages of its own.
             scratch: Where the run keeps its open tools.
 
@@ -206,7 +203,6 @@ class Parts:
         """Returns the tools of a run, opened again where it is resumed.
 
         Args:
-            settings: The run's settings.
             problem: Its problem, which may bring pages of its own.
             scratch: Where the run keeps its open tools.
         """
@@ -223,9 +219,6 @@ class Parts:
 
     def admit_settings(self, found: object) -> None:
         """Refuses settings in the state that the policy, where there is one, does not allow.
-
-        Args:
-            found: What the state holds.
 
         Raises:
             SettingError: A client could not have chosen them.

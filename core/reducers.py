@@ -43,11 +43,11 @@ class StackWrite(TypedDict):
 
     keep: int
     """How many frames stay, from the root down."""
-    frames: list[Frame]
-    """What is put on them."""
+    frames: list[Any]
+    """What is put on them: frames, or what else a search keeps a level in."""
 
 
-def restack(stack: list[Frame], writes: Sequence[StackWrite]) -> list[Frame]:
+def restack(stack: list[Any], writes: Sequence[StackWrite]) -> list[Any]:
     """Changes the top of a stack; what lies below is not stored again."""
     for write in writes:
         stack = [*stack[: write["keep"]], *write["frames"]]

@@ -20,6 +20,8 @@ class Scratch:
     def __init__(self) -> None:
         self.tools: Any = None
         """The run's open tools; None until they are opened."""
+        self.questions: dict[str, Any] = {}
+        """What is to be asked about thoughts, by their ids: rendered to compare it, asked later."""
         self._step = -1
         self._spent: dict[str, float] = {}
 

@@ -21,7 +21,7 @@ from thoughtgraph.state import SearchInput
 INPUTS = tuple(SearchInput.__annotations__)
 READ = "__pregel_read"
 """LangGraph's key for the function that reads channels, by which a graph also knows that it is a
-node of another; `tests/test_jobs.py` fails if it goes."""
+node of another; `tests/test_fan_out.py` fails if it goes."""
 INTERNAL = "__pregel_"
 """What LangGraph's own keys in a configuration begin with; it puts objects there."""
 PLAIN = (str, int, float, list, dict, type(None))

@@ -27,6 +27,8 @@ a depth-first search writes several times a thought, and a whole tree every hund
 LangGraph's default, would be most of its checkpoints."""
 
 
+Stack = Annotated[list[Frame], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
+"""The frames of a depth-first search; only what changes at the top is stored at a step."""
 Index = Annotated[dict[str, str], DeltaChannel(merge_index, dict, snapshot_frequency=SNAPSHOT)]
 """Ids of thoughts by a key; only what is added is stored at a step."""
 
@@ -98,7 +100,7 @@ class DfsState(SearchState, total=False):
     `step` counts the recorded states.
     """
 
-    stack: Annotated[list[Frame], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
+    stack: Stack
     """The frames from the root down; the last one is tried next."""
     visiting: str
     """Id of the candidate under judgement; empty when the top frame has none left."""
@@ -127,7 +129,7 @@ class PlanState(SearchState, total=False):
     `step` counts the calls that were judged (the paper's t).
     """
 
-    stack: list[Level]
+    stack: Annotated[list[Level], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
     """The levels from the root down; the last one is continued next."""
 
 
@@ -173,14 +175,6 @@ class TrajectoryState(SearchState, total=False):
     """Ids of their last thoughts, which hold what each of them taught."""
 
 
-class Layer(TypedDict):
-    """The children of one thought in the order of their visits."""
-
-    candidates: list[str]
-    pos: int
-    """How many of them were visited."""
-
-
 class FeedbackState(SearchState, total=False):
     """The state of a depth-first search that learns from rejected answers.
 
@@ -188,8 +182,9 @@ class FeedbackState(SearchState, total=False):
     thoughts so far, and `step` counts the visits.
     """
 
-    stack: list[Layer]
-    """The layers from the first down; the last one is visited next."""
+    stack: Stack
+    """The layers from the first down, each the children of one thought in the order of their
+    visits; the last one is visited next."""
     tried: int
     """How many children of the expanded thought were generated."""
     rejected: list[str]

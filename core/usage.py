@@ -35,9 +35,6 @@ class Usage(TypedDict, total=False):
     prompt_tokens: int
     """Counted once a request, however many samples it returns."""
     completion_tokens: int
-    extraction_requests: int
-    """Requests that only read an answer out of a text, which are not among `requests`. No method
-    here sends any: answers are read by rules."""
     cached: int
     """Answers taken from a cache or from the tree instead of the model."""
     retries: int
@@ -100,7 +97,6 @@ def nothing_spent() -> Usage:
         "rounds": 0,
         "analyses": 0,
         "rollbacks": 0,
-        "extraction_requests": 0,
         "tool_calls": {},
         "tool_failures": {},
         "tool_cost": 0.0,

@@ -16,11 +16,10 @@ from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.reasoning_steps import (
     append_step,
-    finished_paths,
     generate_step,
     next_step,
     step_sends,
@@ -33,7 +32,7 @@ from thoughtgraph.state import SearchState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how steps are generated."""
-    return next_step
+    return next_step()
 
 
 def wire(parts: Parts) -> MethodGraph:
@@ -41,8 +40,8 @@ def wire(parts: Parts) -> MethodGraph:
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
     graph.add_node("generate", generate_step(parts, generator))
-    graph.add_node("register", append_step())
-    graph.add_node("answer", answer(parts, pick=finished_paths, cut_short=finished_paths))
+    graph.add_node("register", append_step)
+    graph.add_node("answer", answer(parts, pick=terminal, cut_short=terminal))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", go_on, ["generate", "answer"])
     graph.add_edge("generate", "register")

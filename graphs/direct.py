@@ -25,11 +25,10 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.generate import direct_answer, expand_root, generate
-from thoughtgraph.nodes.majority_vote import majority_vote
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.register import register_thoughts
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.tally import samples_of
+from thoughtgraph.nodes.tally import majority_vote, samples_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
@@ -37,7 +36,7 @@ from thoughtgraph.state import SearchState
 
 def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how samples are generated; `style` is `io` or `cot`."""
-    return direct_answer(style)
+    return direct_answer(style, IoSettings.of(settings).n_generate)
 
 
 def direct(parts: Parts, style: str) -> MethodGraph:

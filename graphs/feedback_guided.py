@@ -29,7 +29,7 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
@@ -59,20 +59,20 @@ from thoughtgraph.state import FeedbackState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return next_actions("fgdip")(settings)
+    return next_actions("fgdip", FgdipSettings.of(settings).n_generate)
 
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires the algorithm."""
     found = partial(answers, parts)
     graph = MethodGraph(parts, state=FeedbackState)
-    graph.add_node("start", start(parts, stack=[], rejected=[], tried=0))
+    graph.add_node("start", start(parts, stack=Overwrite([]), rejected=[], tried=0))
     graph.add_node("extract", extract(parts))
     graph.add_node("generate", generate_next(parts))
     graph.add_node("call_tool", call_tool(parts))
-    graph.add_node("register", label_known())
+    graph.add_node("register", label_known)
     graph.add_node("evaluate", label(parts))
-    graph.add_node("select", visit_next())
+    graph.add_node("select", visit_next)
     graph.add_node("verify", verify(parts))
     graph.add_node("conclude", conclude(parts))
     answers_seen = answer(parts, pick=found, cut_short=found)
@@ -93,7 +93,7 @@ def wire(parts: Parts) -> MethodGraph:
 
 async def begin(state: FeedbackState) -> Literal["extract", "generate"]:
     """Routes to the first layer."""
-    return "extract" if state["settings"]["extractor"] else "generate"
+    return "extract" if FgdipSettings.of(state["settings"]).extractor else "generate"
 
 
 async def carry_out(state: FeedbackState) -> list[Send] | Literal["register", "answer"]:
@@ -103,7 +103,7 @@ async def carry_out(state: FeedbackState) -> list[Send] | Literal["register", "a
 
 async def go_on(state: FeedbackState) -> list[Send] | Literal["generate", "select"]:
     """Routes to the next child, or to the labels of a complete layer."""
-    if state["tried"] < state["settings"]["n_generate"] and spare_requests(state):
+    if state["tried"] < FgdipSettings.of(state["settings"]).n_generate and spare_requests(state):
         return "generate"
     return label_sends(state) or "select"
 

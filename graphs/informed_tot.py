@@ -44,12 +44,14 @@ from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.generate import generate
-from thoughtgraph.nodes.informed.estimate import estimate, value_sends
+from thoughtgraph.nodes.informed.estimate import estimate
 from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
 from thoughtgraph.nodes.informed.queue import pop_next, register_children, returned_thoughts
+from thoughtgraph.nodes.judge import judgement_sends
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings import Settings
 from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import QueueState
 from thoughtgraph.tree import ROOT, Thought
@@ -60,7 +62,7 @@ ORIGIN: Thought = {"cost": 0.0, "priority": 0.0}
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return next_actions("itot")(settings)
+    return next_actions("itot", ItotDfsSettings.of(settings).n_generate)
 
 
 def wire(rank: Rank, parts: Parts) -> MethodGraph:
@@ -69,13 +71,13 @@ def wire(rank: Rank, parts: Parts) -> MethodGraph:
     async def judge(state: QueueState) -> list[Send] | Literal["propagate", "select"]:
         if rank.propagates and failures(state) and not state["stop_reason"]:
             return "propagate"
-        return (value_sends(state) if rank.judges else []) or "select"
+        return (judgement_sends(state) if rank.judges else []) or "select"
 
     graph = MethodGraph(parts, state=QueueState)
     graph.add_node("start", start(parts, origin=ORIGIN, queue=[ROOT], expanded={}))
     graph.add_node("select", pop_next(parts, rank))
     graph.add_node("generate", generate(parts, generator))
-    graph.add_node("register", register_children(parts))
+    graph.add_node("register", register_children)
     graph.add_node("call_tool", call_tool(parts))
     graph.add_node("settle", settle(parts, rank))
     graph.add_node("answer", answer(parts, pick=returned_thoughts, cut_short=returned_thoughts))
@@ -119,24 +121,17 @@ async def carry_out(state: QueueState) -> list[Send] | Literal["settle", "select
 
 async def value(state: QueueState) -> list[Send] | Literal["select"]:
     """Routes to the valuations of the new thoughts."""
-    return value_sends(state) or "select"
+    return judgement_sends(state) or "select"
 
 
-ITOT_A_STAR = Method(
-    METHODS["itot_a_star"], ValuedSettings, generator, partial(wire, Rank(pays=True, judges=True))
+def informed(name: str, settings: type[Settings], rank: Rank) -> Method:
+    """Returns the method that differs from the others of this file in its settings and its rank."""
+    return Method(METHODS[name], settings, generator, partial(wire, rank))
+
+
+ITOT_A_STAR = informed("itot_a_star", ValuedSettings, Rank(pays=True, judges=True))
+ITOT_D_STAR_LITE = informed(
+    "itot_d_star_lite", ItotDStarLiteSettings, Rank(pays=True, judges=True, propagates=True)
 )
-ITOT_D_STAR_LITE = Method(
-    METHODS["itot_d_star_lite"],
-    ItotDStarLiteSettings,
-    generator,
-    partial(wire, Rank(pays=True, judges=True, propagates=True)),
-)
-ITOT_BEST_FIRST = Method(
-    METHODS["itot_best_first"],
-    ValuedSettings,
-    generator,
-    partial(wire, Rank(pays=False, judges=True)),
-)
-ITOT_DFS = Method(
-    METHODS["itot_dfs"], ItotDfsSettings, generator, partial(wire, Rank(pays=False, judges=False))
-)
+ITOT_BEST_FIRST = informed("itot_best_first", ValuedSettings, Rank(pays=False, judges=True))
+ITOT_DFS = informed("itot_dfs", ItotDfsSettings, Rank(pays=False, judges=False))

@@ -16,17 +16,17 @@ from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.answer import answer, terminal
+from thoughtgraph.nodes.judge import judgement_sends
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.reasoning_steps import (
     add_steps,
-    finished_paths,
     generate_step,
     next_step,
     step_sends,
 )
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.stepwise.score import keep_best, score, score_sends
+from thoughtgraph.nodes.stepwise.score import keep_best, score
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import LevelTotSettings
@@ -35,7 +35,7 @@ from thoughtgraph.state import SearchState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how steps are generated."""
-    return next_step
+    return next_step(LevelTotSettings.of(settings).n_generate)
 
 
 def wire(parts: Parts) -> MethodGraph:
@@ -43,12 +43,12 @@ def wire(parts: Parts) -> MethodGraph:
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
     graph.add_node("generate", generate_step(parts, generator))
-    graph.add_node("register", add_steps())
+    graph.add_node("register", add_steps)
     graph.add_node("evaluate", score(parts))
-    graph.add_node("select", keep_best())
+    graph.add_node("select", keep_best)
     graph.add_node(
         "answer",
-        answer(parts, pick=finished_paths, cut_short=finished_paths, tally=levels_of("scores")),
+        answer(parts, pick=terminal, cut_short=terminal, tally=levels_of("scores")),
     )
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", go_on, ["generate", "answer"])
@@ -62,7 +62,7 @@ def wire(parts: Parts) -> MethodGraph:
 
 async def judge(state: SearchState) -> list[Send] | Literal["select"]:
     """Routes to one score a candidate, as many as the limits allow."""
-    return score_sends(state) or "select"
+    return judgement_sends(state) or "select"
 
 
 async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:

@@ -26,11 +26,11 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
+from langgraph.types import Overwrite, Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
-from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.plans.search import (
@@ -50,17 +50,17 @@ from thoughtgraph.settings.mixed_thought import (
     TomtOsSettings,
     TomtTotSettings,
 )
-from thoughtgraph.state import PlanState, SearchState
+from thoughtgraph.state import PlanState
 
 
 def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `portion` says how many steps one call of the generator writes."""
     graph = MethodGraph(parts, state=PlanState)
-    graph.add_node("start", start(parts, stack=[FIRST_LEVEL]))
+    graph.add_node("start", start(parts, stack=Overwrite([FIRST_LEVEL])))
     graph.add_node("generate", generate(parts, next_steps(chunk_size)))
     graph.add_node("evaluate", evaluate_steps(parts))
-    graph.add_node("backtrack", backtrack())
-    graph.add_node("answer", answer(parts, pick=solution, cut_short=solution))
+    graph.add_node("backtrack", backtrack)
+    graph.add_node("answer", answer(parts, pick=terminal, cut_short=terminal))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", begin, ["generate", "answer"])
     graph.add_edge("generate", "evaluate")
@@ -83,14 +83,9 @@ async def go_on(state: PlanState) -> list[Send] | Literal["evaluate", "backtrack
     top = state["stack"][-1]
     if top["ahead"]:
         return "evaluate"
-    if top["tried"] == state["settings"]["branches"]:
+    if top["tried"] == TomtTotSettings.of(state["settings"]).branches:
         return "backtrack"
     return generator_sends(state) or "answer"
-
-
-def solution(state: SearchState) -> list[str]:
-    """Returns the thought that ends the accepted plan, if there is one."""
-    return [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
 
 
 def all_at_once(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
@@ -105,12 +100,12 @@ def one_step(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
 
 def first_all_then_one(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
     """G() of tomt_os: all remaining steps in a deep state's first call, else the next step."""
-    return None if depth >= settings["start_depth"] and index == 0 else 1
+    return None if depth >= TomtOsSettings.of(settings).start_depth and index == 0 else 1
 
 
 def some_steps(settings: Mapping[str, Any], depth: int, index: int) -> int | None:
     """G() of tomt_block: the next k steps."""
-    return int(settings["block_size"])
+    return TomtBlockSettings.of(settings).block_size
 
 
 def planning(name: str, settings: type[Settings], chunk_size: ChunkSize) -> Method:

@@ -29,7 +29,7 @@ from thoughtgraph.state import TrajectoryState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return next_actions("react")(settings)
+    return next_actions("react")
 
 
 def wire(parts: Parts) -> MethodGraph:

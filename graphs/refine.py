@@ -69,8 +69,7 @@ def wire(parts: Parts) -> MethodGraph:
 
 
 def _last(state: SearchState) -> bool:
-    refinements: int = state["settings"]["refinements"]
-    return len(state["generation"]) > refinements
+    return len(state["generation"]) > RefineSettings.of(state["settings"]).refinements
 
 
 REFINE = Method(METHODS["refine"], RefineSettings, generator, wire)

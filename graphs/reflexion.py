@@ -30,7 +30,7 @@ from thoughtgraph.state import SearchState, TrajectoryState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return next_actions("react")(settings)
+    return next_actions("react")
 
 
 def wire(parts: Parts) -> MethodGraph:
@@ -68,8 +68,9 @@ async def carry_out(
 
 async def go_on(state: TrajectoryState) -> Literal["generate", "check"]:
     """Routes to the next step until the trial has an answer or has used up its steps."""
+    settings = ReflexionSettings.of(state["settings"])
     done = state["tree"][state["frontier"][0]]["status"] == "terminal"
-    return "check" if done or state["step"] == state["settings"]["max_steps"] else "generate"
+    return "check" if done or state["step"] == settings.max_steps else "generate"
 
 
 async def again(state: TrajectoryState) -> Literal["reflect", "answer"]:
@@ -85,7 +86,8 @@ async def begin(state: TrajectoryState) -> Literal["generate", "answer"]:
 
 def last_trial(state: SearchState) -> bool:
     """Returns whether no other trial follows this one."""
-    return bool(cast("TrajectoryState", state)["trial"] + 1 == state["settings"]["trials"])
+    trials = ReflexionSettings.of(state["settings"]).trials
+    return bool(cast("TrajectoryState", state)["trial"] + 1 == trials)
 
 
 REFLEXION = Method(METHODS["reflexion"], ReflexionSettings, generator, wire)

@@ -39,7 +39,7 @@ from thoughtgraph.nodes.reasoning_steps import generate_step, next_step, registe
 from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
 from thoughtgraph.nodes.rollback.controller import decide, rollback
 from thoughtgraph.nodes.rollback.ensemble import ensemble
-from thoughtgraph.nodes.rollback.schedule import begin_round, round_sends
+from thoughtgraph.nodes.rollback.schedule import begin_round, end_of_search, round_sends
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import TWO_CALLS
@@ -49,7 +49,7 @@ from thoughtgraph.state import RollbackState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how steps are generated."""
-    return next_step
+    return next_step()
 
 
 def wire(parts: Parts) -> MethodGraph:
@@ -57,14 +57,14 @@ def wire(parts: Parts) -> MethodGraph:
     graph = MethodGraph(parts, state=RollbackState)
     graph.add_node("start", start(parts, chosen={}, pending=[], solutions=[]))
     # Deferred: a round ends when both its new thoughts and its decisions are in the state.
-    graph.add_node("select", begin_round(), defer=True)
+    graph.add_node("select", begin_round, defer=True)
     graph.add_node("analyse", analyse(parts))
     graph.add_node("extract_index", extract_index(parts))
-    graph.add_node("decide", decide())
-    graph.add_node("rollback", rollback())
+    graph.add_node("decide", decide)
+    graph.add_node("rollback", rollback)
     graph.add_node("generate", generate_step(parts, generator))
-    graph.add_node("register", register_steps())
-    graph.add_node("ensemble", ensemble(parts))
+    graph.add_node("register", register_steps)
+    graph.add_node("ensemble", ensemble(parts, end_of_search))
     graph.add_edge(START, "start")
     graph.add_edge("start", "select")
     targets = ["analyse", "extract_index", "generate", "ensemble"]
@@ -86,7 +86,7 @@ async def begin(state: RollbackState) -> list[Send] | Literal["ensemble"]:
 
 async def read_off(state: RollbackState) -> list[Send] | Literal["decide", "select"]:
     """Routes to the reading of an analysis, which in parallel is part of the next round."""
-    if state["settings"]["protocol"] != TWO_CALLS:
+    if RollbackSettings.of(state["settings"]).protocol != TWO_CALLS:
         return "decide"
     return _next(state, "extract_index")
 
@@ -103,7 +103,7 @@ async def regrow(state: RollbackState) -> list[Send] | Literal["select"]:
 
 def _next(state: RollbackState, node: str) -> list[Send] | Literal["select"]:
     """Returns the one request that is due, if it is for that node; rounds begin at `select`."""
-    sends = [] if state["settings"]["parallel"] else round_sends(state)
+    sends = [] if RollbackSettings.of(state["settings"]).parallel else round_sends(state)
     return sends if sends and sends[0].node == node else "select"
 
 

@@ -26,7 +26,7 @@ from thoughtgraph.fan_out import SendArg
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.evaluate import evaluate, value_sends, vote_sends
-from thoughtgraph.nodes.generate import GENERATORS, generate
+from thoughtgraph.nodes.generate import generate, propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed, requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.register import register_thoughts
@@ -40,7 +40,8 @@ from thoughtgraph.state import SearchState
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return GENERATORS[settings["generate"]]
+    chosen = TotBfsSettings.of(settings)
+    return propose() if chosen.generate == "propose" else sample(chosen.n_generate)
 
 
 def wire(parts: Parts) -> MethodGraph:
@@ -53,7 +54,7 @@ def wire(parts: Parts) -> MethodGraph:
         return _generations(state) or _judgements(parts, state) or "select"
 
     async def again(state: SearchState) -> list[Send] | Literal["answer"]:
-        if state["stop_reason"] or state["step"] == state["settings"]["steps"]:
+        if state["stop_reason"] or state["step"] == TotBfsSettings.of(state["settings"]).steps:
             return "answer"
         return _generations(state) or _judgements(parts, state)
 
@@ -63,7 +64,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("register", register_thoughts(parts))
     graph.add_node("evaluate", evaluate(parts))
     graph.add_node("select", select_states(parts))
-    voted = levels_of("votes", wanted=lambda settings: settings["evaluate"] == "vote")
+    voted = levels_of("votes", wanted=_votes)
     graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=voted))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", expand, ["generate", "answer"])
@@ -77,8 +78,8 @@ def wire(parts: Parts) -> MethodGraph:
 
 def _generations(state: SearchState) -> list[Send]:
     """Line 3: one task for each state to expand, as many as the limits allow."""
-    settings = state["settings"]
-    each = settings["n_generate"] if settings["generate"] == "sample" else 1
+    settings = TotBfsSettings.of(state["settings"])
+    each = settings.n_generate if settings.generate == "sample" else 1
     allowed = 0 if state.get("stop_reason") else expansions_allowed(state, each=each)
     frontier = state["frontier"][:allowed]
     return [
@@ -91,9 +92,12 @@ def _judgements(parts: Parts, state: SearchState) -> list[Send]:
     """Line 4: one task for each distinct state to value, or one for a whole vote."""
     if state.get("stop_reason"):
         return []
-    votes = state["settings"]["evaluate"] == "vote"
-    sends = vote_sends(state) if votes else value_sends(parts, state)
+    sends = vote_sends(state) if _votes(state["settings"]) else value_sends(parts, state)
     return sends[: requests_left(state)]
+
+
+def _votes(settings: Mapping[str, Any]) -> bool:
+    return TotBfsSettings.of(settings).evaluate == "vote"
 
 
 TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, generator, wire)

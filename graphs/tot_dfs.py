@@ -26,14 +26,14 @@ from langgraph.types import Send
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.depth_first.stack import (
+from thoughtgraph.nodes.depth_first.candidates import (
     backtrack,
     expansion_sends,
     initial_state,
     open_frame,
 )
 from thoughtgraph.nodes.depth_first.visit import evaluate_part, question_sends, visit
-from thoughtgraph.nodes.generate import GENERATORS, expand_root, generate
+from thoughtgraph.nodes.generate import expand_root, generate, propose, sample
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
@@ -44,7 +44,10 @@ from thoughtgraph.tree import Thought
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return GENERATORS[settings["generate"]]
+    chosen = TotDfsSettings.of(settings)
+    if chosen.generate == "propose":
+        return propose(chosen.proposal_samples)
+    return sample(chosen.n_generate)
 
 
 def wire(parts: Parts) -> MethodGraph:
@@ -67,7 +70,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("register", open_frame(parts, generator))
     graph.add_node("select", visit(parts))
     graph.add_node("evaluate", evaluate_part(parts))
-    graph.add_node("backtrack", backtrack())
+    graph.add_node("backtrack", backtrack)
     graph.add_node("answer", answer(parts, pick=outputs, cut_short=outputs))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
@@ -90,7 +93,7 @@ def outputs(state: SearchState) -> list[str]:
     """Returns what a search puts out: the outputs in order, else the deepest states it visited."""
     thoughts = visited(state["tree"].values())
     passed = [thought for thought in thoughts if thought["status"] == "terminal"]
-    if passed and state["settings"]["answer_from"] == "outputs":
+    if passed and TotDfsSettings.of(state["settings"]).answer_from == "outputs":
         return [thought["id"] for thought in passed]
     deepest = max((thought["depth"] for thought in thoughts), default=0)
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]

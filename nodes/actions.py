@@ -4,6 +4,7 @@ What a tool answered is shown to the model and never read as an action, a score 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from langgraph.types import Send
@@ -12,13 +13,13 @@ from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, Too
 from thoughtgraph.errors import OutOfTime
 from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
+from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import fanned_out, node_input, running_scratch
+from thoughtgraph.nodes.generate import one_thought_each
+from thoughtgraph.nodes.limits import limits_in
+from thoughtgraph.nodes.node import Node, fanned_out, node_input, running_scratch
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
 from thoughtgraph.tools.wiki.pages import one_line
@@ -26,25 +27,20 @@ from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, sh
 from thoughtgraph.usage import Usage
 
 
-def next_actions(style: str) -> ChooseGenerator:
+def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
     """Returns the generator of independent next steps, each a thought with an action.
 
     Args:
         style: Whose prompt asks; see `Moves.move`.
+        n: How many steps are asked for, where the task does not say it.
     """
 
     def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
-        settings = given["settings"]
         hints = given.get("hints") or Hints(tools=tool_lines(parts, given))
         question = move_question(parts, given, style, hints)
+        return one_thought_each(question, n, partial(thought_fields, parts, given))
 
-        def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-            moves = zip(question.read(samples), samples, strict=True)
-            return [thought_fields(parts, given, move, text) for move, text in moves]
-
-        return Question(question.prompt, read, question.n or settings.get("n_generate", 1))
-
-    return lambda settings: generator
+    return generator
 
 
 def move_question(
@@ -53,7 +49,6 @@ def move_question(
     """Returns what to ask for a next step; it is read up to where a completion should have ended.
 
     Args:
-        parts: The graph's objects.
         given: What to continue.
         style: Whose prompt asks; see `Moves.move`.
         hints: What the prompt says besides.
@@ -92,7 +87,6 @@ def hints_of(tree: Tree, shown: Shown, thought: str = "") -> Hints:
     """Returns what a prompt says besides the path.
 
     Args:
-        tree: The tree.
         shown: Which thoughts it shows.
         thought: The thought that lacks its action, where only that is asked for.
     """
@@ -117,10 +111,8 @@ async def ask_step(
     """Asks for one next step of a thought.
 
     Args:
-        parts: The graph's objects.
-        state: The state.
         asker: Asks the model; the role is `act` where only an action is asked for.
-        order: The thought, and which of its continuations is asked for.
+        sent: The thought, and which of its continuations is asked for.
         style: Whose prompt asks.
         hints: What the prompt says besides.
 
@@ -186,7 +178,7 @@ def tool_sends(state: SearchState) -> list[Send]:
 
     Once the time is over there are none.
     """
-    limit = limits_of(state["settings"]).get("seconds")
+    limit = limits_in(state).get("seconds")
     if state.get("stop_reason") or (limit is not None and state["usage"]["seconds"] >= limit):
         return []
     tree = state["tree"]
@@ -207,9 +199,6 @@ def call_tool(parts: Parts) -> Node:
 
     The tools start in the state that the thought's parent left, so that branches never see each
     other. A call that gives the final answer makes the thought terminal.
-
-    Args:
-        parts: The graph's objects.
 
     Returns:
         The node: from a `SendArg` to the thought's observation, its cost and whether it failed. A
@@ -238,6 +227,7 @@ def call_tool(parts: Parts) -> Node:
             fields |= {"answer": shortened(result.answer), "status": "terminal"}
         if result.invalid:
             fields["invalid"] = True
+            # Counted for whoever wrote the action: a request of its own, or that of the thought.
             asker.meter.parse_error("act" if "act" in acting.get("usage", {}) else "generate")
         else:
             asker.meter.add(_counted(action["name"], result))

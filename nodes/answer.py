@@ -8,7 +8,7 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
 from thoughtgraph.parts import Parts
@@ -37,7 +37,6 @@ def answer(
     output carries its answer in the tree afterwards.
 
     Args:
-        parts: The graph's objects.
         pick: Chooses the outputs of a search that ran to its end.
         best: Chooses the thoughts to answer from, best first, however the search ended; None: the
             outputs in their order.
@@ -47,22 +46,22 @@ def answer(
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        finished = state.get("stop_reason", "") in ("", "verified", "settled")
-        if finished:
+        if state["stop_reason"] in ("", "verified", "settled"):
             keys = list(pick(state))
         else:
             keys = complete_outputs(parts, state) if cut_short is None else list(cut_short(state))
         candidates = outputs(parts, state, keys)
         order = keys if best is None else list(best(state))
         ranked = candidates if best is None else outputs(parts, state, order)
-        at = next((at for at, text in enumerate(ranked) if text is not None), None)
-        found = None if at is None else ranked[at]
-        cost = Usage() if at is None else _path_cost(state, order[at])
-        ends = [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
-        tree = _answered(parts, state, [*keys, *order, *ends])
-        if at is not None:
-            tree[order[at]] = {**tree[order[at]], "chosen": True}
+        given = (pair for pair in zip(order, ranked, strict=True) if pair[1] is not None)
+        chosen, found = next(given, ("", None))
+        told = (*keys, *order, *terminal(state))
+        tree: Tree = {key: {"answer": _output(parts, state, key)} for key in told}
+        if chosen:
+            tree[chosen] = {**tree[chosen], "chosen": True}
+        # A run may have been resumed with another model, whose price its start did not know.
         prices = {**state["prices"], **await parts.open_models(state["settings"])}
+        spent = add_usage(state["usage"], _path_cost(state, chosen) if chosen else Usage())
         reason = _stop_reason(state, found, any(key != ROOT for key in keys))
         known = merge_thoughts(state["tree"], [tree])
         last = cast("SearchState", {**state, "tree": known, "stop_reason": reason})
@@ -71,7 +70,7 @@ def answer(
             "stop_reason": reason,
             "limit": limit_reached(last),
             "verified": _verified(parts, last, found),
-            "votes": [] if at is None or tally is None else tally(last, order[at]),
+            "votes": tally(last, chosen) if chosen and tally else [],
         }
         return {
             **ended,
@@ -79,13 +78,16 @@ def answer(
             "outcome": sentence({**last, **ended}),
             "tree": tree,
             "prices": prices,
-            "usage": Overwrite(
-                report(add_usage(state["usage"], cost), priced=not unpriced(prices))
-            ),
+            "usage": Overwrite(report(spent, priced=not unpriced(prices))),
             **_reply(state, found),
         }
 
     return node
+
+
+def terminal(state: SearchState) -> list[str]:
+    """Returns the thoughts that end a path, in the order of their creation."""
+    return [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
 
 
 def outputs(parts: Parts, state: SearchState, keys: Sequence[str]) -> list[str | None]:
@@ -102,11 +104,6 @@ def _output(parts: Parts, state: SearchState, key: str) -> str | None:
         return None
     text = task.output(state["problem"], path_to(state["tree"], key))
     return None if text is None else shortened(text)
-
-
-def _answered(parts: Parts, state: SearchState, keys: Sequence[str]) -> Tree:
-    """Returns the changes by which outputs carry the answer that can be read from them, or None."""
-    return {key: {"answer": _output(parts, state, key)} for key in keys}
 
 
 def complete_outputs(parts: Parts, state: SearchState) -> list[str]:

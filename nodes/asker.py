@@ -1,7 +1,7 @@
 """One node run's access to the models: asks, counts, and turns failures into state."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.config import get_stream_writer
@@ -11,14 +11,12 @@ from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort, Draw
 from thoughtgraph.llm.prices import prices_of
-from thoughtgraph.nodes.node_input import running_scratch
-from thoughtgraph.nodes.running import reader
+from thoughtgraph.nodes.limits import limits_in
+from thoughtgraph.nodes.node import reader, running_scratch
 from thoughtgraph.parts import JUDGES, Parts
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt
-from thoughtgraph.tree import Thought
-from thoughtgraph.usage import Usage, add_usage
+from thoughtgraph.usage import Usage
 
 RETRY = "retry"
 """Key of the one line that says, in LangGraph's `custom` stream, why a request is repeated."""
@@ -29,7 +27,6 @@ class Asker:
     """Asks the models on behalf of one node run.
 
     Args:
-        parts: The graph's objects.
         given: What the node was given: the state, or what was sent to it.
     """
 
@@ -37,11 +34,10 @@ class Asker:
         self._parts = parts
         self._given = given
         self._needed = not given.get("ahead")
-        settings = given["settings"]
         step = _superstep()
         self._prices = dict(given["prices"])
         self.meter = Meter(
-            limits_of(settings),
+            limits_in(given),
             given.get("usage", Usage()),
             prices=self._prices,
             step=step,
@@ -62,14 +58,11 @@ class Asker:
             n: How many samples.
             draw: Identifies a generation; None marks an evaluation.
         """
-        settings = self._given["settings"]
-        temperature = settings["temperature"]
-        if role in JUDGES:
-            temperature = settings.get("evaluator_temperature", temperature)
+        settings = self._parts.settings.of(self._given["settings"])
         try:
-            port: ChatPort = await self._parts.port_for(settings, role)
+            port: ChatPort = await self._parts.port_for(self._given["settings"], role)
             if port.name not in self._prices:  # the run is resumed with another model
-                self._prices |= prices_of([port], settings["prices"])
+                self._prices |= prices_of([port], settings.prices)
             return await port.sample(
                 prompt.messages(),
                 n=n,
@@ -77,13 +70,8 @@ class Asker:
                 stop=prompt.stop,
                 draw=draw,
                 meter=self.meter,
-                scope="shared" if settings["share_evaluations"] else self._given["run"],
-                parameters={
-                    "temperature": temperature,
-                    "top_p": settings.get("top_p"),
-                    "seed": settings["seed"],
-                    "max_tokens": settings["max_completion_tokens"],
-                },
+                scope="shared" if settings.share_evaluations else self._given["run"],
+                parameters=settings.parameters(judging=role in JUDGES),
             )
         except BudgetSpent:
             return None
@@ -99,14 +87,6 @@ class Asker:
         error = self.error or self.meter.error
         failure = {"error": error, "stop_reason": "error"} if error and self._needed else {}
         return {"usage": self.meter.usage(), **failure, **more}
-
-
-def spent_on(
-    thought: Thought, roles: Mapping[str, dict[str, float]]
-) -> dict[str, dict[str, float]]:
-    """Returns what a thought has cost by role, with what asking about it again has cost."""
-    before = cast("Usage", thought.get("usage", {}))
-    return cast("dict[str, dict[str, float]]", add_usage(before, cast("Usage", roles)))
 
 
 def join_samples(samples: Sequence[str]) -> str:

@@ -5,8 +5,9 @@ from typing import Any
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.judge import judge, state_key_of, verdict_fields, verdicts_in
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.judge import judge, verdict_fields, verdicts_in
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.outcome import DENIED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
@@ -24,12 +25,10 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
     cannot be read counts as "not good enough".
 
     Args:
-        parts: The graph's objects.
         last: Whether no other output may follow the latest one.
 
-    Returns:
-        The node. It stops the search when an output that failed was the last, and when a limit or a
-        failing endpoint forbids the verdict.
+    It stops the search when an output that failed was the last, and when a limit or a
+    failing endpoint forbids the verdict.
     """
     ask = _ask_oracle if parts.oracle else _ask_model
 
@@ -40,6 +39,7 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
             return {"stop_reason": "budget", **update}
         over = thought["value"] == WRONG and last(state)
         thought["status"] = "terminal"
+        # Only an oracle verifies: a model that finds its own answer good may be wrong.
         told = bool(parts.oracle) and thought["value"] == RIGHT
         reason = "verified" if told else "round_limit" if over else ""
         return {**update, "tree": {latest: thought}, "stop_reason": reason}

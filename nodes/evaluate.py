@@ -1,5 +1,6 @@
 """V(p, S): asks the model how promising partial solutions are."""
 
+from dataclasses import replace
 from typing import Any
 
 from langgraph.types import Send
@@ -10,28 +11,21 @@ from thoughtgraph.nodes.judge import (
     counted_votes,
     judge,
     judge_states,
-    state_key_of,
+    unjudged,
     verdict_fields,
     verdict_json,
 )
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import fanned_out
+from thoughtgraph.nodes.node import Node, fanned_out
+from thoughtgraph.nodes.questions import Keyed, kept, keyed
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, Values, Verdict, Votes
-from thoughtgraph.tree import Thought, Tree, path_to
+from thoughtgraph.tree import Path, Thought, Tree, path_to
 
 
 def evaluate(parts: Parts) -> Node:
-    """Makes the node that judges: one task a distinct state for values, one task a step for votes.
-
-    Args:
-        parts: The graph's objects.
-
-    Returns:
-        The node: from a `SendArg` to the values of the thoughts it is about. A request that a
-        limit or a failing endpoint forbids leaves them without a value.
-    """
+    """Makes the node that judges: one task a distinct state for values, one a step for votes."""
     value, vote = judge_states(parts, _question, _record), _vote(parts)
 
     async def node(sent: SendArg) -> dict[str, Any]:
@@ -42,18 +36,16 @@ def evaluate(parts: Parts) -> Node:
 
 def value_sends(parts: Parts, state: SearchState) -> list[Send]:
     """Returns one task for each distinct state of this step without a value, in creation order."""
-    task = parts.task_for(state["settings"], Values)
     distinct: dict[str, SendArg] = {}
     for thought in unjudged(state):
         path = path_to(state["tree"], thought)
-        question = task.value(state["problem"], path, state["settings"])
-        if isinstance(question, Verdict):
+        asked = value_question(parts, state["settings"], state["problem"], path)
+        if isinstance(asked, Verdict):
             continue
-        key = state_key_of(question.prompt)
-        if key in distinct:
-            distinct[key]["about"].append(thought)
+        if asked.key in distinct:
+            distinct[asked.key]["about"].append(thought)
         else:
-            distinct[key] = {"key": key, "about": [thought]}
+            distinct[asked.key] = {"key": asked.key, "about": [thought]}
     return [Send("evaluate", sent) for sent in distinct.values()]
 
 
@@ -63,16 +55,19 @@ def vote_sends(state: SearchState) -> list[Send]:
     return [Send("evaluate", SendArg(about=keys, vote=True))] if keys else []
 
 
-def unjudged(state: SearchState) -> list[str]:
-    """Returns the ids of this step's thoughts that have no value yet, in creation order."""
-    return [key for key in state["generation"] if "value" not in state["tree"][key]]
+def value_question(
+    parts: Parts, settings: dict[str, Any], problem: str, path: Path
+) -> Keyed | Verdict:
+    """Returns what must be asked to value a path's last thought, or the verdict on it."""
+    task = parts.task_for(settings, Values)
+    return kept(path[-1]["id"], lambda: keyed(task.value(problem, path, settings)))
 
 
 def _question(parts: Parts, given: NodeInput) -> Question[Verdict]:
-    task = parts.task_for(given["settings"], Values)
-    question = task.value(given["problem"], given["path"], given["settings"])
-    assert isinstance(question, Question), "a verdict without a request is written by register"
-    return question
+    asked = value_question(parts, given["settings"], given["problem"], given["path"])
+    assert isinstance(asked, Keyed), "a verdict without a request is written by register"
+    n = asked.question.n or TotBfsSettings.of(given["settings"]).n_evaluate
+    return replace(asked.question, n=n)
 
 
 def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
@@ -84,7 +79,7 @@ def _vote(parts: Parts) -> Node:
         asker, about, settings = Asker(parts, given), given["about"], given["settings"]
         asked = parts.task_for(settings, Votes).vote(given["problem"], given["paths"], settings)
         question = counted_votes(asked, len(about))
-        found = await judge(asker, question, role="vote", n=settings["n_evaluate"])
+        found = await judge(asker, question, role="vote", n=TotBfsSettings.of(settings).n_evaluate)
         if found is None:
             return asker.update(tree={})
         votes, unread = found.verdict

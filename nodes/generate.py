@@ -1,8 +1,8 @@
 """G(p, s, k): asks the model for next thoughts of one partial solution."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 from langgraph.types import Send
 
@@ -10,15 +10,14 @@ from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import fanned_out
+from thoughtgraph.nodes.limits import requests_left, thoughts_left
+from thoughtgraph.nodes.node import Node, fanned_out
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Proposes, Question, Samples
 from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
-from thoughtgraph.usage import remaining_thoughts
+
+T = TypeVar("T")
 
 LONG = 100_000
 """Letters of samples that are read in a millisecond or few, so that nobody need wait (ours)."""
@@ -28,11 +27,7 @@ def generate(parts: Parts, generator: ChooseGenerator) -> Node:
     """Makes the node that expands one thought; it runs as one task a thought.
 
     Args:
-        parts: The graph's objects.
         generator: From the run's settings to the generator G.
-
-    Returns:
-        The node: from a `SendArg` to one `Expansion`.
     """
 
     async def node(given: NodeInput) -> dict[str, Any]:
@@ -76,6 +71,7 @@ def _found(
     known = {thought["text"] for thought in thoughts}
     others = [text for text in samples if text not in known]
     several = len(samples) > 1
+    # Read alone, a completion shows whether it holds anything; that of one says so by itself.
     mute = [text for text in others if not thoughts or (several and not question.read([text]))]
     ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
     return thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends)
@@ -83,52 +79,68 @@ def _found(
 
 def samples_allowed(given: NodeInput, n: int) -> int:
     """Returns how many of n samples to ask for: a thought that cannot be kept is not paid for."""
-    return min(n, max(1, remaining_thoughts(limits_of(given["settings"]), given["usage"])))
+    return min(n, max(1, thoughts_left(given)))
 
 
-def propose(parts: Parts, given: NodeInput) -> ThoughtQuestion:
-    """Asks for a list of next thoughts in one completion (ToT section 3, "propose")."""
-    options = given["settings"]
-    question = parts.task_for(options, Proposes).propose(given["problem"], given["path"], options)
-
-    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-        proposals = question.read(samples)[:PROPOSAL_LIMIT]
-        return [{"raw": cut(proposal["text"]), **proposal} for proposal in proposals]
-
-    return Question(question.prompt, read, question.n or options.get("proposal_samples", 1))
-
-
-def sample(parts: Parts, given: NodeInput) -> ThoughtQuestion:
-    """Asks for k independent next thoughts (ToT section 3, "sample")."""
-    options = given["settings"]
-    question = parts.task_for(options, Samples).sample(given["problem"], given["path"], options)
-
-    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-        thoughts = zip(question.read(samples), samples, strict=True)
-        return [{**thought, "raw": cut(text)} for thought, text in thoughts]
-
-    return Question(question.prompt, read, question.n or options["n_generate"])
-
-
-def direct_answer(style: str) -> ThoughtGenerator:
-    """Returns the generator of whole answers, asked for directly, `style` being `io` or `cot`."""
+def propose(n: int = 1) -> ThoughtGenerator:
+    """Returns the generator of n lists of next thoughts, one a completion (ToT 3, "propose")."""
 
     def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
         options = given["settings"]
-        question = parts.task_for(options, Answers).ask(given["problem"], style, options)
+        task = parts.task_for(options, Proposes)
+        question = task.propose(given["problem"], given["path"], options)
 
         def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-            answers = zip(question.read(samples), samples, strict=True)
-            return [
-                {"text": text, "answer": found, "status": "terminal"} for found, text in answers
-            ]
+            proposals = question.read(samples)[:PROPOSAL_LIMIT]
+            return [{"raw": cut(proposal["text"]), **proposal} for proposal in proposals]
 
-        return Question(question.prompt, read, question.n or options["n_generate"])
+        return Question(question.prompt, read, question.n or n)
 
     return generator
 
 
-GENERATORS: dict[str, ThoughtGenerator] = {"propose": propose, "sample": sample}
+def sample(n: int) -> ThoughtGenerator:
+    """Returns the generator of n independent next thoughts (ToT section 3, "sample")."""
+
+    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+        options = given["settings"]
+        question = parts.task_for(options, Samples).sample(given["problem"], given["path"], options)
+        return one_thought_each(question, n, lambda thought, text: {**thought, "raw": cut(text)})
+
+    return generator
+
+
+def direct_answer(style: str, n: int) -> ThoughtGenerator:
+    """Returns the generator of n whole answers, asked for directly; `style` is `io` or `cot`."""
+
+    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+        options = given["settings"]
+        question = parts.task_for(options, Answers).ask(given["problem"], style, options)
+        return one_thought_each(question, n, _whole_answer)
+
+    return generator
+
+
+def _whole_answer(found: str | None, text: str) -> Mapping[str, Any]:
+    return {"text": text, "answer": found, "status": "terminal"}
+
+
+def one_thought_each(
+    question: Question[Sequence[T]], n: int, thought: Callable[[T, str], Mapping[str, Any]]
+) -> ThoughtQuestion:
+    """Returns a question each of whose completions becomes a thought.
+
+    Args:
+        question: What the task asks; it reads a completion at a time.
+        n: How many completions are asked for, where the task does not say it.
+        thought: Makes the partial thought of what was read and of the completion.
+    """
+
+    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+        found = zip(question.read(samples), samples, strict=True)
+        return [thought(each, text) for each, text in found]
+
+    return Question(question.prompt, read, question.n or n)
 
 
 async def expand_root(state: SearchState) -> list[Send] | Literal["answer"]:

@@ -7,14 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from thoughtgraph.fan_out import NodeInput
-from thoughtgraph.llm.answer_cache import digest
+from langgraph.types import Send
+
+from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.nodes.asker import Asker, join_samples
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import fanned_out
+from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.node import Node, fanned_out
+from thoughtgraph.nodes.questions import drop
 from thoughtgraph.parts import Parts
-from thoughtgraph.task import Prompt, Question, Verdict
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Estimates, Question, Verdict
 from thoughtgraph.tree import Thought, Tree, cut
 
 
@@ -91,7 +94,6 @@ def judge_states(
     """Makes the node that judges states; it runs as one task a distinct state.
 
     Args:
-        parts: The graph's objects.
         ask: What it asks.
         record: How a thought keeps the verdict.
         role: What it asks for.
@@ -105,9 +107,9 @@ def judge_states(
     async def node(given: NodeInput) -> dict[str, Any]:
         asker, question = Asker(parts, given), ask(parts, given)
         about = given.get("about") or [given["thought"]]
+        drop(about)
         draw = Draw(given["problem"], about[0]) if drawn else None
-        n = given["settings"].get("n_evaluate", 1)
-        found = await judge(asker, question, role=role, n=n, draw=draw)
+        found = await judge(asker, question, role=role, draw=draw)
         if found is None:
             return asker.update()
         asker.meter.add({"evaluated": 1})
@@ -122,6 +124,31 @@ def judge_states(
     return fanned_out(node)
 
 
+def estimate_in(style: str) -> Ask:
+    """Returns what asks for the estimate of a trajectory, in the style of a method."""
+
+    def ask(parts: Parts, given: NodeInput) -> Question[Verdict]:
+        task = parts.task_for(given["settings"], Estimates)
+        return task.estimate(given["problem"], given["path"], style, given["settings"])
+
+    return ask
+
+
+def unjudged(state: SearchState) -> list[str]:
+    """Returns the ids of this round's thoughts that have no value yet, in creation order."""
+    return [key for key in state["generation"] if "value" not in state["tree"][key]]
+
+
+def judgement_sends(state: SearchState, *, spared: int = 0) -> list[Send]:
+    """Returns one task for each thought of this round without a value, as the limits allow.
+
+    Args:
+        spared: How many requests are kept back for others.
+    """
+    allowed = 0 if state["stop_reason"] else max(0, requests_left(state) - spared)
+    return [Send("evaluate", SendArg(thought=key)) for key in unjudged(state)[:allowed]]
+
+
 def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:
     """Returns a vote whose completions are counted by choice."""
 
@@ -130,11 +157,6 @@ def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Que
         return VoteCounts([chosen.count(at) for at in range(choices)], chosen.count(None))
 
     return Question(question.prompt, read, question.n)
-
-
-def state_key_of(prompt: Prompt) -> str:
-    """Returns the state key of a question: equal prompts are about equal states."""
-    return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})
 
 
 def verdicts_in(tree: Tree) -> dict[str, Any]:

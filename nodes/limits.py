@@ -1,38 +1,48 @@
 """What the limits still allow, for routers and nodes: requests, thoughts, depth."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.settings import limits_of
+from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
-from thoughtgraph.usage import remaining_requests, remaining_thoughts, spent
+from thoughtgraph.usage import Limits, remaining_requests, remaining_thoughts, spent
+
+
+def limits_in(given: Mapping[str, Any]) -> Limits:
+    """Returns the limits of a state, or of what a node was given."""
+    return Settings.of(given["settings"]).limits
 
 
 def requests_left(state: SearchState) -> int:
     """Returns how many requests may still be sent, for routers that fan out."""
-    return remaining_requests(limits_of(state["settings"]), state["usage"])
+    return remaining_requests(limits_in(state), state["usage"])
+
+
+def thoughts_left(given: Mapping[str, Any]) -> int:
+    """Returns how many thoughts may still be created."""
+    return remaining_thoughts(limits_in(given), given["usage"])
 
 
 def expansions_allowed(state: SearchState, *, each: int = 1) -> int:
     """Returns how many thoughts may be expanded now.
 
     Args:
-        state: The state.
         each: How many thoughts an expansion makes at least.
     """
-    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
-    return min(requests_left(state), -(-room // each))
+    return min(requests_left(state), -(-thoughts_left(state) // each))
 
 
 def limit_reason(state: SearchState) -> StopReason:
     """Returns which limit forbids the next request."""
-    over = spent(limits_of(state["settings"]), state["usage"])
+    over = spent(limits_in(state), state["usage"])
     return "round_limit" if over == "rounds" else "budget"
 
 
 def blocking_limit(state: SearchState, latest: str) -> StopReason:
     """Returns which limit forbids a thought after the latest one; empty if none does."""
-    limits = limits_of(state["settings"])
-    if not remaining_thoughts(limits, state["usage"]):
+    if not thoughts_left(state):
         return "budget"
-    depth = limits.get("depth")
+    depth = limits_in(state).get("depth")
     too_deep = depth is not None and state["tree"][latest]["depth"] >= depth
     return "step_limit" if too_deep else ""

@@ -1,25 +1,18 @@
 """The empty graph every method starts from: state, input, output, and the settings as context."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import wraps
 from typing import Any
 
 from langgraph.graph import StateGraph
 
-from thoughtgraph.nodes.running import running
+from thoughtgraph.nodes.node import Node, running
 from thoughtgraph.parts import Parts
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 
 ENTRY = "start"
 """Name of the node that writes the settings of a run; all others are given them."""
-
-
-Node = Callable[..., Awaitable[dict[str, Any]]]
-"""A step of a graph: from the state, or from what was sent to it, to a state update.
-
-LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
-"""
 
 
 class MethodGraph(StateGraph[Any, Any, Any, Any]):

@@ -1,48 +1,48 @@
 """Adds one output after the latest one: the first try, or a refinement."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.generate import one_thought_each
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import node_input
+from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Question, Refines
-from thoughtgraph.tree import Thought, bounded, grow
+from thoughtgraph.tree import bounded
 
 GIVEN = "given by the caller"
 
 
 def output_question(parts: Parts, given: NodeInput) -> ThoughtQuestion:
-    """Asks outright for a first output, and for a better one once there is one."""
+    """Asks for a first output, and for a better one once there is one."""
     problem, path, options = given["problem"], given["path"], given["settings"]
     if path:
         question = parts.task_for(options, Refines).refine(problem, path, options)
     else:
         question = parts.task_for(options, Answers).ask(problem, "io", options)
+    one = Question(question.prompt, question.read, 1)  # each output is shown the one before it
+    return one_thought_each(one, 1, _output)
 
-    def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
-        answers = zip(question.read(samples), samples, strict=True)
-        return [bounded({"text": text, "answer": found, "raw": text}) for found, text in answers]
 
-    return Question(question.prompt, read, 1)
+def _output(found: str | None, text: str) -> Mapping[str, Any]:
+    return bounded({"text": text, "answer": found, "raw": text})
 
 
 def add_output(parts: Parts, role: Literal["generate", "refine"]) -> Node:
     """Makes the node that adds one output, the child of the latest one.
 
     Args:
-        parts: The graph's objects.
         role: `generate` for the first output, which is the caller's `draft` if there is one (the
             model is not asked then); `refine` for the others.
 
-    Returns:
-        The node. When a limit or a failing endpoint forbids the request it stops the search.
+    When a limit or a failing endpoint forbids the request it stops the search.
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def add_output(parts: Parts, role: Literal["generate", "refine"]) -> Node:
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
         asker, given = Asker(parts, state), node_input(state, SendArg(thought=latest, expansion=0))
-        draft = state["settings"]["draft"] if role == "generate" else ""
+        draft = RefineSettings.of(state["settings"]).draft if role == "generate" else ""
         question = output_question(parts, given)
         if draft:
             output = {**question.read([draft])[0], "note": GIVEN}
@@ -64,19 +64,8 @@ def add_output(parts: Parts, role: Literal["generate", "refine"]) -> Node:
                 asker.meter.parse_error(role)
         rounds = int(role == "refine")
         asker.meter.add({"thoughts": 1, "expansions": 0 if draft else 1, "rounds": rounds})
-        return asker.update(**_added(state, output, asker.meter.by_role()))
+        placed = place_below(state, latest, [output], asker.meter.by_role())
+        new = list(placed.new)
+        return asker.update(tree=placed.tree, frontier=new, generation=[*state["generation"], *new])
 
     return node
-
-
-def _added(
-    state: SearchState, output: Mapping[str, Any], usage: dict[str, dict[str, float]]
-) -> dict[str, Any]:
-    latest = state["frontier"][0]
-    parent: Thought = {"status": "expanded", "usage": usage}
-    new = grow(state["tree"], latest, [output])
-    return {
-        "tree": {latest: parent, **new},
-        "frontier": list(new),
-        "generation": [*state["generation"], *new],
-    }

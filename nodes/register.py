@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from thoughtgraph.fan_out import Expansion
-from thoughtgraph.nodes.judge import state_key_of, verdict_fields, verdict_json, verdicts_in
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.evaluate import value_question
+from thoughtgraph.nodes.judge import verdict_fields, verdict_json, verdicts_in
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.questions import Keyed, drop, state_key_of
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import limits_of
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt, Question, Values, Verdict
-from thoughtgraph.tree import Thought, Tree, grow, path_to, texts
-from thoughtgraph.usage import remaining_thoughts
+from thoughtgraph.task import Verdict
+from thoughtgraph.tree import Tree, path_to, texts
 
 DUPLICATE = "the same partial solution was created before in this step"
 
@@ -22,59 +23,38 @@ def register_thoughts(parts: Parts) -> Node:
     A thought whose request was not answered stays in the frontier. Thoughts beyond the limit are
     not created, and the search stops. A state that was judged before takes its verdict from the
     tree.
-
-    Args:
-        parts: The graph's objects.
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
         expansions = state.get("expansions") or []
-        new, changed, left = place(state, expansions)
+        placed = place(state, expansions)
         if state["settings"].get("evaluate") == "value":
-            task = parts.task_for(state["settings"], Values)
-            cached = _judge_known(task, state, new)
+            cached = _judge_known(parts, state, placed.new)
         else:
             cached = 0
         served = sum(expansion["served"] for expansion in expansions)
-        counts = {"thoughts": len(new), "expansions": served, "cached": cached}
+        counts = {"thoughts": len(placed.new), "expansions": served, "cached": cached}
         return {
-            "tree": {**changed, **new},
-            "frontier": left,
-            "generation": [*state["generation"], *new],
+            "tree": placed.tree,
+            "frontier": _not_expanded(state, expansions),
+            "generation": [*state["generation"], *placed.new],
             "usage": {name: number for name, number in counts.items() if number},
-            "stop_reason": "budget" if left_out(expansions, new) else "",
+            "stop_reason": "" if placed.complete else "budget",
         }
 
     return node
 
 
-def place(state: SearchState, expansions: Sequence[Expansion]) -> tuple[Tree, Tree, list[str]]:
-    """Returns the new thoughts, the changes to their parents, and what is left of the frontier."""
-    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
+def _not_expanded(state: SearchState, expansions: Sequence[Expansion]) -> list[str]:
+    """Returns what is left of the frontier, in which a thought may stand several times."""
     left = list(state["frontier"])
-    new: Tree = {}
-    changed: Tree = {}
     for expansion in expansions:
-        if not expansion["served"]:
-            continue
-        kept = expansion["thoughts"][: max(0, room - len(new))]
-        new |= grow(state["tree"], expansion["parent"], kept, offset=len(new))
-        changed[expansion["parent"]] = _expanded(expansion)
-        left.remove(expansion["parent"])
-    return new, changed, left
+        if expansion["served"]:
+            left.remove(expansion["parent"])
+    return left
 
 
-def left_out(expansions: Sequence[Expansion], new: Tree) -> bool:
-    """Returns whether the limit on thoughts kept some of the new thoughts out of the tree."""
-    made = sum(len(expansion["thoughts"]) for expansion in expansions if expansion["served"])
-    return made > len(new) or any(expansion.get("short") for expansion in expansions)
-
-
-def _expanded(expansion: Expansion) -> Thought:
-    return {"status": "expanded", "usage": expansion["usage"]}
-
-
-def _judge_known(task: Values, state: SearchState, new: Tree) -> int:
+def _judge_known(parts: Parts, state: SearchState, new: Tree) -> int:
     """Writes the verdicts that need no request; returns how many were reused."""
     tree = {**state["tree"], **new}
     known = verdicts_in(state["tree"])
@@ -87,30 +67,27 @@ def _judge_known(task: Values, state: SearchState, new: Tree) -> int:
             thought["value"], thought["note"] = 0.0, DUPLICATE
             continue
         seen.add(line)
-        question = task.value(state["problem"], path_to(tree, key), state["settings"])
-        asked: Prompt | Verdict = question.prompt if isinstance(question, Question) else question
-        asked, ruled = _official_order(asked) if compat else (asked, None)
-        if isinstance(asked, Verdict):
-            thought["value"], thought["note"] = asked.value, asked.label
-        elif (state_key := state_key_of(asked)) in known:
+        asked = value_question(parts, state["settings"], state["problem"], path_to(tree, key))
+        ruled = asked if isinstance(asked, Verdict) else None
+        state_key = asked.key if isinstance(asked, Keyed) else _key_instead(asked, compat)
+        if state_key in known:
             thought.update(verdict_fields(state_key, known[state_key]))
             reused += 1
-        elif ruled is not None:
+        elif ruled is not None and state_key:
             thought.update(verdict_fields(state_key, verdict_json(ruled)))
+        elif ruled is not None:
+            thought["value"], thought["note"] = ruled.value, ruled.label
+    drop(key for key, thought in new.items() if "value" in thought)
     return reused
 
 
-def _official_order(
-    question: Prompt | Verdict,
-) -> tuple[Prompt | Verdict, Verdict | None]:
-    """Returns the prompt whose earlier verdict goes first, and the verdict without a request.
+def _key_instead(ruled: Verdict, compat: bool) -> str:
+    """Returns the key under which a verdict without a request is kept; empty: under none.
 
     The official code looks a prompt up before it applies a rule that needs no model, and keeps what
     the rule said as the prompt's verdict.
     """
-    if isinstance(question, Verdict) and question.instead is not None:
-        return question.instead, question
-    return question, None
+    return state_key_of(ruled.instead) if compat and ruled.instead is not None else ""
 
 
 def _line(tree: Tree, key: str) -> str:

@@ -4,11 +4,12 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.nodes.evaluate import unjudged
+from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Outputs
 from thoughtgraph.tree import Status, Tree, path_to
@@ -17,27 +18,24 @@ from thoughtgraph.tree import Status, Tree, path_to
 def select_states(parts: Parts) -> Node:
     """Makes the node that keeps b candidates of a step: S_t of the paper's Algorithm 1.
 
-    Args:
-        parts: The graph's objects.
-
-    Returns:
-        The node. When a limit left candidates unjudged it selects nothing and stops the search.
+    When a limit left candidates unjudged it selects nothing and stops the search.
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        tree, generation, settings = state["tree"], state["generation"], state["settings"]
+        tree, generation = state["tree"], state["generation"]
+        settings = TotBfsSettings.of(state["settings"])
         counts = {"rounds": 1}
         if unready(state):
             return {"stop_reason": "" if requests_left(state) else "budget"}
         if not generation:
             return {"stop_reason": "dead_end", "usage": counts}
         step = state["step"] + 1
-        if settings["select"] == "greedy":
-            kept = best_states(tree, generation, settings["breadth"])
+        if settings.select == "greedy":
+            kept = best_states(tree, generation, settings.breadth)
         else:
-            draws = random.Random(f"{settings['seed']}:{state['problem']}:{step}")
-            kept = draw_states(tree, generation, settings["breadth"], draws)
-        status: Status = "terminal" if step == settings["steps"] else "open"
+            draws = random.Random(f"{settings.seed}:{state['problem']}:{step}")
+            kept = draw_states(tree, generation, settings.breadth, draws)
+        status: Status = "terminal" if step == settings.steps else "open"
         return {
             "tree": {key: {"status": status if key in kept else "pruned"} for key in generation},
             "frontier": kept,
@@ -71,19 +69,19 @@ def unready(state: SearchState) -> bool:
 
 def _stop_reason(state: SearchState, step: int) -> StopReason:
     """Returns the limit that forbids another step, if one is still needed."""
-    settings = state["settings"]
-    if step == settings["steps"]:
+    settings = TotBfsSettings.of(state["settings"])
+    if step == settings.steps:
         return ""
     if not requests_left(state):
         return "budget"
-    if step >= (settings["limit_depth"] or step + 1):
+    if step >= (settings.limit_depth or step + 1):
         return "step_limit"
-    return "round_limit" if step >= (settings["limit_rounds"] or step + 1) else ""
+    return "round_limit" if step >= (settings.limit_rounds or step + 1) else ""
 
 
 def _early(parts: Parts, state: SearchState, kept: Sequence[str]) -> StopReason:
     """Stops early when the task can check an output exactly and one is right (off by default)."""
-    if not state["settings"]["early_stop"]:
+    if not TotBfsSettings.of(state["settings"]).early_stop:
         return ""
     outputs = parts.task_for(state["settings"], Outputs)
     checks = parts.task_for(state["settings"], Checks)

@@ -11,8 +11,7 @@ from langgraph.types import Overwrite
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.llm.prices import check_limit, unpriced
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import running_scratch
+from thoughtgraph.nodes.node import Node, running_scratch
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.tree import ROOT, Thought, root
@@ -26,14 +25,12 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
     of the state, and it clears what an earlier search on the same thread left.
 
     Args:
-        parts: The graph's objects.
         origin: What the root begins with besides.
         fresh: What the method's further state fields begin with.
 
-    Returns:
-        The node. It raises `InputError` for a problem or a setting that cannot be used and
-        `ModelUnavailable` or `ToolsUnavailable` for a model or tools that cannot be had: nothing
-        has been spent yet.
+    It raises `InputError` for a problem or a setting that cannot be used and
+    `ModelUnavailable` or `ToolsUnavailable` for a model or tools that cannot be had: nothing
+    has been spent yet.
     """
 
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -56,7 +53,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         return {
             "method": parts.method.id,
             "problem": problem,
-            "settings": settings,
+            "settings": dict(settings),  # what it was until now may be known by its objects
             "run": run,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "prices": prices,

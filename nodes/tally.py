@@ -1,5 +1,6 @@
 """What the answer was chosen by: votes, weights or scores, as the result tells them."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,26 @@ from thoughtgraph.tree import ROOT, Thought, path_to
 
 Tally = Callable[[SearchState, str], list[Vote]]
 """From the last state and the thought that the answer is from to how it was chosen, in order."""
+
+
+async def majority_vote(state: SearchState) -> dict[str, Any]:
+    """Counts how often each answer was given and puts the winner into the frontier.
+
+    Samples without a readable answer do not vote; when no sample has one the frontier is empty. Of
+    equally frequent answers the one given first wins. Every sample's value becomes the number of
+    samples that gave its answer.
+    """
+    answers = {key: state["tree"][key].get("answer") for key in state["generation"]}
+    given = {key: answer for key, answer in answers.items() if answer is not None}
+    # Both keep the order of first occurrence, so `max` finds the earliest of equals.
+    votes = Counter(given.values())
+    winner = max(given, key=lambda key: votes[given[key]], default=None)
+    return {
+        "tree": {
+            key: {"value": float(votes[given[key]] if key in given else 0)} for key in answers
+        },
+        "frontier": [] if winner is None else [winner],
+    }
 
 
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:

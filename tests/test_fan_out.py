@@ -8,7 +8,7 @@ from support.scripted import Call, ScriptedChat
 from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.node_input import node_input, running_state
+from thoughtgraph.nodes.node import node_input, running_state
 from thoughtgraph.state import SearchState
 
 

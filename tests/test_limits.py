@@ -139,7 +139,6 @@ COUNTERS = {
     "tool_cost": float,
     "tool_cost_path": float,
     "parse_errors": dict,
-    "extraction_requests": int,
 }
 """What every method reports, used or not."""
 

@@ -60,7 +60,6 @@ class ReactSettings(ActingSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Acts]
 
 
@@ -80,5 +79,4 @@ class ReflexionSettings(ActingSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Acts, Reflects] if oracle else [Acts, Reflects, Judges]

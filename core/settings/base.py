@@ -4,6 +4,7 @@ A method's settings are a pydantic model; `thoughtgraph.context` makes the conte
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -142,8 +143,12 @@ class Settings(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
-        """Returns settings that were checked before, such as those of a state."""
-        return cls.model_construct(**values)
+        """Returns the settings of a run's state, which were checked before, as an object.
+
+        It is made once for a mapping, which must not change afterwards: every node and router of a
+        run asks for it.
+        """
+        return cast("Self", _made(cls, _Identity(values)))
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
         """Returns the capabilities that a task must have to be searched with these settings.
@@ -154,9 +159,45 @@ class Settings(BaseModel):
         """
         return []
 
+    @cached_property
     def limits(self) -> Limits:
-        """Returns the limits among the settings."""
-        return limits_of(self.model_dump())
+        """The limits among the settings."""
+        return cast("Limits", {name: getattr(self, key) for name, key in _LIMITS.items()})
+
+    def parameters(self, *, judging: bool) -> dict[str, Any]:
+        """Returns the parameters of a request.
+
+        Args:
+            judging: Whether a judge is asked.
+        """
+        return {
+            "temperature": self.temperature,
+            "top_p": None,
+            "seed": self.seed,
+            "max_tokens": self.max_completion_tokens,
+        }
+
+
+class _Identity:
+    """A mapping that equals itself alone: looking through its values would take longer."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    def __hash__(self) -> int:
+        return id(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and self.values is other.values
+
+
+@lru_cache(maxsize=1_000)
+def _made(kind: type[Settings], given: _Identity) -> Settings:
+    # Other programs may have written the state: what is no setting, or no name at all, is left out.
+    known = {name: given.values[name] for name in kind.model_fields if name in given.values}
+    return kind.model_construct(**known)
 
 
 class ShowingSettings(Settings):

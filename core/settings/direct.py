@@ -1,7 +1,7 @@
 """The settings of the methods that ask the model directly."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -24,8 +24,10 @@ class DirectSettings(ShowingSettings):
         description="Nucleus of the sampling (ToT's code: none; Thought Rollback's: 0.7).",
     )
 
+    def parameters(self, *, judging: bool) -> dict[str, Any]:
+        return {**super().parameters(judging=judging), "top_p": self.top_p}
+
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Answers]
 
 

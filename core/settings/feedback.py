@@ -70,7 +70,6 @@ class FgdipSettings(ActingSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         needed: list[type] = [Moves]
         if self.step_evaluator:
             needed.append(Estimates)

@@ -1,7 +1,7 @@
 """The settings of Informed Tree of Thought."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -41,7 +41,6 @@ class ItotDfsSettings(ActingSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Acts]
 
 
@@ -63,8 +62,11 @@ class ValuedSettings(ItotDfsSettings):
     )
     estimate_examples: str = judge_examples("the evaluator", own=2)
 
+    def parameters(self, *, judging: bool) -> dict[str, Any]:
+        own = {"temperature": self.evaluator_temperature} if judging else {}
+        return {**super().parameters(judging=judging), **own}
+
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Acts, Estimates]
 
 

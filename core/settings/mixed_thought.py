@@ -60,7 +60,6 @@ class TomtTotSettings(Settings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Plans]
 
 

@@ -26,5 +26,4 @@ class RefineSettings(Settings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Refines] if oracle else [Refines, Judges]

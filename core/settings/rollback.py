@@ -1,7 +1,7 @@
 """The settings of Thought Rollback and its baselines."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -29,8 +29,10 @@ class ReasoningSettings(ShowingSettings):
         0.7, ge=0, le=2, description="Sampling temperature (official code: 0.7)."
     )
 
+    def parameters(self, *, judging: bool) -> dict[str, Any]:
+        return {**super().parameters(judging=judging), "top_p": self.top_p}
+
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Steps]
 
 
@@ -101,7 +103,6 @@ class RollbackSettings(ReasoningSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Steps, Reviews]
 
 
@@ -117,5 +118,4 @@ class LevelTotSettings(ReasoningSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         return [Steps, Estimates]

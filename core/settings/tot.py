@@ -69,7 +69,6 @@ class TotBfsSettings(ProposingSettings):
     repository: ClassVar[Mapping[str, Any]] = {"strict_parse": False}
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         generator = Proposes if self.generate == "propose" else Samples
         evaluator = Values if self.evaluate == "value" else Votes
         return [generator, evaluator, *([Checks] if self.early_stop else [])]
@@ -143,6 +142,5 @@ class TotDfsSettings(ProposingSettings):
     """`env_steps < 10` allows nine words; eight proposals a state."""
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        """Returns what a task must be able to do; see `Settings.needs`."""
         generator = Proposes if self.generate == "propose" else Samples
         return [generator, Values if self.evaluate == "value" else Inspects]

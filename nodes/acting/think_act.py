@@ -6,12 +6,14 @@ from typing import Any
 from thoughtgraph.acting import Reflects
 from thoughtgraph.fan_out import SendArg
 from thoughtgraph.nodes.actions import ask_step, hints_of, shown_field
-from thoughtgraph.nodes.asker import Asker, spent_on
+from thoughtgraph.nodes.asker import Asker
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import SearchState, TrajectoryState
-from thoughtgraph.tree import ROOT, Shown, Thought, cut, grow, path_to
+from thoughtgraph.tree import ROOT, Shown, cut, path_to
 
 STYLE = "react"
 UNSAID = "…"
@@ -21,17 +23,13 @@ UNSAID = "…"
 def think(parts: Parts) -> Node:
     """Makes the node that adds the next thought of a trial, with its action if it has one.
 
-    Args:
-        parts: The graph's objects.
-
-    Returns:
-        The node. It stops the search at the step limit, and where a limit or a failing endpoint
-        forbids the request.
+    It stops the search at the step limit, and where a limit or a failing endpoint
+    forbids the request.
     """
 
     async def node(state: TrajectoryState) -> dict[str, Any]:
         latest = state["frontier"][0]
-        if state["step"] == state["settings"]["max_steps"]:
+        if state["step"] == ReactSettings.of(state["settings"]).max_steps:
             return {"stop_reason": "step_limit"}
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
@@ -45,16 +43,13 @@ def think(parts: Parts) -> Node:
         move, fields = asked
         if fields["action"] is None:
             asker.meter.parse_error("generate")
-        if not move.action:
+        if not move.action:  # `act` asks for it and then fills in what a step without one lacks
             fields = {name: fields[name] for name in ("text", "raw")}
-        new = grow(state["tree"], latest, [{**fields, **shown_field(shown)}])
+        thought = {**fields, **shown_field(shown)}
+        placed = place_below(state, latest, [thought], asker.meter.by_role())
+        new = list(placed.new)
         asker.meter.add({"thoughts": 1, "expansions": 1})
-        spent = spent_on(state["tree"][latest], asker.meter.by_role())
-        parent: Thought = {"status": "expanded", "usage": spent}
-        tree = {latest: parent, **new}
-        return asker.update(
-            tree=tree, frontier=list(new), generation=list(new), step=state["step"] + 1
-        )
+        return asker.update(tree=placed.tree, frontier=new, generation=new, step=state["step"] + 1)
 
     return node
 
@@ -62,11 +57,7 @@ def think(parts: Parts) -> Node:
 def act(parts: Parts) -> Node:
     """Makes the node that asks for the action of a thought that came without one (ReAct's code).
 
-    Args:
-        parts: The graph's objects.
-
-    Returns:
-        The node. When no action comes either, the step has failed and the trial goes on.
+    When no action comes either, the step has failed and the trial goes on.
     """
 
     async def node(state: TrajectoryState) -> dict[str, Any]:
@@ -89,11 +80,7 @@ def act(parts: Parts) -> Node:
 
 
 def reflect(parts: Parts) -> Node:
-    """Makes the node that asks what went wrong in a trial and begins the next one.
-
-    Args:
-        parts: The graph's objects.
-    """
+    """Makes the node that asks what went wrong in a trial and begins the next one."""
 
     async def node(state: TrajectoryState) -> dict[str, Any]:
         settings, problem, last = state["settings"], state["problem"], state["frontier"][0]

@@ -1,34 +1,42 @@
 """V(p, {s}) for a depth-first search: asks about the state at hand, then decides what follows."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from langgraph.types import Send
 
 from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.nodes.asker import Asker, join_samples
-from thoughtgraph.nodes.depth_first.stack import next_candidate
-from thoughtgraph.nodes.judge import judge, state_key_of, verdict_json
+from thoughtgraph.nodes.depth_first.candidates import next_candidate
+from thoughtgraph.nodes.judge import judge, verdict_json
 from thoughtgraph.nodes.limits import limit_reason, requests_left
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import fanned_out
+from thoughtgraph.nodes.node import Node, fanned_out
+from thoughtgraph.nodes.questions import Keyed, drop, kept, keyed, state_key_of
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState, Finding
-from thoughtgraph.task import Inspects, Question, Values, Verdict
+from thoughtgraph.task import Inspects, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
 from thoughtgraph.usage import Usage, add_usages
 
 
 def questions(
     parts: Parts, settings: dict[str, Any], problem: str, path: Path
-) -> Sequence[Question[Verdict]] | Verdict:
+) -> Sequence[Keyed] | Verdict:
     """Returns what must be asked to judge a state, or its verdict where no model is needed."""
-    if settings["evaluate"] == "inspect":
-        return parts.task_for(settings, Inspects).inspect(problem, path, settings)
-    asked = parts.task_for(settings, Values).value(problem, path, settings)
-    return [asked] if isinstance(asked, Question) else asked
+    return kept(path[-1]["id"], lambda: _rendered(parts, settings, problem, path))
+
+
+def _rendered(
+    parts: Parts, settings: dict[str, Any], problem: str, path: Path
+) -> Sequence[Keyed] | Verdict:
+    if TotDfsSettings.of(settings).evaluate == "inspect":
+        asked = parts.task_for(settings, Inspects).inspect(problem, path, settings)
+        return [Keyed(state_key_of(question.prompt), question) for question in asked]
+    found = keyed(parts.task_for(settings, Values).value(problem, path, settings))
+    return [found] if isinstance(found, Keyed) else found
 
 
 def question_sends(parts: Parts, state: DfsState) -> list[Send]:
@@ -36,7 +44,7 @@ def question_sends(parts: Parts, state: DfsState) -> list[Send]:
 
     Without backtracking nothing is judged.
     """
-    if state["settings"]["variant"] == "no_backtrack":
+    if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
         return []
     path = path_to(state["tree"], state["visiting"])
     asked = questions(parts, state["settings"], state["problem"], path)
@@ -45,8 +53,8 @@ def question_sends(parts: Parts, state: DfsState) -> list[Send]:
     known = state["judged"]
     fresh: dict[str, int] = {}
     for at, question in enumerate(asked):
-        if (key := state_key_of(question.prompt)) not in known:
-            fresh.setdefault(key, at)
+        if question.key not in known:
+            fresh.setdefault(question.key, at)
     about = [state["visiting"]]
     to_send = [SendArg(key=key, about=about, question=at) for key, at in fresh.items()]
     return [Send("evaluate", sent) for sent in to_send[: requests_left(state)]]
@@ -54,9 +62,6 @@ def question_sends(parts: Parts, state: DfsState) -> list[Send]:
 
 def evaluate_part(parts: Parts) -> Node:
     """Makes the node that answers one question about a state; one task a question.
-
-    Args:
-        parts: The graph's objects.
 
     Returns:
         The node: from a `SendArg` to one `Finding`; to none when a limit or a failing endpoint
@@ -67,8 +72,9 @@ def evaluate_part(parts: Parts) -> Node:
         settings, problem, path = given["settings"], given["problem"], given["path"]
         asked = questions(parts, settings, problem, path)
         assert not isinstance(asked, Verdict), "a verdict without a request is no task"
-        asker, n = Asker(parts, given), settings["n_evaluate"]
-        found = await judge(asker, asked[given["question"]], role="value", n=n)
+        asker, n = Asker(parts, given), TotDfsSettings.of(settings).n_evaluate
+        question = asked[given["question"]].question
+        found = await judge(asker, question, role="value", n=n)
         if found is None:
             return asker.update()
         finding = Finding(
@@ -87,11 +93,7 @@ def visit(parts: Parts) -> Node:
 
     One node, because LangGraph keeps a checkpoint of every superstep: two nodes made a search half
     as long again.
-
-    Args:
-        parts: The graph's objects.
     """
-    follow = next_candidate(parts)
 
     async def node(state: DfsState) -> dict[str, Any]:
         key = state["visiting"]
@@ -99,7 +101,7 @@ def visit(parts: Parts) -> Node:
         done = _record(parts, state, key) if new else {}
         if done.get("frontier") or done.get("stop_reason"):
             return done
-        taken = follow(state)
+        taken = next_candidate(parts, state)
         tree = {**done.get("tree", {}), **taken.get("tree", {})}
         return {**done, **taken, **({"tree": tree} if tree else {})}
 
@@ -112,14 +114,14 @@ def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
     With `prune` a state is continued when its value exceeds the threshold, otherwise always. A
     state of depth T that may be continued is an output.
     """
-    settings, step = state["settings"], state["step"] + 1
+    settings, step = TotDfsSettings.of(state["settings"]), state["step"] + 1
     thought = state["tree"][key]
     fields, cached = _judged(parts, state)
     found = dict.fromkeys(fields.get("verdicts", ()), key)
-    if "value" not in fields and settings["variant"] != "no_backtrack":
+    if "value" not in fields and settings.variant != "no_backtrack":
         return {"tree": {key: fields}, "judged": found, "stop_reason": limit_reason(state)}
     status = _status(settings, thought["depth"], fields)
-    limit = settings["limit_depth"]
+    limit = settings.limit_depth
     deeper = status == "open" and (limit is None or thought["depth"] < limit)
     counts = {"rounds": 1, "evaluated": int("value" in fields), "cached": cached}
     update = {
@@ -134,24 +136,25 @@ def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
     return {name: value for name, value in update.items() if value}
 
 
-def last_depth(settings: Mapping[str, Any]) -> int:
+def last_depth(settings: TotDfsSettings) -> int:
     """Returns T: the depth of outputs."""
-    if settings["variant"] == "no_backtrack":
-        return int(settings["greedy_steps"] or settings["steps"])
-    return int(settings["steps"])
+    if settings.variant == "no_backtrack":
+        return settings.greedy_steps or settings.steps
+    return settings.steps
 
 
 def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
     """Returns what is now known of the visited state, and how many verdicts were reused."""
-    if state["settings"]["variant"] == "no_backtrack":
+    if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
         return {}, 0
     path = path_to(state["tree"], state["visiting"])
     asked = questions(parts, state["settings"], state["problem"], path)
+    drop([state["visiting"]])
     if isinstance(asked, Verdict):
         return {"value": asked.value, "note": asked.label}, 0
     findings = state.get("findings") or []
     new = {finding["key"]: finding["verdict"] for finding in findings}
-    keys = [state_key_of(question.prompt) for question in asked]
+    keys = [question.key for question in asked]
     known = {**_earlier(state, keys), **new}
     fields: Thought = {"verdicts": new}
     if findings:
@@ -177,22 +180,22 @@ def _tally(labels: Sequence[str]) -> str:
     return ", ".join(f"{label or 'unclear'} {n}" for label, n in sorted(Counter(labels).items()))
 
 
-def _status(settings: Mapping[str, Any], depth: int, fields: Thought) -> Status:
-    if settings["variant"] == "prune" and fields["value"] <= settings["threshold"]:
+def _status(settings: TotDfsSettings, depth: int, fields: Thought) -> Status:
+    if settings.variant == "prune" and fields["value"] <= settings.threshold:
         return "pruned"
     return "terminal" if depth >= last_depth(settings) else "open"
 
 
 def _stop_reason(state: DfsState, step: int, status: Status) -> StopReason:
     """Returns why the search ends with this state, if it does."""
-    settings, tree = state["settings"], state["tree"]
+    settings, tree = TotDfsSettings.of(state["settings"]), state["tree"]
     if status == "terminal":
-        if settings["variant"] == "no_backtrack":
+        if settings.variant == "no_backtrack":
             return "finished"
         # Not counted where it does not matter: that would look at the whole tree for each output.
-        if settings["outputs"] and _outputs(tree) + 1 == settings["outputs"]:
+        if settings.outputs and _outputs(tree) + 1 == settings.outputs:
             return "finished"
-    return "step_limit" if step >= settings["max_records"] else ""
+    return "step_limit" if step >= settings.max_records else ""
 
 
 def _outputs(tree: Tree) -> int:

@@ -7,18 +7,17 @@ from typing import Any, cast
 from thoughtgraph.acting import Hints, Moves, Verifies
 from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.nodes.actions import ask_step, hints_of, same_action, shown_field, thought_fields
-from thoughtgraph.nodes.asker import Asker, spent_on
-from thoughtgraph.nodes.judge import judge, judge_states
+from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.judge import estimate_in, judge, judge_states
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import node_input
+from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings import limits_of
+from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState, SearchState
-from thoughtgraph.task import Checks, Estimates, Question, Task, Verdict, extras
+from thoughtgraph.task import Checks, Question, Task, Verdict, extras
 from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
-from thoughtgraph.usage import remaining_thoughts
 
 STYLE = "fgdip"
 UNREAD = "the judgement could not be read"
@@ -29,9 +28,6 @@ def extract(parts: Parts) -> Node:
     """Makes the node that begins at each key entity of the problem: the first layer.
 
     A completion without entities begins at the problem itself.
-
-    Args:
-        parts: The graph's objects.
     """
 
     async def node(state: FeedbackState) -> dict[str, Any]:
@@ -44,36 +40,25 @@ def extract(parts: Parts) -> Node:
         moves = question.read(samples)
         if any(move.malformed for move in moves):
             asker.meter.parse_error("extract")
-        room = min(
-            settings["max_entities"], remaining_thoughts(limits_of(settings), state["usage"])
-        )
         given = node_input(state, SendArg(thought=ROOT))
         made = {"created_by": {"node": "extract"}}
-        fields = [{**thought_fields(parts, given, move, ""), **made} for move in moves[:room]]
-        new = grow(state["tree"], ROOT, fields)
-        asker.meter.add({"thoughts": len(new), "expansions": 1})
-        origin: Thought = {
-            "status": "expanded",
-            "raw": cut(samples[0]),
-            "usage": asker.meter.by_role(),
-        }
-        stop = "" if new else "budget"
+        entities = moves[: FgdipSettings.of(state["settings"]).max_entities]
+        fields = [{**thought_fields(parts, given, move, ""), **made} for move in entities]
+        placed = place_below(state, ROOT, fields, asker.meter.by_role())
+        placed.parents[ROOT]["raw"] = cut(samples[0])
+        asker.meter.add({"thoughts": len(placed.new), "expansions": 1})
         return asker.update(
-            tree={ROOT: origin, **new},
-            generation=list(new),
-            tried=settings["n_generate"],
-            stop_reason=stop,
+            tree=placed.tree,
+            generation=list(placed.new),
+            tried=FgdipSettings.of(state["settings"]).n_generate,
+            stop_reason="" if placed.new else "budget",
         )
 
     return node
 
 
 def generate_next(parts: Parts) -> Node:
-    """Makes the node that adds one child, which sees those before it and the rejected answers.
-
-    Args:
-        parts: The graph's objects.
-    """
+    """Makes the node that adds one child, which sees those before it and the rejected answers."""
 
     async def node(state: FeedbackState) -> dict[str, Any]:
         parent = state["frontier"][0]
@@ -89,29 +74,26 @@ def generate_next(parts: Parts) -> Node:
         if move.malformed or fields.get("action", {}) is None:
             asker.meter.parse_error("generate")
         made = {"node": "generate", "expansion": 0, "sample": state["tried"]}
-        new = grow(state["tree"], parent, [{**fields, **shown_field(shown), "created_by": made}])
-        (child,) = new.values()
+        thought = {**fields, **shown_field(shown), "created_by": made}
+        placed = place_below(state, parent, [thought], asker.meter.by_role())
+        (child,) = placed.new.values()
         same = any(same_action(child, state["tree"][kid]) for kid in state["generation"])
-        if same:
+        if same:  # it stays in the tree, as it was paid for
             child["status"], child["note"] = "pruned", SAME
         asker.meter.add({"thoughts": 1, "expansions": int(state["tried"] == 0)})
-        spent = spent_on(state["tree"][parent], asker.meter.by_role())
+        all_tried = FgdipSettings.of(state["settings"]).n_generate
         return asker.update(
-            tree={parent: {"status": "expanded", "usage": spent}, **new},
-            generation=[*state["generation"], *([] if same else new)],
-            tried=state["settings"]["n_generate"] if move.only else state["tried"] + 1,
+            tree=placed.tree,
+            generation=[*state["generation"], *([] if same else placed.new)],
+            tried=all_tried if move.only else state["tried"] + 1,
         )
 
     return node
 
 
 def label(parts: Parts) -> Node:
-    """Makes the node that labels one step sure, maybe or impossible; it runs as one task a step.
-
-    Args:
-        parts: The graph's objects.
-    """
-    return judge_states(parts, _question, _record, role="step_eval")
+    """Makes the node that labels one step sure, maybe or impossible; it runs as one task a step."""
+    return judge_states(parts, estimate_in(STYLE), _record, role="step_eval")
 
 
 def verify(parts: Parts) -> Node:
@@ -119,17 +101,14 @@ def verify(parts: Parts) -> Node:
 
     The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
     cannot be read rejects it. What is rejected, and why, is shown to every generation from then on.
-
-    Args:
-        parts: The graph's objects.
     """
 
     async def node(state: FeedbackState) -> dict[str, Any]:
-        settings, key = state["settings"], state["frontier"][0]
+        exact, key = FgdipSettings.of(state["settings"]).exact_check, state["frontier"][0]
         answer, asker = state["tree"][key].get("answer") or "", Asker(parts, state)
-        told = {"oracle": True} if settings["exact_check"] else {}
-        if settings["exact_check"]:
-            right = parts.task_for(settings, Checks).check(state["problem"], answer)
+        told = {"oracle": True} if exact else {}
+        if exact:
+            right = parts.task_for(state["settings"], Checks).check(state["problem"], answer)
             judged: tuple[bool, str, str] | None = (right, "the exact check says wrong", "")
         else:
             judged = await _judgement(parts, state, asker, answer)
@@ -139,7 +118,7 @@ def verify(parts: Parts) -> Node:
         verdict = {"value_raw": cut(raw), "usage": asker.meter.by_role()}
         if good:
             asker.meter.add({"rounds": state["step"] - state["usage"].get("rounds", 0)})
-            reason = "verified" if settings["exact_check"] else "finished"
+            reason = "verified" if exact else "finished"
             accepted = {key: {**verdict, "note": ACCEPTED}}
             return asker.update(tree=accepted, stop_reason=reason, **told)
         note = cut(f"{REJECTED}{reason or 'no reason given'}")
@@ -164,11 +143,7 @@ async def _judgement(
 
 
 def conclude(parts: Parts) -> Node:
-    """Makes the node that forces an answer from the deepest trajectory that is not impossible.
-
-    Args:
-        parts: The graph's objects.
-    """
+    """Makes the node that forces an answer from the deepest trajectory that is not impossible."""
 
     async def node(state: FeedbackState) -> dict[str, Any]:
         settings, problem, tree = state["settings"], state["problem"], state["tree"]
@@ -191,6 +166,7 @@ def conclude(parts: Parts) -> Node:
             "note": FORCED,
             "created_by": {"node": "conclude"},
         }
+        # Not placed as others are: the thought above was not expanded and does not bear the cost.
         new = grow(tree, deepest, [{**forced, **end}])
         asker.meter.add({"thoughts": 1})
         return asker.update(tree=new, frontier=list(new))
@@ -218,20 +194,15 @@ def answers(parts: Parts, found: SearchState) -> Sequence[str]:
 
 
 def _shown(state: FeedbackState) -> Shown:
-    settings, tree = state["settings"], state["tree"]
+    settings, tree = FgdipSettings.of(state["settings"]), state["tree"]
     beside = state["generation"]
-    if settings["layer_scope"] == "global":
+    if settings.layer_scope == "global":
         depth = tree[state["frontier"][0]]["depth"] + 1
         beside = [k for k in tree if tree[k]["depth"] == depth and tree[k].get("note") != SAME]
     return Shown(
-        rejected=state["rejected"] if settings["error_analysis"] else [],
-        beside=beside if settings["feedback"] else [],
+        rejected=state["rejected"] if settings.error_analysis else [],
+        beside=beside if settings.feedback else [],
     )
-
-
-def _question(parts: Parts, given: NodeInput) -> Question[Verdict]:
-    task = parts.task_for(given["settings"], Estimates)
-    return task.estimate(given["problem"], given["path"], STYLE, given["settings"])
 
 
 def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:

@@ -1,14 +1,14 @@
 """What new thoughts cost, and what failed tool calls do to the thoughts above them."""
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from thoughtgraph.nodes.actions import awaits_tool, toolbox
 from thoughtgraph.nodes.informed.estimate import known_value
 from thoughtgraph.nodes.judge import verdicts_in
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.informed import ItotDStarLiteSettings
 from thoughtgraph.state import QueueState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree
 
@@ -32,7 +32,6 @@ def settle(parts: Parts, rank: Rank) -> Node:
     or so far (ours): else it would come before every real step of the same value.
 
     Args:
-        parts: The graph's objects.
         rank: What counts as cost.
     """
 
@@ -41,7 +40,7 @@ def settle(parts: Parts, rank: Rank) -> Node:
         costs = _step_costs(parts, state, rank)
         settled: Tree = {}
         for key in state["generation"]:
-            if awaits_tool(tree[key]):
+            if awaits_tool(tree[key]):  # the time was over before its tool was called
                 return {"tree": settled, "stop_reason": "budget"}
             base = tree[tree[key]["parent"] or ""].get("cost", 0.0)
             settled[key] = {"cost": base + costs[key]}
@@ -67,22 +66,21 @@ def propagate(parts: Parts, rank: Rank) -> Node:
     failed one begin at their parent's raised cost.
 
     Args:
-        parts: The graph's objects.
         rank: What counts as cost.
     """
 
     async def node(state: QueueState) -> dict[str, Any]:
-        settings, tree = state["settings"], state["tree"]
+        settings, tree = ItotDStarLiteSettings.of(state["settings"]), state["tree"]
         steps = _step_costs(parts, state, rank)
         costs = {key: thought.get("cost", 0.0) for key, thought in tree.items()}
         raised: dict[str, list[Raise]] = {}
         for key in state["generation"]:
-            if settings["sibling_base"] == "live":
+            if settings.sibling_base == "live":
                 costs[key] = costs[_parent(tree, key)] + steps[key]
             if tree[key].get("failed"):
-                raised[key] = _raise_ancestors(tree, costs, key, settings["failure_cost"])
+                raised[key] = _raise_ancestors(tree, costs, key, settings.failure_cost)
         times = Counter(each["thought"] for raises in raised.values() for each in raises)
-        reopened = [key for key in times if settings["reexpand"] and key not in state["queue"]]
+        reopened = [key for key in times if settings.reexpand and key not in state["queue"]]
         dearer = {key: _raised(settings, tree[key], costs[key], times[key]) for key in times}
         for key in reopened:
             dearer[key]["status"] = "open"
@@ -97,7 +95,7 @@ def propagate(parts: Parts, rank: Rank) -> Node:
 
 def _step_costs(parts: Parts, state: QueueState, rank: Rank) -> dict[str, float]:
     """Returns what the last step to each new thought adds to g."""
-    tree, extra = state["tree"], state["settings"].get("failure_cost", 0.0)
+    tree, extra = state["tree"], ItotDStarLiteSettings.of(state["settings"]).failure_cost
     new = {key: tree[key] for key in state["generation"]}
     prices = {key: thought.get("price", 0.0) if rank.pays else 0.0 for key, thought in new.items()}
     if rank.pays and any(thought.get("invalid") for thought in new.values()):
@@ -124,11 +122,11 @@ def _raise_ancestors(tree: Tree, costs: dict[str, float], key: str, amount: floa
     return raised
 
 
-def _raised(settings: Mapping[str, Any], thought: Thought, cost: float, times: int) -> Thought:
-    value = thought.get("value", settings["root_value"])
+def _raised(settings: ItotDStarLiteSettings, thought: Thought, cost: float, times: int) -> Thought:
+    value = thought.get("value", settings.root_value)
     failed = "a failed call" if times == 1 else f"{times} failed calls"
     return {
         "cost": cost,
-        "priority": cost - settings["value_weight"] * value,
+        "priority": cost - settings.value_weight * value,
         "note": f"dearer by {failed} below it",
     }

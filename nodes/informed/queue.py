@@ -6,14 +6,14 @@ from typing import Any, cast
 
 from thoughtgraph.fan_out import Expansion
 from thoughtgraph.nodes.actions import awaits_tool
-from thoughtgraph.nodes.asker import spent_on
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.informed.propagate import Rank
 from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.register import place
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.placement import place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
+from thoughtgraph.settings.informed import ItotDfsSettings, ValuedSettings
 from thoughtgraph.state import QueueState, SearchState
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
@@ -27,7 +27,6 @@ def pop_next(parts: Parts, rank: Rank) -> Node:
     search is solved, the one it returns.
 
     Args:
-        parts: The graph's objects.
         rank: The order of the open set.
     """
 
@@ -42,9 +41,10 @@ def pop_next(parts: Parts, rank: Rank) -> Node:
         ordered = sorted(queue, key=lambda key: by_priority(tree[key]))
         if tree[ordered[0]]["status"] == "terminal":
             return await _finished(parts, state, update, tree[ordered[0]])
-        batch = ordered[: state["settings"].get("width", 1)]
+        batch = ordered[: ItotDfsSettings.of(state["settings"]).width]
         taken = list(takewhile(lambda key: tree[key]["status"] != "terminal", batch))
         deep: Tree = {key: TOO_DEEP for key in taken if not _may_grow(state, tree[key])}
+        # What may still be done is asked as if the round that ends here were counted already.
         after = cast("QueueState", {**state, "usage": add_usage(state["usage"], ended)})
         growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
         if not growing and not deep:
@@ -68,35 +68,28 @@ def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
     return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])
 
 
-def register_children(parts: Parts) -> Node:
-    """Makes the node that turns samples into children: distinct ones that there are not yet.
+async def register_children(state: QueueState) -> dict[str, Any]:
+    """Turns samples into children: distinct ones that there are not yet.
 
     Two children are the same when thought and action are. What a thought's children are is not
     changed by expanding it again.
-
-    Args:
-        parts: The graph's objects.
     """
-
-    async def node(state: QueueState) -> dict[str, Any]:
-        expansions = state.get("expansions") or []
-        distinct = [_distinct(state, expansion) for expansion in expansions]
-        new, changed, left = place(state, distinct)
-        for key, thought in changed.items():
-            thought["usage"] = spent_on(state["tree"][key], thought["usage"])
-        wanted = sum(len(expansion["thoughts"]) for expansion in distinct if expansion["served"])
-        times = dict(state["expanded"])
-        for key in changed:
-            times[key] = times.get(key, 0) + 1
-        return {
-            "tree": {**changed, **new},
-            "generation": list(new),
-            "expanded": times,
-            "usage": _counts(expansions, new, [times[key] for key in changed]),
-            "stop_reason": limit_reason(state) if left or (wanted and not new) else "",
-        }
-
-    return node
+    expansions = state.get("expansions") or []
+    distinct = [_distinct(state, expansion) for expansion in expansions]
+    placed = place(state, distinct)
+    times = dict(state["expanded"])
+    for key in placed.parents:
+        times[key] = times.get(key, 0) + 1
+    # An expansion without a new thought is no shortage: all its samples were there before.
+    wanted = any(each["served"] and each["thoughts"] for each in distinct)
+    cut = len(placed.parents) < len(state["frontier"]) or (wanted and not placed.new)
+    return {
+        "tree": placed.tree,
+        "generation": list(placed.new),
+        "expanded": times,
+        "usage": _counts(expansions, placed.new, [times[key] for key in placed.parents]),
+        "stop_reason": limit_reason(state) if cut else "",
+    }
 
 
 def returned_thoughts(state: SearchState) -> list[str]:
@@ -105,10 +98,10 @@ def returned_thoughts(state: SearchState) -> list[str]:
     A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
     says otherwise.
     """
-    tree, settings = state["tree"], state["settings"]
+    tree, settings = state["tree"], ItotDfsSettings.of(state["settings"])
     if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
-    if state["stop_reason"] not in ("budget", "error") and settings["fallback"] == "none":
+    if state["stop_reason"] not in ("budget", "error") and settings.fallback == "none":
         return []
     open_ends = [thought for thought in tree.values() if thought["status"] == "terminal"]
     ranked = sorted(
@@ -119,7 +112,8 @@ def returned_thoughts(state: SearchState) -> list[str]:
 
 def _entered(state: QueueState, rank: Rank) -> Tree:
     """Returns the new thoughts that can enter the open set, with their f."""
-    weight, entered = state["settings"].get("value_weight", 0.0), Tree()
+    # A method without judges has no such setting, nor a use for its default.
+    weight, entered = ValuedSettings.of(state["settings"]).value_weight, Tree()
     for key in state["generation"]:
         thought = state["tree"][key]
         if awaits_tool(thought) or (rank.judges and "value" not in thought):
@@ -133,9 +127,10 @@ def _entered(state: QueueState, rank: Rank) -> Tree:
 def _stop_reason(state: QueueState, entered: Tree, queue: Sequence[str]) -> StopReason:
     if state["stop_reason"] or len(entered) < len(state["generation"]):
         return limit_reason(state)
-    if state["step"] == state["settings"]["rounds"]:
+    settings = ItotDfsSettings.of(state["settings"])
+    if state["step"] == settings.rounds:
         return "round_limit"
-    allowed = state["settings"]["limit_rounds"]
+    allowed = settings.limit_rounds
     if allowed is not None and state["step"] >= allowed:
         return "round_limit"  # a round that pops a thought too deep to be continued counts as well
     return "" if queue else "exhausted"
@@ -158,11 +153,10 @@ async def _finished(
 
 def _may_grow(state: QueueState, thought: Thought) -> bool:
     """Returns whether a thought may have children: the literal `i > L` lets depth L have them."""
-    settings, depth = state["settings"], thought["depth"]
-    if depth >= (settings["limit_depth"] or depth + 1):
+    settings, depth = ItotDfsSettings.of(state["settings"]), thought["depth"]
+    if depth >= (settings.limit_depth or depth + 1):
         return False
-    deepest: int = settings["max_depth"] - int(settings["strict_depth"])
-    return depth <= deepest
+    return depth <= settings.max_depth - settings.strict_depth
 
 
 def _distinct(state: QueueState, expansion: Expansion) -> Expansion:

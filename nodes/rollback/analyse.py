@@ -7,19 +7,16 @@ from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.nodes.asker import Asker
 from thoughtgraph.nodes.judge import judge
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import fanned_out
+from thoughtgraph.nodes.node import Node, fanned_out
 from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.task import Question
 from thoughtgraph.tree import Thought, cut, shortened
 
 
 def analyse(parts: Parts) -> Node:
     """Makes the node that has the model check a path's steps; it runs as one task a path.
-
-    Args:
-        parts: The graph's objects.
 
     Returns:
         The node: from a `SendArg` to the thought's `analysis`. Under `single_call` the same answer
@@ -30,7 +27,7 @@ def analyse(parts: Parts) -> Node:
         asker, key = Asker(parts, given), given["thought"]
         task = parts.task_for(given["settings"], Reviews)
         question = task.analyse(given["problem"], given["path"], given["settings"])
-        apart = given["settings"]["protocol"] == TWO_CALLS
+        apart = RollbackSettings.of(given["settings"]).protocol == TWO_CALLS
 
         def read(samples: Sequence[str]) -> Faults:
             # Nothing can be read out of an empty analysis; asked to, small models make numbers up.
@@ -54,14 +51,7 @@ def analyse(parts: Parts) -> Node:
 
 
 def extract_index(parts: Parts) -> Node:
-    """Makes the node that has the model read the bad steps' numbers out of an analysis.
-
-    Args:
-        parts: The graph's objects.
-
-    Returns:
-        The node: from a `SendArg` to the thought's `bad` steps.
-    """
+    """Makes the node that has the model read the bad steps' numbers out of an analysis."""
 
     async def node(given: NodeInput) -> dict[str, Any]:
         asker, key = Asker(parts, given), given["thought"]

@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import Any
 
-from thoughtgraph.nodes.method_graph import Node
 from thoughtgraph.nodes.rollback.paths import alpha, path_ids
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import Rollback, Thought, Tree, noted
 
@@ -14,61 +14,53 @@ FULL = "every thought to go back to has as many rollbacks as it may have"
 FORGIVEN = "the path has as many rollbacks as it may have"
 
 
-def decide() -> Node:
-    """Makes the node that picks, for each path with named bad steps, where to go back to.
+async def decide(state: RollbackState) -> dict[str, Any]:
+    """Picks, for each path with named bad steps, where to go back to.
 
     That is the thought before the first bad step, unless it has U rollbacks already: then the one
     before the next bad step. Paths are decided on in the order of their last thoughts' ids, each
     knowing the decisions before it.
     """
-
-    async def node(state: RollbackState) -> dict[str, Any]:
-        tree = state["tree"]
-        into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
-        chosen: dict[str, Rollback] = {}
-        notes: Tree = {}
-        for key in sorted(state.get("reports") or [], key=int):
-            edge = _edge(state, key, into, chosen)
-            if isinstance(edge, str):
-                notes[key] = Thought(note=noted(tree[key], edge))
-            else:
-                chosen[key] = edge
-                into[edge["to"]] += 1
-        return {"chosen": chosen, "tree": notes}
-
-    return node
+    tree = state["tree"]
+    into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
+    chosen: dict[str, Rollback] = {}
+    notes: Tree = {}
+    for key in sorted(state.get("reports") or [], key=int):
+        edge = _edge(state, key, into, chosen)
+        if isinstance(edge, str):
+            notes[key] = Thought(note=noted(tree[key], edge))
+        else:
+            chosen[key] = edge
+            into[edge["to"]] += 1
+    return {"chosen": chosen, "tree": notes}
 
 
-def rollback() -> Node:
-    """Makes the node that adds the chosen rollback edges; their destinations are grown next."""
-
-    async def node(state: RollbackState) -> dict[str, Any]:
-        tree, chosen = state["tree"], state["chosen"]
-        return {
-            "tree": {
-                source: Thought(rollback=edge, note=noted(tree[source], BACK.format(**edge)))
-                for source, edge in chosen.items()
-            },
-            "pending": [*state["pending"], *chosen],
-            "chosen": {},
-            "usage": {"rollbacks": len(chosen)},
-        }
-
-    return node
+async def rollback(state: RollbackState) -> dict[str, Any]:
+    """Adds the chosen rollback edges; their destinations are grown next."""
+    tree, chosen = state["tree"], state["chosen"]
+    return {
+        "tree": {
+            source: Thought(rollback=edge, note=noted(tree[source], BACK.format(**edge)))
+            for source, edge in chosen.items()
+        },
+        "pending": [*state["pending"], *chosen],
+        "chosen": {},
+        "usage": {"rollbacks": len(chosen)},
+    }
 
 
 def _edge(
     state: RollbackState, key: str, into: Counter[str], chosen: dict[str, Rollback]
 ) -> Rollback | str:
     """Returns the rollback from a thought, or why there is none."""
-    settings, tree = state["settings"], state["tree"]
+    settings, tree = RollbackSettings.of(state["settings"]), state["tree"]
     line = path_ids(tree, key)
     left = alpha(tree, key) + sum(at in chosen for at in line)
     if not tree[key]["bad"]:
         return FINE
-    if left > settings["path_rollbacks"]:
+    if left > settings.path_rollbacks:
         return FORGIVEN
     # line[0] is the root, so line[step - 1] is the thought before a step.
-    free = (step for step in tree[key]["bad"] if into[line[step - 1]] < settings["incoming"])
+    free = (step for step in tree[key]["bad"] if into[line[step - 1]] < settings.incoming)
     step = next(free, None)
     return FULL if step is None else Rollback(to=line[step - 1], step=step)

@@ -4,18 +4,18 @@ The paper's weight grows with the experiences a path was made with and falls wit
 its formula was lost in print and is in no published code. `ratio` and `difference` are ours.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, cast, get_args
 
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.reasoning_steps import longest_path
 from thoughtgraph.nodes.rollback.paths import alpha, beta
 from thoughtgraph.nodes.rollback.solution_order import solution_order
-from thoughtgraph.outcome import By, Vote, vote
+from thoughtgraph.outcome import By, StopReason, Vote, vote
 from thoughtgraph.parts import Parts
-from thoughtgraph.settings.rollback import Ensemble
+from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
 from thoughtgraph.state import RollbackState, SearchState
 from thoughtgraph.tree import Thought, Tree, merge_thoughts, noted, path_to
 
@@ -42,7 +42,7 @@ def weight(rule: str, alpha: int, beta: int) -> Fraction:
     return Fraction(1)
 
 
-def ensemble(parts: Parts) -> Node:
+def ensemble(parts: Parts, end_reason: Callable[[RollbackState], StopReason]) -> Node:
     """Makes the node that ends the search with the ensemble's answer.
 
     Every solution's `value` becomes the weight of its vote; its `alpha`, its `beta` and the end of
@@ -50,14 +50,15 @@ def ensemble(parts: Parts) -> Node:
     whose answer no further solution can change where the search stopped for that.
 
     Args:
-        parts: The graph's objects.
+        end_reason: Why the search has ended, by its last state.
     """
     last = answer(parts, pick=solutions, best=_winners, cut_short=solutions, tally=_tally)
 
-    async def node(state: RollbackState) -> dict[str, Any]:
-        tree, rule = state["tree"], state["settings"]["ensemble"]
+    async def node(found: RollbackState) -> dict[str, Any]:
+        state = cast("RollbackState", {**found, "stop_reason": end_reason(found)})
+        tree, rule = state["tree"], RollbackSettings.of(state["settings"]).ensemble
         votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["solutions"]}
-        told: Tree = {
+        weighed: Tree = {
             key: Thought(
                 value=float(weight(rule, a, b)),
                 alpha=a,
@@ -66,9 +67,9 @@ def ensemble(parts: Parts) -> Node:
             )
             for key, (a, b) in votes.items()
         }
-        has_ended = await last(state)
-        told = merge_thoughts(told, [has_ended["tree"]])
-        return {**has_ended, "tree": told, "ensembles": ensembles(state)}
+        result = await last(state)
+        tree = merge_thoughts(weighed, [result["tree"]])
+        return {**result, "tree": tree, "ensembles": ensembles(state)}
 
     return node
 
@@ -79,7 +80,8 @@ def ensembles(state: RollbackState) -> dict[str, str | None]:
     A search that stopped because its own ensemble needs no further solution tells that one alone:
     the others were not heard out.
     """
-    heard = [state["settings"]["ensemble"]] if state["stop_reason"] == "settled" else RULES
+    own = RollbackSettings.of(state["settings"]).ensemble
+    heard = [own] if state["stop_reason"] == "settled" else RULES
     tree, best = state["tree"], {rule: ranked(state, rule)[:1] for rule in heard}
     return {rule: tree[keys[0]]["answer"] if keys else None for rule, keys in best.items()}
 
@@ -95,7 +97,6 @@ def ranked(state: RollbackState, rule: str) -> list[str]:
     Of equally good answers the one given first wins.
 
     Args:
-        state: The search.
         rule: The ensemble.
     """
     tree = state["tree"]
@@ -116,7 +117,8 @@ def settled(state: RollbackState) -> bool:
     not decided on, so its weight is bounded from both sides; those still to come are given the most
     that any can have.
     """
-    rule, tree = state["settings"]["ensemble"], state["tree"]
+    settings, tree = RollbackSettings.of(state["settings"]), state["tree"]
+    rule = settings.ensemble
     order, certain = solution_order(state)
     given = [key for key in order if tree[key].get("answer") is not None]
     sure = [tree[key]["answer"] for key in given if key in order[:certain]]
@@ -126,7 +128,7 @@ def settled(state: RollbackState) -> bool:
         return bool(sure)
     low = _totals({key: weight(rule, _most(state, key), beta(tree, key)) for key in given}, state)
     high = _totals({key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}, state)
-    left = state["settings"]["solutions"] - len(state["solutions"])
+    left = settings.solutions - len(state["solutions"])
     new = left * weight(rule, 0, _most_taught(state))
     values = list(low)
     # An answer given earlier wins a tie; one that nobody has given yet comes after the sure ones.
@@ -143,13 +145,13 @@ def settled(state: RollbackState) -> bool:
 
 
 def _winners(state: SearchState) -> list[str]:
-    return ranked(cast("RollbackState", state), state["settings"]["ensemble"])
+    return ranked(cast("RollbackState", state), RollbackSettings.of(state["settings"]).ensemble)
 
 
 def _tally(found: SearchState, chosen: str) -> list[Vote]:
     """Tells of the ensemble's vote; `first` and `last` hold none."""
     state = cast("RollbackState", found)
-    rule, tree = state["settings"]["ensemble"], state["tree"]
+    rule, tree = RollbackSettings.of(state["settings"]).ensemble, state["tree"]
     if rule in (FIRST, "last"):
         return []
     given = [key for key in solutions(state) if tree[key].get("answer") is not None]
@@ -172,14 +174,14 @@ def _totals(weights: Mapping[str, Fraction], state: Any) -> dict[str, Fraction]:
 def _most(state: RollbackState, key: str) -> int:
     """Returns how many rollbacks may have left a path in the end."""
     undecided = sum("bad" not in thought for thought in path_to(state["tree"], key))
-    now, most = alpha(state["tree"], key), int(state["settings"]["path_rollbacks"]) + 1
+    now, most = alpha(state["tree"], key), RollbackSettings.of(state["settings"]).path_rollbacks + 1
     return max(now, min(now + undecided, most))
 
 
 def _most_taught(state: RollbackState) -> int:
     """Returns how many experiences a path can have been made with."""
-    settings = state["settings"]
-    if not settings["experiences"]:
+    settings = RollbackSettings.of(state["settings"])
+    if not settings.experiences:
         return 0
-    into = settings["incoming"] if settings["experience_scope"] == "incoming" else 1
-    return longest_path(settings) * min(into, int(settings["incoming"]))
+    into = settings.incoming if settings.experience_scope == "incoming" else 1
+    return longest_path(settings) * min(into, settings.incoming)

@@ -4,9 +4,9 @@ Reasoning paths follow parents alone, so rollback edges never make them cyclic.
 """
 
 from collections.abc import Collection
-from typing import Any, cast
 
-from thoughtgraph.settings.rollback import Scope
+from thoughtgraph.settings.rollback import RollbackSettings, Scope
+from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 
@@ -20,9 +20,9 @@ def alpha(tree: Tree, key: str) -> int:
     return sum("rollback" in thought for thought in path_to(tree, key))
 
 
-def analysable(state: Any, key: str) -> bool:
+def analysable(state: RollbackState, key: str) -> bool:
     """Returns whether few enough rollbacks have left a path for it to be analysed."""
-    return alpha(state["tree"], key) <= int(state["settings"]["path_rollbacks"])
+    return alpha(state["tree"], key) <= RollbackSettings.of(state["settings"]).path_rollbacks
 
 
 def beta(tree: Tree, key: str) -> int:
@@ -45,7 +45,6 @@ def experiences(
     """Returns the sources of the experiences that the next step after a thought is shown.
 
     Args:
-        tree: The tree.
         key: Id of the thought to continue.
         source: The rollback that asks for the continuation, by its source; None: none does.
         scope: Which experiences count.
@@ -61,15 +60,14 @@ def experiences(
     return [*tree[key].get("experiences", []), *([] if source is None else [source])]
 
 
-def experiences_shown(state: Any, key: str, source: str | None) -> list[str]:
+def experiences_shown(state: RollbackState, key: str, source: str | None) -> list[str]:
     """Returns the experiences the next step after a thought is shown under a run's settings.
 
     Rollbacks of one round are as if decided one by one: none shows those after it, so that two
     tries at one thought are not asked for by the same prompt.
     """
-    settings, pending = state["settings"], state["pending"]
-    if not settings.get("experiences", False):
+    settings, pending = RollbackSettings.of(state["settings"]), state["pending"]
+    if not settings.experiences:
         return []
-    scope = cast("Scope", settings["experience_scope"])
     after = pending[pending.index(source) + 1 :] if source in pending else ()
-    return experiences(state["tree"], key, source, scope, after)
+    return experiences(state["tree"], key, source, settings.experience_scope, after)

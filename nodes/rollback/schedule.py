@@ -6,37 +6,30 @@ from typing import Any, cast
 from langgraph.types import Send
 
 from thoughtgraph.fan_out import SendArg
-from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import Node
+from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.rollback.ensemble import FIRST, settled
 from thoughtgraph.nodes.rollback.paths import analysable, experiences_shown
 from thoughtgraph.nodes.rollback.solution_order import has_ended, priority
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import TWO_CALLS
-from thoughtgraph.settings import limits_of
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT, children_of
-from thoughtgraph.usage import add_usage, remaining_thoughts, spent
 
 
-def begin_round() -> Node:
-    """Makes the node that begins a round: it closes paths that are done and ends the search.
+async def begin_round(state: RollbackState) -> dict[str, Any]:
+    """Begins a round: it closes paths that are done and ends the search.
 
-    Which requests the round sends follows from the state alone: see `due`.
+    Which requests the round sends follows from the state alone: see `round_sends`. Where there are
+    none the search has ended as well: see `end_of_search`.
     """
-
-    async def node(state: RollbackState) -> dict[str, Any]:
+    return {
+        "frontier": _open(state),
+        "step": state["step"] + 1,
         # A round counts once it is over: a request in it must not find its own round spent.
-        rounds = int(state["step"] > 0)
-        usage = add_usage(state["usage"], {"rounds": rounds})
-        return {
-            "frontier": _open(state),
-            "step": state["step"] + 1,
-            "usage": {"rounds": rounds},
-            "stop_reason": _stop_reason(cast("RollbackState", {**state, "usage": usage})),
-        }
-
-    return node
+        "usage": {"rounds": int(state["step"] > 0)},
+        "stop_reason": _solved(state),
+    }
 
 
 def round_sends(state: RollbackState) -> list[Send]:
@@ -48,11 +41,12 @@ def round_sends(state: RollbackState) -> list[Send]:
     """
     if state["stop_reason"]:
         return []
-    ready = _parallel_requests(state) if state["settings"]["parallel"] else _next_request(state)
-    room = remaining_thoughts(limits_of(state["settings"]), state["usage"])
+    parallel = RollbackSettings.of(state["settings"]).parallel
+    ready = _parallel_requests(state) if parallel else _next_request(state)
+    room = thoughts_left(state)
     sends: list[Send] = []
     for send in ready:
-        if send.node == "generate":
+        if send.node == "generate":  # analyses make no thought
             room -= 1
             if room < 0:
                 continue
@@ -81,7 +75,7 @@ def _next_request(state: RollbackState) -> Iterator[Send]:
 def _open(state: RollbackState) -> list[str]:
     """Returns the open paths that something is left to do for."""
     live = [at for at in state["frontier"] if not has_ended(state, at) or _eligible(state, at)]
-    if not state["settings"]["drop_paths"]:
+    if not RollbackSettings.of(state["settings"]).drop_paths:
         return live
     return [key for key in live if analysable(state, key)]
 
@@ -95,7 +89,7 @@ def _eligible(state: RollbackState, key: str) -> bool:
 
 
 def _extractions(state: RollbackState) -> list[Send]:
-    if state["settings"]["protocol"] != TWO_CALLS:
+    if RollbackSettings.of(state["settings"]).protocol != TWO_CALLS:
         return []
     return [
         Send("extract_index", SendArg(thought=key))
@@ -125,16 +119,19 @@ def _returns(state: RollbackState) -> list[Send]:
     ]
 
 
-def _stop_reason(state: RollbackState) -> StopReason:
-    """Returns why the search ends now, if it does."""
-    settings = state["settings"]
-    if len(state["solutions"]) >= settings["solutions"]:
+def _solved(state: RollbackState) -> StopReason:
+    """Returns why the solutions there are end the search, if they do."""
+    settings = RollbackSettings.of(state["settings"])
+    if len(state["solutions"]) >= settings.solutions:
         return "finished"
-    if (settings["stop_settled"] or settings["ensemble"] == FIRST) and settled(state):
-        return "settled"
-    if round_sends(state):
-        return ""
-    if not (state["pending"] or _open(state) or _extractions(state)):
-        return "exhausted"
-    over = spent(limits_of(settings), state["usage"])
-    return "round_limit" if over == "rounds" else "budget"
+    wanted = settings.stop_settled or settings.ensemble == FIRST
+    return "settled" if wanted and settled(state) else ""
+
+
+def end_of_search(state: RollbackState) -> StopReason:
+    """Returns why a search that has no request to send ends."""
+    if state["stop_reason"]:
+        return cast("StopReason", state["stop_reason"])
+    if state["pending"] or _open(state) or _extractions(state):
+        return limit_reason(state)
+    return "exhausted"

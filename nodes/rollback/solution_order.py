@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from thoughtgraph.nodes.rollback.paths import analysable, beta, path_ids
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT
 
@@ -26,7 +27,7 @@ class SolutionOrder(NamedTuple):
 def solution_order(state: RollbackState) -> SolutionOrder:
     """Returns the solutions in the paper's order; `parallel=false` finds them in it."""
     ends = state["solutions"]
-    if not state["settings"]["parallel"]:
+    if not RollbackSettings.of(state["settings"]).parallel:
         return SolutionOrder(list(ends), len(ends))
     order: list[str] = []
     sure: int | None = None
@@ -46,12 +47,12 @@ def priority(state: RollbackState, key: str, age: Callable[[str], int]) -> tuple
     ties depth first, children by age.
 
     Args:
-        state: The search.
         key: Id of the path's last thought.
         age: From a thought's id to when it was made, as a number.
     """
     tree = state["tree"]
-    taught = beta(tree, key) if state["settings"]["growth_order"] == "experience" else 0
+    by_experience = RollbackSettings.of(state["settings"]).growth_order == "experience"
+    taught = beta(tree, key) if by_experience else 0
     return -taught, [age(at) for at in path_ids(tree, key)]
 
 
@@ -67,6 +68,7 @@ def _growth(state: RollbackState) -> Iterator[str]:
     live = {ROOT: priority(state, ROOT, age.__getitem__)}
     while live:
         at = min(live, key=live.__getitem__)
+        # A thought is met twice: its rollback is taken first, then its path goes on.
         back = "rollback" in tree[at] and at not in decided
         if at not in decided and _undecided(state, at):
             yield ""
@@ -89,7 +91,7 @@ def _undecided(state: RollbackState, key: str) -> bool:
 
 def _closed(state: RollbackState, key: str) -> bool:
     """Returns whether a path grows no further once a rollback has left its last thought."""
-    dropped = state["settings"]["drop_paths"] and not analysable(state, key)
+    dropped = RollbackSettings.of(state["settings"]).drop_paths and not analysable(state, key)
     return bool(has_ended(state, key) or dropped)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from support.scripted import Call, Reply
 
-from thoughtgraph.nodes.judge import state_key_of
+from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
 from thoughtgraph.tasks.game24.game24 import Game24

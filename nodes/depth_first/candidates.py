@@ -1,20 +1,21 @@
 """The stack of a depth-first search: opening a frame, taking the next candidate, backtracking."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from langgraph.types import Overwrite, Send
 
 from thoughtgraph.fan_out import Expansion, SendArg
 from thoughtgraph.method import ChooseGenerator
-from thoughtgraph.nodes.judge import state_key_of
 from thoughtgraph.nodes.limits import limit_reason, requests_left
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.node_input import node_input
-from thoughtgraph.nodes.register import left_out, place
+from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.questions import drop, kept, state_key_of
+from thoughtgraph.nodes.stack import advance, rewritten
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
-from thoughtgraph.reducers import Frame, StackWrite
+from thoughtgraph.reducers import Frame
+from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState
 from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
@@ -43,76 +44,59 @@ def open_frame(parts: Parts, generator: ChooseGenerator) -> Node:
     before under an equal prompt repeats that expansion's proposals without a request.
 
     Args:
-        parts: The graph's objects.
         generator: From the run's settings to the generator G.
     """
 
     async def node(state: DfsState) -> dict[str, Any]:
         key = state["frontier"][0]
         reuse_key = _reuse_key(parts, generator, state, key)
+        drop([f"expansion of {key}"])
         known = state["proposed"].get(reuse_key)
         expansions = list(state.get("expansions") or _repeat(state["tree"], key, known))
         if not any(expansion["served"] for expansion in expansions):
             return {"stop_reason": limit_reason(state)}
-        new, changed, left = place(state, expansions)
-        frame = Frame(thought=key, candidates=_in_order(new), pos=0, tried=0)
-        counts = {"thoughts": len(new), "expansions": 1, "cached": int(bool(known))}
+        placed = place(state, expansions)
+        frame = Frame(thought=key, candidates=_in_order(placed.new), pos=0, tried=0)
+        counts = {"thoughts": len(placed.new), "expansions": 1, "cached": int(bool(known))}
         return {
-            "tree": {**changed, **new},
-            "frontier": left,
-            "stack": StackWrite(keep=len(state["stack"]), frames=[frame]),
+            "tree": placed.tree,
+            "frontier": [],
+            "stack": rewritten(state["stack"], [*state["stack"], frame]),
             "proposed": {reuse_key: key} if reuse_key else {},
             "usage": {name: number for name, number in counts.items() if number},
-            "stop_reason": "budget" if left_out(expansions, new) else "",
+            "stop_reason": "" if placed.complete else "budget",
         }
 
     return node
 
 
-def next_candidate(parts: Parts) -> Callable[[DfsState], dict[str, Any]]:
-    """Makes the function that takes the top frame's next candidate, or finds that there is none.
+def next_candidate(parts: Parts, state: DfsState) -> dict[str, Any]:
+    """Returns the update that takes the top frame's next candidate, or finds that there is none.
 
     Candidates that break what earlier thoughts fixed are passed over. Without backtracking, the
     best candidate that breaks nothing is taken, else the best one.
-
-    Args:
-        parts: The graph's objects.
-
-    Returns:
-        The function: from the state to its update.
     """
+    settings, frame = TotDfsSettings.of(state["settings"]), state["stack"][-1]
+    if settings.variant == "no_backtrack":
+        chosen = _greedy(parts, state, frame["candidates"])
+        return {"visiting": chosen, "stop_reason": "" if chosen else "dead_end"}
+    pruned = Tree()
 
-    def take(state: DfsState) -> dict[str, Any]:
-        settings, frame = state["settings"], state["stack"][-1]
-        if settings["variant"] == "no_backtrack":
-            chosen = _greedy(parts, state, frame["candidates"])
-            return {"visiting": chosen, "stop_reason": "" if chosen else "dead_end"}
-        pos, refused, chosen = frame["pos"], Tree(), ""
-        while not chosen and pos < len(frame["candidates"]):
-            if frame["tried"] == settings["max_per_state"]:
-                break
-            key = frame["candidates"][pos]
-            pos += 1
-            if why := _violation(parts, state, key):
-                refused[key] = {"status": "pruned", "note": why}
-            else:
-                chosen = key
-        moved: Frame = {**frame, "pos": pos, "tried": frame["tried"] + bool(chosen)}
-        top = StackWrite(keep=len(state["stack"]) - 1, frames=[moved])
-        return {"visiting": chosen, "stack": top, **({"tree": refused} if refused else {})}
+    def breaks(key: str) -> bool:
+        if why := _violation(parts, state, key):
+            pruned[key] = {"status": "pruned", "note": why}
+        return bool(why)
 
-    return take
+    moved, chosen = advance(frame, breaks, most=settings.max_per_state)
+    stack = rewritten(state["stack"], [*state["stack"][:-1], moved])
+    return {"visiting": chosen, "stack": stack, **({"tree": pruned} if pruned else {})}
 
 
-def backtrack() -> Node:
-    """Makes the node that leaves a state with nothing left to try: it drops the top frame."""
-
-    async def node(state: DfsState) -> dict[str, Any]:
-        left = len(state["stack"]) - 1
-        stack = StackWrite(keep=left, frames=[])
-        return {"stack": stack, "stop_reason": "" if left else _stop_reason(state)}
-
-    return node
+async def backtrack(state: DfsState) -> dict[str, Any]:
+    """Leaves a state with nothing left to try: it drops the top frame."""
+    left = state["stack"][:-1]
+    stack = rewritten(state["stack"], left)
+    return {"stack": stack, "stop_reason": "" if left else _stop_reason(state)}
 
 
 def _stop_reason(state: DfsState) -> StopReason:
@@ -123,10 +107,14 @@ def _stop_reason(state: DfsState) -> StopReason:
 
 def _reuse_key(parts: Parts, generator: ChooseGenerator, state: DfsState, key: str) -> str:
     """Returns the key under which a thought's proposals are found again; empty if they are not."""
-    if not state["settings"]["reuse_proposals"]:
+    if not TotDfsSettings.of(state["settings"]).reuse_proposals:
         return ""
-    given = node_input(state, SendArg(thought=key, expansion=0))
-    return state_key_of(generator(state["settings"])(parts, given).prompt)
+
+    def rendered() -> str:
+        given = node_input(state, SendArg(thought=key, expansion=0))
+        return state_key_of(generator(state["settings"])(parts, given).prompt)
+
+    return kept(f"expansion of {key}", rendered)
 
 
 def _repeat(tree: Tree, key: str, known: str | None) -> list[Expansion]:
@@ -154,7 +142,7 @@ def _greedy(parts: Parts, state: DfsState, candidates: Sequence[str]) -> str:
     if not candidates or any("visit" in state["tree"][key] for key in candidates):
         return ""
     keeping = (key for key in candidates if not _violation(parts, state, key))
-    return next(keeping, candidates[-1 if state["settings"]["repo_compat"] else 0])
+    return next(keeping, candidates[-1 if TotDfsSettings.of(state["settings"]).repo_compat else 0])
 
 
 def _violation(parts: Parts, state: DfsState, key: str) -> str:

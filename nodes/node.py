@@ -1,4 +1,4 @@
-"""What a fanned-out task is sent, and how it gets the rest of the state.
+"""What a node is; what a fanned-out one is sent, and how it gets the rest of the state.
 
 LangGraph stores every slice that is sent, twice: a slice with the path in it made a checkpoint
 three times as large (measured by `bench/speed/checkpoint_growth.py`). So a `SendArg` names its
@@ -6,16 +6,22 @@ thoughts by id only, and the node completes it to a `NodeInput` from the channel
 superstep, which hold what the router saw. LangGraph's own tool node reads them in the same way.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, cast
 
+from langchain_core.runnables.config import var_child_runnable_config
+
 from thoughtgraph.fan_out import NodeInput, SendArg
-from thoughtgraph.nodes.method_graph import Node
-from thoughtgraph.nodes.running import reader, running
 from thoughtgraph.scratch import SCRATCH, Scratch
+from thoughtgraph.search_graph import READ
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
 
+Node = Callable[..., Awaitable[dict[str, Any]]]
+"""A step of a graph: from the state, or from what was sent to it, to a state update.
+
+LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
+"""
 NEEDED = ["problem", "settings", "run", "prices", "usage", "tree"]
 
 
@@ -65,3 +71,22 @@ def node_input(state: SearchState, sent: SendArg) -> NodeInput:
     # What else is sent, such as settings, counts for nothing: the state alone has them.
     own = {name: value for name, value in sent.items() if name in SendArg.__annotations__}
     return cast("NodeInput", {**given, **own})
+
+
+def running(channels: str | Sequence[str]) -> Any:
+    """Returns the value of a channel, or those of several by name.
+
+    Raises:
+        RuntimeError: No graph is running.
+    """
+    read = reader()
+    if read is None:
+        raise RuntimeError("a fanned-out task runs inside its graph only")
+    return read(channels, False)
+
+
+def reader() -> Callable[..., Any] | None:
+    """Returns the function that reads channels; None where no graph is running."""
+    config = var_child_runnable_config.get() or {}
+    read: Callable[..., Any] | None = config.get("configurable", {}).get(READ)
+    return read
