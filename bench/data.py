@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast, get_args
 
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.questions.question_types import Type
-from thoughtgraph.bench.questions.scene_questions import generate
+from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.task import Task
 from thoughtgraph.tasks.choices import stated
@@ -28,9 +28,11 @@ class Record(NamedTuple):
     """The problem in the task's canonical form."""
     gold: str | None
     """The gold answer as the data set writes it; None where the answer is checked or judged."""
+    facts: Mapping[str, str] = {}
+    """What else the data set says of it, by which tables group: level, subject, type."""
 
 
-Rows = Iterator[tuple[str, str, str | None]]
+Rows = Iterator[Record]
 Loader = Callable[[Path], Rows]
 
 
@@ -39,8 +41,9 @@ def load(task: Task, path: str | Path, *, paragraphs: bool = False) -> list[Reco
 
     Args:
         task: The task.
-        path: The file: in the public format of the task's data set, or lines of JSON with
-            `problem`, and `gold` and `id` where there are such, for any task.
+        path: The file, or a folder of nothing else, in the public format of the task's data set;
+            or, for any task, lines of JSON with `problem`, and `gold` and `id` where there are
+            such.
         paragraphs: Whether the paragraphs that come with a question are part of the problem
             (HotpotQA's "distractor" setting): then they are the pages of a run without a `corpus`.
 
@@ -49,12 +52,14 @@ def load(task: Task, path: str | Path, *, paragraphs: bool = False) -> list[Reco
     """
     if paragraphs and task.id not in DISTRACTORS:
         raise InputError(f"the questions of {task.id!r} have no paragraphs; those of hotpotqa have")
-    file = Path(expanduser(path))
-    rows = DISTRACTORS[task.id] if paragraphs else _loader(task, file)
+    source = Path(expanduser(path))
     records: list[Record] = []
     try:
-        for key, problem, gold in rows(file):
-            records.append(Record(key, task.read(_text(problem)), gold))
+        # A data set of several files, such as MMLU's subjects, is a folder.
+        for file in sorted(source.iterdir()) if source.is_dir() else [source]:
+            rows = DISTRACTORS[task.id] if paragraphs else _loader(task, file)
+            for record in rows(file):
+                records.append(record._replace(problem=task.read(_text(record.problem))))
     except OSError as error:
         raise InputError(
             f"cannot read {str(path)!r} ({error.strerror}); name a file for {task.id!r}"
@@ -68,6 +73,53 @@ def load(task: Task, path: str | Path, *, paragraphs: bool = False) -> list[Reco
     if not records:
         raise InputError(f"{str(path)!r} holds no problems; expected {_expected(task)}")
     return records
+
+
+def found(folder: str | Path, name: str) -> Path:
+    """Returns the file, or folder, of a data set in a folder of data sets: its name begins so.
+
+    Args:
+        folder: The folder.
+        name: The data set's name, such as `gsm8k`, for which `gsm8k_test.jsonl` is taken.
+
+    Raises:
+        InputError: There is none, or several.
+    """
+    try:
+        there = sorted(Path(expanduser(folder)).iterdir())
+    except OSError as error:
+        raise InputError(
+            f"cannot read {str(folder)!r} ({error.strerror}); name a folder of data sets"
+        ) from error
+    fitting = [path for path in there if _begins(path.name.lower().replace("_", "-"), name)]
+    if len(fitting) != 1:
+        names = ", ".join(path.name for path in fitting) or "none"
+        raise InputError(
+            f"{str(folder)!r} must hold one data set {name!r}, and has {names}; name it {name}.… "
+            "or give another --data"
+        )
+    return fitting[0]
+
+
+def _begins(file: str, name: str) -> bool:
+    # The word must end there: `math` is no beginning of `mathematics`.
+    name = name.replace("_", "-")
+    return file.startswith(name) and not file[len(name) : len(name) + 1].isalpha()
+
+
+def where(records: Sequence[Record], facts: Mapping[str, str]) -> list[Record]:
+    """Returns the records of which a data set says all this, such as `level=5`.
+
+    Raises:
+        InputError: It says nothing of the kind of any.
+    """
+    kept = [each for each in records if facts.items() <= each.facts.items()]
+    if not kept:
+        said = {f"{name}={value}" for each in records for name, value in each.facts.items()}
+        known = sorted(said)
+        asked = ", ".join(f"{name}={value}" for name, value in facts.items())
+        raise InputError(f"no problem has {asked}; known: {', '.join(known[:12]) or 'nothing'}")
+    return kept
 
 
 def generated(
@@ -95,8 +147,14 @@ def generated(
     style = cast("Style", task.id)
     made = (generate(style, cast("Type", kind), count, seed) for kind in types or known)
     return [
-        Record(each.id, task.read(each.problem()), each.answer) for group in made for each in group
+        Record(each.id, task.read(each.problem()), each.answer, _of_scene(each))
+        for group in made
+        for each in group
     ]
+
+
+def _of_scene(question: SceneQuestion) -> dict[str, str]:
+    return {"type": question.type, "hop": str(question.hop)}
 
 
 def _loader(task: Task, file: Path) -> Loader:
@@ -120,62 +178,66 @@ def _own(file: Path) -> Rows:
         gold = entry.get("gold")
         problem = entry["problem"]
         asked = problem if isinstance(problem, str) else json.dumps(problem)
-        yield _id(entry, number, "id"), asked, None if gold is None else str(gold)
+        yield Record(_id(entry, number, "id"), asked, None if gold is None else str(gold))
 
 
 def _crosswords(file: Path) -> Rows:
     for number, puzzle in enumerate(crossword_scores.load(file), 1):
-        yield str(number), puzzle.problem, puzzle.gold
+        yield Record(str(number), puzzle.problem, puzzle.gold)
 
 
 def _game24(file: Path) -> Rows:
     with file.open(encoding="utf-8-sig", newline="") as lines:
         for row in csv.DictReader(lines):
-            yield row["Rank"], row["Puzzles"], None
+            yield Record(row["Rank"], row["Puzzles"], None)
 
 
 def _creative_writing(file: Path) -> Rows:
     with file.open(encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                yield str(number), line, None
+                yield Record(str(number), line, None)
 
 
 def _gsm8k(file: Path) -> Rows:
     for number, entry in _json_lines(file):
         gold = _text(entry["answer"]).rpartition("####")[2].strip()
-        yield str(number), entry["question"], gold
+        yield Record(str(number), entry["question"], gold)
 
 
 def _strategyqa(file: Path) -> Rows:
     for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
         if not isinstance(entry["answer"], bool):
             raise TypeError("its answer is neither true nor false")
-        yield entry.get("qid", str(number)), entry["question"], "yes" if entry["answer"] else "no"
+        gold = "yes" if entry["answer"] else "no"
+        yield Record(entry.get("qid", str(number)), entry["question"], gold)
 
 
 def _svamp(file: Path) -> Rows:
     for entry in _entries(json.loads(file.read_text(encoding="utf-8-sig"))):
         body = _text(entry["Body"]).strip()
         asked = f"{body}{'' if body.endswith('.') else ','} {_text(entry['Question']).strip()}"
-        yield _text(entry["ID"]), asked, str(entry["Answer"])
+        yield Record(_text(entry["ID"]), asked, str(entry["Answer"]))
 
 
 def _aqua(file: Path) -> Rows:
     for number, entry in _json_lines(file):
         options = [_text(option).partition(")")[2] for option in entry["options"]]
-        yield str(number), stated(_text(entry["question"]), options), _text(entry["correct"])
+        asked = stated(_text(entry["question"]), options)
+        yield Record(str(number), asked, _text(entry["correct"]))
 
 
 def _math(file: Path) -> Rows:
     for number, entry in _json_lines(file):
         gold = entry["answer"] if "answer" in entry else boxed(_text(entry["solution"]))
-        yield entry.get("unique_id", str(number)), entry["problem"], _text(gold)
+        key = entry.get("unique_id", str(number))
+        facts = _facts(entry, "level", "subject", "type")
+        yield Record(key, entry["problem"], _text(gold), facts)
 
 
 def _theoremqa(file: Path) -> Rows:
     for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
-        yield entry.get("id", str(number)), entry["Question"], str(entry["Answer"])
+        yield Record(entry.get("id", str(number)), entry["Question"], str(entry["Answer"]))
 
 
 def _mmlu(file: Path) -> Rows:
@@ -184,26 +246,33 @@ def _mmlu(file: Path) -> Rows:
             question, *options, gold = row
             if gold not in ("A", "B", "C", "D") or len(options) != 4:
                 raise ValueError("it has no question, four choices and a letter from A to D")
-            yield f"{file.stem}/{number}", stated(question, options), gold
+            facts = {"subject": file.stem}
+            yield Record(f"{file.stem}/{number}", stated(question, options), gold, facts)
 
 
 def _hotpotqa(file: Path) -> Rows:
     for number, entry in _objects(file):
-        yield _id(entry, number, "_id", "id"), _text(entry["question"]), _text(entry["answer"])
+        key, facts = _id(entry, number, "_id", "id"), _facts(entry, "level", "type")
+        yield Record(key, _text(entry["question"]), _text(entry["answer"]), facts)
 
 
 def _distractors(file: Path) -> Rows:
     for number, entry in _objects(file):
         # What says which paragraphs matter stays here, as the answer does.
         given = {"question": entry["question"], "context": entry["context"]}
-        yield _id(entry, number, "_id", "id"), json.dumps(given), _text(entry["answer"])
+        key, facts = _id(entry, number, "_id", "id"), _facts(entry, "level", "type")
+        yield Record(key, json.dumps(given), _text(entry["answer"]), facts)
 
 
 def _fever(file: Path) -> Rows:
     for number, entry in _objects(file):
         if (label := _text(entry["label"]).upper()) not in VERDICTS:
             raise ValueError(f"its label {label[:40]!r} is none of {', '.join(VERDICTS)}")
-        yield _id(entry, number, "id"), _text(entry["claim"]), label
+        yield Record(_id(entry, number, "id"), _text(entry["claim"]), label)
+
+
+def _facts(entry: Mapping[str, Any], *names: str) -> dict[str, str]:
+    return {name: str(entry[name]) for name in names if name in entry}
 
 
 def _id(entry: Mapping[str, Any], number: int, *names: str) -> str:

@@ -42,6 +42,7 @@ class Entry:
         model: Specifier of the model.
         judge: Specifier of the judging model; empty: the same.
         oracle: Whether the method was told if an answer is right.
+        data: Name of the set of problems; empty: made up.
         given: The settings that were given, the seed apart.
         rows: The runs.
     """
@@ -51,6 +52,7 @@ class Entry:
     model: str
     judge: str
     oracle: bool
+    data: str
     given: Mapping[str, Any]
     rows: Sequence[Row]
 
@@ -203,22 +205,23 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
     }
 
 
-def tables(found: Sequence[Entry]) -> Iterator[tuple[str, str, str, list[Entry]]]:
-    """Yields the lines of each task and model: task, model, judge, lines."""
+def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yields the lines of each task, set of problems and model, with a heading."""
 
-    def kind(entry: Entry) -> tuple[str, str, str]:
-        return entry.task, entry.model, entry.judge
+    def kind(entry: Entry) -> tuple[str, str, str, str]:
+        return entry.task, entry.data, entry.model, entry.judge
 
-    for (task, model, judge), lines in groupby(sorted(found, key=kind), key=kind):
-        yield task, model, judge, list(lines)
+    for (task, data, model, judge), lines in groupby(sorted(found, key=kind), key=kind):
+        of = f" ({data})" if data and data != task else ""
+        judged = f", judged by {judge}" if judge else ""
+        yield f"{task}{of}, {model}{judged}", list(lines)
 
 
 def markdown(found: Sequence[Entry]) -> str:
     """Returns all tables, and what is better than what, as Markdown."""
     parts: list[str] = []
-    for task, model, judge, table in tables(found):
-        judged = f", judged by {judge}" if judge else ""
-        parts.append(f"## {task}, {model}{judged}\n")
+    for heading, table in tables(found):
+        parts.append(f"## {heading}\n")
         rows = [cells(entry, table) for entry in table]
         shown = [name for name in COLUMNS if any(row[name] for row in rows)]
         parts.append(grid(shown, [[row[name] for name in shown] for row in rows]))
@@ -256,15 +259,22 @@ def as_csv(found: Sequence[Entry]) -> str:
     """Returns all lines as CSV with plain numbers, for other programs."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    known_by = ["task", "model", "judge", "method", "given", "oracle", "problems", "runs"]
+    named = ["task", "data", "model", "judge", "method", "given", "oracle", "problems", "runs"]
     reached = ["score", "low", "high", "best_of_k"]
-    writer.writerow([*known_by, *reached, *Spent._fields, "unread"])
+    writer.writerow([*named, *reached, *Spent._fields, "unread"])
     for entry in found:
         low, high = entry.interval
         known = bool(entry.scores)
         figures = [entry.score, low, high, entry.best] if known else [""] * 4
         writer.writerow(
-            [entry.task, entry.model, entry.judge, entry.method, json.dumps(dict(entry.given))]
+            [
+                entry.task,
+                entry.data,
+                entry.model,
+                entry.judge,
+                entry.method,
+                json.dumps(dict(entry.given)),
+            ]
             + [entry.oracle, len(entry.scores) or len(entry.rows), len(entry.rows), *figures]
             + [mean([each[at] for each in entry.spent]) for at in range(len(Spent._fields))]
             + [entry.unread()]
@@ -277,12 +287,14 @@ def _entry(rows: Sequence[Row]) -> Entry:
     given = {name: value for name, value in first["given"].items() if name != "seed"}
     judge = first.get("evaluator_model", "")
     oracle = bool(first["settings"].get("oracle"))
-    return Entry(first["task"], first["method"], first["model"], judge, oracle, given, rows)
+    data = first.get("data", "")
+    return Entry(first["task"], first["method"], first["model"], judge, oracle, data, given, rows)
 
 
 def _identity(row: Row) -> str:
     settings = {name: value for name, value in row["settings"].items() if name != "seed"}
     known = [row[name] for name in ("task", "method", "model", "evaluator_model")]
+    known.append(row.get("data", ""))
     return json.dumps([*known, settings], sort_keys=True)
 
 

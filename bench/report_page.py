@@ -50,11 +50,10 @@ def page(found: Sequence[Entry]) -> str:
     )
 
 
-def _section(task: str, model: str, judge: str, table: Sequence[Entry]) -> str:
-    judged = f", judged by {judge}" if judge else ""
+def _section(heading: str, table: Sequence[Entry]) -> str:
     rows = [cells(entry, table) for entry in table]
     shown = [name for name in COLUMNS if any(row[name] for row in rows)]
-    parts = [f"<h2>{escape(f'{task}, {model}{judged}')}</h2>", _plot(table)]
+    parts = [f"<h2>{escape(heading)}</h2>", _plot(table)]
     parts.append(_table(shown, [[row[name] for name in shown] for row in rows]))
     if pairs := [compared(*pair) for pair in comparisons(table)]:
         parts += ["<h3>Differences on the same problems</h3>", _table(COMPARED, pairs)]

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from thoughtgraph import results
 from thoughtgraph.bench.data import Record
@@ -36,6 +36,8 @@ class Setup:
     """Model specifier of the judging roles; empty: the same model."""
     oracle: bool = False
     """Whether the task's exact check tells the method if an answer is right."""
+    data: str = ""
+    """Name of the set of problems; problems of different sets are told apart."""
     given: Mapping[str, Any] = field(default_factory=dict)
     """The settings that were given; all others have their defaults."""
     effective: Mapping[str, Any] = field(default_factory=dict)
@@ -69,12 +71,28 @@ def sweep(given: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]) -> list[
     return [{**given, **dict(zip(swept, values, strict=True))} for values in combinations]
 
 
-def trials(
-    setups: Sequence[Setup], records: Sequence[Record], seeds: Sequence[int]
-) -> Iterator[Trial]:
+class Batch(NamedTuple):
+    """What is compared on one set of problems."""
+
+    setups: Sequence[Setup]
+    records: Sequence[Record]
+    seeds: Sequence[int]
+    """Each problem is searched once for each."""
+
+    def part(self, first: int, of: int) -> "Batch":
+        """Returns every so-many-th problem, from the first-th on."""
+        return self._replace(records=self.records[first - 1 :: of])
+
+    def begin(self, size: int) -> "Batch":
+        """Returns the first problems, searched once each."""
+        return self._replace(records=self.records[:size], seeds=self.seeds[:1])
+
+
+def trials(batches: Sequence[Batch]) -> Iterator[Trial]:
     """Yields what is to be run: problem by problem, so that a part compares all setups fairly."""
-    for seed, record, setup in product(seeds, records, setups):
-        yield Trial(setup, record, seed)
+    for batch in batches:
+        for seed, record, setup in product(batch.seeds, batch.records, batch.setups):
+            yield Trial(setup, record, seed)
 
 
 async def run(
@@ -163,6 +181,8 @@ def _known(trial: Trial) -> Row:
         "id": record.id,
         "seed": trial.seed,
         "gold": record.gold,
+        "facts": dict(record.facts),
+        "data": setup.data,
         "method": setup.method,
         "task": setup.task,
         "problem": record.problem,

@@ -218,9 +218,16 @@ def models(debug: Debug = False) -> None:
 @app.command()
 def bench(
     task: Annotated[
+        str, typer.Option(metavar="ID", help="What kind of problems, as of `solve`.")
+    ] = "",
+    suite: Annotated[
         str,
-        typer.Option(metavar="ID", help="What kind of problems, as of `solve`."),
-    ],
+        typer.Option(
+            metavar="ID",
+            help="A table of a paper instead: tot-table2, tomt-table1, tr-table1, itot-table1, "
+            "fgdip-table1, …; --data is then a folder of data sets.",
+        ),
+    ] = "",
     method: Annotated[
         str,
         typer.Option(
@@ -268,6 +275,13 @@ def bench(
         str,
         typer.Option(metavar="K/N", help="Run the K-th of N parts, each in a process of its own."),
     ] = "",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="Only problems of which the data says so, such as level=hard. May be repeated.",
+        ),
+    ] = None,
     paragraphs: Annotated[
         bool,
         typer.Option("--paragraphs", help="Search the paragraphs that come with each question."),
@@ -285,6 +299,8 @@ def bench(
     module = _load("bench")
     options = module.BenchOptions(
         task=task,
+        suite=suite,
+        where=where or [],
         methods=[name for name in method.split(",") if name],
         data=data,
         problems=problems,

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from thoughtgraph.bench.result_files import Row, first_score, latest
-from thoughtgraph.bench.runner import Setup, Trial
+from thoughtgraph.bench.runner import Batch, Setup, Trial
 from thoughtgraph.bench.statistics import wilson
 from thoughtgraph.cli import text
 
@@ -55,13 +55,13 @@ class Board:
     Args:
         console: Where it is shown.
         setups: What is compared.
-        size: How many problems each of them searches, repeats counted.
+        sizes: How many problems each of them searches, repeats counted.
         names: How each is called.
     """
 
     console: Console
     setups: Sequence[Setup]
-    size: int
+    sizes: Sequence[int]
     names: Sequence[str]
     failed: int = 0
     error: str = ""
@@ -121,48 +121,31 @@ class Board:
         table = Table(box=None, pad_edge=False)
         for heading in ("", "problems", "score", "95 %", "requests", "tokens", "$"):
             table.add_column(heading, justify="right" if heading else "left")
-        for name, tally in zip(self.names, self._tallies, strict=True):
-            table.add_row(Text(name), *self._cells(tally))
+        for name, size, tally in zip(self.names, self.sizes, self._tallies, strict=True):
+            table.add_row(Text(name), *_cells(tally, size))
         return table
 
     def forecast(self) -> Iterator[str]:
         """Yields what all problems will take, by those that were searched."""
-        for name, tally in zip(self.names, self._tallies, strict=True):
+        for name, size, tally in zip(self.names, self.sizes, self._tallies, strict=True):
             if not tally.finished:
                 yield f"{name}: nothing was finished, so nothing can be said"
                 continue
-            times = self.size / tally.finished
+            times = size / tally.finished
             price = "" if tally.dollars is None else f", ${times * tally.dollars:,.2f}"
             yield (
-                f"{name}: {self.size} problems will take about {times * tally.requests:,.0f} "
+                f"{name}: {size} problems will take about {times * tally.requests:,.0f} "
                 f"requests, {text.rough(times * tally.tokens)} tokens{price} and "
                 f"{text.seconds(times * tally.seconds)} of waiting, by "
                 f"{text.count(tally.finished, 'problem')} searched"
             )
-
-    def _cells(self, tally: Tally) -> list[str]:
-        done = f"{tally.finished}/{self.size}"
-        each = max(1, tally.finished)
-        share, interval = "-", ""
-        if tally.scored:
-            low, high = wilson(tally.points, tally.scored)
-            share, interval = f"{tally.points / tally.scored:.1%}", f"{low:.1%} to {high:.1%}"
-        money = "-" if tally.dollars is None else f"{tally.dollars:.2f}"
-        return [
-            done + (f" ({tally.failed} failed)" if tally.failed else ""),
-            share,
-            interval,
-            f"{tally.requests / each:.1f}",
-            text.rough(tally.tokens / each),
-            money,
-        ]
 
     def _drawn(self) -> Group:
         return Group(self.table(), Text(self._progress()))
 
     def _progress(self) -> str:
         done = sum(tally.finished for tally in self._tallies)
-        total = self.size * len(self.setups)
+        total = sum(self.sizes)
         told = [f"{done} of {text.count(total, 'problem')}"]
         passed = time.monotonic() - self._began
         if self._here:
@@ -172,9 +155,29 @@ class Board:
         return ", ".join(told)
 
 
-def board(console: Console, setups: Sequence[Setup], size: int) -> Board:
+def board(console: Console, batches: Sequence[Batch]) -> Board:
     """Returns the board of a benchmark; each row is named by what tells it from the others."""
-    return Board(console, setups, size, list(_names(setups)))
+    setups = [setup for batch in batches for setup in batch.setups]
+    sizes = [len(batch.records) * len(batch.seeds) for batch in batches for _ in batch.setups]
+    return Board(console, setups, sizes, list(_names(setups)))
+
+
+def _cells(tally: Tally, size: int) -> list[str]:
+    done = f"{tally.finished}/{size}"
+    each = max(1, tally.finished)
+    share, interval = "-", ""
+    if tally.scored:
+        low, high = wilson(tally.points, tally.scored)
+        share, interval = f"{tally.points / tally.scored:.1%}", f"{low:.1%} to {high:.1%}"
+    money = "-" if tally.dollars is None else f"{tally.dollars:.2f}"
+    return [
+        done + (f" ({tally.failed} failed)" if tally.failed else ""),
+        share,
+        interval,
+        f"{tally.requests / each:.1f}",
+        text.rough(tally.tokens / each),
+        money,
+    ]
 
 
 def _names(setups: Sequence[Setup]) -> Iterator[str]:
@@ -182,4 +185,5 @@ def _names(setups: Sequence[Setup]) -> Iterator[str]:
     varied = [name for name in values[0] if len({str(each.get(name)) for each in values}) > 1]
     for setup, given in zip(setups, values, strict=True):
         told = ", ".join(f"{name}={given[name]}" for name in varied if name in given)
-        yield f"{setup.method} ({told})" if told else setup.method
+        named = f"{setup.method} ({told})" if told else setup.method
+        yield f"{setup.data}: {named}" if len({each.data for each in setups}) > 1 else named

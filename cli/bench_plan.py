@@ -1,0 +1,220 @@
+"""What a benchmark will run, from the options of the command line; nothing is spent yet."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thoughtgraph import registry
+from thoughtgraph.admission import Oracle, admit, default_method, effective_settings
+from thoughtgraph.bench.data import Record, found, generated, load, where
+from thoughtgraph.bench.papers.suites import Line, Part, suite
+from thoughtgraph.bench.runner import Batch, Setup, sweep
+from thoughtgraph.cli.custom import full_name, task_of
+from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
+from thoughtgraph.errors import InputError
+from thoughtgraph.llm.specifiers import check_specifier, default_specifier
+from thoughtgraph.task import Checks
+
+MADE = "made"
+"""What `--data` begins with where problems are made up."""
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """What was asked for: the options of `bench` as they were written."""
+
+    task: str = ""
+    suite: str = ""
+    methods: Sequence[str] = ()
+    data: str = ""
+    problems: str = ""
+    sample: int = 0
+    sample_seed: int = 0
+    seeds: int = 1
+    where: Sequence[str] = ()
+    model: str = ""
+    evaluator_model: str = ""
+    oracle: bool = False
+    settings: Sequence[str] = ()
+    limits: Sequence[str] = ()
+    sweep: Sequence[str] = ()
+    concurrency: int = 16
+    out: str = "results"
+    shard: str = ""
+    dry_run: bool = False
+    paragraphs: bool = False
+
+
+def batches(options: BenchOptions) -> list[Batch]:
+    """Returns what is compared, and on which problems.
+
+    Raises:
+        InputError: Something that was asked for is not there or cannot be used.
+        CapabilityError: A method needs something that the task cannot do.
+    """
+    for specifier in filter(None, (options.model or default_specifier(), options.evaluator_model)):
+        check_specifier(specifier)
+    if options.suite:
+        if options.task or options.methods or options.sweep:
+            raise InputError("a suite has tasks and methods of its own; leave them out")
+        return [_of_suite(options, part) for part in suite(options.suite).parts]
+    if not options.task:
+        raise InputError("name what kind of problems with --task, or a table with --suite")
+    part = Part(
+        id="",
+        task=full_name(options.task),
+        data=options.data,
+        problems=options.problems,
+        sample=options.sample,
+        seeds=options.seeds,
+        paragraphs=options.paragraphs,
+        where=_facts(options.where),
+    )
+    given = {**given_settings(options.settings), **limit_settings(options.limits)}
+    setups = [
+        _setup(options, part, method, values, options.oracle)
+        for method in options.methods or [default_method(task_of(part.task))]
+        for values in sweep(given, values_to_try(options.sweep))
+    ]
+    first = setups[0].effective["seed"]
+    return [
+        Batch(
+            [_seedless(setup) for setup in setups],
+            chosen(part, part.data, options.sample_seed),
+            range(first, first + options.seeds),
+        )
+    ]
+
+
+def _of_suite(options: BenchOptions, part: Part) -> Batch:
+    own = {**given_settings(options.settings), **limit_settings(options.limits)}
+    table = suite(options.suite)
+    lines = [line for line in table.rows if part in table.parts_of(line)]
+    for name in own:
+        if not any(name in registry.settings(line.method).model_fields for line in lines):
+            raise InputError(f"no method of {options.suite!r} has the setting {name!r}; leave it out")
+    setups = [_of_line(options, part, line, own) for line in lines]
+    smaller = {"sample": options.sample, "problems": ""} if options.sample else {}
+    part = part.model_copy(update=smaller)
+    made = part.data.partition(":")[0] in ("", MADE)
+    data = part.data if made else str(found(options.data or ".", part.data))
+    return Batch(setups, chosen(part, data, options.sample_seed), range(part.seeds))
+
+
+def _of_line(options: BenchOptions, part: Part, line: Line, own: Mapping[str, Any]) -> Setup:
+    # What is given for the whole table reaches the methods that have it, such as a corpus.
+    known = registry.settings(line.method).model_fields
+    given = {**line.settings, **{name: own[name] for name in own if name in known}}
+    return _seedless(_setup(options, part, line.method, given, line.oracle))
+
+
+def _setup(options: BenchOptions, part: Part, method: str, given: Mapping[str, Any], oracle: bool) -> Setup:
+    task = task_of(part.task)
+    settings = effective_settings(method, task, given)
+    admit(method, task, settings, oracle=oracle_of(part.task, oracle))
+    return Setup(
+        part.task,
+        method,
+        options.model or default_specifier(),
+        options.evaluator_model,
+        oracle,
+        part.id or Path(part.data).stem,
+        given,
+        settings,
+    )
+
+
+def oracle_of(task: str, wanted: bool) -> Oracle | bool:
+    """Returns the oracle of a task: its exact check, else one that knows the gold answer.
+
+    Args:
+        task: The task's name.
+        wanted: Whether there is to be one.
+
+    Returns:
+        Where the gold answer is needed, a stand-in: each problem has an oracle of its own.
+    """
+    return _nobody if wanted and not isinstance(task_of(task), Checks) else wanted
+
+
+async def _nobody(answer: str) -> bool:
+    return False
+
+
+def _seedless(setup: Setup) -> Setup:
+    dropped = ("seed", "model", "evaluator_model", "task")
+    effective = {name: value for name, value in setup.effective.items() if name not in dropped}
+    given = {name: value for name, value in setup.given.items() if name != "seed"}
+    return Setup(**{**vars(setup), "given": given, "effective": effective})
+
+
+def chosen(part: Part, data: str, seed: int) -> list[Record]:
+    """Returns the problems: those of the file, a range of them, a sample of that.
+
+    Args:
+        part: Which ones.
+        data: The file, or `made:TYPES`, or empty.
+        seed: Seed of the sample.
+
+    Raises:
+        InputError: They cannot be read, or the range is none.
+    """
+    task = task_of(part.task)
+    named, _, types = data.partition(":")
+    if named in ("", MADE) and types:
+        kinds = [kind for kind in types.split(",") if kind]
+        return generated(task, kinds, part.sample or 100, seed)
+    made = named in ("", MADE)
+    records = generated(task) if made else load(task, data, paragraphs=part.paragraphs)
+    if part.where:
+        records = where(records, part.where)
+    if part.problems:
+        first, last = parse_range(part.problems, len(records))
+        records = records[first - 1 : last]
+    if part.sample > len(records):
+        raise InputError(f"--sample {part.sample} of {len(records)} problems; take fewer")
+    return random.Random(seed).sample(records, part.sample) if part.sample else records
+
+
+def parse_range(written: str, size: int) -> tuple[int, int]:
+    """Returns the first and the last problem of a range such as `901:1000`, both included.
+
+    Raises:
+        InputError: It is none, or goes beyond the data.
+    """
+    first, colon, last = written.partition(":")
+    try:
+        numbers = int(first or 1), int((last or size) if colon else first)
+    except ValueError:
+        numbers = 0, 0
+    if not 1 <= numbers[0] <= numbers[1] <= size:
+        raise InputError(
+            f"--problems {written!r} is no range of {size} problems; write A:B, such as 1:{size}"
+        )
+    return numbers
+
+
+def parse_shard(written: str) -> tuple[int, int]:
+    """Returns which part of the problems is run and of how many, such as `1/4`.
+
+    Raises:
+        InputError: It is no part.
+    """
+    if not written:
+        return 1, 1
+    part, _, of = written.partition("/")
+    if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
+        raise InputError(f"--shard {written!r} is no part; write 1/4 for the first of four")
+    return int(part), int(of)
+
+
+def _facts(pairs: Sequence[str]) -> dict[str, str]:
+    facts: dict[str, str] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"--where {pair!r} is not NAME=VALUE; write such as level=5")
+        facts[name] = value
+    return facts

@@ -1,0 +1,145 @@
+"""The papers' tables: each can be planned, run and reported."""
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+from support.fake_server import FakeServer, Seen
+
+from thoughtgraph.bench.papers.suites import names, suite
+from thoughtgraph.bench.result_files import ResultFolder
+from thoughtgraph.cli import app
+from thoughtgraph.cli.bench_plan import Wish, batches
+from thoughtgraph.errors import InputError
+
+SETS = os.environ.get("THOUGHTGRAPH_TEST_SETS")
+PLACES = {
+    "game24": "puzzles/game24.csv",
+    "crosswords": "puzzles/crosswords_20.json",
+    "creative_writing": "puzzles/creative_writing_100.txt",
+    "gsm8k": "math/gsm8k_test_first_half.jsonl",
+    "svamp": "math/svamp_first_half.json",
+    "aqua": "math/aqua_test_first_half.jsonl",
+    "math": "math/math500_first_half.jsonl",
+    "theoremqa": "math/theoremqa_first_half.json",
+    "mmlu": "math/mmlu",
+    "strategyqa": "wiki/strategyqa_dev.json",
+    "hotpotqa-easy": "wiki/hotpotqa_easy_100.jsonl",
+    "hotpotqa-medium": "wiki/hotpotqa_medium_100.jsonl",
+    "hotpotqa-hard": "wiki/hotpotqa_hard_100.jsonl",
+}
+"""Where each data set lies in the folder that the variable names."""
+WIKI = [{"title": "Milan", "text": "Milan is a city. It has a tower."}]
+ALL = names()
+
+
+def test_every_table_of_the_five_papers_has_a_suite() -> None:
+    wanted = {"tot": range(2, 9), "tomt": range(1, 7), "tr": range(1, 5), "itot": [1]}
+    wanted["fgdip"] = range(1, 6)
+    figures = {"tot-figure3", "tot-figure5", "tr-figure3"}
+    tables = {f"{paper}-table{at}" for paper, each in wanted.items() for at in each}
+    assert {*ALL} == tables | figures
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_published_number_names_its_part_and_its_model(name: str) -> None:
+    table = suite(name)
+    parts = {part.id for part in table.parts}
+    for line in table.rows:
+        assert {each.part for each in line.published} <= parts
+        assert all(each.model for each in line.published)
+    assert table.source.split(",")[0]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    if SETS is None:
+        pytest.skip("THOUGHTGRAPH_TEST_SETS names no folder of public data sets")
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, place in PLACES.items():
+        path = Path(SETS) / place
+        (folder / f"{name}{path.suffix}").symlink_to(path)
+    return folder
+
+
+def of(name: str, data: Path) -> Path:
+    """The folder for a suite: the one that asks for all levels has a file of its own."""
+    if any(part.data == "hotpotqa" for part in suite(name).parts):
+        for file in data.glob("hotpotqa-*"):
+            file.unlink()
+        (data / "hotpotqa.jsonl").symlink_to(Path(SETS or "") / PLACES["hotpotqa-hard"])
+    return data
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_suite_can_be_planned(name: str, data: Path) -> None:
+    wish = Wish(suite=name, sample=5, model="http://x/v1#x", data=str(of(name, data)))
+    planned = batches(wish)
+    assert len(planned) == len(suite(name).parts)
+    assert all(len(batch.records) == 5 and batch.setups for batch in planned)
+
+
+def babble(seen: Seen) -> list[str]:
+    """Answers of every form that a prompt may want, now and then the right one."""
+    draws = random.Random(seen.prompt)
+    forms = [
+        "The answer is 5.",
+        "The final solution is 5.",
+        "Step 1: there are 5.",
+        "1 + 2 = 3 (left: 3 4 5)",
+        "Action: Search[Milan]",
+        "Thought: I know.\nAction: Finish[yes]",
+        "sure",
+        "Evaluation score is 0.5",
+        "The best choice is 2",
+        "obj1 = filter_category(objects, chair)\nans = count(obj1)",
+        "Bad step index: none",
+    ]
+    return [draws.choice(forms) for _ in range(seen.n)]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("name", ALL)
+def test_every_suite_runs_to_a_complete_table(
+    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus, out = tmp_path / "wiki.json", tmp_path / "out"
+    corpus.write_text(json.dumps(WIKI))
+    acting = any(part.task in ("hotpotqa", "strategyqa") for part in suite(name).parts)
+    pages = ["--set", f"corpus={corpus}"] * (acting and name[:4] in ("itot", "fgdi"))
+    with FakeServer(babble) as fake:
+        told = ["bench", "--suite", name, "--sample", "5", "--data", str(of(name, data)), *pages]
+        told += ["--limit", "requests=20", "--model", fake.specifier, "--out", str(out)]
+        monkeypatch.setattr("sys.argv", ["thoughtgraph", *told])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+    assert ended.value.code == 0
+    rows = list(ResultFolder(out).rows())
+    cells = {(row["data"], row["method"], json.dumps(row["given"], sort_keys=True)) for row in rows}
+    table = suite(name)
+    assert len(cells) == len(
+        {
+            (part.id, line.method, json.dumps(dict(line.settings), sort_keys=True))
+            for line in table.rows
+            for part in table.parts_of(line)
+        }
+    )
+    assert all(not row.get("error") for row in rows)
+
+
+def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
+    wish = Wish(suite="tot-table2", settings=["nothing=1"], model="http://x/v1#x", data=str(data))
+    with pytest.raises(InputError, match="no method of 'tot-table2' has the setting 'nothing'"):
+        batches(wish)
+
+
+@pytest.mark.parametrize("there", [[], ["gsm8k.jsonl", "gsm8k_train.jsonl"]])
+def test_a_data_set_that_cannot_be_told_is_refused(tmp_path: Path, there: list[str]) -> None:
+    for name in there:
+        (tmp_path / name).touch()
+    wish = Wish(suite="tot-table4", model="http://x/v1#x", data=str(tmp_path))
+    with pytest.raises(InputError, match="must hold one data set 'gsm8k'"):
+        batches(wish)
