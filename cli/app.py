@@ -333,7 +333,10 @@ def report(
             metavar="DIR", help="Write report.md, report.csv and report.html there as well."
         ),
     ] = "",
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")
+    ] = False,
     debug: Debug = False,
 ) -> None:
     """Compare results: scores with intervals, costs, and what is really better than what."""
-    _load("report").report(folders, out)
+    _load("report").report(folders, out, paper=paper)

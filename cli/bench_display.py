@@ -182,7 +182,8 @@ def _cells(tally: Tally, size: int) -> list[str]:
 
 def _names(setups: Sequence[Setup]) -> Iterator[str]:
     values = [dict(setup.given) for setup in setups]
-    varied = [name for name in values[0] if len({str(each.get(name)) for each in values}) > 1]
+    known = dict.fromkeys(name for each in values for name in each)
+    varied = [name for name in known if len({str(each.get(name)) for each in values}) > 1]
     for setup, given in zip(setups, values, strict=True):
         told = ", ".join(f"{name}={given[name]}" for name in varied if name in given)
         named = f"{setup.method} ({told})" if told else setup.method

@@ -6,13 +6,21 @@ from pathlib import Path
 
 from thoughtgraph import results
 from thoughtgraph.bench import report as tables
+from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.errors import InputError
 
+NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
 
-def report(folders: Sequence[str], out: str) -> None:
+
+def report(folders: Sequence[str], out: str, *, paper: bool = False) -> None:
     """Prints the tables of result folders, and writes them where that is asked for.
+
+    Args:
+        folders: The folders.
+        out: Where files of them go; empty: nowhere.
+        paper: Whether published numbers are shown beside ours.
 
     Raises:
         InputError: There are no results, or the files cannot be written.
@@ -24,6 +32,8 @@ def report(folders: Sequence[str], out: str) -> None:
             f"no finished problem in {', '.join(folders)}; `thoughtgraph bench --out DIR` makes one"
         )
     text = tables.markdown(found)
+    if paper:
+        text += f"\n{beside_published(found) or NOTHING_PUBLISHED}"
     print(text)
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")

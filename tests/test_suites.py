@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 from support.fake_server import FakeServer, Seen
 
+from thoughtgraph import registry
+from thoughtgraph.admission import usual
+from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import names, suite
+from thoughtgraph.bench.report import entries
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import app
 from thoughtgraph.cli.bench_plan import Wish, batches
@@ -128,6 +132,9 @@ def test_every_suite_runs_to_a_complete_table(
         }
     )
     assert all(not row.get("error") for row in rows)
+    text = beside_published(entries(rows))
+    (section,) = [each for each in text.split("## ") if each.split("\n")[0].endswith(table.source)]
+    assert "not run" not in section
 
 
 def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
@@ -143,3 +150,30 @@ def test_a_data_set_that_cannot_be_told_is_refused(tmp_path: Path, there: list[s
     wish = Wish(suite="tot-table4", model="http://x/v1#x", data=str(tmp_path))
     with pytest.raises(InputError, match="must hold one data set 'gsm8k'"):
         batches(wish)
+
+
+def test_published_numbers_stand_beside_ours() -> None:
+    usage = {"requests": 7, "samples": 7, "prompt_tokens": 100, "completion_tokens": 50}
+    row = {
+        "task": "game24",
+        "data": "game24",
+        "method": "tot_bfs",
+        "model": "m",
+        "evaluator_model": "",
+        "settings": usual("tot_bfs", registry.task("game24"), {"breadth": 5}),
+        "given": {"breadth": 5},
+        "answer": "x",
+        "scores": [0.0, 1.0],
+        "usage": {**usage, "dollars": None, "seconds": 1.0},
+        "seed": 0,
+    }
+    rows = [{**row, "id": str(at), "problem": str(at)} for at in range(4)]
+    rows[0]["scores"] = [0.0, 0.0]
+    text = beside_published(entries(rows))
+    assert "## Game of 24: Tree of Thoughts (Yao et al. 2023), table 2" in text
+    told = "| ToT (b = 5) | game24 | best | 74 (GPT-4) | 75.0 (m) | 30.1 to 95.4 | 4 |"
+    assert told in text, "any of the five outputs"
+    assert "| ToT | game24 | tokens | 6900 (GPT-4) | 150.0 (m) |" in text
+    assert "| ToT (b = 1) | game24 | best | 45 (GPT-4) | not run |" in text
+    rows = [{**row, "settings": {**row["settings"], "temperature": 0.1}}]
+    assert not beside_published(entries(rows)), "at another temperature it is no line of the table"
