@@ -105,6 +105,8 @@ def babble(seen: Seen) -> list[str]:
     return [draws.choice(forms) for _ in range(seen.n)]
 
 
+# A package that is imported in a thread hides its own warnings, for all threads or for none.
+@pytest.mark.filterwarnings("default::DeprecationWarning")
 @pytest.mark.ci
 @pytest.mark.parametrize("name", ALL)
 def test_every_suite_runs_to_a_complete_table(
