@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from thoughtgraph import registry
-from thoughtgraph.admission import usual
+from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.papers.suites import Figure, Line, Part, Published, Suite, names, suite
 from thoughtgraph.bench.report import Entry, grid
@@ -44,10 +44,12 @@ def _lines(
 ) -> Iterator[tuple[Line, Part, Published | None, Entry | None]]:
     for line in table.rows:
         for part in table.parts_of(line):
-            ours = [entry for entry in found if _is(entry, line, part)] or [None]
-            given = [each for each in line.published if each.part == part.id] or [None]
-            for entry in ours:
-                for each in given:
+            ours: list[Entry | None] = [entry for entry in found if _is(entry, line, part)]
+            given: list[Published | None] = [
+                each for each in line.published if each.part == part.id
+            ]
+            for entry in ours or [None]:
+                for each in given or [None]:
                     yield line, part, each, entry
 
 
@@ -55,7 +57,7 @@ def _is(entry: Entry, line: Line, part: Part) -> bool:
     same = (entry.task, entry.data, entry.method) == (part.task, part.id, line.method)
     if not same or entry.oracle != line.oracle:
         return False
-    wanted = usual(line.method, registry.task(part.task), line.settings)
+    wanted = effective_settings(line.method, registry.task(part.task), line.settings)
     had = entry.rows[0]["settings"]
     return all(had.get(name) == wanted[name] for name in wanted if not _neutral(name))
 

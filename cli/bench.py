@@ -102,7 +102,9 @@ def bench(options: BenchOptions) -> int:
             )
             asyncio.run(made)
     except KeyboardInterrupt:
-        console.print(f"stopped; run the same command again to go on ({options.out} has the results)")
+        console.print(
+            f"stopped; run the same command again to go on ({options.out} has the results)"
+        )
         raise
     finally:
         folder.close()

@@ -94,7 +94,9 @@ def _of_suite(options: BenchOptions, part: Part) -> Batch:
     lines = [line for line in table.rows if part in table.parts_of(line)]
     for name in own:
         if not any(name in registry.settings(line.method).model_fields for line in lines):
-            raise InputError(f"no method of {options.suite!r} has the setting {name!r}; leave it out")
+            raise InputError(
+                f"no method of {options.suite!r} has the setting {name!r}; leave it out"
+            )
     setups = [_of_line(options, part, line, own) for line in lines]
     smaller = {"sample": options.sample, "problems": ""} if options.sample else {}
     part = part.model_copy(update=smaller)
@@ -110,7 +112,9 @@ def _of_line(options: BenchOptions, part: Part, line: Line, own: Mapping[str, An
     return _seedless(_setup(options, part, line.method, given, line.oracle))
 
 
-def _setup(options: BenchOptions, part: Part, method: str, given: Mapping[str, Any], oracle: bool) -> Setup:
+def _setup(
+    options: BenchOptions, part: Part, method: str, given: Mapping[str, Any], oracle: bool
+) -> Setup:
     task = task_of(part.task)
     settings = effective_settings(method, task, given)
     admit(method, task, settings, oracle=oracle_of(part.task, oracle))

@@ -4,7 +4,7 @@ import pytest
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.bench.data import LOADERS, generated, load
+from thoughtgraph.bench.data import LOADERS, generated, load, where
 
 GOOD = {
     "game24": ("Rank,Puzzles,AMT (s)\n1,1 1 4 6,4.4\n2,1 1 11 11,4.41\n", "1", "1 1 4 6", None),
@@ -118,7 +118,7 @@ def test_the_public_formats_are_read(task, tmp_path):
     file.write_text(text, encoding="utf-8")
     records = load(registry.task(task), file)
     assert len(records) == 2
-    assert records[0] == (key, problem, gold)
+    assert records[0][:3] == (key, problem, gold)
 
 
 @pytest.mark.parametrize(("task", "text"), [(task, text) for task in BAD for text in BAD[task]])
@@ -141,7 +141,7 @@ def test_the_place_of_a_bad_entry_is_named(tmp_path):
 def test_a_file_that_is_not_there_or_not_text_is_refused_in_one_line(tmp_path):
     with pytest.raises(tg.InputError, match="cannot read"):
         load(registry.task("gsm8k"), tmp_path / "none.jsonl")
-    with pytest.raises(tg.InputError, match="cannot read"):
+    with pytest.raises(tg.InputError, match="holds no problems"):
         load(registry.task("gsm8k"), tmp_path)
     (tmp_path / "binary").write_bytes(b"\x1f\x8b\xff\x00")
     with pytest.raises(tg.InputError, match="entry 1 of"):
@@ -155,7 +155,7 @@ def test_any_task_takes_lines_with_problems_and_gold_answers(tmp_path):
     file = tmp_path / "data.jsonl"
     file.write_text(LINES)
     one, two = load(registry.task("question"), file)
-    assert one == ("1", "One?", None) and two == ("b", "Two?", "2")
+    assert one[:3] == ("1", "One?", None) and two[:3] == ("b", "Two?", "2")
     file.write_text('{"problem": "1 1 4 6", "gold": null}\n')
     assert load(registry.task("game24"), file)[0].problem == "1 1 4 6"
 
@@ -172,7 +172,7 @@ def test_generated_puzzles_need_no_file():
         generated(registry.task("gsm8k"))
     records = generated(registry.task("game24"))
     assert len(records) == 1362
-    assert records[0] == ("1", "1 1 1 8", None)
+    assert records[0][:3] == ("1", "1 1 1 8", None)
 
 
 def test_paragraphs_are_part_of_a_problem_where_they_are_asked_for(tmp_path):
@@ -184,3 +184,30 @@ def test_paragraphs_are_part_of_a_problem_where_they_are_asked_for(tmp_path):
     assert record.gold == "Ada"
     with pytest.raises(tg.InputError, match="no paragraphs"):
         load(registry.task("gsm8k"), file, paragraphs=True)
+
+
+def test_what_a_data_set_says_of_a_problem_is_kept(tmp_path):
+    file = tmp_path / "math.jsonl"
+    lines = [{"problem": str(at), "answer": "1", "level": at} for at in (1, 5, 5)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    records = load(registry.task("math"), file)
+    assert [record.problem for record in where(records, {"level": "5"})] == ["5", "5"]
+    with pytest.raises(tg.InputError, match="no problem has level=7; known: level=1, level=5"):
+        where(records, {"level": "7"})
+
+
+def test_a_folder_of_files_is_one_data_set(tmp_path):
+    for subject in ("algebra", "biology"):
+        (tmp_path / f"{subject}.csv").write_text("q?,1,2,3,4,A\n")
+    records = load(registry.task("mmlu"), tmp_path)
+    assert [record.id for record in records] == ["algebra/1", "biology/1"]
+    assert [record.facts["subject"] for record in records] == ["algebra", "biology"]
+
+
+def test_scene_questions_are_made_up_with_their_answers():
+    records = generated(registry.task("ptr"), ["sum"], 3, 7)
+    assert len(records) == 3 and all(record.facts["type"] == "sum" for record in records)
+    assert all(record.gold and record.gold not in ("", None) for record in records)
+    assert records == generated(registry.task("ptr"), ["sum"], 3, 7)
+    with pytest.raises(tg.UnknownName, match="type of question"):
+        generated(registry.task("ptr"), ["nothing"])

@@ -9,13 +9,13 @@ import pytest
 from support.fake_server import FakeServer, Seen
 
 from thoughtgraph import registry
-from thoughtgraph.admission import usual
+from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.report import entries
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import app
-from thoughtgraph.cli.bench_plan import Wish, batches
+from thoughtgraph.cli.bench_plan import BenchOptions, batches
 from thoughtgraph.errors import InputError
 
 SETS = os.environ.get("THOUGHTGRAPH_TEST_SETS")
@@ -80,8 +80,8 @@ def of(name: str, data: Path) -> Path:
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_suite_can_be_planned(name: str, data: Path) -> None:
-    wish = Wish(suite=name, sample=5, model="http://x/v1#x", data=str(of(name, data)))
-    planned = batches(wish)
+    options = BenchOptions(suite=name, sample=5, model="http://x/v1#x", data=str(of(name, data)))
+    planned = batches(options)
     assert len(planned) == len(suite(name).parts)
     assert all(len(batch.records) == 5 and batch.setups for batch in planned)
 
@@ -140,18 +140,20 @@ def test_every_suite_runs_to_a_complete_table(
 
 
 def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
-    wish = Wish(suite="tot-table2", settings=["nothing=1"], model="http://x/v1#x", data=str(data))
+    options = BenchOptions(
+        suite="tot-table2", settings=["nothing=1"], model="http://x/v1#x", data=str(data)
+    )
     with pytest.raises(InputError, match="no method of 'tot-table2' has the setting 'nothing'"):
-        batches(wish)
+        batches(options)
 
 
 @pytest.mark.parametrize("there", [[], ["gsm8k.jsonl", "gsm8k_train.jsonl"]])
 def test_a_data_set_that_cannot_be_told_is_refused(tmp_path: Path, there: list[str]) -> None:
     for name in there:
         (tmp_path / name).touch()
-    wish = Wish(suite="tot-table4", model="http://x/v1#x", data=str(tmp_path))
+    options = BenchOptions(suite="tot-table4", model="http://x/v1#x", data=str(tmp_path))
     with pytest.raises(InputError, match="must hold one data set 'gsm8k'"):
-        batches(wish)
+        batches(options)
 
 
 def test_published_numbers_stand_beside_ours() -> None:
@@ -162,7 +164,7 @@ def test_published_numbers_stand_beside_ours() -> None:
         "method": "tot_bfs",
         "model": "m",
         "evaluator_model": "",
-        "settings": usual("tot_bfs", registry.task("game24"), {"breadth": 5}),
+        "settings": effective_settings("tot_bfs", registry.task("game24"), {"breadth": 5}),
         "given": {"breadth": 5},
         "answer": "x",
         "scores": [0.0, 1.0],
