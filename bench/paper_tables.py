@@ -6,7 +6,8 @@ from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.papers.suites import Figure, Line, Part, Published, Suite, names, suite
-from thoughtgraph.bench.report import Entry, grid
+from thoughtgraph.bench.report import Entry
+from thoughtgraph.bench.report_tables import grid
 from thoughtgraph.bench.statistics import interval, mean
 from thoughtgraph.settings import LIMIT_PREFIX
 

@@ -7,15 +7,8 @@ from importlib import import_module
 from io import StringIO
 from typing import Any
 
-from thoughtgraph.bench.report import (
-    COLUMNS,
-    COMPARED,
-    Entry,
-    cells,
-    compared,
-    comparisons,
-    tables,
-)
+from thoughtgraph.bench.report import Entry, comparisons
+from thoughtgraph.bench.report_tables import COLUMNS, COMPARED, cells, compared, tables
 from thoughtgraph.errors import InputError
 
 STYLE = """

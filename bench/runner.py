@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from thoughtgraph import results
-from thoughtgraph.bench.data import Record
+from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.result_files import ResultFolder, Row, packed
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.llm.answer_cache import digest

@@ -19,6 +19,7 @@ from thoughtgraph import registry
 from thoughtgraph.cli.guard import Guard
 from thoughtgraph.cli.options import (
     Debug,
+    File,
     HtmlFile,
     JsonFile,
     Judge,
@@ -116,11 +117,16 @@ def solve(
     html_file: HtmlFile = "",
     quiet: Quiet = False,
     resume: Resume = None,
+    file: File = "",
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="With --file: the folder of the results.")
+    ] = "results",
     debug: Debug = False,
 ) -> None:
     """Search for the answer to one problem and show the tree as it grows.
 
-    Ctrl-C stops; what was answered is kept, and --resume goes on from there.
+    Ctrl-C stops; what was answered is kept, and --resume goes on from there. With --file many
+    problems are searched side by side, as `bench` does; the same command goes on.
 
     Exit code 0: there is an answer; 1: there is none; 2: an error.
     """
@@ -140,6 +146,8 @@ def solve(
         quiet=quiet,
         resume=resume,
     )
+    if file:
+        raise typer.Exit(_load("bench").solve_file(options, file, out))
     # Before LangGraph is imported, which takes longer than anybody waits for a typing error.
     config = run_config.configure(options) if resume is None else None
     raise typer.Exit(_load("solve").solve(options, config))

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from thoughtgraph.admission import Oracle
 from thoughtgraph.bench import metrics
-from thoughtgraph.bench.result_files import ResultFolder
+from thoughtgraph.bench.result_files import ResultFolder, latest
 from thoughtgraph.bench.runner import Setup, Trial, run, trials
 from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
@@ -18,11 +18,15 @@ from thoughtgraph.cli.bench_display import Board, board
 from thoughtgraph.cli.bench_plan import BenchOptions, batches, oracle_of, parse_shard
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.ports import open_port
+from thoughtgraph.cli.run_config import DEFAULT_TASK, SolveOptions
+from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import check_limit, prices_of
 
 __all__ = ["BenchOptions", "bench"]
 
+LONGEST = 60
+"""Letters of a problem that are shown."""
 SAMPLED = 2
 """Problems that a dry run searches (ours)."""
 
@@ -108,7 +112,55 @@ def bench(options: BenchOptions) -> int:
         raise
     finally:
         folder.close()
+    if options.file:
+        _print_answers(console, folder, {trial.key: trial for trial in trials(mine)})
     return _summary(console, options, shown)
+
+
+def solve_file(asked: SolveOptions, file: str, out: str) -> int:
+    """Searches the problems of a file and prints their answers.
+
+    Args:
+        asked: The options of `solve`.
+        file: The file.
+        out: Folder of the results.
+
+    Returns:
+        The exit code: 0 when every problem is finished, 1 when some failed.
+
+    Raises:
+        InputError: Something else was asked for that is for one problem alone.
+    """
+    given = {"PROBLEM": asked.problem, "--json": asked.json_file, "--html": asked.html_file}
+    given["--resume"] = asked.resume
+    if extra := [name for name, value in given.items() if value]:
+        raise InputError(
+            f"{', '.join(extra)} is for one problem; leave it out with --file: {out} has the "
+            "results, and the same command goes on"
+        )
+    return bench(
+        BenchOptions(
+            task=asked.task or DEFAULT_TASK,
+            methods=[asked.method] if asked.method else [],
+            file=file,
+            model=asked.model,
+            evaluator_model=asked.evaluator_model,
+            oracle=asked.oracle,
+            settings=asked.settings,
+            limits=asked.limits,
+            out=out,
+        )
+    )
+
+
+def _print_answers(console: Console, folder: ResultFolder, asked: Mapping[str, Trial]) -> None:
+    """Prints the answer to each problem, in the order of the problems."""
+    kept = latest(folder.rows())
+    for key, trial in asked.items():
+        answer = kept[key].get("answer") if key in kept else None
+        shown = "none" if answer is None else text.lines(answer)
+        problem = text.short(text.headline(trial.record.problem), LONGEST)
+        console.print(f"{trial.record.id}: {problem}\n    {shown}", markup=False)
 
 
 def _summary(console: Console, options: BenchOptions, shown: Board) -> int:

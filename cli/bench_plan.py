@@ -8,7 +8,8 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.admission import Oracle, admit, default_method, effective_settings
-from thoughtgraph.bench.data import Record, found, generated, load, where
+from thoughtgraph.bench.data import found, generated, load, unscored, where
+from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
 from thoughtgraph.cli.custom import full_name, task_of
@@ -29,6 +30,8 @@ class BenchOptions:
     suite: str = ""
     methods: Sequence[str] = ()
     data: str = ""
+    file: str = ""
+    """Problems of somebody who wants answers, not scores; empty: `data` has them."""
     problems: str = ""
     sample: int = 0
     sample_seed: int = 0
@@ -82,7 +85,9 @@ def batches(options: BenchOptions) -> list[Batch]:
     return [
         Batch(
             [_seedless(setup) for setup in setups],
-            chosen(part, part.data, options.sample_seed),
+            unscored(task_of(part.task), options.file)
+            if options.file
+            else chosen(part, part.data, options.sample_seed),
             range(first, first + options.seeds),
         )
     ]

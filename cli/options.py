@@ -81,6 +81,13 @@ Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="Print the answer alone, or with --json - the JSON alone."),
 ]
+File = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="Problems instead of one: lines of text, or of JSON with `problem` (.jsonl).",
+    ),
+]
 Resume = Annotated[
     str | None,
     typer.Option(

@@ -5,8 +5,9 @@ from os.path import expanduser
 from pathlib import Path
 
 from thoughtgraph import results
-from thoughtgraph.bench import report as tables
+from thoughtgraph.bench import report_tables as tables
 from thoughtgraph.bench.paper_tables import beside_published
+from thoughtgraph.bench.report import Entry, entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.errors import InputError
@@ -26,7 +27,7 @@ def report(folders: Sequence[str], out: str, *, paper: bool = False) -> None:
         InputError: There are no results, or the files cannot be written.
     """
     rows = latest(_rows(folders))
-    found = tables.entries(rows.values())
+    found = entries(rows.values())
     if not found:
         raise InputError(
             f"no finished problem in {', '.join(folders)}; `thoughtgraph bench --out DIR` makes one"
@@ -46,7 +47,7 @@ def _rows(folders: Sequence[str]) -> Iterator[Row]:
         yield from ResultFolder(folder).rows()
 
 
-def _write(folder: Path, found: Sequence[tables.Entry], text: str) -> None:
+def _write(folder: Path, found: Sequence[Entry], text: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -4,7 +4,8 @@ import pytest
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.bench.data import LOADERS, generated, load, where
+from thoughtgraph.bench.data import generated, load, where
+from thoughtgraph.bench.data_formats import LOADERS
 
 GOOD = {
     "game24": ("Rank,Puzzles,AMT (s)\n1,1 1 4 6,4.4\n2,1 1 11 11,4.41\n", "1", "1 1 4 6", None),

@@ -18,7 +18,7 @@ import pytest
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 
-from thoughtgraph.bench.report import COMPARED
+from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
 from thoughtgraph.cli import app
 
@@ -274,3 +274,23 @@ def test_lines_that_differ_in_a_setting_never_merge(command: Command, tmp_path: 
     results.close()
     _, out, _ = command("report", "r")
     assert "| tot_bfs (breadth=1) | 1 |" in out and "| tot_bfs (breadth=5) | 2 |" in out
+
+
+def test_problems_of_a_file_are_answered_and_the_same_command_goes_on(command: Command) -> None:
+    Path("own.jsonl").write_text('{"problem": "1 1 4 6"}\n{"id": "b", "problem": "4 9 10 13"}\n')
+    Path("own.txt").write_text("1 1 4 6\n\n4 9 10 13\n")
+    with FakeServer(play) as fake:
+        told = ["solve", "--task", "game24", "--method", "io", "--model", fake.specifier]
+        code, out, _ = command(*told, "--file", "own.jsonl")
+        assert code == 0
+        lines = out.splitlines()
+        assert lines[0] == "1: 1 1 4 6" and "24" not in lines[0] and lines[2] == "b: 4 9 10 13"
+        assert "4" in lines[1]
+        assert command(*told, "--file", "own.jsonl")[1] == out
+        assert len(fake.seen) == 2
+        _, out, _ = command(*told, "--file", "own.txt", "--out", "other")
+        assert [line[:2] for line in out.splitlines()[:3:2]] == ["1:", "3:"]
+        code, _, err = command(*told, "4 9 10 13", "--file", "own.txt")
+        assert code == 2 and "for one problem" in err
+        code, _, err = command(*told, "--file", "nowhere.txt")
+        assert code == 2 and "cannot read" in err

@@ -1,0 +1,229 @@
+"""The public formats of the tasks' data sets, a loader each.
+
+A loader yields what an entry says as it stands; it raises `KeyError`, `TypeError` or `ValueError`
+for one that is none.
+"""
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from thoughtgraph.bench import crossword_scores
+from thoughtgraph.tasks.choices import stated
+from thoughtgraph.tasks.fever import VERDICTS
+from thoughtgraph.tasks.math import boxed
+
+
+class Record(NamedTuple):
+    """One problem of a data set."""
+
+    id: str
+    """Its name in the data set: a rank, a line number counted from 1, or the set's own id."""
+    problem: str
+    """The problem in the task's canonical form."""
+    gold: str | None
+    """The gold answer as the data set writes it; None where the answer is checked or judged."""
+    facts: Mapping[str, str] = {}
+    """What else the data set says of it, by which tables group: level, subject, type."""
+
+
+Rows = Iterator[Record]
+Loader = Callable[[Path], Rows]
+
+
+def text_lines(file: Path) -> Rows:
+    """Yields a problem a line of text, without gold answers."""
+    with file.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield Record(str(number), line.strip(), None)
+
+
+def own_lines(file: Path) -> Rows:
+    """Yields a problem a line of JSON: `problem`, and `gold` and `id` where there are such."""
+    for number, entry in _json_lines(file):
+        gold = entry.get("gold")
+        problem = entry["problem"]
+        asked = problem if isinstance(problem, str) else json.dumps(problem)
+        yield Record(_id(entry, number, "id"), asked, None if gold is None else str(gold))
+
+
+def _crosswords(file: Path) -> Rows:
+    for number, puzzle in enumerate(crossword_scores.load(file), 1):
+        yield Record(str(number), puzzle.problem, puzzle.gold)
+
+
+def _game24(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        for row in csv.DictReader(lines):
+            yield Record(row["Rank"], row["Puzzles"], None)
+
+
+def _creative_writing(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield Record(str(number), line, None)
+
+
+def _gsm8k(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        gold = as_text(entry["answer"]).rpartition("####")[2].strip()
+        yield Record(str(number), entry["question"], gold)
+
+
+def _strategyqa(file: Path) -> Rows:
+    for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
+        if not isinstance(entry["answer"], bool):
+            raise TypeError("its answer is neither true nor false")
+        gold = "yes" if entry["answer"] else "no"
+        yield Record(entry.get("qid", str(number)), entry["question"], gold)
+
+
+def _svamp(file: Path) -> Rows:
+    for entry in _entries(json.loads(file.read_text(encoding="utf-8-sig"))):
+        body = as_text(entry["Body"]).strip()
+        asked = f"{body}{'' if body.endswith('.') else ','} {as_text(entry['Question']).strip()}"
+        yield Record(as_text(entry["ID"]), asked, str(entry["Answer"]))
+
+
+def _aqua(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        options = [as_text(option).partition(")")[2] for option in entry["options"]]
+        asked = stated(as_text(entry["question"]), options)
+        yield Record(str(number), asked, as_text(entry["correct"]))
+
+
+def _math(file: Path) -> Rows:
+    for number, entry in _json_lines(file):
+        gold = entry["answer"] if "answer" in entry else boxed(as_text(entry["solution"]))
+        key = entry.get("unique_id", str(number))
+        facts = _facts(entry, "level", "subject", "type")
+        yield Record(key, entry["problem"], as_text(gold), facts)
+
+
+def _theoremqa(file: Path) -> Rows:
+    for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
+        yield Record(entry.get("id", str(number)), entry["Question"], str(entry["Answer"]))
+
+
+def _mmlu(file: Path) -> Rows:
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        for number, row in enumerate(csv.reader(lines), 1):
+            question, *options, gold = row
+            if gold not in ("A", "B", "C", "D") or len(options) != 4:
+                raise ValueError("it has no question, four choices and a letter from A to D")
+            facts = {"subject": file.stem}
+            yield Record(f"{file.stem}/{number}", stated(question, options), gold, facts)
+
+
+def _hotpotqa(file: Path) -> Rows:
+    for number, entry in _objects(file):
+        key, facts = _id(entry, number, "_id", "id"), _facts(entry, "level", "type")
+        yield Record(key, as_text(entry["question"]), as_text(entry["answer"]), facts)
+
+
+def _distractors(file: Path) -> Rows:
+    for number, entry in _objects(file):
+        # What says which paragraphs matter stays here, as the answer does.
+        given = {"question": entry["question"], "context": entry["context"]}
+        key, facts = _id(entry, number, "_id", "id"), _facts(entry, "level", "type")
+        yield Record(key, json.dumps(given), as_text(entry["answer"]), facts)
+
+
+def _fever(file: Path) -> Rows:
+    for number, entry in _objects(file):
+        if (label := as_text(entry["label"]).upper()) not in VERDICTS:
+            raise ValueError(f"its label {label[:40]!r} is none of {', '.join(VERDICTS)}")
+        yield Record(_id(entry, number, "id"), as_text(entry["claim"]), label)
+
+
+def _facts(entry: Mapping[str, Any], *names: str) -> dict[str, str]:
+    return {name: str(entry[name]) for name in names if name in entry}
+
+
+def _id(entry: Mapping[str, Any], number: int, *names: str) -> str:
+    return next((str(entry[name]) for name in names if name in entry), str(number))
+
+
+def _objects(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Reads one JSON list, as the data sets are published, or one object a line."""
+    with file.open(encoding="utf-8-sig") as lines:
+        listed = lines.read(1) == "["
+    if listed:
+        yield from enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1)
+    else:
+        yield from _json_lines(file)
+
+
+def _json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    with file.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, _object(json.loads(line))
+
+
+def _entries(value: Any) -> Iterable[dict[str, Any]]:
+    if not isinstance(value, list):
+        raise TypeError("the file is no list")
+    return map(_object, value)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("it is no object")
+    return value
+
+
+def as_text(value: Any) -> str:
+    """Returns a text.
+
+    Raises:
+        TypeError: It is none.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def reason(error: Exception) -> str:
+    """Returns why an entry is no problem, in a few words."""
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    return str(error).partition("; ")[0].partition("\n")[0]
+
+
+LOADERS: Mapping[str, Loader] = {
+    "game24": _game24,
+    "crosswords": _crosswords,
+    "creative_writing": _creative_writing,
+    "gsm8k": _gsm8k,
+    "svamp": _svamp,
+    "aqua": _aqua,
+    "math": _math,
+    "theoremqa": _theoremqa,
+    "mmlu": _mmlu,
+    "strategyqa": _strategyqa,
+    "hotpotqa": _hotpotqa,
+    "fever": _fever,
+}
+
+DISTRACTORS: Mapping[str, Loader] = {"hotpotqa": _distractors}
+"""The loaders that keep the paragraphs that come with a question."""
+
+FORMATS: Mapping[str, str] = {
+    "game24": "a CSV file with the columns Rank and Puzzles",
+    "crosswords": "a JSON list of [ten clues, 25 letters]",
+    "creative_writing": "a text file with four sentences a line",
+    "gsm8k": 'lines of JSON with "question" and "answer", which ends in "#### number"',
+    "svamp": 'a JSON list of objects with "ID", "Body", "Question" and "Answer"',
+    "aqua": 'lines of JSON with "question", "options" and "correct"',
+    "math": 'lines of JSON with "problem" and "answer" or a "solution" with a boxed one',
+    "theoremqa": 'a JSON list of objects with "Question" and "Answer"',
+    "mmlu": "a CSV file without header: question, four choices, letter; a subject is a file",
+    "strategyqa": 'a JSON list of objects with "question" and "answer" (true or false)',
+    "hotpotqa": 'a JSON list, or lines of JSON, with "question", "answer" and "context"',
+    "fever": 'lines of JSON with "claim" and "label" (SUPPORTS, REFUTES or NOT ENOUGH INFO)',
+}
