@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from thoughtgraph.errors import InputError, UnknownName
 
+PLACE = "thoughtgraph.bench.papers"
+"""The package whose files the suites are."""
 Figure = Literal["score", "mean", "best", "calls", "tokens", "f1"]
 """`score`: of the answer; `mean`: of all outputs; `best`: of the best output; `f1`: HotpotQA's;
 `calls`: requests a problem; `tokens`: prompt and completion tokens a problem."""
@@ -94,7 +96,7 @@ class Suite(_Strict):
 
 def names() -> list[str]:
     """Returns the ids of all suites."""
-    entries = files(__package__).iterdir()
+    entries = files(PLACE).iterdir()
     return sorted(each.name.removesuffix(".toml") for each in entries if _is_suite(each.name))
 
 
@@ -109,7 +111,7 @@ def suite(name: str) -> Suite:
     known = names()
     if name not in known:
         raise UnknownName("suite", name, known)
-    text = files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    text = files(PLACE).joinpath(f"{name}.toml").read_text(encoding="utf-8")
     try:
         return Suite(id=name, **tomllib.loads(text))
     except (tomllib.TOMLDecodeError, ValidationError) as error:
