@@ -8,6 +8,7 @@ Every saver of LangGraph takes one, be it of SQLite, PostgreSQL or memory:
     AsyncPostgresSaver.from_conn_string(address, serde=CompressingSerializer())
 """
 
+import sqlite3
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +18,10 @@ from typing import Any
 import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_random
 
+PATIENCE = 30.0
+"""Seconds to wait for another process that is writing (ours)."""
 MARK = "+names1"
 """Ends the type of a compressed value. Other `NAMES` need another mark, or old values are lost."""
 NAMES = """
@@ -69,5 +73,19 @@ class CompressingSerializer(JsonPlusSerializer):
 @asynccontextmanager
 async def sqlite_saver(file: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
     """Opens LangGraph's SQLite saver on a file, which is made if there is none."""
-    async with aiosqlite.connect(file) as connection:
-        yield AsyncSqliteSaver(connection, serde=CompressingSerializer())
+    async with aiosqlite.connect(file, timeout=PATIENCE) as connection:
+        saver = AsyncSqliteSaver(connection, serde=CompressingSerializer())
+        # SQLite waits for nobody who makes the same file at that moment.
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception(_is_busy),
+            wait=wait_random(0, 0.1),
+            stop=stop_after_delay(PATIENCE),
+            reraise=True,
+        ):
+            with attempt:
+                await saver.setup()
+        yield saver
+
+
+def _is_busy(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY

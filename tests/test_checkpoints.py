@@ -195,8 +195,12 @@ async def test_a_deleted_thread_leaves_nothing(tmp_path: Path) -> None:
     assert free > pages / 2, "its room is used again"
 
 
-async def test_two_may_open_a_new_file_at_once(tmp_path: Path) -> None:
-    file = tmp_path / "runs.sqlite"
-    async with sqlite_saver(file) as one, sqlite_saver(file) as other:
-        await asyncio.gather(one.setup(), other.setup())
-        assert await held(one) == await held(other)
+async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:
+    async def kept(file: Path) -> object:
+        async with sqlite_saver(file) as saver:
+            return await held(saver)
+
+    for at in range(10):
+        file = tmp_path / f"{at}.sqlite"
+        one, *others = await asyncio.gather(*(kept(file) for _ in range(4)))
+        assert others == [one] * 3
