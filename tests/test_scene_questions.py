@@ -12,10 +12,10 @@ from test_scene_tools import LEFT_TO_RIGHT, ROOM
 
 from thoughtgraph.bench.questions import plan_mutations
 from thoughtgraph.bench.questions.gold_answers import (
+    Ask,
+    Asked,
     Group,
     NotUnique,
-    Queries,
-    Query,
     Reference,
     answer,
     referents,
@@ -177,18 +177,18 @@ def test_set_logic_by_hand() -> None:
     chair = Reference("chair")
     refs = (table, right, chair, same, Reference(like=(2, 0, 0)))
     asks = {
-        **{Query("number", 0, "leg"): "6", Query("count", 1): "2", Query("exist", 4): "yes"},
-        **{Query("color", 3, "leg"): "cyan", Query("part", 0, "green"): "top"},
+        **{Ask("number", 0, "leg"): "6", Ask("count", 1): "2", Ask("exist", 4): "yes"},
+        **{Ask("color", 3, "leg"): "cyan", Ask("part", 0, "green"): "top"},
     }
     for ask, gold in asks.items():
-        assert answer(ROOM, refs, Queries(None, (ask,))) == gold
-    legs = (Query("number", 0, "leg"), Query("number", 2, "leg"))
+        assert answer(ROOM, refs, Asked(None, (ask,))) == gold
+    legs = (Ask("number", 0, "leg"), Ask("number", 2, "leg"))
     for join, gold in {"sum": "10", "more": "yes", "fewer": "no", "more_by": "2"}.items():
-        assert answer(ROOM, refs, Queries(join, legs)) == gold
+        assert answer(ROOM, refs, Asked(join, legs)) == gold
     with pytest.raises(ValueError):
-        answer(ROOM, refs, Queries("fewer_by", legs))
+        answer(ROOM, refs, Asked("fewer_by", legs))
     with pytest.raises(NotUnique):
-        answer(ROOM, refs, Queries(None, (Query("category", 1),)))
+        answer(ROOM, refs, Asked(None, (Ask("category", 1),)))
     assert LEFT_TO_RIGHT["right"][1] == [2, 3]
 
 

@@ -5,7 +5,7 @@ from random import Random
 from typing import NamedTuple
 
 from thoughtgraph.bench.questions.descriptions import Phrasing, Words, unique_description
-from thoughtgraph.bench.questions.gold_answers import Queries, Query, Reference
+from thoughtgraph.bench.questions.gold_answers import Ask, Asked, Reference
 from thoughtgraph.tools.scenes.scene import Scene
 
 DIRECTIONS = ("left", "right", "front", "behind")
@@ -16,7 +16,7 @@ class QuestionDraft(NamedTuple):
 
     question: str
     references: tuple[Reference, ...]
-    asked: Queries
+    asked: Asked
 
 
 class DraftBuilder:
@@ -29,9 +29,9 @@ class DraftBuilder:
         self.references: list[Reference] = []
         self.objects: list[int] = []
 
-    def draft(self, question: str, *asks: Query, join: str | None = None) -> QuestionDraft:
+    def draft(self, question: str, *asks: Ask, join: str | None = None) -> QuestionDraft:
         text = question if self.scene.style == "ptr" else question[0].upper() + question[1:]
-        return QuestionDraft(text, tuple(self.references), Queries(join, asks))
+        return QuestionDraft(text, tuple(self.references), Asked(join, asks))
 
     def target(
         self,

@@ -44,7 +44,7 @@ class Reference:
     like: tuple[int, int, int] | None = None
 
 
-class Query(NamedTuple):
+class Ask(NamedTuple):
     """One thing asked of one reference.
 
     `kind` is count, exist, category, color, size, material, number (of a part) or part (by color);
@@ -56,17 +56,17 @@ class Query(NamedTuple):
     what: str | None = None
 
 
-class Queries(NamedTuple):
+class Asked(NamedTuple):
     """The whole question: one ask, or two and how they are joined.
 
     `join` is None, sum, more_by, fewer_by, equal, more or fewer.
     """
 
     join: str | None
-    asks: tuple[Query, ...]
+    asks: tuple[Ask, ...]
 
 
-def answer(scene: Scene, references: tuple[Reference, ...], asked: Queries) -> str:
+def answer(scene: Scene, references: tuple[Reference, ...], asked: Asked) -> str:
     """Returns the answer: yes or no, digits, a word in lower case.
 
     Raises:
@@ -153,7 +153,7 @@ def _fits(each: SceneObject, reference: Reference) -> bool:
     return has is not None and number in (None, has.count) and color in (None, has.color)
 
 
-def _asked(scene: Scene, references: tuple[Reference, ...], ask: Query) -> Any:
+def _asked(scene: Scene, references: tuple[Reference, ...], ask: Ask) -> Any:
     if ask.kind in ("count", "exist"):
         found = referents(scene, references, ask.of)
         return len(found) if ask.kind == "count" else bool(found)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from thoughtgraph.bench.questions.gold_answers import Queries, Query, Reference
+from thoughtgraph.bench.questions.gold_answers import Ask, Asked, Reference
 
 _VARIABLES = {"number": "num", "count": "num"}
 _QUERIES = {"category": "query_category", "size": "query_size", "material": "query_material"}
@@ -13,7 +13,7 @@ _JOINS = {
 _DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
-def gold_plan(references: tuple[Reference, ...], asked: Queries) -> tuple[str, ...]:
+def gold_plan(references: tuple[Reference, ...], asked: Asked) -> tuple[str, ...]:
     """Returns the plan's lines, the last of which assigns `ans`."""
     return _PlanWriter(references).plan(asked)
 
@@ -25,7 +25,7 @@ class _PlanWriter:
         self.used: Counter[str] = Counter()
         self.known: dict[int, str] = {}
 
-    def plan(self, asked: Queries) -> tuple[str, ...]:
+    def plan(self, asked: Asked) -> tuple[str, ...]:
         if asked.join is None:
             self.ask("ans", asked.asks[0])
             return tuple(self.lines)
@@ -42,7 +42,7 @@ class _PlanWriter:
         self.lines.append(f"{name} = {call}")
         return name
 
-    def ask(self, name: str | None, ask: Query) -> str:
+    def ask(self, name: str | None, ask: Ask) -> str:
         """Writes the steps that find what is asked; returns the name of its value."""
         it = self.reference(ask.of)
         return self.query(it, ask.kind, ask.what, name or _VARIABLES.get(ask.kind, ask.kind))

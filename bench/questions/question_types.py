@@ -12,7 +12,7 @@ from typing import Literal
 
 from thoughtgraph.bench.questions.descriptions import group_description, words_of
 from thoughtgraph.bench.questions.draft_builder import DraftBuilder, QuestionDraft
-from thoughtgraph.bench.questions.gold_answers import Query, Reference, matching
+from thoughtgraph.bench.questions.gold_answers import Ask, Reference, matching
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.vocabulary import COLORS, PARTS, plural
 
@@ -71,7 +71,7 @@ def _last_question(
             tail += " are there"
         elif kind == "count":
             tail = tail.replace(" that are ", " are ", 1)
-        return d.draft(f"{lead.format(tail)}?", Query(kind, at))
+        return d.draft(f"{lead.format(tail)}?", Ask(kind, at))
     return _asked_of_one(d, kind, links, domain)
 
 
@@ -84,7 +84,7 @@ def _asked_of_one(
         return (
             at
             if at is None
-            else d.draft(_attribute_question(d, wanted, d.text(at)), Query(wanted, at))
+            else d.draft(_attribute_question(d, wanted, d.text(at)), Ask(wanted, at))
         )
     part = d.rng.choice(PARTS)
     at = d.target(frozenset([part]), domain, links)
@@ -97,7 +97,7 @@ def _asked_of_one(
         group = d.references[at].group
         if group and group.color == color:
             return None
-        return d.draft(question, Query("part", at, color))
+        return d.draft(question, Ask("part", at, color))
     if part not in has:
         part = d.rng.choice(sorted(has))
     if part in words_of(d.references[at]):
@@ -107,7 +107,7 @@ def _asked_of_one(
         question = f"what is the color of the {noun} of {d.text(at)}?"
     else:
         question = f"how many {plural(part)} does {d.text(at)} have?"
-    return d.draft(question, Query(kind, at, part))
+    return d.draft(question, Ask(kind, at, part))
 
 
 def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
@@ -119,7 +119,7 @@ def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
     return d.rng.choice((f"what {word} is {target}?", f"what is the {word} of {target}?"))
 
 
-def _two_counts(d: DraftBuilder) -> tuple[Query, Query, str, str] | None:
+def _two_counts(d: DraftBuilder) -> tuple[Ask, Ask, str, str] | None:
     """Draws two counts: of a part each (PTR), of objects each (CLEVR); with their texts."""
     if d.scene.style == "clevr":
         counted = [d.add(group_description(d.scene, d.all, d.rng)) for _ in range(2)]
@@ -127,7 +127,7 @@ def _two_counts(d: DraftBuilder) -> tuple[Query, Query, str, str] | None:
         if not (words_of(first) and words_of(second)) or words_of(first) == words_of(second):
             return None
         one, two = (d.text(at, many=True) for at in counted)
-        return Query("count", counted[0]), Query("count", counted[1]), one, two
+        return Ask("count", counted[0]), Ask("count", counted[1]), one, two
     asks, texts = [], []
     for _ in range(2):
         at = d.target()
@@ -136,7 +136,7 @@ def _two_counts(d: DraftBuilder) -> tuple[Query, Query, str, str] | None:
         part = d.rng.choice(sorted(d.scene.objects[d.objects[at]].parts))
         if part in words_of(d.references[at]):
             return None
-        asks.append(Query("number", at, part))
+        asks.append(Ask("number", at, part))
         texts.append(f"{plural(part)} in {d.text(at)}")
     return asks[0], asks[1], texts[0], texts[1]
 
@@ -179,7 +179,7 @@ def _same_attribute(d: DraftBuilder) -> QuestionDraft | None:
     question = d.rng.choice(
         (f"do {one} and {two} have the same {word}?", f"does {one} have the same {word} as {two}?")
     )
-    return d.draft(question, Query(wanted, first), Query(wanted, second), join="equal")
+    return d.draft(question, Ask(wanted, first), Ask(wanted, second), join="equal")
 
 
 def _query_part(d: DraftBuilder) -> QuestionDraft | None:
@@ -194,13 +194,13 @@ def _query_part(d: DraftBuilder) -> QuestionDraft | None:
             f"what is the category of the {color} part of the thing that is of the same category "
             f"as {d.text(first)}?"
         )
-        return d.draft(question, Query("part", other, color))
+        return d.draft(question, Ask("part", other, color))
     wanted = d.askable_attribute()
     if wanted == shared:
         return None
     thing = d.phrasing.words(Reference())
     target = f"the other {thing} that is {_sharing_words(d, shared)} as {d.text(first)}"
-    return d.draft(_attribute_question(d, wanted, target), Query(wanted, other))
+    return d.draft(_attribute_question(d, wanted, target), Ask(wanted, other))
 
 
 def _exist(d: DraftBuilder) -> QuestionDraft | None:
@@ -208,7 +208,7 @@ def _exist(d: DraftBuilder) -> QuestionDraft | None:
     if found is None:
         return None
     other, things, condition = found
-    return d.draft(f"are there any {things} that {condition}?", Query("exist", other))
+    return d.draft(f"are there any {things} that {condition}?", Ask("exist", other))
 
 
 def _count(d: DraftBuilder) -> QuestionDraft | None:
@@ -218,7 +218,7 @@ def _count(d: DraftBuilder) -> QuestionDraft | None:
     if found is None:
         return None
     other, things, condition = found
-    return d.draft(f"how many {things} {condition}?", Query("count", other))
+    return d.draft(f"how many {things} {condition}?", Ask("count", other))
 
 
 def _sharing(d: DraftBuilder) -> tuple[int, str, str] | None:
@@ -269,7 +269,7 @@ def _count_of_other(d: DraftBuilder) -> QuestionDraft | None:
         f"what is the number of the {plural(wanted)} of the thing that has the same color of "
         f"{noun} as {d.text(first)}?"
     )
-    return None if wanted == part else d.draft(question, Query("number", other, wanted))
+    return None if wanted == part else d.draft(question, Ask("number", other, wanted))
 
 
 def _analogy(d: DraftBuilder) -> QuestionDraft | None:
@@ -288,7 +288,7 @@ def _analogy(d: DraftBuilder) -> QuestionDraft | None:
         kind = d.askable_attribute()
         word = "shape" if kind == "category" and d.scene.style == "clevr" else kind
         tail = f"{it} has the same positional relation to an object of what {word}?"
-    return d.draft(lead + tail, Query(kind, other))
+    return d.draft(lead + tail, Ask(kind, other))
 
 
 _DRAWS: dict[Type, Callable[[DraftBuilder], QuestionDraft | None]] = {

@@ -14,8 +14,8 @@ from typing import Any
 
 from thoughtgraph.bench.questions.draft_builder import QuestionDraft
 from thoughtgraph.bench.questions.gold_answers import (
+    Asked,
     NotUnique,
-    Queries,
     Reference,
     answer,
     referents,
@@ -63,7 +63,7 @@ class SceneQuestion:
     hop: int
     seed: int
     references: tuple[Mapping[str, Any], ...]
-    asked: Queries
+    asked: Asked
 
     def problem(self) -> str:
         """Returns the problem as JSON text: scene, question, type; nothing of the gold."""
