@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 from thoughtgraph.bench.result_files import Row, first_score
@@ -58,6 +59,7 @@ class Entry:
         """The method with the settings that were given; feedback is labelled."""
         told = [f"{name}={_short(value)}" for name, value in self.given.items()]
         told += ["oracle"] if self.oracle else []
+        told += ["same run"] if self.rows[0].get("same_run") else []
         return f"{self.method} ({', '.join(told)})" if told else self.method
 
     @cached_property
@@ -134,7 +136,7 @@ def entries(rows: Iterable[Row]) -> list[Entry]:
         rows: One row a problem and seed; failures are left out.
     """
     groups: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in chain.from_iterable(_ensembles(row) for row in rows):
         if not row.get("error"):
             groups.setdefault(_identity(row), []).append(row)
     return [_entry(group) for group in groups.values()]
@@ -159,10 +161,28 @@ def _entry(rows: Sequence[Row]) -> Entry:
     return Entry(first["task"], first["method"], first["model"], judge, oracle, data, given, rows)
 
 
+def _ensembles(row: Row) -> Iterator[Row]:
+    """Yields a row, and one for each other ensemble of the same solutions (Thought Rollback)."""
+    yield row
+    answers = row.get("ensembles", {})
+    for (name, answer), score in zip(answers.items(), row.get("ensemble_scores", ()), strict=False):
+        if name != row["settings"].get("ensemble"):
+            chosen = {"ensemble": name}
+            yield {
+                **row,
+                "answer": answer,
+                "candidates": [answer],
+                "scores": [score],
+                "settings": {**row["settings"], **chosen},
+                "given": {**row["given"], **chosen},
+                "same_run": True,
+            }
+
+
 def _identity(row: Row) -> str:
     settings = {name: value for name, value in row["settings"].items() if name != "seed"}
     known = [row[name] for name in ("task", "method", "model", "evaluator_model")]
-    known.append(row.get("data", ""))
+    known += [row.get("data", ""), row.get("same_run", False)]
     return json.dumps([*known, settings], sort_keys=True)
 
 

@@ -169,6 +169,7 @@ async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score)
         # The specifier: a graph knows its model by the name alone.
         "settings": {**kept["settings"], "model": trial.setup.model},
         "scores": score(trial, kept.get("candidates") or [kept["answer"]]),
+        "ensemble_scores": score(trial, list(kept.get("ensembles", {}).values())),
         "tree": packed(kept["tree"]),
     }
 

@@ -96,7 +96,7 @@ def batches(options: BenchOptions) -> list[Batch]:
 def _of_suite(options: BenchOptions, part: Part) -> Batch:
     own = {**given_settings(options.settings), **limit_settings(options.limits)}
     table = suite(options.suite)
-    lines = [line for line in table.rows if part in table.parts_of(line)]
+    lines = [line for line in table.rows if part in table.parts_of(line) and not line.same_run_as]
     for name in own:
         if not any(name in registry.settings(line.method).model_fields for line in lines):
             raise InputError(

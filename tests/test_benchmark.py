@@ -18,6 +18,7 @@ import pytest
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 
+from thoughtgraph.bench.report import entries
 from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
 from thoughtgraph.cli import app
@@ -294,3 +295,28 @@ def test_problems_of_a_file_are_answered_and_the_same_command_goes_on(command: C
         assert code == 2 and "for one problem" in err
         code, _, err = command(*told, "--file", "nowhere.txt")
         assert code == 2 and "cannot read" in err
+
+
+def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
+    usage = dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 1)
+    row = {
+        **ROW,
+        "method": "rollback",
+        "seed": 0,
+        "id": "1",
+        "settings": {"seed": 0, "ensemble": "ratio"},
+        "answer": "7",
+        "scores": [1.0],
+        "ensembles": {"first": "3", "ratio": "7", "majority": "7"},
+        "ensemble_scores": [0.0, 1.0, 1.0],
+        "usage": {**usage, "dollars": None, "seconds": 1.0},
+    }
+    alone = {**row, "settings": {"seed": 0, "ensemble": "first"}, "given": {"ensemble": "first"}}
+    del alone["ensembles"], alone["ensemble_scores"]
+    found = {line.name: line.score for line in entries([row, alone])}
+    assert found == {
+        "rollback": 1.0,
+        "rollback (ensemble=first, same run)": 0.0,
+        "rollback (ensemble=majority, same run)": 1.0,
+        "rollback (ensemble=first)": 1.0,
+    }

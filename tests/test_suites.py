@@ -54,6 +54,7 @@ def test_a_published_number_names_its_part_and_its_model(name: str) -> None:
     for line in table.rows:
         assert {each.part for each in line.published} <= parts
         assert all(each.model for each in line.published)
+        assert not line.same_run_as or line.same_run_as in {each.name for each in table.rows}
     assert table.source.split(",")[0]
 
 
@@ -131,6 +132,7 @@ def test_every_suite_runs_to_a_complete_table(
             (part.id, line.method, json.dumps(dict(line.settings), sort_keys=True))
             for line in table.rows
             for part in table.parts_of(line)
+            if not line.same_run_as
         }
     )
     assert all(not row.get("error") for row in rows)

@@ -67,6 +67,8 @@ class Line(_Strict):
     method: str
     settings: Mapping[str, Any] = Field(default_factory=dict)
     oracle: bool = False
+    same_run_as: str = ""
+    """Name of the line whose runs hold this one's answers too; empty: it is run by itself."""
     parts: Sequence[str] = ()
     """Ids of the parts it is run on; none: all."""
     published: Sequence[Published] = ()
