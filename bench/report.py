@@ -129,6 +129,18 @@ def spent(row: Mapping[str, Any]) -> Spent:
     )
 
 
+def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
+    """Yields rows with their set of problems divided by what the data set says of them.
+
+    Args:
+        rows: The rows.
+        fact: What, such as `level`, `type` or `subject`.
+    """
+    for row in rows:
+        said = f"{fact} {row.get('facts', {}).get(fact, 'unknown')}"
+        yield {**row, "data": ", ".join(filter(None, (row.get("data", ""), said)))}
+
+
 def entries(rows: Iterable[Row]) -> list[Entry]:
     """Returns the lines of the tables, in the order in which their first runs finished.
 

@@ -1,14 +1,18 @@
 """The report as one self-contained page: tables, and plots of score against cost."""
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from importlib import import_module
 from io import StringIO
 from typing import Any
 
+from thoughtgraph import registry
+from thoughtgraph.bench.budget import curve
+from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.report import Entry, comparisons
 from thoughtgraph.bench.report_tables import COLUMNS, COMPARED, cells, compared, tables
+from thoughtgraph.bench.result_files import Row
 from thoughtgraph.errors import InputError
 
 STYLE = """
@@ -20,6 +24,8 @@ th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; text-align:
 th:first-child, td:first-child { text-align: left }
 img { max-width: 100%; background: white; border-radius: 6px }
 """
+POINTS = 40
+"""Budgets at which a curve is drawn (ours)."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing of what a model or a data file wrote is run or fetched."""
 
@@ -65,9 +71,44 @@ def _plot(table: Sequence[Entry]) -> str:
     scored = [entry for entry in table if entry.scores]
     if not scored:
         return ""
-    image = b64encode(drawn(lambda axes: score_against_tokens(axes, scored)).encode()).decode()
     told = "Score against tokens a problem, with 95 % intervals"
-    return f'<p><img alt="{told}" src="data:image/svg+xml;base64,{image}"></p>'
+    parts = [_image(told, lambda axes: score_against_tokens(axes, scored))]
+    if curves := {entry.name: points for entry in scored if (points := _curve(entry))}:
+        told = "What each method would have reached with fewer tokens"
+        parts.append(_image(told, lambda axes: budget_curves(axes, curves)))
+    return "".join(parts)
+
+
+def _image(told: str, draw: Callable[[Any], None]) -> str:
+    image = b64encode(drawn(draw).encode()).decode()
+    return f'<p><img alt="{escape(told)}" src="data:image/svg+xml;base64,{image}"></p>'
+
+
+def _curve(entry: Entry) -> list[tuple[float, float]]:
+    """Returns tokens and score at each budget; nothing where answers cannot be scored again."""
+    if entry.task not in registry.TASKS or any("tree" not in row for row in entry.rows):
+        return []
+    task = registry.task(entry.task)
+
+    def judge(row: Row, answers: Sequence[str | None]) -> Sequence[float]:
+        return scores_of(task, row["problem"], answers, row["gold"])
+
+    most = max(each.prompt_tokens + each.completion_tokens for each in entry.spent)
+    budgets = [most * at / POINTS for at in range(1, POINTS + 1)]
+    reached = curve(entry.rows, judge, "tokens", budgets)
+    return [(x, y) for x, y in zip(budgets, reached, strict=True) if y is not None]
+
+
+def budget_curves(axes: Any, curves: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """Draws score over tokens, a line a method."""
+    for name, points in curves.items():
+        axes.step(*zip(*points, strict=True), where="post", label=name)
+    axes.set_xscale("log")
+    axes.set_xlabel("tokens a problem, at most")
+    axes.set_ylabel("score")
+    axes.set_ylim(-0.02, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
 
 
 def score_against_tokens(axes: Any, table: Sequence[Entry]) -> None:

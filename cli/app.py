@@ -344,7 +344,14 @@ def report(
     paper: Annotated[
         bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")
     ] = False,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="FACT",
+            help="Divide tables by what the data says of a problem: level, type, subject, hop.",
+        ),
+    ] = "",
     debug: Debug = False,
 ) -> None:
     """Compare results: scores with intervals, costs, and what is really better than what."""
-    _load("report").report(folders, out, paper=paper)
+    _load("report").report(folders, out, paper=paper, by=by)

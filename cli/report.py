@@ -7,7 +7,7 @@ from pathlib import Path
 from thoughtgraph import results
 from thoughtgraph.bench import report_tables as tables
 from thoughtgraph.bench.paper_tables import beside_published
-from thoughtgraph.bench.report import Entry, entries
+from thoughtgraph.bench.report import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.errors import InputError
@@ -15,19 +15,20 @@ from thoughtgraph.errors import InputError
 NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
 
 
-def report(folders: Sequence[str], out: str, *, paper: bool = False) -> None:
+def report(folders: Sequence[str], out: str, *, paper: bool = False, by: str = "") -> None:
     """Prints the tables of result folders, and writes them where that is asked for.
 
     Args:
         folders: The folders.
         out: Where files of them go; empty: nowhere.
         paper: Whether published numbers are shown beside ours.
+        by: What of the problems the tables are divided by, such as `level`; empty: nothing.
 
     Raises:
         InputError: There are no results, or the files cannot be written.
     """
     rows = latest(_rows(folders))
-    found = entries(rows.values())
+    found = entries(by_fact(rows.values(), by) if by else rows.values())
     if not found:
         raise InputError(
             f"no finished problem in {', '.join(folders)}; `thoughtgraph bench --out DIR` makes one"

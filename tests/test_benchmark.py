@@ -320,3 +320,14 @@ def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
         "rollback (ensemble=majority, same run)": 1.0,
         "rollback (ensemble=first)": 1.0,
     }
+
+
+def test_tables_can_be_divided_and_the_page_has_budget_curves(command: Command) -> None:
+    with FakeServer(play) as fake:
+        told = ["--method", "cot_sc,tot_bfs", "--set", "n_generate=3", "--model", fake.specifier]
+        command("bench", *PUZZLES, *told)
+    _, out, _ = command("report", "results", "--by", "level", "--out", "page")
+    assert "## game24 (level unknown), " in out
+    page = Path("page/report.html").read_text()
+    assert "What each method would have reached with fewer tokens" in page
+    assert "<script" not in page
