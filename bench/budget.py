@@ -101,7 +101,7 @@ def _outputs(row: Row, judge: Judge) -> Iterator[Point]:
             best = thought
             (score,) = judge(row, [thought["answer"]])
             yield Point(_until(tree, row["usage"], int(thought["id"])), score)
-    yield Point(_whole(row["usage"]), float((row["scores"] or [0.0])[0]))
+    yield Point(_whole(row["usage"]), float(row["score"]))
 
 
 def _until(tree: Mapping[str, Any], usage: Mapping[str, Any], at: int) -> dict[str, float]:

@@ -115,7 +115,7 @@ def _f1(entry: Entry) -> list[float]:
 
 def _calls(entry: Entry) -> list[float]:
     # As Tree-of-Mixed-Thought counts its reasoning steps: over questions answered right.
-    return [row["usage"]["requests"] for row in entry.rows if (row["scores"] or [0.0])[0] == 1.0]
+    return [row["usage"]["requests"] for row in entry.rows if row["score"] == 1.0]
 
 
 def _tokens(entry: Entry) -> list[float]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.result_files import Row, first_score
+from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
 
 Problem = tuple[str, str]
@@ -65,8 +65,8 @@ class Entry:
     @cached_property
     def scores(self) -> dict[Problem, float]:
         """The mean score of each problem over its repeats; empty where nobody can tell."""
-        scored = [row for row in self.rows if row.get("scores")]
-        return {key: mean([first_score(row) for row in same]) for key, same in _by_problem(scored)}
+        scored = [row for row in self.rows if row.get("score") is not None]
+        return {key: mean([row["score"] for row in same]) for key, same in _by_problem(scored)}
 
     @cached_property
     def best(self) -> float:
@@ -88,9 +88,8 @@ class Entry:
     def repeats(self) -> list[float]:
         """The mean score of each seed."""
         seeds = sorted({row["seed"] for row in self.rows})
-        return [
-            mean([first_score(row) for row in self.rows if row["seed"] == seed]) for seed in seeds
-        ]
+        scored = [(row["seed"], row["score"]) for row in self.rows if row.get("score") is not None]
+        return [mean([score for at, score in scored if at == seed]) for seed in seeds]
 
     @cached_property
     def spent(self) -> list[Spent]:
@@ -184,6 +183,7 @@ def _ensembles(row: Row) -> Iterator[Row]:
                 **row,
                 "answer": answer,
                 "candidates": [answer],
+                "score": score,
                 "scores": [score],
                 "settings": {**row["settings"], **chosen},
                 "given": {**row["given"], **chosen},

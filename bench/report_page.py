@@ -24,8 +24,8 @@ th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; text-align:
 th:first-child, td:first-child { text-align: left }
 img { max-width: 100%; background: white; border-radius: 6px }
 """
-POINTS = 40
-"""Budgets at which a curve is drawn (ours)."""
+POINTS, SPAN = 200, 1_000
+"""Budgets at which a curve is drawn, and the largest as a multiple of the smallest (ours)."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing of what a model or a data file wrote is run or fetched."""
 
@@ -73,7 +73,9 @@ def _plot(table: Sequence[Entry]) -> str:
         return ""
     told = "Score against tokens a problem, with 95 % intervals"
     parts = [_image(told, lambda axes: score_against_tokens(axes, scored))]
-    if curves := {entry.name: points for entry in scored if (points := _curve(entry))}:
+    most = max(each.prompt_tokens + each.completion_tokens for e in scored for each in e.spent)
+    budgets = [most / SPAN ** (1 - at / POINTS) for at in range(POINTS + 1)]
+    if curves := {entry.name: points for entry in scored if (points := _curve(entry, budgets))}:
         told = "What each method would have reached with fewer tokens"
         parts.append(_image(told, lambda axes: budget_curves(axes, curves)))
     return "".join(parts)
@@ -84,7 +86,7 @@ def _image(told: str, draw: Callable[[Any], None]) -> str:
     return f'<p><img alt="{escape(told)}" src="data:image/svg+xml;base64,{image}"></p>'
 
 
-def _curve(entry: Entry) -> list[tuple[float, float]]:
+def _curve(entry: Entry, budgets: Sequence[float]) -> list[tuple[float, float]]:
     """Returns tokens and score at each budget; nothing where answers cannot be scored again."""
     if entry.task not in registry.TASKS or any("tree" not in row for row in entry.rows):
         return []
@@ -93,8 +95,6 @@ def _curve(entry: Entry) -> list[tuple[float, float]]:
     def judge(row: Row, answers: Sequence[str | None]) -> Sequence[float]:
         return scores_of(task, row["problem"], answers, row["gold"])
 
-    most = max(each.prompt_tokens + each.completion_tokens for each in entry.spent)
-    budgets = [most * at / POINTS for at in range(1, POINTS + 1)]
     reached = curve(entry.rows, judge, "tokens", budgets)
     return [(x, y) for x, y in zip(budgets, reached, strict=True) if y is not None]
 

@@ -23,7 +23,7 @@ from thoughtgraph.errors import InputError
 
 Row = dict[str, Any]
 """One finished problem: a stored result, and beside it what the benchmark knows of it (`key`, `id`,
-`seed`, `gold`, `scores`, `given`)."""
+`seed`, `gold`, `given`; `score` of the answer, `scores` of all outputs)."""
 
 UNFINISHED = "unfinished"
 
@@ -112,12 +112,6 @@ def latest(rows: Iterator[Row]) -> dict[str, Row]:
         if row["key"] not in kept or kept[row["key"]].get("error"):
             kept[row["key"]] = row
     return kept
-
-
-def first_score(row: Mapping[str, Any]) -> float:
-    """Returns the score of a row's answer; 0 without one."""
-    scores = row.get("scores") or [0.0]
-    return float(scores[0])
 
 
 def packed(tree: Mapping[str, Any]) -> str:

@@ -168,6 +168,7 @@ async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score)
         **{name: value for name, value in kept.items() if name != "tree"},
         # The specifier: a graph knows its model by the name alone.
         "settings": {**kept["settings"], "model": trial.setup.model},
+        "score": next(iter(score(trial, [kept["answer"]])), None),
         "scores": score(trial, kept.get("candidates") or [kept["answer"]]),
         "ensemble_scores": score(trial, list(kept.get("ensembles", {}).values())),
         "tree": packed(kept["tree"]),

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from thoughtgraph.bench.result_files import Row, first_score, latest
+from thoughtgraph.bench.result_files import Row, latest
 from thoughtgraph.bench.runner import Batch, Setup, Trial
 from thoughtgraph.bench.statistics import wilson
 from thoughtgraph.cli import text
@@ -37,9 +37,9 @@ class Tally:
         """Adds a finished problem."""
         usage = row["usage"]
         self.finished += 1
-        if row.get("scores"):
+        if (score := row.get("score")) is not None:
             self.scored += 1
-            self.points += first_score(row)
+            self.points += score
         self.requests += usage["requests"]
         self.tokens += usage["prompt_tokens"] + usage["completion_tokens"]
         self.seconds += usage["seconds"]

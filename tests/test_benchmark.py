@@ -66,7 +66,7 @@ def test_each_finished_problem_is_a_line_and_nothing_is_asked_again(command: Com
     found = rows()
     assert len({row["key"] for row in found}) == len(found) == 8
     one = next(row for row in found if row["method"] == "tot_bfs")
-    assert one["id"] in "5678" and one["scores"][0] == 1.0 and one["seed"] == 0
+    assert one["id"] in "5678" and one["score"] == 1.0 and one["seed"] == 0
     assert one["usage"]["requests"] and one["versions"]["langgraph"]
     assert unpacked(one["tree"])["0"]["status"] == "expanded"
     assert max(len(json.dumps(row)) for row in found) < 20_000
@@ -241,7 +241,7 @@ def written(folder: Path, method: str, scores: list[list[float]], tokens: int) -
         usage = {"requests": 2, "samples": 3, "prompt_tokens": tokens, "completion_tokens": 10}
         usage |= {"dollars": 0.5, "seconds": 1.0, "parse_errors": {"generate": at}}
         known = {"key": f"{method}{at}", "id": str(at), "seed": 0, "method": method}
-        results.append({**ROW, **known, "scores": each, "usage": usage})
+        results.append({**ROW, **known, "score": each[0], "scores": each, "usage": usage})
     results.close()
 
 
@@ -267,7 +267,7 @@ def test_lines_that_differ_in_a_setting_never_merge(command: Command, tmp_path: 
     results.open()
     usage = dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 1)
     for at, breadth in enumerate((1, 5, 5)):
-        known = {"key": str(at), "id": str(at), "seed": at, "method": "tot_bfs", "scores": [1.0]}
+        known = {"key": str(at), "id": str(at), "seed": at, "method": "tot_bfs", "score": 1.0}
         settings = {"settings": {"seed": at, "breadth": breadth}, "given": {"breadth": breadth}}
         results.append(
             {**ROW, **known, **settings, "usage": {**usage, "dollars": None, "seconds": 0.0}}
@@ -306,6 +306,7 @@ def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
         "id": "1",
         "settings": {"seed": 0, "ensemble": "ratio"},
         "answer": "7",
+        "score": 1.0,
         "scores": [1.0],
         "ensembles": {"first": "3", "ratio": "7", "majority": "7"},
         "ensemble_scores": [0.0, 1.0, 1.0],
@@ -331,3 +332,14 @@ def test_tables_can_be_divided_and_the_page_has_budget_curves(command: Command) 
     page = Path("page/report.html").read_text()
     assert "What each method would have reached with fewer tokens" in page
     assert "<script" not in page
+
+
+def test_the_score_is_of_the_answer_not_of_the_first_sample(command: Command) -> None:
+    def mostly(seen: Seen) -> list[str]:
+        return ["nothing", *[play(seen)] * (seen.n - 1)]
+
+    with FakeServer(mostly) as fake:
+        told = ["--method", "cot_sc", "--set", "n_generate=3", "--model", fake.specifier]
+        command("bench", *PUZZLES, *told)
+    assert [row["scores"] for row in rows()] == [[0.0, 1.0, 1.0]] * 4
+    assert [row["score"] for row in rows()] == [1.0] * 4

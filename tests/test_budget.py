@@ -54,7 +54,7 @@ def test_a_search_is_cut_after_each_better_output() -> None:
         "4": thought("4", "1", {"value": asked(5)}, status="terminal", answer="9", value=1.0),
     }
     usage = {"requests": 6, "prompt_tokens": 50, "completion_tokens": 0, "dollars": None}
-    row = {"method": "tot_dfs", "tree": tree, "usage": usage, "scores": [1.0]}
+    row = {"method": "tot_dfs", "tree": tree, "usage": usage, "score": 1.0}
     found = points(row, right)
     assert [point.score for point in found] == [0.0, 1.0, 1.0]
     assert [point.spent["requests"] for point in found] == [3, 5, 6]

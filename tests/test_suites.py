@@ -169,6 +169,7 @@ def test_published_numbers_stand_beside_ours() -> None:
         "settings": effective_settings("tot_bfs", registry.task("game24"), {"breadth": 5}),
         "given": {"breadth": 5},
         "answer": "x",
+        "score": 0.0,
         "scores": [0.0, 1.0],
         "usage": {**usage, "dollars": None, "seconds": 1.0},
         "seed": 0,
