@@ -113,9 +113,7 @@ TOOLS: Mapping[str, SceneTool] = dict(
             "Takes a part and an object; returns how many of the part the object has.",
         ),
         _tool(
-            "count_object",
-            "object_list",
-            "Takes a list of objects; returns how many there are.",
+            "count_object", "object_list", "Takes a list of objects; returns how many there are."
         ),
         _tool("sum", "num1, num2", "Takes two numbers; returns their sum."),
         _tool(
@@ -129,25 +127,13 @@ TOOLS: Mapping[str, SceneTool] = dict(
             "input1, input2",
             "Takes two numbers, words or objects; returns whether they are the same.",
         ),
+        _tool("more_than", "num1, num2", "Takes two numbers; returns whether the first is larger."),
+        _tool("few_than", "num1, num2", "Takes two numbers; returns whether the first is smaller."),
         _tool(
-            "more_than",
-            "num1, num2",
-            "Takes two numbers; returns whether the first is larger.",
+            "fewer_than", "num1, num2", "Takes two numbers; returns whether the first is smaller."
         ),
         _tool(
-            "few_than",
-            "num1, num2",
-            "Takes two numbers; returns whether the first is smaller.",
-        ),
-        _tool(
-            "fewer_than",
-            "num1, num2",
-            "Takes two numbers; returns whether the first is smaller.",
-        ),
-        _tool(
-            "query_category",
-            "object_or_part",
-            "Takes an object or a part; returns its category.",
+            "query_category", "object_or_part", "Takes an object or a part; returns its category."
         ),
         _tool("query_shape", "object", "Takes an object; returns its shape.", extended=True),
         _tool(
