@@ -12,7 +12,7 @@ Filling = Literal["unfilled", "filled", "changed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class CrosswordBoard:
     """Letters and the state of every clue; placing a word returns a new board."""
 
     cells: str = BLANK * SIZE * SIZE
@@ -26,7 +26,7 @@ class Board:
         columns = [self.cells[at::SIZE] for at in range(SIZE)]
         return (*rows, *columns)
 
-    def place(self, label: str, word: str) -> "Board":
+    def place(self, label: str, word: str) -> "CrosswordBoard":
         """Returns the board with a word of five letters written at a clue.
 
         A clue whose letters are altered becomes `changed`, the clue itself `filled` (official
@@ -37,20 +37,20 @@ class Board:
         start, step = (at * SIZE, 1) if at < SIZE else (at - SIZE, SIZE)
         for offset, letter in enumerate(word.upper()):
             cells[start + offset * step] = letter
-        placed = Board("".join(cells))
+        placed = CrosswordBoard("".join(cells))
         fillings: list[Filling] = [
             "changed" if _altered(old, new) else filling
             for old, new, filling in zip(self.words(), placed.words(), self.fillings, strict=True)
         ]
         fillings[at] = "filled"
-        return Board(placed.cells, tuple(fillings))
+        return CrosswordBoard(placed.cells, tuple(fillings))
 
     def placed(self) -> set[str]:
         """Returns the words that were placed and still stand, such as `h1. adapt`."""
         trios = zip(LABELS, self.words(), self.fillings, strict=True)
         return {f"{label}. {word.lower()}" for label, word, filling in trios if filling == "filled"}
 
-    def altered(self, after: "Board") -> list[str]:
+    def altered(self, after: "CrosswordBoard") -> list[str]:
         """Returns the labels of clues with a letter here that another board has otherwise."""
         pairs = zip(LABELS, self.words(), after.words(), strict=True)
         return [label for label, old, new in pairs if _altered(old, new)]

@@ -15,7 +15,7 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.answer_text import last_line
-from thoughtgraph.tasks.crossword_board import BLANK, LABELS, SIZE, Board
+from thoughtgraph.tasks.crossword_board import BLANK, LABELS, SIZE, CrosswordBoard
 from thoughtgraph.tree import Path, texts
 
 CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
@@ -119,16 +119,16 @@ def clues_of(problem: str) -> dict[str, str]:
     return {line[:2]: line[4:] for line in problem.split("\n")}
 
 
-def board_of(path: Path) -> Board:
+def board_of(path: Path) -> CrosswordBoard:
     """Returns the board after the words of a path."""
     return _placed(tuple(texts(path)))
 
 
 @lru_cache(maxsize=10_000)
-def _placed(words: tuple[str, ...]) -> Board:
+def _placed(words: tuple[str, ...]) -> CrosswordBoard:
     """Returns the board after some words; a search asks again and again for the same beginnings."""
     if not words:
-        return Board()
+        return CrosswordBoard()
     label, _, word = words[-1].partition(". ")
     return _placed(words[:-1]).place(label, word)
 

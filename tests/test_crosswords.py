@@ -16,7 +16,7 @@ from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.prompts import load as prompt
-from thoughtgraph.tasks.crossword_board import LABELS, Board
+from thoughtgraph.tasks.crossword_board import LABELS, CrosswordBoard
 from thoughtgraph.tasks.crosswords import Crosswords, board_of, clues_of
 
 TASK = Crosswords()
@@ -76,7 +76,7 @@ def test_what_is_no_crossword_is_refused_in_one_line(text: str) -> None:
 
 
 def test_the_board_by_hand() -> None:
-    board = Board().place("h1", "adapt").place("v1", "award").place("h2", "worry")
+    board = CrosswordBoard().place("h1", "adapt").place("v1", "award").place("h2", "worry")
     assert board.answer() == "ADAPT WORRY A____ R____ D____"
     assert board.render(clues_of(PROBLEM)) == (
         "Current Board:\nADAPT\nWORRY\nA____\nR____\nD____\n\n"
@@ -159,7 +159,11 @@ def test_the_examples_in_the_prompts_are_crosswords_with_their_solutions() -> No
         for part in parts:
             problem, _, output = part.partition("\n\n")
             [answer] = TASK.ask(TASK.read(problem), "io", {}).read([output])
-            words = Board().words() if answer is None else board_of(path(*down(answer))).words()
+            words = (
+                CrosswordBoard().words()
+                if answer is None
+                else board_of(path(*down(answer))).words()
+            )
             assert all("_" not in word for word in words)
             if style == "cot":
                 assert [line[-5:] for line in output.split("\n")[1:11]] == list(words)

@@ -23,9 +23,9 @@ question were used and that the kind of answer fits the question's opening.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from thoughtgraph.tasks.scenes.conditions import (
+from thoughtgraph.tasks.scenes.constraints import (
     Combination,
-    Conditions,
+    Constraints,
     Meaning,
     QueriedValue,
     consistent,
@@ -111,7 +111,7 @@ def _check(sense: PlanMeaning, step: ExecutedStep, meaning: Meaning) -> None:
     for given in _one_of(step):
         if not sense.referents(given):
             raise PlanError("E_GROUND", _incomplete(sense, sense.described(given)))
-    if isinstance(meaning, Conditions):
+    if isinstance(meaning, Constraints):
         if not any(consistent(meaning, each) for each in sense.reading.descriptions):
             raise PlanError("E_GROUND", "no description in the question is like that")
     elif isinstance(meaning, QueriedValue) and not any(_asked(sense, meaning)):
@@ -127,7 +127,7 @@ def _asked(sense: PlanMeaning, about: QueriedValue) -> Iterator[bool]:
             yield _answers(about, Query(*description.shared))
 
 
-def _incomplete(sense: PlanMeaning, plan: Conditions) -> str:
+def _incomplete(sense: PlanMeaning, plan: Constraints) -> str:
     """Returns what of its description the plan has left out."""
     descriptions = [each for each in sense.reading.descriptions if consistent(plan, each)]
     if not descriptions:
@@ -188,7 +188,7 @@ def _both(
     return all(about and _answers(about, query) for about, query in zip(pair, queries, strict=True))
 
 
-def _missing(plan: Conditions, description: Description) -> int:
+def _missing(plan: Constraints, description: Description) -> int:
     # A relation left out says more than a word does: the nearest description is to be named.
     return len((missing_words(plan, description) or "").split()) + 2 * len(
         missing_relations(plan, description)

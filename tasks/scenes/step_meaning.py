@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from thoughtgraph.tasks.scenes.conditions import (
+from thoughtgraph.tasks.scenes.constraints import (
     Analogy,
     Combination,
-    Conditions,
+    Constraints,
     Meaning,
     QueriedValue,
     Referents,
@@ -96,7 +96,7 @@ class PlanMeaning:
                 return self.about(step)
         return Combination(step.tool, self.value_of(given[0]), self.value_of(given[1]))
 
-    def filtered(self, step: ExecutedStep, items: tuple[Given, ...], pool: Given) -> Conditions:
+    def filtered(self, step: ExecutedStep, items: tuple[Given, ...], pool: Given) -> Constraints:
         found = self.described(pool)
         words: list[PartGroup] = []
         references: list[QueriedValue] = []
@@ -117,11 +117,11 @@ class PlanMeaning:
             elif kind == "color" and self.style == "ptr":
                 words.append(PartGroup(color=word))
             elif word != ANY:
-                found = found.and_also(Conditions(words=frozenset([word])))
+                found = found.and_also(Constraints(words=frozenset([word])))
         groups = in_groups(words)
         if references:
             return found.and_also(_alike(references, groups))
-        return found.and_also(Conditions(groups=frozenset(groups)))
+        return found.and_also(Constraints(groups=frozenset(groups)))
 
     def repeated(self, step: ExecutedStep, constant: Given) -> QueriedValue | None:
         """Returns the value that a constant repeats, when the question does not say it."""
@@ -130,13 +130,13 @@ class PlanMeaning:
         at = self.earlier(constant)
         return None if at is None else self.value_of(Ref(at))
 
-    def related(self, relation: Given, given: Given) -> Conditions:
+    def related(self, relation: Given, given: Given) -> Constraints:
         to = self.referents(given)
         if isinstance(relation, Ref):
             between = self.meanings[relation.step]
             known = isinstance(between, RelationBetween)
-            return Conditions(like=frozenset([Analogy(between, to)] if known else []))  # type: ignore[arg-type]
-        return Conditions(links=frozenset([RelatedTo(relation_of(str(relation)) or "?", to)]))
+            return Constraints(like=frozenset([Analogy(between, to)] if known else []))  # type: ignore[arg-type]
+        return Constraints(links=frozenset([RelatedTo(relation_of(str(relation)) or "?", to)]))
 
     def about(self, step: ExecutedStep) -> QueriedValue:
         objects = [each for each in step.arguments if isinstance(each, Ref) and self.holds(each)]
@@ -145,11 +145,11 @@ class PlanMeaning:
         return QueriedValue(_ONE_VALUE[step.tool], names[0] if names else None, of)
 
     def holds(self, ref: Ref) -> bool:
-        return ref.step < 0 or isinstance(self.meanings[ref.step], Conditions)
+        return ref.step < 0 or isinstance(self.meanings[ref.step], Constraints)
 
-    def described(self, given: Given) -> Conditions:
+    def described(self, given: Given) -> Constraints:
         meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
-        return meaning if isinstance(meaning, Conditions) else Conditions()
+        return meaning if isinstance(meaning, Constraints) else Constraints()
 
     def value_of(self, given: Given) -> QueriedValue | None:
         meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
@@ -183,14 +183,14 @@ def constants(step: ExecutedStep) -> Iterator[str | int]:
                 yield each
 
 
-def _alike(references: list[QueriedValue], groups: list[PartGroup]) -> Conditions:
+def _alike(references: list[QueriedValue], groups: list[PartGroup]) -> Constraints:
     """Returns "the same … as": one value of a description, of the part that is named with it."""
     part = groups[0].part if groups else None
     plain = all(group == PartGroup(None, None, part) for group in groups)
     shared = [
         SameValueAs(each.kind, each.what, each.of) for each in references if each.what == part
     ]
-    found = Conditions(shared=frozenset(shared))
+    found = Constraints(shared=frozenset(shared))
     # Anything more than the one value is in no question of the templates: "?" matches nothing.
     whole = plain and len(groups) <= 1 and len(shared) == len(references) == 1
-    return found if whole else found.and_also(Conditions(words=frozenset("?")))
+    return found if whole else found.and_also(Constraints(words=frozenset("?")))

@@ -1,7 +1,7 @@
 """What a step of a plan says, in the terms of a question: descriptions, values asked, relations.
 
-A plan's objects are a conjunction of conditions, and so is a description in a question.
-`Conditions` gathers the former; `consistent` and `complete` hold it against the latter.
+A plan's objects are a conjunction of constraints, and so is a description in a question.
+`Constraints` gathers the former; `consistent` and `complete` hold it against the latter.
 """
 
 from dataclasses import dataclass, replace
@@ -44,8 +44,8 @@ class Analogy(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Conditions:
-    """The conditions that a plan has put together on objects."""
+class Constraints:
+    """The constraints that a plan has put together on objects."""
 
     category: str | None = None
     words: frozenset[str] = frozenset()
@@ -55,11 +55,11 @@ class Conditions:
     like: frozenset[Analogy] = frozenset()
     without: frozenset[Referents] = frozenset()
 
-    def and_also(self, other: "Conditions") -> "Conditions":
-        """Returns both sets of conditions together."""
+    def and_also(self, other: "Constraints") -> "Constraints":
+        """Returns both sets of constraints together."""
         # Two categories at once fit no description: "?" is a word that no question has.
         clash = None not in (self.category, other.category) and self.category != other.category
-        return Conditions(
+        return Constraints(
             "?" if clash else self.category or other.category,
             self.words | other.words,
             self.groups | other.groups,
@@ -69,12 +69,12 @@ class Conditions:
             self.without | other.without,
         )
 
-    def of_category(self, category: str) -> "Conditions":
-        """Returns the conditions with a category."""
-        return self.and_also(Conditions(category))
+    def of_category(self, category: str) -> "Constraints":
+        """Returns the constraints with a category."""
+        return self.and_also(Constraints(category))
 
-    def excluding(self, referents: Referents) -> "Conditions":
-        """Returns the conditions without an object, which may be any of the referents."""
+    def excluding(self, referents: Referents) -> "Constraints":
+        """Returns the constraints without an object, which may be any of the referents."""
         return replace(self, without=self.without | {referents})
 
 
@@ -94,10 +94,10 @@ class Combination(NamedTuple):
     second: QueriedValue | None
 
 
-Meaning = Conditions | QueriedValue | RelationBetween | Combination | None
+Meaning = Constraints | QueriedValue | RelationBetween | Combination | None
 
 
-def consistent(plan: Conditions, description: Description) -> bool:
+def consistent(plan: Constraints, description: Description) -> bool:
     """Whether everything a plan has put together is part of a question's description."""
     mention = description.mention
     return (
@@ -111,7 +111,7 @@ def consistent(plan: Conditions, description: Description) -> bool:
     )
 
 
-def complete(plan: Conditions, description: Description) -> bool:
+def complete(plan: Constraints, description: Description) -> bool:
     """Whether a plan has put together all of a question's description."""
     return (
         consistent(plan, description)
@@ -120,7 +120,7 @@ def complete(plan: Conditions, description: Description) -> bool:
     )
 
 
-def missing_words(plan: Conditions, description: Description) -> str | None:
+def missing_words(plan: Constraints, description: Description) -> str | None:
     """Returns the words of a description that the plan has not used; None when it used all."""
     mention = description.mention
     left = [mention.category] if mention.category and not plan.category else []
@@ -130,7 +130,7 @@ def missing_words(plan: Conditions, description: Description) -> str | None:
     return " ".join(left) or None
 
 
-def missing_relations(plan: Conditions, description: Description) -> list[str]:
+def missing_relations(plan: Constraints, description: Description) -> list[str]:
     """Returns the relations of a description that the plan has not used, in words."""
     ends = [
         f"{name!r} of another description"
