@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 
 from thoughtgraph import registry
+from thoughtgraph.cli import bench_options
 from thoughtgraph.cli.guard import Guard
 from thoughtgraph.cli.options import (
     Debug,
@@ -118,9 +119,7 @@ def solve(
     quiet: Quiet = False,
     resume: Resume = None,
     file: File = "",
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="With --file: the folder of the results.")
-    ] = "results",
+    out: bench_options.ResultsFolder = "results",
     debug: Debug = False,
 ) -> None:
     """Search for the answer to one problem and show the tree as it grows.
@@ -225,79 +224,26 @@ def models(debug: Debug = False) -> None:
 
 @app.command()
 def bench(
-    task: Annotated[
-        str, typer.Option(metavar="ID", help="What kind of problems, as of `solve`.")
-    ] = "",
-    suite: Annotated[
-        str,
-        typer.Option(
-            metavar="ID",
-            help="A table of a paper instead: tot-table2, tomt-table1, tr-table1, itot-table1, "
-            "fgdip-table1, …; --data is then a folder of data sets.",
-        ),
-    ] = "",
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="ID[,ID…]", help="How to search, several to compare. Default: as of `solve`."
-        ),
-    ] = "",
-    data: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE",
-            help="The problems: the task's public data set, or lines of JSON with `problem`, and "
-            "`gold` where the answer is known; or made:sum,count for made-up scene questions, "
-            "--sample of each type. Default: all puzzles of game24.",
-        ),
-    ] = "",
-    problems: Annotated[
-        str, typer.Option(metavar="A:B", help="Of these the A-th to the B-th, both included.")
-    ] = "",
-    sample: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Of these so many, drawn at random.")
-    ] = 0,
-    sample_seed: Annotated[int, typer.Option(min=0, help="Seed of --sample.")] = 0,
-    seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Search each problem so often, by other seeds.")
-    ] = 1,
+    task: bench_options.BenchTask = "",
+    suite: bench_options.SuiteId = "",
+    method: bench_options.MethodIds = "",
+    data: bench_options.Data = "",
+    problems: bench_options.Problems = "",
+    sample: bench_options.Sample = 0,
+    sample_seed: bench_options.SampleSeed = 0,
+    seeds: bench_options.Seeds = 1,
     model: Model = "",
     evaluator_model: Judge = "",
     oracle: Oracle = False,
     settings: Settings = None,
     limits: Limits = None,
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=A,B,…",
-            help="Compare values of a setting. May be repeated: every combination is tried.",
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Problems that are searched side by side.")
-    ] = 16,
-    out: Annotated[
-        str, typer.Option(metavar="DIR", help="Folder of the results; run again to go on.")
-    ] = "results",
-    shard: Annotated[
-        str,
-        typer.Option(metavar="K/N", help="Run the K-th of N parts, each in a process of its own."),
-    ] = "",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=VALUE",
-            help="Only problems of which the data says so, such as level=hard. May be repeated.",
-        ),
-    ] = None,
-    paragraphs: Annotated[
-        bool,
-        typer.Option("--paragraphs", help="Search the paragraphs that come with each question."),
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Search two problems and say what all would take."),
-    ] = False,
+    sweep: bench_options.Sweep = None,
+    concurrency: bench_options.Concurrency = 16,
+    out: bench_options.ResultsFolder = "results",
+    shard: bench_options.Shard = "",
+    where: bench_options.Where = None,
+    paragraphs: bench_options.Paragraphs = False,
+    dry_run: bench_options.DryRun = False,
     debug: Debug = False,
 ) -> None:
     """Search many problems and keep a line of JSON for each; run it again to go on.
@@ -341,16 +287,8 @@ def report(
             metavar="DIR", help="Write report.md, report.csv and report.html there as well."
         ),
     ] = "",
-    paper: Annotated[
-        bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")
-    ] = False,
-    by: Annotated[
-        str,
-        typer.Option(
-            metavar="FACT",
-            help="Divide tables by what the data says of a problem: level, type, subject, hop.",
-        ),
-    ] = "",
+    paper: bench_options.Paper = False,
+    by: bench_options.By = "",
     debug: Debug = False,
 ) -> None:
     """Compare results: scores with intervals, costs, and what is really better than what."""

@@ -1,0 +1,81 @@
+"""The options of `thoughtgraph bench`, with their help; those of `solve` are in `options`."""
+
+from typing import Annotated
+
+import typer
+
+BenchTask = Annotated[str, typer.Option(metavar="ID", help="What kind of problems, as of `solve`.")]
+SuiteId = Annotated[
+    str,
+    typer.Option(
+        metavar="ID",
+        help="A table of a paper instead: tot-table2, tomt-table1, tr-table1, itot-table1, "
+        "fgdip-table1, …; --data is then a folder of data sets.",
+    ),
+]
+MethodIds = Annotated[
+    str,
+    typer.Option(
+        metavar="ID[,ID…]", help="How to search, several to compare. Default: as of `solve`."
+    ),
+]
+Data = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE",
+        help="The problems: the task's public data set, or lines of JSON with `problem`, and "
+        "`gold` where the answer is known; or made:sum,count for made-up scene questions, "
+        "--sample of each type. Default: all puzzles of game24.",
+    ),
+]
+Problems = Annotated[
+    str, typer.Option(metavar="A:B", help="Of these the A-th to the B-th, both included.")
+]
+Sample = Annotated[int, typer.Option(min=0, metavar="N", help="Of these so many, drawn at random.")]
+SampleSeed = Annotated[int, typer.Option(min=0, help="Seed of --sample.")]
+Seeds = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Search each problem so often, by other seeds.")
+]
+Sweep = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=A,B,…",
+        help="Compare values of a setting. May be repeated: every combination is tried.",
+    ),
+]
+Concurrency = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Problems that are searched side by side.")
+]
+ResultsFolder = Annotated[
+    str,
+    typer.Option(metavar="DIR", help="Folder of the results of many problems; run again to go on."),
+]
+Shard = Annotated[
+    str,
+    typer.Option(metavar="K/N", help="Run the K-th of N parts, each in a process of its own."),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="Only problems of which the data says so, such as level=hard. May be repeated.",
+    ),
+]
+Paragraphs = Annotated[
+    bool,
+    typer.Option("--paragraphs", help="Search the paragraphs that come with each question."),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Search two problems and say what all would take."),
+]
+Paper = Annotated[
+    bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")
+]
+By = Annotated[
+    str,
+    typer.Option(
+        metavar="FACT",
+        help="Divide tables by what the data says of a problem: level, type, subject, hop.",
+    ),
+]
