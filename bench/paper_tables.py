@@ -119,7 +119,7 @@ def _calls(entry: Entry) -> list[float]:
 
 
 def _tokens(entry: Entry) -> list[float]:
-    return [each.prompt_tokens + each.completion_tokens for each in entry.spent]
+    return [each.tokens for each in entry.spent]
 
 
 FIGURES: Mapping[Figure, Callable[[Entry], list[float]]] = {

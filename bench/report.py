@@ -4,7 +4,6 @@ Rows that differ in task, method, model, oracle or any setting but the seed are 
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +27,11 @@ class Spent(NamedTuple):
     dollars: float
     """Not a number where a price is unknown."""
     seconds: float
+
+    @property
+    def tokens(self) -> float:
+        """Prompt and completion tokens."""
+        return self.prompt_tokens + self.completion_tokens
 
 
 @dataclass(frozen=True)
@@ -99,11 +103,7 @@ class Entry:
     @property
     def tokens(self) -> float:
         """Mean prompt and completion tokens a run."""
-        return mean([each.prompt_tokens + each.completion_tokens for each in self.spent])
-
-    def ends(self) -> Counter[str]:
-        """Returns how often runs ended for which reason."""
-        return Counter(row["stop_reason"] for row in self.rows)
+        return mean([each.tokens for each in self.spent])
 
     def unread(self) -> float:
         """Returns how many outputs of the model a run could not be read, on average."""

@@ -73,7 +73,7 @@ def _plot(table: Sequence[Entry]) -> str:
         return ""
     told = "Score against tokens a problem, with 95 % intervals"
     parts = [_image(told, lambda axes: score_against_tokens(axes, scored))]
-    most = max(each.prompt_tokens + each.completion_tokens for e in scored for each in e.spent)
+    most = max(each.tokens for e in scored for each in e.spent)
     budgets = [most / SPAN ** (1 - at / POINTS) for at in range(POINTS + 1)]
     if curves := {entry.name: points for entry in scored if (points := _curve(entry, budgets))}:
         told = "What each method would have reached with fewer tokens"
@@ -103,12 +103,7 @@ def budget_curves(axes: Any, curves: Mapping[str, Sequence[tuple[float, float]]]
     """Draws score over tokens, a line a method."""
     for name, points in curves.items():
         axes.step(*zip(*points, strict=True), where="post", label=name)
-    axes.set_xscale("log")
-    axes.set_xlabel("tokens a problem, at most")
-    axes.set_ylabel("score")
-    axes.set_ylim(-0.02, 1.02)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+    _label(axes, "tokens a problem, at most")
 
 
 def score_against_tokens(axes: Any, table: Sequence[Entry]) -> None:
@@ -117,8 +112,12 @@ def score_against_tokens(axes: Any, table: Sequence[Entry]) -> None:
         low, high = entry.interval
         bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
         axes.errorbar(entry.tokens, entry.score, yerr=bars, fmt="o", capsize=3, label=entry.name)
+    _label(axes, "tokens a problem")
+
+
+def _label(axes: Any, tokens: str) -> None:
     axes.set_xscale("log")
-    axes.set_xlabel("tokens a problem")
+    axes.set_xlabel(tokens)
     axes.set_ylabel("score")
     axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.3)

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ class Trial:
     record: Record
     seed: int
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What makes it the same trial in another run of the benchmark."""
         known = {**asdict(self.setup), "given": None, "seed": self.seed}
@@ -137,11 +138,14 @@ class _Failures:
     """Ends a benchmark whose every problem fails, such as for a model that is not there."""
 
     def __init__(self) -> None:
-        self._in_a_row = 0
+        self._solved = False
+        self._failures = 0
 
     def note(self, error: str) -> None:
-        self._in_a_row = self._in_a_row + 1 if error and self._in_a_row >= 0 else -1
-        if self._in_a_row >= HOPELESS:
+        if not error:
+            self._solved = True
+        self._failures += bool(error)
+        if self._failures >= HOPELESS and not self._solved:
             raise ThoughtgraphError(error)
 
 

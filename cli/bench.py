@@ -95,7 +95,7 @@ def bench(options: BenchOptions) -> int:
     wanted = trials([batch.begin(SAMPLED) for batch in mine] if options.dry_run else mine)
     try:
         shown.start(folder.rows(), trials(mine))
-        with shown:
+        with shown.live():
             made = run(
                 wanted,
                 folder,

@@ -2,9 +2,9 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -72,23 +72,15 @@ class Board:
     _told: float = 0.0
     _live: Live | None = None
 
-    def __enter__(self) -> Self:
-        """Begins to draw, where the terminal can."""
+    @contextmanager
+    def live(self) -> Iterator[None]:
+        """Draws while it is entered, where the terminal can."""
         self._began = self._told = time.monotonic()
-        if self.console.is_terminal and not self.console.is_dumb_terminal:
-            self._live = Live(get_renderable=self._drawn, console=self.console, transient=True)
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Stops drawing."""
-        if self._live is not None:
-            self._live.stop()
+        if self.console.is_dumb_terminal or not self.console.is_terminal:
+            yield
+            return
+        with Live(get_renderable=self._drawn, console=self.console, transient=True) as self._live:
+            yield
 
     def start(self, rows: Iterator[Row], wanted: Iterator[Trial]) -> None:
         """Counts what was finished before.

@@ -14,6 +14,7 @@ from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
+from thoughtgraph.context import assignment
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.task import Checks
@@ -73,7 +74,7 @@ def batches(options: BenchOptions) -> list[Batch]:
         sample=options.sample,
         seeds=options.seeds,
         paragraphs=options.paragraphs,
-        where=_facts(options.where),
+        where=dict(assignment(pair, "--where") for pair in options.where),
     )
     given = {**given_settings(options.settings), **limit_settings(options.limits)}
     setups = [
@@ -217,13 +218,3 @@ def parse_shard(written: str) -> tuple[int, int]:
     if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
         raise InputError(f"--shard {written!r} is no part; write 1/4 for the first of four")
     return int(part), int(of)
-
-
-def _facts(pairs: Sequence[str]) -> dict[str, str]:
-    facts: dict[str, str] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise InputError(f"--where {pair!r} is not NAME=VALUE; write such as level=5")
-        facts[name] = value
-    return facts

@@ -109,7 +109,7 @@ def check_task(task: object) -> Task:
         wanted = ", ".join(_signatures_missing(task, [Task]))
         raise InputError(
             f"{type(task).__name__} is no task, it needs {wanted} (thoughtgraph.task.Task); "
-            "ARCHITECTURE.md shows a whole one"
+            "docs/tasks.md shows a whole one"
         )
     return task
 

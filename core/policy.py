@@ -96,7 +96,7 @@ class Policy:
 
     @classmethod
     def from_environment(cls) -> "Policy":
-        """Returns the policy that the operator's variables say; see README, Serving.
+        """Returns the policy that the operator's variables say; see docs/serving.md.
 
         Raises:
             InputError: One of them cannot be read.

@@ -1,6 +1,7 @@
 """One problem from synchronous code: build, run, wait."""
 
 from collections.abc import Sequence
+from concurrent.futures import wait
 from typing import Any
 
 from anyio.from_thread import start_blocking_portal
@@ -13,6 +14,8 @@ from thoughtgraph.results import Result
 from thoughtgraph.task import Task
 
 DEFAULT_TASK = "question"
+LONGEST_WAIT = 0.5
+"""Seconds after which a waiting thread looks for signals (ours)."""
 
 
 def solve(
@@ -61,8 +64,13 @@ def solve(
         tools=tools,
     )
     with start_blocking_portal() as portal:
-        result: Result = portal.call(_search, graph, problem, settings)
-    return result
+        running = portal.start_task_soon(_search, graph, problem, settings)
+        # A signal that comes just before a thread begins to wait does not wake it: Ctrl-C would do
+        # nothing until the search has ended.
+        while not wait([running], timeout=LONGEST_WAIT).done:
+            pass
+        result: Result = running.result()
+        return result
 
 
 async def _search(graph: Graph, problem: str, settings: dict[str, Any]) -> Result:

@@ -93,6 +93,7 @@ async def test_what_became_of_answers_and_of_unreadable_actions_is_told():
     assert "accept    5: Italy (accepted by the answer evaluator)" in told
 
 
+@pytest.mark.ci
 async def test_the_way_that_is_shown_led_to_the_answer_though_other_ways_gave_the_same():
     ambiguous, rejected = 0, 0
     for method in ("itot_a_star", "itot_d_star_lite", "itot_dfs", "fgdip"):

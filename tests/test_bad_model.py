@@ -11,6 +11,7 @@ import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
+from support.pools import few
 
 import thoughtgraph as tg
 from thoughtgraph import registry
@@ -123,7 +124,7 @@ SHORT_ONES = {
 }
 
 
-@pytest.mark.parametrize("method", SHORT_ONES)
+@pytest.mark.parametrize("method", few(SHORT_ONES, 2))
 @pytest.mark.parametrize(
     "pump", ["\\boxed{", "\n", "obj1 = f(1)\n", "4 + 9 = 13 (left: 10 13 13)\n"]
 )
@@ -199,7 +200,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", few(METHODS, 2))
 @pytest.mark.parametrize("name", FAULTS)
 async def test_a_failing_endpoint_ends_the_run(server: FakeServer, method: str, name: str) -> None:
     fault, remedy = FAULTS[name]

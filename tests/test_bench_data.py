@@ -168,6 +168,7 @@ def test_what_is_no_line_with_a_problem_is_refused(tmp_path):
         load(registry.task("question"), file)
 
 
+@pytest.mark.ci
 def test_generated_puzzles_need_no_file():
     with pytest.raises(tg.InputError, match="--data"):
         generated(registry.task("gsm8k"))

@@ -142,6 +142,7 @@ def test_a_search_that_finds_nothing_exits_with_1(
     assert json.loads(target.read_text())["usage"]["requests"] == 3
 
 
+@pytest.mark.ci
 def test_an_endpoint_that_never_answered_is_an_error() -> None:
     with FakeServer(play, after(0, Fault(401))) as fake:
         done = run("solve", *SMALL, "--model", fake.specifier)
@@ -168,7 +169,13 @@ def test_an_endpoint_that_fails_later_leaves_its_tree(
 
 @pytest.mark.parametrize(
     ("method", "answers"),
-    [("tot_bfs", 1), ("tot_bfs", 4), ("tot_bfs", 9), ("tot_dfs", 2), ("tot_dfs", 5)],
+    [
+        *(("tot_bfs", 4), ("tot_dfs", 2)),
+        *(
+            pytest.param(*each, marks=pytest.mark.ci)
+            for each in (("tot_bfs", 1), ("tot_bfs", 9), ("tot_dfs", 5))
+        ),
+    ],
 )
 def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
     monkeypatch: pytest.MonkeyPatch,
@@ -207,6 +214,7 @@ def test_a_run_whose_endpoint_failed_is_resumed_once_it_works_again(
         assert_one_line(err, again[2], "finished")
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(
     signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
 )
@@ -243,6 +251,7 @@ def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(
         assert_one_line(err, again[-1], "finished")
 
 
+@pytest.mark.ci
 def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
     code, shown = in_terminal(["solve", *SMALL, "--model", server.specifier], COLUMNS="80")
     assert code == 0
@@ -507,6 +516,7 @@ def test_the_methods_of_a_task_are_those_that_take_it(
     assert "tasks (in Python, with oracle=a function): strategyqa, hotpotqa, fever" in out
 
 
+@pytest.mark.ci
 def test_an_answer_that_begins_with_no_is_not_shown_as_missing() -> None:
     with FakeServer(lambda seen: "The answer is no one at all") as fake:
         arguments = ["solve", "Did anybody?", "--method", "io", "--model", fake.specifier]
@@ -638,6 +648,7 @@ def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain(
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.ci
 def test_every_public_name_can_be_imported() -> None:
     import_all = "from thoughtgraph import *; build, ChatPort, Rates, Retry, runnable"
     done: Any = subprocess.run([sys.executable, "-c", import_all], capture_output=True)

@@ -1,5 +1,7 @@
-"""A user's own task: ARCHITECTURE's examples run, from Python and by the command; mistakes in them
-are answered with what to write."""
+"""A user's own task: the examples of docs/tasks.md run, from Python and by the command.
+
+Mistakes in them are answered with what to write.
+"""
 
 import json
 import re
@@ -16,8 +18,8 @@ import thoughtgraph as tg
 from thoughtgraph.cli.app import main
 from thoughtgraph.task import extras
 
-ARCHITECTURE = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", ARCHITECTURE, re.M | re.S)
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "tasks.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", DOCUMENT, re.M | re.S)
 SOURCE = re.sub(r"^graph = .*\n", "", "\n".join(BLOCKS), flags=re.M)
 POEM = ("Waves come", "Waves go", "The sea stays")
 

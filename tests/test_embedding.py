@@ -167,6 +167,7 @@ class LongSpelling(Spelling):
         return {**super().published(method), "steps": len(LONG)}
 
 
+@pytest.mark.ci
 async def test_fifty_runs_at_once_do_not_see_each_other() -> None:
     words = [f"{a}{b}ab" for a in "cdefgh" for b in "cdefghijk"][:50]
     graph = spelling_graph(delay=0.001)

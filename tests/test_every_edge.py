@@ -58,6 +58,7 @@ async def walked(graph: Graph, context: dict[str, Any], problem: str = "a") -> s
     return {(here, there) for a, b in pairwise(steps) for here in a for there in b}
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("method", SEARCHES)
 async def test_every_arrow_is_taken_and_no_other(method: str) -> None:
     model, oracle = ScriptedChat(reply=unreadable), method == "reflexion"
@@ -99,6 +100,7 @@ async def test_a_round_of_parallel_growth_begins_at_select() -> None:
 PLANS = [*LIMITS, {"branches": 1}, {"branches": 3}, {"branches": 2, "speculate": 1}]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("method", ["tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block"])
 async def test_every_arrow_of_a_search_over_plans_is_taken_and_no_other(method: str) -> None:
     model = ScriptedChat(reply=unreadable)

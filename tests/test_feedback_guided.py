@@ -372,6 +372,7 @@ async def test_p48_one_child_and_no_judges_is_react(seeds: range) -> None:
         assert guided["answer"] == single["answer"]
 
 
+@pytest.mark.ci
 async def test_p4_interrupted_anywhere_it_ends_the_same() -> None:
     for seed in range(3):
         context: dict[str, Any] = {"limit_requests": 25}

@@ -15,6 +15,7 @@ async def test_a_thought_costs_the_same_in_a_tree_three_times_as_large(label: st
     assert large.size / large.thoughts < 1.1 * small.size / small.thoughts
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(("label", "most"), [("tot_bfs", 3_000), ("tot_dfs", 8_000)])
 async def test_a_thought_of_250_bytes_takes_eight_kilobytes_at_most(label: str, most: int) -> None:
     grown = await grown_in_sqlite(GROWTHS[label], 300)

@@ -94,6 +94,7 @@ def test_a_layout_fits_and_accounts_for_every_thought(tree: Tree, height: int, r
         assert set(shown) == set(tree)
 
 
+@pytest.mark.ci
 @given(trees(), st.sampled_from([(80, 24), (40, 10), (20, 6), (200, 60)]))
 def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
     tree: Tree, size: tuple[int, int]

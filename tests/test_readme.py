@@ -11,6 +11,7 @@ The convention for README.md, ARCHITECTURE.md, CONTRIBUTING.md and the pages of 
 * ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` names a command and options there
   are, methods and tasks of the registry; every `--group` and extra is in pyproject.toml.
 * Relative links lead to files.
+* A paragraph has at most 90 words: figures go into tables, and what is long is two thoughts.
 """
 
 import ast
@@ -33,7 +34,7 @@ from thoughtgraph import registry
 from thoughtgraph.cli.app import app
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+NAMES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
 DOCUMENTS = [ROOT / name for name in NAMES if (ROOT / name).exists()]
 DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
 SHELLS = ("sh", "bash", "console", "shell")
@@ -177,6 +178,23 @@ def test_relative_links_lead_to_files(document: Path) -> None:
         assert (document.parent / target).exists(), target
 
 
+def paragraphs(document: Path) -> Iterator[str]:
+    """Paragraphs and items of lists; no headings, tables and code."""
+    text = _FENCE.sub("", document.read_text(encoding="utf-8"))
+    for part in re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", text):
+        lines = [line for line in part.splitlines() if not line.startswith(("|", "#"))]
+        yield " ".join(lines)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_paragraphs_are_short(document: Path) -> None:
+    long = [(len(p.split()), p[:60]) for p in paragraphs(document) if len(p.split()) > LONGEST]
+    assert not long
+
+
+LONGEST = 90
+"""Words of a paragraph."""
+
 SAMPLE = """
 ```python
 import thoughtgraph as tg
@@ -222,13 +240,13 @@ def test_the_convention_finds_wrong_commands(tmp_path: Path) -> None:
     assert found == [[], ["solv"], ["--metod", "game25"]]
 
 
-def test_every_variable_that_is_read_is_in_the_readme() -> None:
+def test_every_variable_that_is_read_is_documented() -> None:
     packages = ("core", "cli", "tools", "tasks", "nodes", "graphs", "bench")
     code = "".join(file.read_text() for name in packages for file in (ROOT / name).rglob("*.py"))
     read = set(re.findall(r"(?:THOUGHTGRAPH|OPENAI)_[A-Z_]+[A-Z]", code)) - FOREIGN
-    table = (ROOT / "README.md").read_text()
+    told = "".join((ROOT / "docs" / name).read_text() for name in ("command.md", "serving.md"))
     assert read
-    assert [name for name in sorted(read) if f"`{name}`" not in table] == []
+    assert [name for name in sorted(read) if f"`{name}`" not in told] == []
 
 
 FOREIGN = {"OPENAI_CUSTOM_HEADERS", "OPENAI_API_BASE"}

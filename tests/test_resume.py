@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
+from support.pools import few
 
 from thoughtgraph.cli import app
 
@@ -116,7 +117,7 @@ def run_id(out: str) -> str:
 
 
 @pytest.mark.parametrize("low", [1, 4, 7])
-@pytest.mark.parametrize("method", CASES)
+@pytest.mark.parametrize("method", few(CASES, 1))
 def test_a_raised_limit_gives_the_run_that_had_it_from_the_start(
     command: Any, tmp_path: Path, method: str, low: int
 ) -> None:
@@ -171,6 +172,7 @@ def test_every_limit_can_be_raised(command: Any, tmp_path: Path, low: str, high:
     assert untimed(other) == untimed(one)
 
 
+@pytest.mark.ci
 def test_a_run_that_time_ended_goes_on_with_more_of_it(command: Any, tmp_path: Path) -> None:
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     with FakeServer(play) as whole:

@@ -396,6 +396,7 @@ async def test_in_parallel_a_step_is_not_shown_the_analysis_that_it_ran_beside()
     assert "rollbacks leave finished paths alone" in told
 
 
+@pytest.mark.ci
 async def test_the_published_limits_seldom_change_the_first_solution() -> None:
     """Which rollbacks U admits and which solutions are the first K depends on the order."""
     corrected = alike = unlike_chain = 0

@@ -65,6 +65,7 @@ def built(task: Any, reply: Any, delay: float = 0.0, saver: Any = None) -> Any:
     return tg.build("itot_a_star", task=task, model=model, checkpointer=saver)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("end", ["answered", "failed", "cancelled", "abandoned"])
 async def test_nothing_of_a_run_outlives_it(end: str, made: "weakref.WeakSet[Scratch]") -> None:
     task = Opened()

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import pytest
 from support.fake_server import FakeServer
 from support.players import add_up
+from support.pools import few
 
 from thoughtgraph.cli.app import main
 
@@ -147,7 +148,7 @@ TYPED = {
 }
 
 
-@pytest.mark.parametrize("kind", TYPED)
+@pytest.mark.parametrize("kind", few(TYPED, 4))
 def test_a_mistake_is_answered_before_what_takes_seconds_to_import(kind: str) -> None:
     words, told = TYPED[kind]
     done = loading(*words)
@@ -156,7 +157,7 @@ def test_a_mistake_is_answered_before_what_takes_seconds_to_import(kind: str) ->
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("tot_bfs",), ("react", "--task", "fever"), ("--task", "ptr")]
+    "words", few([("tot_bfs",), (), ("react", "--task", "fever"), ("--task", "ptr")], 1)
 )
 def test_what_methods_take_is_told_before_what_takes_seconds_to_import(
     words: tuple[str, ...],

@@ -107,6 +107,7 @@ raise SystemExit(f"loaded {heavy}" if heavy else 0)
 """
 
 
+@pytest.mark.ci
 def test_loading_the_graphs_needs_no_model_key_or_network(tmp_path: Path) -> None:
     unset = ("OPENAI_API_KEY", "THOUGHTGRAPH_MODEL", "THOUGHTGRAPH_API_KEY")
     env = {k: v for k, v in os.environ.items() if k not in unset}

@@ -77,7 +77,14 @@ def test_names_are_told_apart_and_figures_too(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    "name", ["settled_votes", "plan_searches", "plan_checks", "checkpoints", "port"]
+    "name",
+    [
+        "plan_checks",
+        *(
+            pytest.param(name, marks=pytest.mark.ci)
+            for name in ("settled_votes", "plan_searches", "checkpoints", "port")
+        ),
+    ],
 )
 def test_a_measurement_gives_every_figure_that_it_lists(
     monkeypatch: pytest.MonkeyPatch, name: str

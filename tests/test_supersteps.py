@@ -104,6 +104,7 @@ def test_only_our_own_limit_ends_a_long_search(way: str) -> None:
     assert done.stdout.split() == [str(steps), "step_limit"], done.stderr[-2000:]
 
 
+@pytest.mark.ci
 def test_the_command_searches_on(tmp_path: Path) -> None:
     target = tmp_path / "result.json"
     with FakeServer(lambda seen: "and so on") as fake:

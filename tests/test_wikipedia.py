@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import wikipedia as package
+from support.pools import few
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
@@ -74,7 +75,7 @@ async def test_a_page_is_found_with_two_requests(proxy, kept):
     assert len(proxy.seen) == 2
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind", few(FAULTS, 2))
 async def test_a_lasting_fault_is_told_within_the_deadline(kind, proxy, kept):
     fault, told = FAULTS[kind]
     proxy.fail(fault)

@@ -61,6 +61,7 @@ def expressions() -> list[Expression]:
     """
     trees = dict(modules())
     used = {module: _uses(tree) for module, tree in trees.items()}
+    imported = {module: set(_imports(tree)) for module, tree in trees.items()}
     found = []
     for module, tree in trees.items():
         for call, names, scope in _calls(tree):
@@ -69,7 +70,7 @@ def expressions() -> list[Expression]:
             method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
             ways = {method} - {"compile"}
             for name in names:
-                others = [each for each, tree in trees.items() if _imports(tree, module, name)]
+                others = [each for each in trees if (module, name) in imported[each]]
                 ways |= {way for each in (module, *others) for way in used[each].get(name, ())}
             anchored = frozenset(ways) if ways <= {"match", "fullmatch"} else frozenset[str]()
             found.append(Expression(f"{module}:{call.lineno}", pattern, anchored))
@@ -97,13 +98,11 @@ def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, list[str], ast.Function
         yield node, names, at
 
 
-def _imports(tree: ast.Module, module: str, name: str) -> bool:
-    return any(
-        isinstance(node, ast.ImportFrom)
-        and node.module == module
-        and name in (each.name for each in node.names)
-        for node in ast.walk(tree)
-    )
+def _imports(tree: ast.Module) -> Iterator[tuple[str | None, str]]:
+    """Yields each module and name of it that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.module, each.name) for each in node.names)
 
 
 def _uses(tree: ast.Module) -> dict[str, set[str]]:

@@ -1,5 +1,8 @@
 """How many random instances a property is tried on: a few always, more in CI, thousands by hand."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 POOLS = [
@@ -7,3 +10,11 @@ POOLS = [
     pytest.param(range(100), id="100", marks=pytest.mark.ci),
     pytest.param(range(2_000), id="2000", marks=pytest.mark.slow),
 ]
+
+
+def few(cases: Iterable[Any], count: int) -> list[Any]:
+    """Cases of a test, the first ones always tried, the others in CI."""
+    marks = pytest.mark.ci
+    return [
+        case if at < count else pytest.param(case, marks=marks) for at, case in enumerate(cases)
+    ]
