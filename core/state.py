@@ -150,19 +150,6 @@ class RollbackState(SearchState, total=False):
     """Ids of the thoughts that end a path, in the order of their creation; at most K."""
 
 
-class QueueState(SearchState, total=False):
-    """The state of a search in the order of priorities, by tool calls.
-
-    `frontier` are the thoughts under expansion, `generation` their new children, and `step` counts
-    the rounds.
-    """
-
-    queue: list[str]
-    """Ids of the open thoughts (the paper's O), each once; `priority` orders them."""
-    expanded: dict[str, int]
-    """How often each thought was expanded."""
-
-
 class TrajectoryState(SearchState, total=False):
     """The state of a method that follows one trajectory, perhaps again and again.
 

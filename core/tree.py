@@ -108,6 +108,8 @@ class Thought(TypedDict, total=False):
     """Accumulated cost g, for methods with a cost."""
     priority: float
     """Priority f, for methods with an order; smaller is sooner."""
+    expansions: int
+    """How often it was expanded, for methods that may do so again."""
     score: float
     """The generator's own confidence, where the task asks for one."""
     visit: int

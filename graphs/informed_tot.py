@@ -46,15 +46,20 @@ from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.informed.estimate import estimate
 from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
-from thoughtgraph.nodes.informed.queue import pop_next, register_children, returned_thoughts
+from thoughtgraph.nodes.informed.queue import (
+    pop_next,
+    register_children,
+    returned_thoughts,
+    times_expanded,
+)
 from thoughtgraph.nodes.judge import judgement_sends
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
-from thoughtgraph.state import QueueState
-from thoughtgraph.tree import ROOT, Thought
+from thoughtgraph.state import SearchState
+from thoughtgraph.tree import Thought
 
 ORIGIN: Thought = {"cost": 0.0, "priority": 0.0}
 """g and f of the root."""
@@ -68,13 +73,13 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 def wire(rank: Rank, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `rank` is the order of the open set."""
 
-    async def judge(state: QueueState) -> list[Send] | Literal["propagate", "select"]:
+    async def judge(state: SearchState) -> list[Send] | Literal["propagate", "select"]:
         if rank.propagates and failures(state) and not state["stop_reason"]:
             return "propagate"
         return (judgement_sends(state) if rank.judges else []) or "select"
 
-    graph = MethodGraph(parts, state=QueueState)
-    graph.add_node("start", start(parts, origin=ORIGIN, queue=[ROOT], expanded={}))
+    graph = MethodGraph(parts, state=SearchState)
+    graph.add_node("start", start(parts, origin=ORIGIN))
     graph.add_node("select", pop_next(parts, rank))
     graph.add_node("generate", generate(parts, generator))
     graph.add_node("register", register_children)
@@ -103,23 +108,24 @@ def wire(rank: Rank, parts: Parts) -> MethodGraph:
     return graph
 
 
-async def expand(state: QueueState) -> list[Send] | Literal["select", "answer"]:
+async def expand(state: SearchState) -> list[Send] | Literal["select", "answer"]:
     """Routes to the expansions of this round; to the next round when nothing may be expanded."""
     if state["stop_reason"]:
         return "answer"
-    times = state["expanded"]
-    to_send = [SendArg(thought=key, expansion=times.get(key, 0)) for key in state["frontier"]]
-    return [Send("generate", sent) for sent in to_send] or "select"
+    return [
+        Send("generate", SendArg(thought=key, expansion=times_expanded(state, key)))
+        for key in state["frontier"]
+    ] or "select"
 
 
-async def carry_out(state: QueueState) -> list[Send] | Literal["settle", "select", "answer"]:
+async def carry_out(state: SearchState) -> list[Send] | Literal["settle", "select", "answer"]:
     """Routes to the tool calls of the new thoughts; to the next round when there are none."""
     if state["stop_reason"]:
         return "answer"
     return tool_sends(state) or ("settle" if state["generation"] else "select")
 
 
-async def value(state: QueueState) -> list[Send] | Literal["select"]:
+async def value(state: SearchState) -> list[Send] | Literal["select"]:
     """Routes to the valuations of the new thoughts."""
     return judgement_sends(state) or "select"
 

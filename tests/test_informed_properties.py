@@ -15,12 +15,15 @@ from support.informed import (
     built,
     cost,
     figures,
+    left,
     odds,
     pops,
     prepared,
     run,
     settings,
     states,
+    took_out,
+    waiting,
 )
 from support.letters import comparable
 from support.pools import POOLS
@@ -59,8 +62,8 @@ async def test_p35_p36_p39_p41_p42_p45_every_round(seeds: range, method: str) ->
         for (_, before), (names, after) in pairwise(trace):
             if "select" in names and after["step"] > before["step"]:
                 tree = after["tree"]
-                least = min([*before["queue"], *before["generation"]], key=order(tree))
-                assert least not in after["queue"], "P35: who is least is taken"
+                least = min([*waiting(before), *before["generation"]], key=order(tree))
+                assert least not in left(after), "P35: who is least is taken"
         taken = [key for batch in pops(trace) for key in batch]
         out = trace[-1][1]
         if method != D_STAR:
@@ -88,11 +91,11 @@ async def test_several_thoughts_a_round_keep_the_properties(seeds: range, method
         trace = await states(method, walker(seed, odds(seed)), **context)
         for (_, before), (names, after) in pairwise(trace):
             if "select" in names and after["step"] > before["step"]:
-                tree, entering = after["tree"], [*before["queue"], *before["generation"]]
+                tree, entering = after["tree"], [*waiting(before), *before["generation"]]
                 first = sorted(entering, key=order(tree))[:3]
                 ends = [tree[key]["status"] == "terminal" for key in first]
                 expected = first[: max(1, (*ends, True).index(True))]
-                taken = [key for key in entering if key not in after["queue"]]
+                taken = took_out(before, after)
                 assert sorted(taken) == sorted(expected)
                 grown = [key for key in expected if tree[key].get("note") != TOO_DEEP["note"]]
                 assert after["frontier"] == grown
@@ -181,8 +184,7 @@ def check_propagation(trace: Trace, amount: float) -> None:
         for key, thought in before["tree"].items():
             gained = cost(after["tree"][key]) - cost(thought)
             assert gained == pytest.approx(times.get(key, 0) * amount)
-        assert set(times) <= set(after["queue"])
-        assert len(after["queue"]) == len(set(after["queue"])), "a keyed set"
+        assert set(times) <= set(waiting(after))
 
 
 def check_records(before: Any, after: Any, amount: float, times: dict[str, int]) -> None:
@@ -239,8 +241,8 @@ async def test_p43_equal_values_search_by_cost(seeds: range) -> None:
         for (_, before), (names, after) in pairwise(trace):
             if "select" in names and after["step"] > before["step"]:
                 tree = after["tree"]
-                entering = [*before["queue"], *before["generation"]]
-                taken = [key for key in entering if key not in after["queue"]]
+                entering = [*waiting(before), *before["generation"]]
+                taken = took_out(before, after)
                 assert [cost(tree[k]) for k in taken] == [min(cost(tree[k]) for k in entering)]
 
 

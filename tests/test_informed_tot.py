@@ -17,6 +17,7 @@ from support.informed import (
     run,
     settings,
     states,
+    waiting,
 )
 from support.letters import HOSTILE, comparable, edges
 from support.scripted import Call, ScriptedChat, rng
@@ -83,7 +84,7 @@ async def test_the_worked_example_of_d_star_lite() -> None:
         {
             t["text"]: (t["cost"], t["priority"])
             for t in state["tree"].values()
-            if t["id"] in state["queue"] or t["id"] in state["frontier"]
+            if t["id"] in waiting(state)
         }
         for names, state in trace
         if "select" in names and state["step"] > 1
@@ -209,7 +210,7 @@ async def test_without_reexpansion_ancestors_get_dearer_only() -> None:
     trace = await states(D_STAR, reply, reexpand=False, rounds=8, n_generate=3)
     taken = [key for batch in pops(trace) for key in batch]
     assert len(taken) == len(set(taken))
-    assert "0" not in trace[-1][1]["queue"]
+    assert "0" not in waiting(trace[-1][1])
     assert trace[-1][1]["tree"]["0"]["cost"] > 0
 
 

@@ -9,7 +9,7 @@ from thoughtgraph.nodes.judge import verdicts_in
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.informed import ItotDStarLiteSettings
-from thoughtgraph.state import QueueState
+from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree
 
 
@@ -35,7 +35,7 @@ def settle(parts: Parts, rank: Rank) -> Node:
         rank: What counts as cost.
     """
 
-    async def node(state: QueueState) -> dict[str, Any]:
+    async def node(state: SearchState) -> dict[str, Any]:
         tree, verdicts = state["tree"], verdicts_in(state["tree"])
         costs = _step_costs(parts, state, rank)
         settled: Tree = {}
@@ -52,7 +52,7 @@ def settle(parts: Parts, rank: Rank) -> Node:
     return node
 
 
-def failures(state: QueueState) -> list[str]:
+def failures(state: SearchState) -> list[str]:
     """Returns the new thoughts whose tool call failed, in the order of the samples."""
     return [key for key in state["generation"] if state["tree"][key].get("failed")]
 
@@ -69,7 +69,7 @@ def propagate(parts: Parts, rank: Rank) -> Node:
         rank: What counts as cost.
     """
 
-    async def node(state: QueueState) -> dict[str, Any]:
+    async def node(state: SearchState) -> dict[str, Any]:
         settings, tree = ItotDStarLiteSettings.of(state["settings"]), state["tree"]
         steps = _step_costs(parts, state, rank)
         costs = {key: thought.get("cost", 0.0) for key, thought in tree.items()}
@@ -80,20 +80,20 @@ def propagate(parts: Parts, rank: Rank) -> Node:
             if tree[key].get("failed"):
                 raised[key] = _raise_ancestors(tree, costs, key, settings.failure_cost)
         times = Counter(each["thought"] for raises in raised.values() for each in raises)
-        reopened = [key for key in times if settings.reexpand and key not in state["queue"]]
         dearer = {key: _raised(settings, tree[key], costs[key], times[key]) for key in times}
-        for key in reopened:
-            dearer[key]["status"] = "open"
+        if settings.reexpand:
+            for thought in dearer.values():
+                thought["status"] = "open"
         children: Tree = {key: {"cost": costs[key]} for key in state["generation"]}
         last = max(tree, key=int)
         for key, raises in raised.items():
             children[key]["propagation"] = Propagation(last=last, raised=raises)
-        return {"tree": {**children, **dearer}, "queue": [*state["queue"], *reopened]}
+        return {"tree": {**children, **dearer}}
 
     return node
 
 
-def _step_costs(parts: Parts, state: QueueState, rank: Rank) -> dict[str, float]:
+def _step_costs(parts: Parts, state: SearchState, rank: Rank) -> dict[str, float]:
     """Returns what the last step to each new thought adds to g."""
     tree, extra = state["tree"], ItotDStarLiteSettings.of(state["settings"]).failure_cost
     new = {key: tree[key] for key in state["generation"]}

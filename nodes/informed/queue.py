@@ -14,7 +14,7 @@ from thoughtgraph.nodes.placement import place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.informed import ItotDfsSettings, ValuedSettings
-from thoughtgraph.state import QueueState, SearchState
+from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
@@ -30,29 +30,27 @@ def pop_next(parts: Parts, rank: Rank) -> Node:
         rank: The order of the open set.
     """
 
-    async def node(state: QueueState) -> dict[str, Any]:
+    async def node(state: SearchState) -> dict[str, Any]:
         entered = _entered(state, rank)
         tree = merge_thoughts(state["tree"], [entered])
-        queue = [*state["queue"], *entered]
         ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
-        update = {"tree": entered, "queue": queue, "generation": [], "usage": ended}
-        if reason := _stop_reason(state, entered, queue):
+        update = {"tree": entered, "generation": [], "usage": ended}
+        ordered = open_set(tree)
+        if reason := _stop_reason(state, entered, ordered):
             return {**update, "frontier": [], "stop_reason": reason}
-        ordered = sorted(queue, key=lambda key: by_priority(tree[key]))
         if tree[ordered[0]]["status"] == "terminal":
             return await _finished(parts, state, update, tree[ordered[0]])
         batch = ordered[: ItotDfsSettings.of(state["settings"]).width]
         taken = list(takewhile(lambda key: tree[key]["status"] != "terminal", batch))
         deep: Tree = {key: TOO_DEEP for key in taken if not _may_grow(state, tree[key])}
         # What may still be done is asked as if the round that ends here were counted already.
-        after = cast("QueueState", {**state, "usage": add_usage(state["usage"], ended)})
+        after = cast("SearchState", {**state, "usage": add_usage(state["usage"], ended)})
         growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
         if not growing and not deep:
             return {**update, "frontier": [], "stop_reason": limit_reason(after)}
         return {
             **update,
             "tree": merge_thoughts(entered, [deep]),
-            "queue": [key for key in queue if key not in deep and key not in growing],
             "frontier": growing,
             "step": state["step"] + 1,
         }
@@ -63,12 +61,23 @@ def pop_next(parts: Parts, rank: Rank) -> Node:
 TOO_DEEP: Thought = {"status": "pruned", "note": "too deep to be continued"}
 
 
+def open_set(tree: Tree) -> list[str]:
+    """Returns who may be next (the paper's O), the least f first.
+
+    It is read from the tree, so that what is written there counts: a thought that is expanded or
+    pruned is out, one that is open again is in.
+    """
+    entered = (key for key, thought in tree.items() if "priority" in thought)
+    waiting = [key for key in entered if tree[key]["status"] in ("open", "terminal")]
+    return sorted(waiting, key=lambda key: by_priority(tree[key]))
+
+
 def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
     """Orders open thoughts: least f, then the deepest, then the oldest (ties: ours)."""
     return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])
 
 
-async def register_children(state: QueueState) -> dict[str, Any]:
+async def register_children(state: SearchState) -> dict[str, Any]:
     """Turns samples into children: distinct ones that there are not yet.
 
     Two children are the same when thought and action are. What a thought's children are is not
@@ -77,19 +86,22 @@ async def register_children(state: QueueState) -> dict[str, Any]:
     expansions = state.get("expansions") or []
     distinct = [_distinct(state, expansion) for expansion in expansions]
     placed = place(state, distinct)
-    times = dict(state["expanded"])
-    for key in placed.parents:
-        times[key] = times.get(key, 0) + 1
+    again = {key: times_expanded(state, key) + 1 for key in placed.parents}
+    counted: Tree = {key: {"expansions": times} for key, times in again.items()}
     # An expansion without a new thought is no shortage: all its samples were there before.
     wanted = any(each["served"] and each["thoughts"] for each in distinct)
     cut = len(placed.parents) < len(state["frontier"]) or (wanted and not placed.new)
     return {
-        "tree": placed.tree,
+        "tree": merge_thoughts(placed.tree, [counted]),
         "generation": list(placed.new),
-        "expanded": times,
-        "usage": _counts(expansions, placed.new, [times[key] for key in placed.parents]),
+        "usage": _counts(expansions, placed.new, list(again.values())),
         "stop_reason": limit_reason(state) if cut else "",
     }
+
+
+def times_expanded(state: SearchState, key: str) -> int:
+    """Returns how often a thought was expanded."""
+    return state["tree"][key].get("expansions", 0)
 
 
 def returned_thoughts(state: SearchState) -> list[str]:
@@ -110,7 +122,7 @@ def returned_thoughts(state: SearchState) -> list[str]:
     return [thought["id"] for thought in ranked]
 
 
-def _entered(state: QueueState, rank: Rank) -> Tree:
+def _entered(state: SearchState, rank: Rank) -> Tree:
     """Returns the new thoughts that can enter the open set, with their f."""
     # A method without judges has no such setting, nor a use for its default.
     weight, entered = ValuedSettings.of(state["settings"]).value_weight, Tree()
@@ -124,7 +136,7 @@ def _entered(state: QueueState, rank: Rank) -> Tree:
     return entered
 
 
-def _stop_reason(state: QueueState, entered: Tree, queue: Sequence[str]) -> StopReason:
+def _stop_reason(state: SearchState, entered: Tree, queue: Sequence[str]) -> StopReason:
     if state["stop_reason"] or len(entered) < len(state["generation"]):
         return limit_reason(state)
     settings = ItotDfsSettings.of(state["settings"])
@@ -137,12 +149,11 @@ def _stop_reason(state: QueueState, entered: Tree, queue: Sequence[str]) -> Stop
 
 
 async def _finished(
-    parts: Parts, state: QueueState, update: dict[str, Any], end: Thought
+    parts: Parts, state: SearchState, update: dict[str, Any], end: Thought
 ) -> dict[str, Any]:
     """Ends the search in a terminal thought, or drops it because the oracle finds it wrong."""
     key, step = end["id"], state["step"] + 1
-    queue = [other for other in update["queue"] if other != key]
-    update = {**update, "queue": queue, "step": step}
+    update = {**update, "step": step}
     if not parts.oracle or await is_right(parts, state, end["answer"]):
         ended = {"rounds": step - state["usage"].get("rounds", 0)}
         reason = "verified" if parts.oracle else "finished"
@@ -151,7 +162,7 @@ async def _finished(
     return {**update, "tree": merge_thoughts(update["tree"], [{key: wrong}]), "frontier": []}
 
 
-def _may_grow(state: QueueState, thought: Thought) -> bool:
+def _may_grow(state: SearchState, thought: Thought) -> bool:
     """Returns whether a thought may have children: the literal `i > L` lets depth L have them."""
     settings, depth = ItotDfsSettings.of(state["settings"]), thought["depth"]
     if depth >= (settings.limit_depth or depth + 1):
@@ -159,12 +170,12 @@ def _may_grow(state: QueueState, thought: Thought) -> bool:
     return depth <= settings.max_depth - settings.strict_depth
 
 
-def _distinct(state: QueueState, expansion: Expansion) -> Expansion:
+def _distinct(state: SearchState, expansion: Expansion) -> Expansion:
     if not expansion["served"]:
         return expansion
     parent, kept = expansion["parent"], []
     seen = {_identity(child) for child in children_of(state["tree"], parent)}
-    times = state["expanded"].get(parent, 0)
+    times = times_expanded(state, parent)
     for at, thought in enumerate(expansion["thoughts"]):
         if (identity := _identity(thought)) not in seen:
             seen.add(identity)

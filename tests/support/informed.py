@@ -51,13 +51,29 @@ async def states(method: str, reply: Reply, walk: Walk | None = None, **context:
     return seen
 
 
+def waiting(state: Any) -> list[str]:
+    """The open set: thoughts that have an f and are neither expanded nor pruned."""
+    tree = state["tree"]
+    return [k for k in tree if "priority" in tree[k] and tree[k]["status"] in ("open", "terminal")]
+
+
+def left(after: Any) -> list[str]:
+    """The open set after a round has begun: without those under expansion."""
+    return [key for key in waiting(after) if key not in after["frontier"]]
+
+
+def took_out(before: Any, after: Any) -> list[str]:
+    """What a round took out of the open set."""
+    entering = [*waiting(before), *before["generation"]]
+    return [key for key in entering if key not in left(after)]
+
+
 def pops(trace: Trace) -> list[list[str]]:
     """The thoughts that each round took out of the open set."""
     taken = []
     for (_, before), (names, after) in pairwise(trace):
         if "select" in names and after["step"] > before["step"]:
-            entering = [*before["queue"], *before["generation"]]
-            taken.append([key for key in entering if key not in after["queue"]])
+            taken.append(took_out(before, after))
     return taken
 
 
