@@ -195,7 +195,7 @@ def root() -> Thought:
     return {"id": ROOT, "parent": None, "depth": 0, "text": "", "status": "open"}
 
 
-def noted(thought: Thought, note: str) -> str:
+def with_note(thought: Thought, note: str) -> str:
     """Returns a thought's note with another after it."""
     return f"{thought['note']}; {note}" if thought.get("note") else note
 

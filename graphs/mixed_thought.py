@@ -54,7 +54,7 @@ from thoughtgraph.state import PlanState
 
 
 def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
-    """Wires Algorithm 1; `portion` says how many steps one call of the generator writes."""
+    """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
     graph = MethodGraph(parts, state=PlanState)
     graph.add_node("start", start(parts, stack=Overwrite([FIRST_LEVEL])))
     graph.add_node("generate", generate(parts, next_steps(chunk_size)))

@@ -6,7 +6,7 @@ from typing import Any
 from thoughtgraph.nodes.rollback.paths import alpha, path_ids
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
-from thoughtgraph.tree import Rollback, Thought, Tree, noted
+from thoughtgraph.tree import Rollback, Thought, Tree, with_note
 
 BACK = "step {step} is bad: back to thought {to}"
 FINE = "no step was found to be bad"
@@ -28,7 +28,7 @@ async def decide(state: RollbackState) -> dict[str, Any]:
     for key in sorted(state.get("reports") or [], key=int):
         edge = _edge(state, key, into, chosen)
         if isinstance(edge, str):
-            notes[key] = Thought(note=noted(tree[key], edge))
+            notes[key] = Thought(note=with_note(tree[key], edge))
         else:
             chosen[key] = edge
             into[edge["to"]] += 1
@@ -40,7 +40,7 @@ async def rollback(state: RollbackState) -> dict[str, Any]:
     tree, chosen = state["tree"], state["chosen"]
     return {
         "tree": {
-            source: Thought(rollback=edge, note=noted(tree[source], BACK.format(**edge)))
+            source: Thought(rollback=edge, note=with_note(tree[source], BACK.format(**edge)))
             for source, edge in chosen.items()
         },
         "pending": [*state["pending"], *chosen],

@@ -17,7 +17,7 @@ from thoughtgraph.outcome import By, StopReason, Vote, vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
 from thoughtgraph.state import RollbackState, SearchState
-from thoughtgraph.tree import Thought, Tree, merge_thoughts, noted, path_to
+from thoughtgraph.tree import Thought, Tree, merge_thoughts, with_note, path_to
 
 RULES: Sequence[str] = get_args(Ensemble)
 FIRST = "first"
@@ -63,7 +63,7 @@ def ensemble(parts: Parts, end_reason: Callable[[RollbackState], StopReason]) ->
                 value=float(weight(rule, a, b)),
                 alpha=a,
                 beta=b,
-                note=noted(tree[key], f"alpha {a}, beta {b}"),
+                note=with_note(tree[key], f"alpha {a}, beta {b}"),
             )
             for key, (a, b) in votes.items()
         }
