@@ -17,7 +17,7 @@ from thoughtgraph.outcome import By, StopReason, Vote, vote
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
 from thoughtgraph.state import RollbackState, SearchState
-from thoughtgraph.tree import Thought, Tree, merge_thoughts, with_note, path_to
+from thoughtgraph.tree import Thought, Tree, merge_thoughts, path_to, with_note
 
 RULES: Sequence[str] = get_args(Ensemble)
 FIRST = "first"
