@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from thoughtgraph import registry
 from thoughtgraph.bench.result_files import Row, latest
 from thoughtgraph.bench.runner import Batch, Setup, Trial
 from thoughtgraph.bench.statistics import wilson
@@ -118,8 +119,10 @@ class Board:
         return table
 
     def forecast(self) -> Iterator[str]:
-        """Yields what all problems will take, by those that were searched."""
-        for name, size, tally in zip(self.names, self.sizes, self._tallies, strict=True):
+        """Yields what all problems will take, by the method's formula and by those searched."""
+        rows = zip(self.names, self.setups, self.sizes, self._tallies, strict=True)
+        for name, setup, size, tally in rows:
+            yield f"{name}: requests a problem: {registry.method(setup.method).requests}"
             if not tally.finished:
                 yield f"{name}: nothing was finished, so nothing can be said"
                 continue

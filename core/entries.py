@@ -19,6 +19,8 @@ class MethodEntry:
     """`module:NAME` in `graphs/` of the `thoughtgraph.method.Method`."""
     settings: str
     """`module:NAME` in `core/settings/` of its settings, which take no LangGraph."""
+    requests: str
+    """How many requests a problem takes, by the names of its settings."""
     asks_oracle: bool = False
     """Whether it asks an oracle if an answer is right, when it is given one."""
 
@@ -48,14 +50,29 @@ _FGDIP = "FGDIP (Yan et al. 2025)"
 METHODS = {
     entry.id: entry
     for entry in (
-        MethodEntry("io", "ask once for the answer", _TOT, "direct:IO", "direct:IoSettings"),
-        MethodEntry("cot", "think, then answer", _TOT, "direct:COT", "direct:CotSettings"),
+        MethodEntry(
+            "io",
+            "ask once for the answer",
+            _TOT,
+            "direct:IO",
+            "direct:IoSettings",
+            requests="1; its samples are one request",
+        ),
+        MethodEntry(
+            "cot",
+            "think, then answer",
+            _TOT,
+            "direct:COT",
+            "direct:CotSettings",
+            requests="1; its samples are one request",
+        ),
         MethodEntry(
             "cot_sc",
             "think k times, the majority answers",
             _TOT,
             "direct:COT_SC",
             "direct:CotScSettings",
+            requests="1; its samples are one request",
         ),
         MethodEntry(
             "refine",
@@ -63,13 +80,24 @@ METHODS = {
             _TOT,
             "refine:REFINE",
             "refine:RefineSettings",
+            requests="1 + refinements, and as many verdicts where no oracle gives them",
             asks_oracle=True,
         ),
         MethodEntry(
-            "tot_bfs", "breadth-first tree search", _TOT, "tot_bfs:TOT_BFS", "tot:TotBfsSettings"
+            "tot_bfs",
+            "breadth-first tree search",
+            _TOT,
+            "tot_bfs:TOT_BFS",
+            "tot:TotBfsSettings",
+            requests="1 + breadth * (steps - 1), and 1 a step (vote) or a new state (value)",
         ),
         MethodEntry(
-            "tot_dfs", "depth-first tree search", _TOT, "tot_dfs:TOT_DFS", "tot:TotDfsSettings"
+            "tot_dfs",
+            "depth-first tree search",
+            _TOT,
+            "tot_dfs:TOT_DFS",
+            "tot:TotDfsSettings",
+            requests="1 an expanded and 1 a visited state, at most max_records of these",
         ),
         MethodEntry(
             "tomt_one_stop",
@@ -77,6 +105,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_ONE_STOP",
             "mixed_thought:TomtOneStopSettings",
+            requests="1 a call, at most max_calls",
         ),
         MethodEntry(
             "tomt_tot",
@@ -84,6 +113,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_TOT",
             "mixed_thought:TomtTotSettings",
+            requests="1 a call, at most max_calls",
         ),
         MethodEntry(
             "tomt_os",
@@ -91,6 +121,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_OS",
             "mixed_thought:TomtOsSettings",
+            requests="1 a call, at most max_calls",
         ),
         MethodEntry(
             "tomt_block",
@@ -98,6 +129,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_BLOCK",
             "mixed_thought:TomtBlockSettings",
+            requests="1 a call, at most max_calls",
         ),
         MethodEntry(
             "rollback",
@@ -105,9 +137,15 @@ METHODS = {
             _TR,
             "thought_rollback:ROLLBACK",
             "rollback:RollbackSettings",
+            requests="1 a thought, 2 an analysed path (single_call: 1), at most limit_requests",
         ),
         MethodEntry(
-            "chain", "reason step by step, never back", _TR, "chain:CHAIN", "rollback:ChainSettings"
+            "chain",
+            "reason step by step, never back",
+            _TR,
+            "chain:CHAIN",
+            "rollback:ChainSettings",
+            requests="1 a step, at most steps",
         ),
         MethodEntry(
             "level_tot",
@@ -115,9 +153,15 @@ METHODS = {
             _TR,
             "level_tot:LEVEL_TOT",
             "rollback:LevelTotSettings",
+            requests="1 + n_generate a step, at most steps",
         ),
         MethodEntry(
-            "react", "think, act, observe, repeat", _REACT, "react:REACT", "acting:ReactSettings"
+            "react",
+            "think, act, observe, repeat",
+            _REACT,
+            "react:REACT",
+            "acting:ReactSettings",
+            requests="1 a step, at most max_steps",
         ),
         MethodEntry(
             "reflexion",
@@ -125,6 +169,7 @@ METHODS = {
             _REFLEXION,
             "reflexion:REFLEXION",
             "acting:ReflexionSettings",
+            requests="1 a step and 1 a lesson, at most trials * (max_steps + 1)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -133,6 +178,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_A_STAR",
             "informed:ValuedSettings",
+            requests="1 a round and 1 a new child, at most rounds * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -141,6 +187,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_D_STAR_LITE",
             "informed:ItotDStarLiteSettings",
+            requests="1 a round and 1 a new child, at most rounds * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -149,6 +196,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_BEST_FIRST",
             "informed:ValuedSettings",
+            requests="1 a round and 1 a new child, at most rounds * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -157,6 +205,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_DFS",
             "informed:ItotDfsSettings",
+            requests="1 a round, at most rounds",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -165,6 +214,7 @@ METHODS = {
             _FGDIP,
             "feedback_guided:FGDIP",
             "feedback:FgdipSettings",
+            requests="1 for the first entities, 2 a child, 1 an answer; at most limit_requests",
         ),
     )
 }

@@ -1,5 +1,6 @@
 """What a method is: one value in its file, an entry in the registry, settings without LangGraph."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,13 @@ def test_the_registry_names_the_method_and_its_settings(name: str) -> None:
     assert isinstance(method, Method) and method.id == name
     assert method.entry is registry.METHODS[name]
     assert method.settings is registry.settings(name)
+
+
+@pytest.mark.parametrize("name", registry.METHODS)
+def test_how_many_requests_a_method_makes_is_told_by_names_of_its_settings(name: str) -> None:
+    told = registry.METHODS[name].requests
+    names = set(re.findall(r"[a-z]+(?:_[a-z]+)+", told)) - {"single_call"}
+    assert told and names <= registry.settings(name).model_fields.keys()
 
 
 def test_every_file_of_a_method_exports_the_methods_that_the_registry_names_and_no_other() -> None:
