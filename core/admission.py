@@ -17,7 +17,7 @@ from thoughtgraph.task import Checks, Task, extras, lacking, members
 Oracle = Callable[[str], Awaitable[bool]]
 """Says whether an answer is right. A result that used one is labelled oracle."""
 
-CHOOSING = ("generate", "evaluate")
+CHOOSING = ("generate", "evaluate", "draw")
 """Settings that choose which capabilities a method needs."""
 DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
 """Of these the first that a task can be searched by, unless its entry names another (ours)."""

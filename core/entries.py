@@ -46,6 +46,7 @@ _ITOT = "Informed Tree of Thought (Mousavi et al. 2024)"
 _REACT = "ReAct (Yao et al. 2023)"
 _REFLEXION = "Reflexion (Shinn et al. 2023)"
 _FGDIP = "FGDIP (Yan et al. 2025)"
+_OURS = "ours; its stopping rule: Adaptive-Consistency (Aggarwal et al. 2023)"
 
 METHODS = {
     entry.id: entry
@@ -215,6 +216,15 @@ METHODS = {
             "feedback_guided:FGDIP",
             "feedback:FgdipSettings",
             requests="1 for the first entities, 2 a child, 1 an answer; at most limit_requests",
+        ),
+        MethodEntry(
+            "adaptive",
+            "draw samples until they agree, or one plan runs",
+            _OURS,
+            "adaptive:ADAPTIVE",
+            "adaptive:AdaptiveSettings",
+            requests="1 a batch; samples in all, fewer where they agree",
+            asks_oracle=True,
         ),
     )
 }

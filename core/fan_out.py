@@ -34,6 +34,8 @@ class SendArg(TypedDict, total=False):
     """Id of the thought to expand."""
     expansion: int
     """How often it was expanded before."""
+    samples: int
+    """How many samples are asked for, where the search decides it; absent: as its settings say."""
     ahead: bool
     """Whether it is expanded ahead of need: a failure then ends nothing, and what is needed asks
     again. Absent: it is needed."""

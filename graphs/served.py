@@ -1,7 +1,7 @@
 """Every method under a module-level name, for `langgraph.json` and the servers that read it.
 
 A run's context names its task, and of what the operator offers its model and its pages: the graphs
-obey the policy that the operator's variables say (README, Serving). Loading this file
+obey the policy that the operator's variables say (docs/serving.md). Loading this file
 builds the graphs and imports the tasks, so that a first run finds them ready; it loads no model,
 opens no socket and needs no key.
 """

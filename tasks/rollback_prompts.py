@@ -25,6 +25,8 @@ _HEAD = r"[ \t#*_>-]{0,10}(?:(?:the )?next )?step[ \t]{0,4}"
 _LABEL = re.compile(
     rf"\s{{0,10}}{_HEAD}(?:\d{{1,4}}[*_]{{0,3}}[.:)]|[*_]{{0,3}}:)[*_]{{0,3}}\s*", re.I
 )
+MARKS = ("<steps>", "</steps>")
+"""Between these a prompt shows the steps so far, and models repeat them."""
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """The labels of steps at the beginnings of lines."""
 _MARKER = re.compile(r"bad step (?:index(?:es)?|indices)[*_ \t]{0,4}:", re.I)
@@ -124,11 +126,14 @@ def single_step(text: str, number: int) -> str:
 
     A response is one step (appendix B.3), but models like to go on to the end, or repeat the steps
     that they were given: what comes before the step's own label or from a later one on is left out.
+    So are the marks between which a prompt shows the steps so far: a later prompt would show two.
 
     Args:
         text: The response.
         number: The step's number on its path, from 1.
     """
+    for mark in MARKS:
+        text = text.replace(mark, "")
     text = text.strip()
     marks = [(mark.start(), int(mark[1])) for mark in _LABELS.finditer(text)]
     repeats = bool(marks) and marks[0][0] == 0 and marks[0][1] < number

@@ -151,6 +151,8 @@ def test_scores_are_read(text: str, score: float | None) -> None:
         ("By Step 2: nothing.\nSo a step 3: b", 1, "By Step 2: nothing.\nSo a step 3: b"),
         ("Step 3. c", 3, "Step 3. c"),
         ("Next step 2: b\nNext step 3: c", 2, "Next step 2: b\n"),
+        ("<steps>\nStep 2. b\n</steps>", 2, "Step 2. b"),
+        ("<steps>\nStep 1. a\nStep 2. b\n</steps>\nDone.", 2, "Step 2. b\n\nDone."),
         ("", 1, ""),
     ],
 )

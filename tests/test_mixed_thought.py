@@ -16,7 +16,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
-from thoughtgraph.nodes.plans.search import draw_shots
+from thoughtgraph.nodes.plan_examples import draw_shots
 
 METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
 

@@ -1,4 +1,4 @@
-"""The settings of Tree-of-Mixed-Thought."""
+"""The settings of Tree-of-Mixed-Thought, and what every method over plans can be told."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -9,15 +9,9 @@ from thoughtgraph.planning import Plans
 from thoughtgraph.settings.base import SHOTS, Layout, Settings
 
 
-class TomtTotSettings(Settings):
-    """What `tomt_tot` can be told, and every method of this file."""
+class PlanSettings(Settings):
+    """What every method can be told whose thoughts are steps of a plan."""
 
-    max_calls: int = Field(
-        30, ge=1, le=10_000, description="T: calls of the generator (section 4.1: 30)."
-    )
-    branches: int = Field(
-        3, ge=1, le=100, description="b: calls per state (section 4.1: 3; tomt_block 5)."
-    )
     evaluator: Literal["paper", "grounded"] = Field(
         "paper",
         description="Accept steps that run with parameters that exist (section 3.3.4), or only "
@@ -36,13 +30,25 @@ class TomtTotSettings(Settings):
         description="The paper's tools alone, with the examples that make do with them, or also "
         "those that its questions need (ours).",
     )
-    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (appendix A.4: 4 of 20).")
     redraw: Literal["call", "question"] = Field(
         "call",
         description="Draw the examples for each call (section 3.3.3), or once a question, so that "
         "a server can reuse its work on the prompt; then temperature alone varies calls (ours).",
     )
     layout: Layout = "text"
+    max_steps: int = Field(32, ge=1, le=1000, description="Most steps of a plan (ours).")
+
+
+class TomtTotSettings(PlanSettings):
+    """What `tomt_tot` can be told, and every method of this file."""
+
+    max_calls: int = Field(
+        30, ge=1, le=10_000, description="T: calls of the generator (section 4.1: 30)."
+    )
+    branches: int = Field(
+        3, ge=1, le=100, description="b: calls per state (section 4.1: 3; tomt_block 5)."
+    )
+    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (appendix A.4: 4 of 20).")
     speculate: int = Field(
         0,
         ge=0,
@@ -51,7 +57,6 @@ class TomtTotSettings(Settings):
         "result is the same while no limit on requests, tokens, dollars or time is reached (ours: "
         "0, the paper's cost).",
     )
-    max_steps: int = Field(32, ge=1, le=1000, description="Most steps of a plan (ours).")
     temperature: float | None = Field(
         1.0, ge=0, le=2, description="Sampling temperature (section 4.1: 1)."
     )

@@ -1,6 +1,5 @@
 """Depth-first search over plans: asks for steps, runs them, descends or backtracks."""
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
@@ -14,6 +13,7 @@ from thoughtgraph.nodes.generate import one_thought_each
 from thoughtgraph.nodes.limits import expansions_allowed, thoughts_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.nodes.stack import rewritten
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
@@ -55,24 +55,6 @@ def next_steps(chunk_size: ChunkSize) -> ChooseGenerator:
         return one_thought_each(Question(question.prompt, question.read, 1), 1, chunk)
 
     return lambda settings: partial(generator, settings)
-
-
-def draw_shots(
-    settings: Mapping[str, Any], problem: str, thought: str, index: int, library: int
-) -> list[int]:
-    """Returns which examples a call shows: no one twice, drawn by seed, problem and call.
-
-    Args:
-        settings: The run's settings: `seed`, `shots`, and in `redraw` whether all calls of a
-            question show the same ones. They are looked up one by one: what is not looked up when
-            a prompt is made is refused as a setting that changes nothing.
-        thought: Id of the continued thought.
-        index: Which of its continuations the call writes.
-        library: How many examples there are.
-    """
-    call = (thought, index) if settings["redraw"] == "call" else ()
-    draws = random.Random(repr((settings["seed"], problem, *call)))
-    return draws.sample(range(library), min(settings["shots"], library))
 
 
 def generator_sends(state: PlanState) -> list[Send]:

@@ -29,6 +29,8 @@ LONGEST_QUESTION = 1_000
 """Letters of a question (ours)."""
 MALFORMED = frozenset({"E_SYNTAX", "E_STMT", "E_LIMIT"})
 """Faults of output that is no step at all."""
+ADAPTIVE = {"draw": "plans", "shots": 4, "temperature": 1.0, "max_completion_tokens": 400}
+"""What `adaptive` is told: as Tree-of-Mixed-Thought."""
 EXTENDED = frozenset(tools_of("extended")) - frozenset(tools_of("paper"))
 """Tools that the paper's list lacks."""
 
@@ -117,8 +119,8 @@ class Scenes:
         return json.dumps({"question": question, "type": kind, "scene": kept}, ensure_ascii=False)
 
     def published(self, method: str) -> Mapping[str, Any]:
-        """Returns the paper's values for this task: they are the methods' own defaults."""
-        return {}
+        """Returns ours of `adaptive`; the paper's values are the methods' own defaults."""
+        return ADAPTIVE if method == "adaptive" else {}
 
     def shots(self, problem: str, options: Options) -> int:
         """Returns the size of the library of the problem's type: 20, fewer with the paper's tools.

@@ -1,0 +1,76 @@
+"""Spend where it is undecided: ours, with the stopping rule of Aggarwal et al. 2023 (2305.11860).
+
+    spent <- 0; start <- the problem                                  start
+    while spent < n do
+        k <- the fewest samples that could settle the vote            draw
+        y_1, ..., y_k ~ p(. | problem, start), in one request         generate
+        spent <- spent + k                                            register
+        answers vote; a plan is run up to its first fault             register
+        if one is accepted then return it                             select -> answer
+        if P(leader beats runner-up | votes) > confidence then stop   select -> answer
+        start <- the plan that came furthest and was tried least      select
+    return argmax of the votes                                        answer
+
+Theirs is the rule: for the two most frequent answers, with v1 and v2 votes, the probability that
+the first is the more probable one, under a uniform prior a Beta(v1 + 1, v2 + 1). They ask for one
+sample at a time. Ours is the size of a batch, which pays for a prompt once: as many samples as
+settle the vote if all agree with the leader, never more. Four that agree are the fewest.
+
+A plan is accepted when it runs to its end and the evaluator refuses no step; its steps before a
+fault are kept and continued, where Tree-of-Mixed-Thought refuses the whole of what was written. An
+answer is accepted by an oracle alone. Nothing guarantees that what is accepted, or agreed on, is
+right: samples that share a mistake settle the vote on it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from langgraph.graph import END, START
+from langgraph.types import Send
+
+from thoughtgraph.entries import METHODS
+from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.nodes.adaptive.batches import candidates, next_batch, select, votes
+from thoughtgraph.nodes.adaptive.drawing import register, whole_answers, whole_plans
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.generate import generate
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.start import start
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings.adaptive import AdaptiveSettings
+from thoughtgraph.state import SearchState
+
+
+def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
+    """Returns how samples are generated."""
+    return whole_plans if AdaptiveSettings.of(settings).draw == "plans" else whole_answers
+
+
+def wire(parts: Parts) -> MethodGraph:
+    """Wires the loop of draws."""
+    graph = MethodGraph(parts)
+    graph.add_node("start", start(parts))
+    graph.add_node("generate", generate(parts, generator))
+    graph.add_node("register", register(parts))
+    graph.add_node("select", select(parts))
+    graph.add_node("answer", answer(parts, candidates, best=leader, tally=votes))
+    graph.add_edge(START, "start")
+    graph.add_conditional_edges("start", draw, ["generate", "answer"])
+    graph.add_edge("generate", "register")
+    graph.add_edge("register", "select")
+    graph.add_conditional_edges("select", draw, ["generate", "answer"])
+    graph.add_edge("answer", END)
+    return graph
+
+
+async def draw(state: SearchState) -> list[Send] | Literal["answer"]:
+    """Routes to the next batch, or to the answer when there is none to be drawn."""
+    return next_batch(state) or "answer"
+
+
+def leader(state: SearchState) -> list[str]:
+    """Returns the thought that answers, if any does."""
+    return state["frontier"]
+
+
+ADAPTIVE = Method(METHODS["adaptive"], AdaptiveSettings, generator, wire)

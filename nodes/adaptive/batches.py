@@ -1,0 +1,151 @@
+"""Samples in batches: how many could settle the vote, whether it is settled, who leads."""
+
+from collections import Counter
+from collections.abc import Mapping
+from math import comb
+from typing import Any, cast
+
+from langgraph.types import Send
+
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.nodes.check import is_right
+from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.tally import samples_of
+from thoughtgraph.outcome import StopReason, Vote
+from thoughtgraph.parts import Parts
+from thoughtgraph.settings import Settings
+from thoughtgraph.settings.adaptive import AdaptiveSettings
+from thoughtgraph.state import SearchState
+from thoughtgraph.tree import ROOT, Tree, path_to
+from thoughtgraph.usage import Usage, add_usage
+
+
+def sureness(first: int, second: int) -> float:
+    """Returns the probability that of two answers the first is the more probable one.
+
+    It is that of Beta(first + 1, second + 1) above 1/2, which is a sum of binomial coefficients.
+
+    Args:
+        first: Votes of the leader.
+        second: Votes of the runner-up.
+    """
+    drawn = first + second + 1
+    ways = sum(comb(drawn, at) for at in range(first + 1))
+    return float(ways / 2**drawn)
+
+
+def needed(votes: Mapping[str, int], confidence: float) -> int:
+    """Returns the fewest samples that settle a vote if all agree with its leader; 0: it is."""
+    first, second, *_ = [*sorted(votes.values(), reverse=True), 0, 0]
+    more = 0
+    while sureness(first + more, second) <= confidence:
+        more += 1
+    return more
+
+
+def next_batch(state: SearchState) -> list[Send]:
+    """Returns the draw of the next samples; nothing once the search has ended."""
+    if state["stop_reason"] or not requests_left(state):
+        return []
+    settings = AdaptiveSettings.of(state["settings"])
+    wanted = min(needed(_standing(state), settings.confidence), _left(state))
+    start = state["frontier"][0]
+    times = state["tree"][start].get("expansions", 0)
+    return [Send("generate", SendArg(thought=start, expansion=times, samples=wanted))]
+
+
+def select(parts: Parts) -> Node:
+    """Makes the node that ends the search, or says from where the next samples go on.
+
+    `frontier` is then the thought to go on from; at the end the leader, if any answer was given.
+    """
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        spent: Usage = {"rounds": 1}
+        if accepted := await _accepted(parts, state):
+            reason = "verified" if parts.oracle else "finished"
+            return {"frontier": [accepted], "stop_reason": reason, "usage": spent}
+        after = cast("SearchState", {**state, "usage": add_usage(state["usage"], spent)})
+        reason = state["stop_reason"] or _stop_reason(after)
+        frontier = _leader(state) if reason else [_furthest(state)]
+        votes, tree = _votes(state), state["tree"]
+        worth = {key: votes[tree[key]["answer"] or ""] for key in candidates(state)}
+        values: Tree = {key: {"value": float(given)} for key, given in worth.items()}
+        return {"tree": values, "frontier": frontier, "stop_reason": reason, "usage": spent}
+
+    return node
+
+
+def _stop_reason(state: SearchState) -> StopReason:
+    """Returns why no more samples are drawn; empty while they are."""
+    confidence = AdaptiveSettings.of(state["settings"]).confidence
+    if not _left(state) or not needed(_standing(state), confidence):
+        return "finished"
+    rounds = Settings.of(state["settings"]).limit_rounds
+    over = rounds is not None and state["usage"].get("rounds", 0) >= rounds
+    none_left = not requests_left(state) or not thoughts_left(state)
+    return limit_reason(state) if over or none_left else ""
+
+
+def _left(state: SearchState) -> int:
+    return AdaptiveSettings.of(state["settings"]).samples - len(state["generation"])
+
+
+def _votes(state: SearchState) -> Counter[str]:
+    """Returns how often each answer was given, in the order of their first occurrence."""
+    answers = (state["tree"][key].get("answer") for key in state["generation"])
+    return Counter(answer for answer in answers if answer is not None)
+
+
+def _standing(state: SearchState) -> Counter[str]:
+    """Returns the votes that may settle the search: under an oracle all answers were wrong."""
+    return Counter() if state["oracle"] else _votes(state)
+
+
+def _leader(state: SearchState) -> list[str]:
+    """Returns the first sample that gave the most frequent answer; nothing without an answer."""
+    votes, tree = _votes(state), state["tree"]
+    if not votes:
+        return []
+    most = max(votes, key=lambda answer: votes[answer])
+    return [next(key for key in candidates(state) if tree[key]["answer"] == most)]
+
+
+def candidates(state: SearchState) -> list[str]:
+    """Returns the samples that gave an answer, or should have, in order."""
+    return [key for key in state["generation"] if state["tree"][key]["status"] == "terminal"]
+
+
+def votes(state: SearchState, chosen: str) -> list[Vote]:
+    """Tells how the answers voted; nothing of plans, of which the first that runs answers."""
+    plans = AdaptiveSettings.of(state["settings"]).draw == "plans"
+    return [] if plans else samples_of(state, chosen)
+
+
+async def _accepted(parts: Parts, state: SearchState) -> str:
+    """Returns the sample that ends the search: a plan that ran, or what an oracle accepts."""
+    new = [key for key in candidates(state) if "value" not in state["tree"][key]]
+    if not parts.oracle:
+        plans = AdaptiveSettings.of(state["settings"]).draw == "plans"
+        return new[0] if plans and new else ""
+    known: dict[str | None, bool] = {}
+    for key in new:
+        answer = state["tree"][key]["answer"]
+        if answer not in known:
+            known[answer] = await is_right(parts, state, answer)
+        if known[answer]:
+            return key
+    return ""
+
+
+def _furthest(state: SearchState) -> str:
+    """Returns the start of the next samples: tried least, then furthest, then the oldest."""
+    tree = state["tree"]
+    begun = [key for key in state["generation"] if tree[key]["status"] in ("open", "expanded")]
+
+    def order(key: str) -> tuple[int, int, int]:
+        steps = sum(len(thought["text"].split("\n")) for thought in path_to(tree, key))
+        return tree[key].get("expansions", 0), -steps, int(key)
+
+    return min([ROOT, *begun], key=order)

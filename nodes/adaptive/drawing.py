@@ -1,0 +1,124 @@
+"""What a sample is: a whole answer, or a plan that is run up to its first fault."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thoughtgraph.fan_out import Expansion, NodeInput
+from thoughtgraph.method import ThoughtQuestion
+from thoughtgraph.nodes.generate import direct_answer, one_thought_each
+from thoughtgraph.nodes.limits import limit_reason
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.plan_examples import draw_shots
+from thoughtgraph.parts import Parts
+from thoughtgraph.planning import Plans
+from thoughtgraph.settings.adaptive import AdaptiveSettings
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Question, extras
+from thoughtgraph.tree import Path, Thought, Tree, cut, merge_thoughts, path_to
+
+REPEATED = "the same beginning was drawn before"
+ENDLESS = "the plan does not end"
+
+
+def whole_answers(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    """Asks for whole answers, thought before."""
+    return direct_answer("cot", given.get("samples", 1))(parts, given)
+
+
+def whole_plans(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    """Asks for all steps that are left of a plan."""
+    settings, problem, path = given["settings"], given["problem"], given["path"]
+    task, times = parts.task_for(settings, Plans), given.get("expansion", 0)
+    library = extras(task).shots(problem, settings)
+    shots = draw_shots(settings, problem, given["thought"], times, library)
+    made = {"node": "generate", "expansion": times, "shots": shots}
+
+    def plan(steps: Sequence[str], text: str) -> Mapping[str, Any]:
+        return {"text": "\n".join(steps), "raw": cut(text), "created_by": made}
+
+    question = task.plan(problem, path, shots, None, settings)
+    wanted = given.get("samples", 1)
+    return one_thought_each(Question(question.prompt, question.read, wanted), wanted, plan)
+
+
+def register(parts: Parts) -> Node:
+    """Makes the node that turns samples into thoughts; plans are run first."""
+
+    async def node(state: SearchState) -> dict[str, Any]:
+        drawn = state.get("expansions") or []
+        counts: dict[str, Any] = {}
+        if AdaptiveSettings.of(state["settings"]).draw == "plans":
+            drawn = [_run(parts, state, each) for each in drawn]
+            made = [thought for each in drawn for thought in each.get("thoughts", [])]
+            if malformed := sum(thought.pop("malformed", False) for thought in made):
+                counts["parse_errors"] = {"generate": malformed}
+        placed = place(state, drawn)
+        tree = state["tree"]
+        times: Tree = {
+            key: {"expansions": tree[key].get("expansions", 0) + 1} for key in placed.parents
+        }
+        return {
+            "tree": merge_thoughts(placed.tree, [times]),
+            "generation": [*state["generation"], *placed.new],
+            "usage": {**counts, "thoughts": len(placed.new), "expansions": len(placed.parents)},
+            "stop_reason": "" if placed.parents and placed.complete else limit_reason(state),
+        }
+
+    return node
+
+
+def _run(parts: Parts, state: SearchState, expansion: Expansion) -> Expansion:
+    """Runs the plans of an expansion; one that begins like another before it is not continued."""
+    if not expansion["served"]:
+        return expansion
+    path = path_to(state["tree"], expansion["parent"])
+    seen = {_steps(path_to(state["tree"], key)) for key in state["generation"]}
+    ran = []
+    for written in expansion["thoughts"]:
+        fields = _followed(parts, state, path, written["text"])
+        if "status" not in fields:
+            whole = _steps([*path, fields])
+            if whole in seen:
+                fields |= {"status": "pruned", "note": f"{REPEATED}; {fields['note']}"}
+            seen.add(whole)
+        ran.append({**written, **fields})
+    return {**expansion, "thoughts": ran}
+
+
+def _steps(path: Path) -> str:
+    return "\n".join(thought["text"] for thought in path)
+
+
+def _followed(parts: Parts, state: SearchState, path: Path, written: str) -> dict[str, Any]:
+    """Returns what is left of a plan: its steps up to the first fault, or to its end."""
+    task, settings = parts.task_for(state["settings"], Plans), state["settings"]
+    most = AdaptiveSettings.of(settings).max_steps - len(_steps(path).split("\n")) * bool(path)
+    taken: list[Thought] = []
+    fault, malformed = ENDLESS, not written
+    for step in written.split("\n") if written else []:
+        if len(taken) == most:
+            fault = f"E_LIMIT: a plan has at most {AdaptiveSettings.of(settings).max_steps} steps"
+            break
+        ruling = task.execute(state["problem"], [*path, *taken], [step], settings)
+        if not ruling.accepted:
+            fault, malformed = cut(f"{ruling.code}: {ruling.reason}"), ruling.malformed
+            break
+        state_after = dict(ruling.tool_state)
+        taken.append(
+            {"text": ruling.text, "observation": ruling.observation, "tool_state": state_after}
+        )
+        if ruling.answer is not None:
+            return {**_joined(taken), "status": "terminal", "answer": ruling.answer}
+    if not taken:
+        kept = {"status": "pruned", "text": cut(written), "note": fault}
+        return {**kept, "malformed": malformed}
+    return {**_joined(taken), "note": fault}
+
+
+def _joined(taken: Sequence[Thought]) -> dict[str, Any]:
+    return {
+        "text": _steps(taken),
+        "observation": "\n".join(each["observation"] or "" for each in taken),
+        "tool_state": taken[-1]["tool_state"],
+    }

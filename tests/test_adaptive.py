@@ -1,0 +1,201 @@
+"""`adaptive`: hand-solved searches, its stopping rule, what it never does."""
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from support.climbing import Climbing, climber
+from support.letters import comparable, interrupted
+from support.pools import POOLS
+from support.scripted import Call, Reply, ScriptedChat, rng
+
+import thoughtgraph as tg
+from thoughtgraph.nodes.adaptive.batches import needed, sureness
+
+
+class Climb(Climbing):
+    """Says itself that it has plans, as a task must."""
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        return {"draw": "plans", "shots": 2}
+
+
+class Nine(Climb):
+    """Whatever the problem says, the height is 9."""
+
+    def read(self, text: str) -> str:
+        return "9"
+
+
+async def seen(task: Any, reply: Reply, problem: str, **context: Any) -> tuple[Any, ScriptedChat]:
+    model, oracle = ScriptedChat(reply=reply), context.pop("oracle", False)
+    graph = tg.build("adaptive", task=task, model=model, oracle=oracle)
+    return await graph.ainvoke({"problem": problem}, context=context), model
+
+
+def batches(*texts: Sequence[str]) -> Reply:
+    """Answers the draws in order, each with the first of its samples."""
+
+    def reply(call: Call) -> Sequence[str]:
+        assert call.draw is not None
+        return texts[call.draw.expansion][: call.n]
+
+    return reply
+
+
+def sums(*answers: str) -> list[str]:
+    return [f"The answer is {answer}" for answer in answers]
+
+
+async def test_a_task_without_answers_is_told_what_to_publish() -> None:
+    with pytest.raises(tg.CapabilityError, match="set draw=plans"):
+        tg.build("adaptive", task=Climbing(), model=ScriptedChat(reply="end"))
+
+
+def test_the_rule_is_the_beta_posterior_of_the_paper() -> None:
+    assert sureness(0, 0) == 0.5
+    assert sureness(4, 0) == 1 - 1 / 32
+    assert sureness(1, 0) == 0.75
+    for first, second in ((3, 1), (7, 2), (12, 11)):
+        assert sureness(first, second) + sureness(second, first) == pytest.approx(1)
+        draws = random.Random(0)
+        won = [draws.betavariate(first + 1, second + 1) > 0.5 for _ in range(20_000)]
+        assert sum(won) / len(won) == pytest.approx(sureness(first, second), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("votes", "more"), [({}, 4), ({"a": 3}, 1), ({"a": 4}, 0), ({"a": 2, "b": 1}, 4)]
+)
+def test_a_batch_is_what_could_settle_the_vote(votes: Mapping[str, int], more: int) -> None:
+    assert needed(votes, 0.95) == more
+
+
+async def test_four_that_agree_are_one_request() -> None:
+    out, model = await seen("gsm8k", lambda call: "The answer is 4", "2 + 2?")
+    assert [call.n for call in model.seen] == [4]
+    assert (out["answer"], out["stop_reason"]) == ("4", "finished")
+    assert out["outcome"] == "finished with an answer; 4 of 4 votes"
+
+
+async def test_a_vote_that_is_open_draws_what_could_settle_it() -> None:
+    reply = batches(sums("4", "5", "4", "6"), sums(*"4444"), sums(*"444444"))
+    out, model = await seen("gsm8k", reply, "2 + 2?")
+    assert [call.n for call in model.seen] == [4, 4], "6 of 8 and a runner-up with 1 are sure"
+    assert (out["answer"], out["usage"]["thoughts"]) == ("4", 8)
+
+
+async def test_samples_end_the_vote_however_open_it_is() -> None:
+    reply = batches(sums("1", "2", "1", "2"), sums(*"12121212"), sums(*"12121212"))
+    out, model = await seen("gsm8k", reply, "?", samples=10)
+    assert sum(call.n for call in model.seen) == 10
+    assert out["stop_reason"] == "finished"
+    assert (
+        out["outcome"]
+        == "finished with an answer; 5 of 10 votes, tied with 2: the first one counts"
+    )
+
+
+async def test_nothing_readable_is_no_answer() -> None:
+    out, model = await seen("gsm8k", lambda call: "no idea", "?", samples=8)
+    assert [call.n for call in model.seen] == [4, 4]
+    assert (out["answer"], out["stop_reason"]) == (None, "finished")
+    assert out["usage"]["parse_errors"] == {"generate": 8}
+
+
+async def test_an_oracle_ends_the_search_at_the_first_right_answer() -> None:
+    wrong, right = "Answer: 4 + 9 + 10 + 13 = 24", "Answer: (10 - 4) * (13 - 9) = 24"
+    reply = batches([wrong] * 4, [wrong, right, wrong, wrong])
+    out, model = await seen("game24", reply, "4 9 10 13", oracle=True)
+    assert [call.n for call in model.seen] == [4, 4], "that wrong ones agree settles nothing"
+    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "verified")
+    assert out["oracle"] is True
+
+
+async def test_a_limit_ends_it_with_the_best_so_far() -> None:
+    reply = batches(sums("1", "2", "2", "3"), sums("1", "1", "1", "1"))
+    out, _ = await seen("gsm8k", reply, "?", limit_requests=1)
+    assert (out["answer"], out["stop_reason"], out["limit"]) == ("2", "budget", "limit_requests")
+    out, _ = await seen("gsm8k", reply, "?", limit_rounds=1)
+    assert (out["answer"], out["stop_reason"]) == ("2", "round_limit")
+
+
+async def test_a_plan_is_kept_up_to_its_fault_and_continued() -> None:
+    """The height is 6: whoever climbs above it cannot stand."""
+    first = ["+3\n+9\nend", "+2\n+2\n+7\nend", "oops", "+2\n+2\n+5"]
+    second = ["+9", "+1\n+1\nend", "+2\nend", "end"]
+
+    def reply(call: Call) -> Sequence[str]:
+        assert call.draw is not None
+        return {"0": first, "2": second}[call.draw.thought]
+
+    out, model = await seen(Climb(), reply, "6")
+    rows = [
+        (t["id"], t["parent"], t["text"], t["status"], t.get("note", ""))
+        for t in list(out["tree"].values())[1:]
+    ]
+    assert rows == [
+        ("1", "0", "+3", "open", "E_HIGH: 12 is above 6"),
+        ("2", "0", "+2\n+2", "expanded", "E_HIGH: 11 is above 6"),
+        ("3", "0", "oops", "pruned", "E_SYNTAX: "),
+        (
+            "4",
+            "0",
+            "+2\n+2",
+            "pruned",
+            "the same beginning was drawn before; E_HIGH: 9 is above 6",
+        ),
+        ("5", "2", "+9", "pruned", "E_HIGH: 13 is above 6"),
+        ("6", "2", "+1\n+1\nend", "terminal", ""),
+        ("7", "2", "+2\nend", "terminal", ""),
+        ("8", "2", "end", "terminal", ""),
+    ]
+    assert (out["answer"], out["stop_reason"], len(model.seen)) == ("6", "finished", 2)
+    assert out["usage"]["parse_errors"] == {"generate": 1}
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_what_holds_for_every_search_over_plans(pool: range) -> None:
+    for seed in pool:
+        samples = 4 * (1 + seed % 4)
+        out, model = await seen(Climb(), climber(seed), "9", samples=samples)
+        assert sum(call.n for call in model.seen) == len(out["tree"]) - 1 <= samples
+        for thought in out["tree"].values():
+            if thought["status"] == "pruned":
+                continue
+            climbed = [t["text"] for t in tg.path_to(out["tree"], thought["id"])]
+            steps = [line for text in climbed for line in text.split("\n") if line != "end"]
+            assert sum(map(int, steps)) <= 9, "every step that is kept can stand"
+        ends = [t["answer"] for t in out["tree"].values() if t["status"] == "terminal"]
+        assert out["answer"] == (ends[0] if ends else None)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_what_holds_for_every_vote(pool: range) -> None:
+    for seed in pool:
+        draws = rng("odds", seed)
+        odds = [draws.random() for _ in range(4)]
+
+        def reply(call: Call, seed: int = seed, odds: Sequence[float] = odds) -> Sequence[str]:
+            own = rng(seed, call.draw)
+            return [f"The answer is {own.choices('123?', odds)[0]}" for _ in range(call.n)]
+
+        out, model = await seen("gsm8k", reply, "?", samples=20)
+        sizes = [call.n for call in model.seen]
+        given = [t["answer"] for t in list(out["tree"].values())[1:]]
+        assert len(given) == sum(sizes) <= 20
+        counts = {answer: given.count(answer) for answer in given if answer is not None}
+        assert out["answer"] == max(counts, key=lambda answer: counts[answer], default=None)
+        assert len(given) == 20 or needed(counts, 0.95) == 0
+        for before, size in pairwise([0, *sizes]):
+            assert size <= 20 - before
+
+
+@pytest.mark.parametrize("pool", POOLS)
+async def test_p4_interrupted_anywhere_it_ends_the_same(pool: range) -> None:
+    for seed in pool:
+        graph = tg.build("adaptive", task=Nine(), model=ScriptedChat(reply=climber(seed)))
+        whole = await graph.ainvoke({"problem": "x"}, context={"samples": 12})
+        resumed = await interrupted("adaptive", Nine(), climber(seed), samples=12)
+        assert comparable(resumed) == comparable(whole)
