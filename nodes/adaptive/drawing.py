@@ -1,7 +1,7 @@
 """What a sample is: a whole answer, or a plan that is run up to its first fault."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from thoughtgraph.fan_out import Expansion, NodeInput
 from thoughtgraph.method import ThoughtQuestion
@@ -78,7 +78,7 @@ def _run(parts: Parts, state: SearchState, expansion: Expansion) -> Expansion:
     for written in expansion["thoughts"]:
         fields = _followed(parts, state, path, written["text"])
         if "status" not in fields:
-            whole = _steps([*path, fields])
+            whole = _steps([*path, cast("Thought", fields)])
             if whole in seen:
                 fields |= {"status": "pruned", "note": f"{REPEATED}; {fields['note']}"}
             seen.add(whole)
