@@ -241,6 +241,7 @@ def bench(
     concurrency: bench_options.Concurrency = 16,
     out: bench_options.ResultsFolder = "results",
     shard: bench_options.Shard = "",
+    server: bench_options.ServerAddress = "",
     where: bench_options.Where = None,
     paragraphs: bench_options.Paragraphs = False,
     dry_run: bench_options.DryRun = False,
@@ -270,6 +271,7 @@ def bench(
         concurrency=concurrency,
         out=out,
         shard=shard,
+        server=server,
         paragraphs=paragraphs,
         dry_run=dry_run,
     )

@@ -1,9 +1,11 @@
 """`thoughtgraph bench`: many problems, one folder of results, a line as each problem ends."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 from rich.console import Console
@@ -11,7 +13,7 @@ from rich.console import Console
 from thoughtgraph.admission import Oracle
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.result_files import ResultFolder, latest
-from thoughtgraph.bench.runner import Setup, Trial, run, trials
+from thoughtgraph.bench.runner import Search, Setup, Trial, run, trials
 from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
 from thoughtgraph.cli.bench_display import Board, board
@@ -87,7 +89,7 @@ def bench(options: BenchOptions) -> int:
     shard = parse_shard(options.shard)
     mine = [batch.part(*shard) for batch in batches(options)]
     models = Models(console)
-    for setup in [setup for batch in mine for setup in batch.setups]:
+    for setup in [] if options.server else [each for batch in mine for each in batch.setups]:
         _check_dollars(models, setup)
     folder = ResultFolder(options.out, shard)
     folder.open()
@@ -96,15 +98,7 @@ def bench(options: BenchOptions) -> int:
     try:
         shown.start(folder.rows(), trials(mine))
         with shown.live():
-            made = run(
-                wanted,
-                folder,
-                models.search,
-                score,
-                concurrency=options.concurrency,
-                tell=shown.tell,
-            )
-            asyncio.run(made)
+            asyncio.run(_searched(options, models, wanted, folder, shown))
     except KeyboardInterrupt:
         console.print(
             f"stopped; run the same command again to go on ({options.out} has the results)"
@@ -115,6 +109,21 @@ def bench(options: BenchOptions) -> int:
     if options.file:
         _print_answers(console, folder, {trial.key: trial for trial in trials(mine)})
     return _summary(console, options, shown)
+
+
+async def _searched(
+    options: BenchOptions,
+    models: Models,
+    wanted: Iterator[Trial],
+    folder: ResultFolder,
+    shown: Board,
+) -> None:
+    async with AsyncExitStack() as opened:
+        search: Search = models.search
+        if options.server:
+            server = import_module("thoughtgraph.cli.bench_server")
+            search = await opened.enter_async_context(server.searching_on(options.server))
+        await run(wanted, folder, search, score, concurrency=options.concurrency, tell=shown.tell)
 
 
 def solve_file(asked: SolveOptions, file: str, out: str) -> int:

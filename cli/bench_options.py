@@ -54,6 +54,14 @@ Shard = Annotated[
     str,
     typer.Option(metavar="K/N", help="Run the K-th of N parts, each in a process of its own."),
 ]
+ServerAddress = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        help="Search on a LangGraph server that serves the graphs; --model is then a name that it "
+        "offers, and $THOUGHTGRAPH_SERVER_KEY its key, if it asks for one.",
+    ),
+]
 Where = Annotated[
     list[str] | None,
     typer.Option(

@@ -47,6 +47,8 @@ class BenchOptions:
     concurrency: int = 16
     out: str = "results"
     shard: str = ""
+    server: str = ""
+    """Address of a LangGraph server that searches; empty: this process does."""
     dry_run: bool = False
     paragraphs: bool = False
 
@@ -58,8 +60,7 @@ def batches(options: BenchOptions) -> list[Batch]:
         InputError: Something that was asked for is not there or cannot be used.
         CapabilityError: A method needs something that the task cannot do.
     """
-    for specifier in filter(None, (options.model or default_specifier(), options.evaluator_model)):
-        check_specifier(specifier)
+    _check_models(options)
     if options.suite:
         if options.task or options.methods or options.sweep:
             raise InputError("a suite has tasks and methods of its own; leave them out")
@@ -92,6 +93,21 @@ def batches(options: BenchOptions) -> list[Batch]:
             range(first, first + options.seeds),
         )
     ]
+
+
+def _check_models(options: BenchOptions) -> None:
+    """Checks the specifiers; a server knows its models by names of its own.
+
+    Raises:
+        InputError: One is none, or the server is asked for what only this process can do.
+    """
+    if not options.server:
+        named = (options.model or default_specifier(), options.evaluator_model)
+        for specifier in filter(None, named):
+            check_specifier(specifier)
+    elif options.oracle or ".py:" in options.task:
+        what = "--oracle" if options.oracle else "a task of your own"
+        raise InputError(f"a server takes no {what}; leave out --server")
 
 
 def _of_suite(options: BenchOptions, part: Part) -> Batch:
@@ -127,7 +143,7 @@ def _setup(
     return Setup(
         part.task,
         method,
-        options.model or default_specifier(),
+        options.model if options.server else options.model or default_specifier(),
         options.evaluator_model,
         oracle,
         part.id or Path(part.data).stem,

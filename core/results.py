@@ -8,6 +8,7 @@ import html as markup
 import json
 import platform
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from os.path import expanduser
 from pathlib import Path
@@ -129,7 +130,13 @@ def without_pages(thought: Thought) -> Thought:
 
 def versions() -> dict[str, str]:
     """Returns the versions that a result depends on."""
-    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
+    return {"python": platform.python_version(), **_installed()}
+
+
+@cache
+def _installed() -> Mapping[str, str]:
+    """Looks the packages up once: that takes longer than all else of storing a small result."""
+    return {name: version(name) for name in PACKAGES}
 
 
 def html(out: Mapping[str, Any]) -> Page:

@@ -16,6 +16,7 @@ from support.players import add_up
 from support.serving import copied, missing, serving
 
 from thoughtgraph import registry
+from thoughtgraph.cli.app import main
 from thoughtgraph.tasks.game24.game24 import Game24
 
 if reason := missing("dev"):
@@ -200,3 +201,44 @@ def test_configuration_names_files_of_this_checkout() -> None:
     """Dotted names load in `langgraph dev` alone; file paths load everywhere."""
     graphs = json.loads((ROOT / "langgraph.json").read_text())["graphs"]
     assert all((ROOT / spec.partition(":")[0]).is_file() for spec in graphs.values())
+
+
+def test_a_benchmark_runs_on_the_server(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("puzzles.csv").write_text("Rank,Puzzles\n1,2 4 7 11\n2,3 5 7 9\n3,1 1 1 1\n")
+
+    def bench(*more: str) -> tuple[int, list[Any], str]:
+        words = ["bench", "--task", "game24", "--data", "puzzles.csv", "--method", "tot_bfs,io"]
+        monkeypatch.setattr("sys.argv", ["thoughtgraph", *words, "--server", server.url, *more])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        lines = Path("results/results.jsonl")
+        rows = lines.read_text().splitlines() if lines.exists() else []
+        return int(ended.value.code or 0), [*map(json.loads, rows)], capsys.readouterr().err
+
+    code, rows, _ = bench("--sweep", "seed=0", "--set", "max_completion_tokens=500")
+    assert code == 0
+    assert sorted((row["method"], row["id"], row["score"]) for row in rows) == [
+        *(("io", rank, score) for rank, score in (("1", 1), ("2", 1), ("3", 0))),
+        *(("tot_bfs", rank, score) for rank, score in (("1", 1), ("2", 1), ("3", 0))),
+    ]
+    assert all(row["settings"]["max_completion_tokens"] == 500 for row in rows)
+    assert len(bench("--sweep", "seed=0", "--set", "max_completion_tokens=500")[1]) == 6
+    code, rows, err = bench("--model", "another", "--out", "other")
+    assert code == 2 and "another" in err
+    code, _, err = bench("--oracle")
+    assert code == 2 and "a server takes no --oracle" in err
+
+
+def test_a_server_that_is_not_there_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["bench", "--task", "game24", "--problems", "1:9", "--server", "http://127.0.0.1:9"]
+    monkeypatch.setattr("sys.argv", ["thoughtgraph", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "no connection; is it running" in capsys.readouterr().err
