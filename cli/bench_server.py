@@ -14,8 +14,9 @@ from thoughtgraph.errors import ModelError
 
 KEY = "THOUGHTGRAPH_SERVER_KEY"
 """Variable of the environment that holds the key of a server that asks for one."""
-PATIENCE = httpx.Timeout(None, connect=5.0)
-"""A search takes as long as its limits allow; a server that is not there is told soon (ours)."""
+PATIENCE = (5.0, None, None, None)
+"""Seconds for connecting, reading, writing and for a connection of the pool (ours): a search takes
+as long as its limits allow, and a server that is not there is told soon."""
 
 
 @asynccontextmanager

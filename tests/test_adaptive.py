@@ -51,7 +51,7 @@ def sums(*answers: str) -> list[str]:
 
 async def test_a_task_without_answers_is_told_what_to_publish() -> None:
     with pytest.raises(tg.CapabilityError, match="set draw=plans"):
-        tg.build("adaptive", task=Climbing(), model=ScriptedChat(reply="end"))
+        tg.build("adaptive", task=Climbing(), model=ScriptedChat(reply={"generate": "end"}))
 
 
 def test_the_rule_is_the_beta_posterior_of_the_paper() -> None:
