@@ -22,6 +22,7 @@ from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.task import Task
 from thoughtgraph.tasks.game24.game24 import puzzles
+from thoughtgraph.tasks.scenes.scenes import uses_paper_tools
 from thoughtgraph.tools.scenes.vocabulary import Style
 
 
@@ -146,7 +147,8 @@ def generated(
 
 
 def _of_scene(question: SceneQuestion) -> dict[str, str]:
-    return {"type": question.type, "hop": str(question.hop)}
+    tools = "paper" if uses_paper_tools(question.plan) else "extended"
+    return {"type": question.type, "hop": str(question.hop), "tools": tools}
 
 
 def _loader(task: Task, file: Path) -> Loader:

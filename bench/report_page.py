@@ -9,6 +9,7 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.bench.budget import curve
+from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.report import Entry, comparisons
 from thoughtgraph.bench.report_tables import COLUMNS, COMPARED, cells, compared, tables
@@ -54,6 +55,8 @@ def _section(heading: str, table: Sequence[Entry]) -> str:
     shown = [name for name in COLUMNS if any(row[name] for row in rows)]
     parts = [f"<h2>{escape(heading)}</h2>", _plot(table)]
     parts.append(_table(shown, [[row[name] for name in shown] for row in rows]))
+    for own in method_tables(table):
+        parts += [f"<h3>{escape(own.title)}</h3>", _table(own.headings, own.rows)]
     if pairs := [compared(*pair) for pair in comparisons(table)]:
         parts += ["<h3>Differences on the same problems</h3>", _table(COMPARED, pairs)]
     return "".join(parts)

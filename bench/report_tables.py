@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.report import Entry, Spent, comparisons
 from thoughtgraph.bench.statistics import Comparison, deviation, mean
 
@@ -81,6 +82,8 @@ def markdown(found: Sequence[Entry]) -> str:
         rows = [cells(entry, table) for entry in table]
         shown = [name for name in COLUMNS if any(row[name] for row in rows)]
         parts.append(grid(shown, [[row[name] for name in shown] for row in rows]))
+        for own in method_tables(table):
+            parts += [f"{own.title}:\n", grid(own.headings, own.rows)]
         if pairs := list(comparisons(table)):
             parts.append("Differences on the same problems (paired bootstrap, McNemar's test):\n")
             parts.append(grid(COMPARED, [compared(*pair) for pair in pairs]))

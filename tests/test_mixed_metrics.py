@@ -1,15 +1,13 @@
 """The counts and scores of Tree-of-Mixed-Thought, on trees and runs one can count by hand."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import thoughtgraph
-from thoughtgraph.bench.papers import mixed_thought_runs
+from thoughtgraph.bench.method_tables import TRUNCATED, method_tables
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
-from thoughtgraph.bench.papers.mixed_thought_runs import TRUNCATED, read, table
+from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.result_files import packed
 from thoughtgraph.context import assignments
 from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree
@@ -37,11 +35,10 @@ def test_counts_are_read_off_the_tree() -> None:
 def run(answer: str | None, calls: int, rejected: int = 0, **more: Any) -> dict[str, Any]:
     return {
         "answer": answer,
-        "gold": "yes",
+        "right": answer == "yes",
         "calls": calls,
         "rejected": rejected,
         "ahead": 0,
-        "seconds": float(calls),
         **more,
     }
 
@@ -54,7 +51,7 @@ def test_scores_by_hand() -> None:
     assert (of.correct, of.inconsistent, of.unfinished, of.no_back) == (0.5, 0.25, 0.25, 0.25)
     assert of.correct + of.inconsistent + of.unfinished == 1
     assert of.calls == 8, "over the questions answered right"
-    assert (of.calls_all, of.ahead, of.seconds) == (12, 0.5, 12)
+    assert (of.calls_all, of.ahead) == (12, 0.5)
     assert of.interval.low < 0.5 < of.interval.high
 
 
@@ -77,32 +74,6 @@ def test_the_saving_compares_each_methods_own_solved_questions() -> None:
     assert saving(score(RUNS), score([run("yes", 2), run("no", 90)])) == 4
 
 
-ROWS = [
-    run("yes", 1, style="ptr", type="sum", profile="-", method="tomt_one_stop"),
-    run("yes", 8, style="ptr", type="sum", profile="grounded", method="tomt_tot"),
-    run("yes", 2, style="ptr", type="sum", profile="grounded", method="tomt_os"),
-]
-
-
-def test_the_table_has_a_line_for_each_method_with_its_saving() -> None:
-    lines = table(ROWS).split("\n")
-    assert [line.split(" | ")[3] for line in lines[2:]] == [
-        "`tomt_one_stop`",
-        "`tomt_tot`",
-        "`tomt_os`",
-    ]
-    assert lines[-1].split(" | ")[11] == "4.00"
-    assert len({line.count("|") for line in lines}) == 1
-
-
-@pytest.mark.parametrize("text", ["", '{"a": 1}\n{"cut', '{"a": 1}\n'])
-def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path, text: str) -> None:
-    file = tmp_path / "runs.jsonl"
-    file.write_text(text)
-    assert read(file) == ([{"a": 1}] if text else [])
-    assert read(tmp_path / "none.jsonl") == []
-
-
 def test_settings_are_json_or_text() -> None:
     found = assignments(["redraw=question", "shots=2", "max-calls=null"])
     assert found == {"redraw": "question", "shots": 2, "max_calls": None}
@@ -110,34 +81,44 @@ def test_settings_are_json_or_text() -> None:
         assignments(["shots"], "--limit")
 
 
-async def test_a_benchmark_goes_on_where_it_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "runs.jsonl"
-    options = mixed_thought_runs.parser().parse_args(
-        ["--model", "m", "--types", "sum,exist", "--questions", "2", "--out", str(file)]
-    )
-    asked: list[str] = []
-
-    async def searched(graph: Any, question: Any, settings: Any) -> dict[str, Any]:
-        if len(asked) == 5:
-            raise RuntimeError("the machine stops here")
-        asked.append(question.id)
-        return run(question.answer, 3)
-
-    monkeypatch.setattr(mixed_thought_runs, "searched", searched)
-    monkeypatch.setattr(thoughtgraph, "build", lambda *_, **__: None, raising=False)
-    with pytest.raises(RuntimeError, match="stops here"):
-        await mixed_thought_runs.record(options)
-    assert len(read(file)) == 5
-    monkeypatch.setattr(mixed_thought_runs, "searched", ready)
-    await mixed_thought_runs.record(options)
-    rows = read(file)
-    assert len(rows) == 2 * 2 * 4, "types, questions, methods"
-    assert len({json.dumps([r["question"], r["type"], r["method"]]) for r in rows}) == 16
-    assert "tomt_block" in table(rows)
-    assert len(capsys.readouterr().out.splitlines()) == 16
+def row(method: str, at: int, tree: Tree, hop: int, **given: Any) -> dict[str, Any]:
+    """A line of a result folder; its answer is right where its plan came to an end."""
+    right = any(thought["status"] == "terminal" for thought in tree.values())
+    usage = {"requests": len(tree) - 1, "samples": 0, "prompt_tokens": 0, "completion_tokens": 0}
+    return {
+        "id": str(at),
+        "seed": 0,
+        "problem": str(at),
+        "task": "ptr",
+        "method": method,
+        "model": "m",
+        "evaluator_model": "",
+        "facts": {"hop": str(hop)},
+        "given": given,
+        "settings": given,
+        "answer": "yes" if right else None,
+        "score": float(right),
+        "scores": [float(right)],
+        "usage": {**usage, "seconds": 0.0},
+        "tree": packed(tree),
+    }
 
 
-async def ready(graph: Any, question: Any, settings: Any) -> dict[str, Any]:
-    return run(question.answer, 3)
+def line_of(calls: int) -> Tree:
+    """A search that ends with its last call; those before it were refused."""
+    tree: Tree = {"0": TREE["0"]}
+    tree |= {str(at): thought(str(at), "0", "pruned") for at in range(1, calls)}
+    return {**tree, str(calls): thought(str(calls), "0", "terminal")}
+
+
+def test_the_report_has_the_papers_own_figures_of_plans() -> None:
+    rows = [row("tomt_tot", at, line_of(2 * at), hop=at) for at in (1, 2, 3)]
+    rows += [row("tomt_os", at, line_of(1), hop=at) for at in (1, 2, 3)]
+    rows += [row("io", at, line_of(1), hop=at) for at in (1, 2, 3)]
+    [own] = method_tables(entries(rows))
+    assert [line[0] for line in own.rows] == ["tomt_tot", "tomt_os"]
+    stepwise, one_stop_first = (dict(zip(own.headings, line, strict=True)) for line in own.rows)
+    assert stepwise["calls, answered right"] == "4.00"
+    assert (stepwise["RSSI"], one_stop_first["RSSI"]) == ("1.00", "4.00")
+    assert (stepwise["calls with hops"], one_stop_first["calls with hops"]) == ("+1.00", "")
+    assert (stepwise["NoBack"], one_stop_first["NoBack"]) == ("0%", "100%")

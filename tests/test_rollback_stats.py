@@ -1,13 +1,11 @@
 """The data of Thought Rollback's Figure 3."""
 
-import json
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from thoughtgraph.bench.papers.rollback_stats import first_steps, judge, kinds, read, spans, summary
-from thoughtgraph.errors import InputError
+from thoughtgraph.bench.method_tables import method_tables
+from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans, summary
+from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.result_files import packed
 from thoughtgraph.tree import Thought, Tree, root
 
 
@@ -66,41 +64,31 @@ def test_the_summary() -> None:
     assert told["results"] == 4
 
 
-def test_solutions_are_judged_exactly_or_by_the_data_set(tmp_path: Path) -> None:
-    puzzle = {"task": "game24", "problem": "4 9 10 13"}
-    right = judge([puzzle], None)
-    assert right is not None
-    assert right("4 9 10 13", "(10 - 4) * (13 - 9)")
-    assert not right("4 9 10 13", None)
-    asked = {"task": "gsm8k", "problem": "What is 4 + 9?"}
-    assert judge([asked], None) is None, "no check, no data: nothing is said"
-    data = tmp_path / "test.jsonl"
-    data.write_text(json.dumps({"question": "What is 4 + 9?", "answer": "so #### 13"}))
-    right = judge([asked], data)
-    assert right is not None
-    assert right("What is 4 + 9?", "13")
-    assert not right("What is 4 + 9?", "14")
-    with pytest.raises(InputError, match="lacks the problem 'What else"):
-        judge([{**asked, "problem": "What else?"}], data)
-    with pytest.raises(InputError, match="one of game24, gsm8k"):
-        judge([asked, puzzle], data)
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"task": "gsm8k"}', None])
-def test_what_is_no_result_is_refused_in_one_line(tmp_path: Path, text: str | None) -> None:
-    file = tmp_path / "run.json"
-    if text is not None:
-        file.write_text(text)
-    with pytest.raises(InputError, match=r"cannot read|holds no result") as caught:
-        read(file)
-    assert "\n" not in str(caught.value)
-
-
-def test_results_of_other_methods_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / "run.json"
-    result = {"task": "gsm8k", "problem": "?", "usage": {"samples": 20}, "tree": TREE}
-    file.write_text(json.dumps({**result, "method": "cot"}))
-    with pytest.raises(InputError, match="of 'cot'; name results of rollback, chain, level_tot"):
-        read(file)
-    file.write_text(json.dumps({**result, "method": "chain"}))
-    assert read(file)["method"] == "chain"
+def test_the_report_has_figure_3() -> None:
+    known = {"id": "1", "seed": 0, "problem": "4 9 10 13", "task": "game24", "model": "m"}
+    counted = {
+        "requests": 9,
+        "samples": 11,
+        "prompt_tokens": 0,
+        "completion_tokens": 0,
+        "seconds": 0,
+    }
+    row = {
+        **known,
+        "method": "rollback",
+        "evaluator_model": "",
+        "given": {},
+        "settings": {},
+        "answer": "1",
+        "candidates": ["1", "1"],
+        "score": 1.0,
+        "scores": [1.0, 1.0],
+        "usage": counted,
+        "tree": packed(TREE),
+    }
+    rollbacks, first = method_tables(entries([row, {**row, "method": "chain"}]))
+    assert rollbacks.rows == [
+        ["rollback", "11.0", "2.00", "2.5", "1 of 1 right", "0 of 0 right", "0 of 0 right"],
+        ["chain", "11.0", "", "", "", "", ""],
+    ]
+    assert first.rows[1] == ["rollback", "1", "1", "0"]

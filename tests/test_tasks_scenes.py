@@ -11,7 +11,7 @@ from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import prompts, registry
-from thoughtgraph.bench.papers import mixed_thought_runs
+from thoughtgraph.bench.data import generated, where
 from thoughtgraph.bench.questions.packaged_questions import examples
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
@@ -188,25 +188,11 @@ def test_with_the_papers_tools_no_prompt_shows_another_one(style: Style, kind: T
     assert {"minus", "query_material", "query_shape"} == EXTENDED
 
 
-async def test_the_benchmark_gives_every_method_settings_that_it_has() -> None:
-    arguments = mixed_thought_runs.parser().parse_args(["--types", "sum", "--out", "runs.jsonl"])
-    settings = {"max_calls": 30, "start_depth": 1, "block_size": 2, "branches": 8}
-    [question] = generate("ptr", "sum", 1, 1)
-    for run in list(mixed_thought_runs.runs(arguments, settings))[:4]:
-        given = mixed_thought_runs.given_to(run, settings)
-        graph = tg.build(run.method, task="ptr", model=writer(question))
-        row = await mixed_thought_runs.searched(graph, question, given)
-        assert row["answer"] == question.answer
-        assert given.get("start_depth") == (1 if run.method == "tomt_os" else None)
-
-
-def test_the_benchmark_leaves_out_what_the_papers_tools_cannot_answer() -> None:
-    arguments = mixed_thought_runs.parser().parse_args(
-        ["--types", "compare", "--out", "runs.jsonl"]
-    )
-    every = [run.question for run in mixed_thought_runs.runs(arguments, {})]
-    kept = [run.question for run in mixed_thought_runs.runs(arguments, {"tools_profile": "paper"})]
-    assert kept == [asked for asked in every if not any("minus(" in step for step in asked.plan)]
+def test_the_data_says_what_the_papers_tools_cannot_answer() -> None:
+    every = generate("ptr", "compare", 10, 1)
+    kept = where(generated(Scenes("ptr"), ["compare"], 10, 1), {"tools": "paper"})
+    answerable = [each.id for each in every if not any("minus(" in step for step in each.plan)]
+    assert [each.id for each in kept] == answerable
     assert 0 < len(kept) < len(every)
 
 

@@ -53,7 +53,6 @@ class Score:
         calls: Mean calls over the questions answered right, as the paper counts; 0 for none.
         calls_all: Mean calls over all questions.
         ahead: Mean requests paid over all questions for calls that were never judged.
-        seconds: Mean wall time over all questions.
     """
 
     questions: int
@@ -65,20 +64,19 @@ class Score:
     calls: float
     calls_all: float
     ahead: float
-    seconds: float
 
 
 def score(rows: Sequence[Mapping[str, Any]], calls: int | None = None) -> Score:
     """Scores the recorded runs of one method.
 
     Args:
-        rows: The runs: `answer`, `gold`, `calls`, `rejected`, `ahead`, `seconds`.
+        rows: The runs: `answer`, whether it is `right`, and what `counts` says of their trees.
         calls: Score them as if T had been this; None: as they were. A search that ended after more
             calls had no plan yet, so one run with a large T holds all smaller ones (section B).
     """
     size = len(rows)
     ended = [row for row in rows if row["answer"] is not None and _within(row, calls)]
-    right = [row for row in ended if row["answer"] == row["gold"]]
+    right = [row for row in ended if row["right"]]
     spent = [row["calls"] if calls is None else min(calls, row["calls"]) for row in rows]
     return Score(
         questions=size,
@@ -90,7 +88,6 @@ def score(rows: Sequence[Mapping[str, Any]], calls: int | None = None) -> Score:
         calls=mean([row["calls"] for row in right]),
         calls_all=mean(spent),
         ahead=mean([row["ahead"] for row in rows]),
-        seconds=mean([row["seconds"] for row in rows]),
     )
 
 

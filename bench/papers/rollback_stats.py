@@ -1,26 +1,14 @@
-"""What the rollbacks of Thought Rollback did: the data of the paper's Figure 3, for stored results.
+"""What the rollbacks of Thought Rollback did: the data of the paper's Figure 3.
 
-    uv run python -m thoughtgraph.bench.papers.rollback_stats RESULT.json… [--data FILE]
-
-A result is what `solve --json` writes: of `rollback`; those of `chain` and `level_tot` tell their
-interactions alone. Prints one JSON object: interactions by method (Figure 3 a), the kinds of
-reasoning paths with how many of each are right (b), failures at the first step of Game of 24 by
-rollbacks to the problem and by the span of the one that led to the step (c), and the spans of all
-rollbacks. Game of 24 is checked exactly; what is right elsewhere is read from the data set, in its
-public format.
+Interactions by method (a), the kinds of reasoning paths with how many of each are right (b),
+failures at the first step of Game of 24 by rollbacks to the problem and by the span of the one that
+led to the step (c), and the spans of all rollbacks.
 """
 
-import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from thoughtgraph import registry
-from thoughtgraph.bench.data import load
-from thoughtgraph.bench.metrics import scores
-from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.game24.game24 import solvable
 from thoughtgraph.tasks.game24.rollback_steps import left_over
 from thoughtgraph.tree import ROOT, Tree, path_to
@@ -29,7 +17,6 @@ Right = Callable[[str, str | None], bool]
 """Whether an answer, to a problem, is right."""
 STRUCTURED = "rollback"
 """The method whose structure is told."""
-NEEDED = frozenset(("method", "task", "problem", "usage", "tree"))
 METHODS = (STRUCTURED, "chain", "level_tot")
 """The methods whose interactions are told."""
 MOST_OUT = 2
@@ -137,67 +124,3 @@ def _firsts(tree: Tree, key: str) -> Sequence[str]:
 
 def _without(counts: Counter[str], right: Right | None) -> dict[str, int]:
     return {name: n for name, n in counts.items() if name == "paths" or right is not None}
-
-
-def judge(results: Sequence[Mapping[str, Any]], data: Path | None) -> Right | None:
-    """Returns whether answers to the problems of results are right, where that can be told.
-
-    Args:
-        results: Stored results.
-        data: The data set that the problems are from; None: an exact check is needed.
-
-    Raises:
-        InputError: The results are of several tasks, or of problems that are not in the data set.
-    """
-    tasks = sorted({result["task"] for result in results})
-    if data is None and tasks != ["game24"]:
-        return None
-    if len(tasks) != 1:
-        raise InputError(f"a data set is of one task; name results of one of {', '.join(tasks)}")
-    (task,) = tasks
-    golds = (
-        {}
-        if data is None
-        else {each.problem: each.gold for each in load(registry.task(task), data)}
-    )
-    for result in results:
-        if data is not None and result["problem"] not in golds:
-            raise InputError(f"{str(data)!r} lacks the problem {result['problem'][:60]!r}")
-    return lambda problem, answer: scores(task, problem, [answer], golds.get(problem)) == [1.0]
-
-
-def read(file: Path) -> dict[str, Any]:
-    """Reads a result.
-
-    Raises:
-        InputError: The file cannot be read, or holds no result of one of `METHODS`.
-    """
-    try:
-        result = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot read {str(file)!r} ({error}); name what --json wrote") from error
-    if not isinstance(result, dict) or not result.keys() >= NEEDED:
-        raise InputError(f"{str(file)!r} holds no result; name a file that solve --json wrote")
-    if result["method"] not in METHODS:
-        raise InputError(
-            f"{str(file)!r} is a result of {result['method']!r}; name results of "
-            f"{', '.join(METHODS)}"
-        )
-    return result
-
-
-def main() -> None:
-    """Prints the summary of the files named on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else "")
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--data", type=Path, help="the data set, for what is right")
-    given = parser.parse_args()
-    try:
-        results = [read(file) for file in given.files]
-        print(json.dumps(summary(results, judge(results, given.data)), indent=1))
-    except InputError as error:
-        parser.error(str(error))
-
-
-if __name__ == "__main__":
-    main()

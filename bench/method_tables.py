@@ -1,0 +1,142 @@
+"""What a paper reports of its own methods besides score and cost, for the lines of a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import StatisticsError, correlation
+from typing import Any, NamedTuple
+
+from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
+from thoughtgraph.bench.papers.rollback_stats import METHODS, STRUCTURED, Kinds, summary
+from thoughtgraph.bench.report import Entry
+from thoughtgraph.bench.result_files import Row, unpacked
+from thoughtgraph.bench.statistics import mean
+
+PLANNED = "tomt_"
+"""What the methods of Tree-of-Mixed-Thought begin with."""
+STEPWISE = "tomt_tot"
+"""The method to which savings are relative."""
+TRUNCATED = (10, 20, 30)
+"""Calls at which Tree-of-Mixed-Thought's appendix B reports accuracy."""
+
+
+class MethodTable(NamedTuple):
+    """A table of some of the lines."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def method_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
+    """Yields the tables that a paper has of its own methods, where they are among the lines.
+
+    Args:
+        table: The lines of one task, set of problems and model.
+    """
+    if planned := [entry for entry in table if entry.method.startswith(PLANNED)]:
+        yield MethodTable(PLAN_TITLE, PLAN_HEADINGS, [_plans(each, planned) for each in planned])
+    if reasoned := [entry for entry in table if entry.method in METHODS]:
+        yield MethodTable(ROLLBACK_TITLE, ROLLBACK_HEADINGS, [_rollbacks(e) for e in reasoned])
+        first = [row for entry in reasoned for row in _first_steps(entry)]
+        if first:
+            yield MethodTable(FIRST_TITLE, FIRST_HEADINGS, first)
+
+
+PLAN_TITLE = "Calls and plans, as Tree-of-Mixed-Thought counts them (section 4, appendix B)"
+PLAN_HEADINGS = (
+    "method",
+    "inconsistent",
+    "NoBack",
+    "calls, answered right",
+    "calls, all",
+    "ahead",
+    "RSSI",
+    "calls with hops",
+    *(f"right at {calls}" for calls in TRUNCATED),
+)
+
+
+def _plans(entry: Entry, planned: Sequence[Entry]) -> list[str]:
+    runs = [_counted(row) for row in entry.rows]
+    of = score(runs)
+    stepwise = next((each for each in planned if _is_stepwise_of(each, entry)), None)
+    rssi = saving(score([_counted(row) for row in stepwise.rows]), of) if stepwise else None
+    return [
+        entry.name,
+        f"{of.inconsistent:.0%}",
+        f"{of.no_back:.0%}",
+        f"{of.calls:.2f}",
+        f"{of.calls_all:.2f}",
+        f"{of.ahead:.2f}",
+        "" if rssi is None else f"{rssi:.2f}",
+        _with_hops(entry, runs),
+        *(f"{score(runs, calls).correct:.0%}" for calls in TRUNCATED),
+    ]
+
+
+def _counted(row: Row) -> dict[str, Any]:
+    usage = row["usage"]
+    counted = counts(unpacked(row["tree"]), int(usage["requests"]))._asdict()
+    return {"right": row.get("score") == 1.0, "answer": row["answer"], **counted}
+
+
+def _is_stepwise_of(other: Entry, entry: Entry) -> bool:
+    """Whether a line is the step-by-step search that a line's saving is relative to."""
+    same = {name: value for name, value in entry.given.items() if name in other.given}
+    return other.method == STEPWISE and all(other.given[name] == same[name] for name in same)
+
+
+def _with_hops(entry: Entry, runs: Sequence[Mapping[str, Any]]) -> str:
+    """Returns how calls go with the hops of a question, over those answered right (table 3)."""
+    pairs = [
+        (float(row["facts"]["hop"]), float(run["calls"]))
+        for row, run in zip(entry.rows, runs, strict=True)
+        if run["right"] and "hop" in row.get("facts", {})
+    ]
+    try:
+        return f"{correlation(*zip(*pairs, strict=True)):+.2f}"
+    except (StatisticsError, TypeError):  # too few, or all alike
+        return ""
+
+
+ROLLBACK_TITLE = "Interactions and rollbacks, as Thought Rollback counts them (figure 3)"
+ROLLBACK_HEADINGS = ("method", "samples", "rollbacks", "steps back", *("In", "Out", "No"))
+
+
+def _rollbacks(entry: Entry) -> list[str]:
+    told = _summary(entry)
+    spans = [int(span) for span, times in told["spans"].items() for _ in range(times)]
+    shown = entry.method == STRUCTURED
+    return [
+        entry.name,
+        f"{mean([float(spent) for each in told['interactions'].values() for spent in each]):.1f}",
+        f"{len(spans) / len(entry.rows):.2f}" if shown else "",
+        f"{mean([float(span) for span in spans]):.1f}" if spans else "",
+        *(_rate(told["paths"][name]) if shown else "" for name in Kinds._fields),
+    ]
+
+
+def _rate(paths: Mapping[str, int]) -> str:
+    return f"{paths['right']} of {paths['paths']} right"
+
+
+FIRST_TITLE = "Failures at the first step of Game of 24, by rollbacks to the problem (figure 3 c)"
+FIRST_HEADINGS = ("method", "rollbacks before", "first steps", "failed")
+
+
+def _first_steps(entry: Entry) -> Iterator[list[str]]:
+    for before, counted in _summary(entry)["first_steps_by_rollbacks"].items():
+        yield [entry.name, before, str(counted["steps"]), str(counted["failed"])]
+
+
+def _summary(entry: Entry) -> dict[str, Any]:
+    scores = {
+        (row["problem"], answer): score
+        for row in entry.rows
+        for answer, score in zip(_outputs(row), row.get("scores") or (), strict=False)
+    }
+    results = ({**row, "tree": unpacked(row["tree"])} for row in entry.rows)
+    return summary(results, lambda problem, answer: scores.get((problem, answer)) == 1.0)
+
+
+def _outputs(row: Row) -> Sequence[str | None]:
+    return row.get("candidates") or [row["answer"]]
