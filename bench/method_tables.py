@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
 from thoughtgraph.bench.papers.rollback_stats import METHODS, STRUCTURED, Kinds, summary
-from thoughtgraph.bench.report import Entry
+from thoughtgraph.bench.report import Entry, outputs_of
 from thoughtgraph.bench.result_files import Row, unpacked
 from thoughtgraph.bench.statistics import mean
 
@@ -132,11 +132,7 @@ def _summary(entry: Entry) -> dict[str, Any]:
     scores = {
         (row["problem"], answer): score
         for row in entry.rows
-        for answer, score in zip(_outputs(row), row.get("scores") or (), strict=False)
+        for answer, score in zip(outputs_of(row), row.get("scores") or (), strict=False)
     }
     results = ({**row, "tree": unpacked(row["tree"])} for row in entry.rows)
     return summary(results, lambda problem, answer: scores.get((problem, answer)) == 1.0)
-
-
-def _outputs(row: Row) -> Sequence[str | None]:
-    return row.get("candidates") or [row["answer"]]

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench import metrics
+from thoughtgraph.bench.crossword_scores import best_state, score
 from thoughtgraph.bench.papers.suites import Figure, Line, Part, Published, Suite, names, suite
-from thoughtgraph.bench.report import Entry
+from thoughtgraph.bench.report import Entry, outputs_of
 from thoughtgraph.bench.report_tables import grid
+from thoughtgraph.bench.result_files import unpacked
 from thoughtgraph.bench.statistics import interval, mean
 from thoughtgraph.settings import LIMIT_PREFIX
 
@@ -122,6 +124,32 @@ def _tokens(entry: Entry) -> list[float]:
     return [each.tokens for each in entry.spent]
 
 
+def _boards(share: str) -> Callable[[Entry], list[float]]:
+    """Makes a figure of crosswords: a mean over a problem's outputs."""
+
+    def values(entry: Entry) -> list[float]:
+        if entry.task != "crosswords":
+            return []
+        return [
+            mean([float(getattr(score(each, row["gold"]), share)) for each in outputs_of(row)])
+            for row in entry.rows
+        ]
+
+    return values
+
+
+def _best_board(share: str) -> Callable[[Entry], list[float]]:
+    """Makes a figure of the best board that each search of crosswords visited."""
+
+    def values(entry: Entry) -> list[float]:
+        if entry.task != "crosswords":
+            return []
+        boards = [best_state(unpacked(row["tree"]), row["gold"]) for row in entry.rows]
+        return [float(getattr(board, share)) for board in boards]
+
+    return values
+
+
 FIGURES: Mapping[Figure, Callable[[Entry], list[float]]] = {
     "score": _first,
     "mean": _all,
@@ -129,5 +157,10 @@ FIGURES: Mapping[Figure, Callable[[Entry], list[float]]] = {
     "f1": _f1,
     "calls": _calls,
     "tokens": _tokens,
+    "letters": _boards("letters"),
+    "games": _boards("game"),
+    "best letters": _best_board("letters"),
+    "best words": _best_board("words"),
+    "best games": _best_board("game"),
 }
 """What each figure is, one value a run or a problem."""

@@ -128,6 +128,12 @@ def spent(row: Mapping[str, Any]) -> Spent:
     )
 
 
+def outputs_of(row: Row) -> Sequence[str | None]:
+    """Returns the answers of all outputs of a run, in the order of its `scores`."""
+    outputs: Sequence[str | None] = row.get("candidates") or [row["answer"]]
+    return outputs
+
+
 def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
     """Yields rows with their set of problems divided by what the data set says of them.
 

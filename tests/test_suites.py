@@ -10,10 +10,10 @@ from support.fake_server import FakeServer, Seen
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
-from thoughtgraph.bench.paper_tables import beside_published
+from thoughtgraph.bench.paper_tables import FIGURES, beside_published
 from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.report import entries
-from thoughtgraph.bench.result_files import ResultFolder
+from thoughtgraph.bench.result_files import ResultFolder, packed
 from thoughtgraph.cli import app
 from thoughtgraph.cli.bench_plan import BenchOptions, batches
 from thoughtgraph.errors import InputError
@@ -184,3 +184,24 @@ def test_published_numbers_stand_beside_ours() -> None:
     assert "| ToT (b = 1) | game24 | best | 45 (GPT-4) | not run |" in text
     rows = [{**row, "settings": {**row["settings"], "temperature": 0.1}}]
     assert not beside_published(entries(rows)), "at another temperature it is no line of the table"
+
+
+def test_the_figures_of_crosswords_by_hand() -> None:
+    gold = "AGEND MOTOR ARTSY SALLE SLEER"
+    usage = {"requests": 1, "samples": 2, "prompt_tokens": 1, "completion_tokens": 1, "seconds": 1}
+    row = {
+        **{"task": "crosswords", "method": "io", "model": "m", "evaluator_model": ""},
+        **{"id": "1", "problem": "?", "gold": gold, "given": {}, "settings": {}, "seed": 0},
+        "answer": gold,
+        "candidates": [gold, "BGEND MOTOR ARTSY SALLE SLEER", None],
+        "score": 1.0,
+        "scores": [1.0, 0.8, 0.0],
+        "usage": usage,
+        "tree": packed({"0": {"id": "0", "parent": None, "depth": 0, "status": "open"}}),
+    }
+    [entry] = entries([row])
+    assert FIGURES["letters"](entry) == [pytest.approx((1 + 24 / 25 + 0) / 3)]
+    assert FIGURES["games"](entry) == [pytest.approx(1 / 3)]
+    assert FIGURES["best words"](entry) == [0.0], "no board was visited"
+    [other] = entries([{**row, "task": "game24"}])
+    assert FIGURES["letters"](other) == FIGURES["best games"](other) == []

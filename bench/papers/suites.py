@@ -20,9 +20,23 @@ from thoughtgraph.errors import InputError, UnknownName
 
 PLACE = "thoughtgraph.bench.papers"
 """The package whose files the suites are."""
-Figure = Literal["score", "mean", "best", "calls", "tokens", "f1"]
+Figure = Literal[
+    "score",
+    "mean",
+    "best",
+    "calls",
+    "tokens",
+    "f1",
+    "letters",
+    "games",
+    "best letters",
+    "best words",
+    "best games",
+]
 """`score`: of the answer; `mean`: of all outputs; `best`: of the best output; `f1`: HotpotQA's;
-`calls`: requests a problem; `tokens`: prompt and completion tokens a problem."""
+`calls`: requests a problem; `tokens`: prompt and completion tokens a problem. Of crosswords, whose
+`score` is the share of right words: `letters` and `games`, over all outputs, and `best …` of the
+board with most right words that the search visited, as an oracle would choose."""
 
 
 class _Strict(BaseModel):
