@@ -21,6 +21,8 @@ from thoughtgraph.tree import cut
 
 LONGEST = 4_000
 """Letters of an observation that are kept (ours); the cut is marked."""
+QUOTES = ('""', "“”")
+"""What models put around an argument."""
 UNPRICED = 1.0
 """What a call costs whose cost function gives no price (ours): as much as a tool without one."""
 
@@ -132,14 +134,17 @@ class ToolSet:
         return "\n".join(f"{ready.form}: {ready.purpose}" for ready in self._tools.values())
 
     def parse(self, text: str) -> tuple[str, str] | None:
-        """Reads the first call of a known tool out of a model's text, else the first of any."""
+        """Reads the first call of a known tool out of a model's text, else the first of any.
+
+        Quotation marks around the whole argument are dropped (ours): no page has them in its title.
+        """
         partner = _partners(text)
         for pattern in (self._known, _ANY):
             for found in pattern.finditer(text):
                 if (start := found.end()) in partner:
                     ready = self._tools.get(found["name"].casefold())
                     name = found["name"] if ready is None else ready.name
-                    return name, text[start + 1 : partner[start]].strip()
+                    return name, _unquoted(text[start + 1 : partner[start]].strip())
         return None
 
     async def call(self, name: str, argument: str, state: Mapping[str, Any] | None) -> ToolResult:
@@ -200,6 +205,12 @@ def _read(answered: Any, name: str, deadline: float) -> tuple[str, Mapping[str, 
 def _dollars(artifact: Mapping[str, Any]) -> float:
     charged = artifact.get("dollars")
     return float(charged) if isinstance(charged, int | float) and 0 <= charged < inf else 0.0
+
+
+def _unquoted(argument: str) -> str:
+    inner = argument[1:-1]
+    quoted = len(argument) > 1 and argument[0] + argument[-1] in QUOTES
+    return inner.strip() if quoted and not set(inner) & set("".join(QUOTES)) else argument
 
 
 def _partners(text: str) -> dict[int, int]:
