@@ -6,7 +6,7 @@ from functools import partial
 
 from thoughtgraph.tasks.stepwise import CHOICE, Stepwise
 
-FORM = '"the answer is X" where X is the letter of the right choice'
+FORM = '"the answer is" and then the letter of the right choice'
 LETTERS = "ABCDEFGHIJ"
 
 _DECORATION = r"[\s*_:\"'`$(]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"

@@ -16,7 +16,7 @@ from thoughtgraph.tools.wiki.corpus_files import page
 from thoughtgraph.tools.wiki.pages import Backend
 
 _WORDING = Wording(
-    form='"the answer is a" where a is a name, a date, a number, yes or no, or a few words',
+    form='"the answer is" and then a name, a date, a number, yes or no, or a few words',
     finish="a name, a date, a number, yes or no, or a few words",
 )
 _GOOD = '{"question": "Who wrote …?", "context": [["Title", ["A sentence.", "Another."]]]}'

@@ -7,7 +7,7 @@ answer may be any text.
 from thoughtgraph.tasks.answer_text import short_answer
 from thoughtgraph.tasks.zero_shot import ZeroShot
 
-FORM = '"the answer is a" where a is the answer, complete and as short as the question allows'
+FORM = '"the answer is" and then the answer, complete and as short as the question allows'
 
 
 def question() -> ZeroShot:

@@ -184,7 +184,7 @@ async def test_tree_of_thoughts_votes_on_strategies_that_were_asked_for_in_the_s
     graph = tg.build("tot_bfs", task=name, model=model)
     await graph.ainvoke({"problem": "How many?"})
     asked = model.seen[0].prompt
-    form = re.search(r'It should end with ("the answer is .*)\.$', asked, re.M)
+    form = re.search(r'It should end with ("the answer is.*)\.$', asked, re.M)
     assert form is not None
     assert f"Answer the following question with {form[1]}: How many?" in model.seen[1].prompt
     second = next(call.prompt for call in model.seen[1:] if call.role == "generate")
