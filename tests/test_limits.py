@@ -56,6 +56,7 @@ CASES = {
     "io": game({"n_generate": 9}),
     "cot": game({"n_generate": 9}),
     "cot_sc": game({"n_generate": 9}),
+    "adaptive": game({"samples": 12}, never),
     "refine": game({}, never),
     "tot_bfs": game({}),
     "tot_dfs": game({"outputs": 0}),

@@ -35,6 +35,7 @@ SEARCHES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "io": ("question", lambda seed: asked, {"n_generate": 3}),
     "cot": ("question", lambda seed: asked, {"n_generate": 3}),
     "cot_sc": ("question", lambda seed: asked, {"n_generate": 4}),
+    "adaptive": ("question", lambda seed: asked, {"samples": 4}),
     "refine": ("game24", refined, {"refinements": 3}),
     "tot_bfs": (LETTERS, spelt, {"steps": 2, "breadth": 3}),
     "tot_dfs": (LETTERS, spelt, {"steps": 3}),
