@@ -27,7 +27,7 @@ MARK = "+names1"
 NAMES = """
 __input__ act analyse ask branch:to:act branch:to:analyse branch:to:call_tool branch:to:check
 branch:to:propagate branch:to:reflect branch:to:rollback call_tool check propagate reflect rollback
-messages ensembles chosen pending reports solutions trial lessons tried rejected
+messages ensembles chosen pending reports solutions queue expanded trial lessons tried rejected
 action observation tool_state failed invalid price propagation tools unread cost priority analysis
 analysis_raw bad caused_by experiences alpha beta lesson shown created_by expansions analyses
 rollbacks tool_calls tool_failures tool_cost tool_cost_path reasoning_steps parse_errors retries

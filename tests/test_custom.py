@@ -147,7 +147,7 @@ def test_what_is_missing_is_told_as_what_to_write(own: dict[str, Any]) -> None:
     ):
         assert form in told
     assert "ask(" not in told and "lacks" not in told and "`" not in told
-    assert "or choose one of io, cot, cot_sc, which take it as it is" in told
+    assert "or choose one of io, cot, cot_sc, adaptive, which take it as it is" in told
     with pytest.raises(tg.CapabilityError, match=r"the task needs .*step\(.*, analyse\(.*tot_bfs"):
         tg.build("rollback", task=haiku)
     own["Haiku"].published = lambda self, method: {}
