@@ -47,6 +47,7 @@ def test_feedback_makes_children_one_after_the_other() -> None:
     assert sum(made) < path < sum(call.takes for call in log), "labels stand side by side"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("protocol", ["two_call", "single_call"])
 def test_a_search_waits_as_often_as_its_critical_path_is_long(protocol: str) -> None:
     long = 0

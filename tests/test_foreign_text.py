@@ -47,6 +47,7 @@ def test_every_expression_of_the_source_is_known() -> None:
     assert len(EXPRESSIONS) == written > 80
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("pattern", SLOW.values(), ids=SLOW)
 def test_an_expression_that_is_not_linear_is_found(pattern: str) -> None:
     assert _slow(Expression("", re.compile(pattern), frozenset()), TRIED)

@@ -125,6 +125,7 @@ async def test_no_minute_sees_more_requests_than_the_rate() -> None:
     assert starts[-1] - starts[0] < 3 * minute
 
 
+@pytest.mark.ci
 async def test_tokens_are_counted_as_they_turn_out() -> None:
     minute = 1.0
     limiter = Limiter(Rates(tpm=100), minute=minute)

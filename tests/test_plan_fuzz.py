@@ -147,6 +147,7 @@ def test_a_known_attack_is_seen_by_the_watch() -> None:
     assert seen == ["exec"]
 
 
+@pytest.mark.ci
 @settings(FUZZ, max_examples=2_000)
 @given(lines)
 def test_no_line_does_anything_but_be_refused(line: str) -> None:
