@@ -17,6 +17,9 @@ STEPWISE = "tomt_tot"
 TRUNCATED = (10, 20, 30)
 """Calls at which Tree-of-Mixed-Thought's appendix B reports accuracy."""
 
+Runs = Sequence[Mapping[str, Any]]
+"""What `counts` says of the trees of a line, a run each, and whether it is right."""
+
 
 class MethodTable(NamedTuple):
     """A table of some of the lines."""
@@ -32,12 +35,14 @@ def method_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
     Args:
         table: The lines of one task, set of problems and model.
     """
-    if planned := [entry for entry in table if entry.method.startswith(PLANNED)]:
-        yield MethodTable(PLAN_TITLE, PLAN_HEADINGS, [_plans(each, planned) for each in planned])
-    if reasoned := [entry for entry in table if entry.method in METHODS]:
-        yield MethodTable(ROLLBACK_TITLE, ROLLBACK_HEADINGS, [_rollbacks(e) for e in reasoned])
-        first = [row for entry in reasoned for row in _first_steps(entry)]
-        if first:
+    # What is read off the trees is read once: they are packed.
+    planned = [(e, [_counted(r) for r in e.rows]) for e in table if e.method.startswith(PLANNED)]
+    if planned:
+        yield MethodTable(PLAN_TITLE, PLAN_HEADINGS, [_plans(*each, planned) for each in planned])
+    if reasoned := [(entry, _summary(entry)) for entry in table if entry.method in METHODS]:
+        rows = [_rollbacks(*each) for each in reasoned]
+        yield MethodTable(ROLLBACK_TITLE, ROLLBACK_HEADINGS, rows)
+        if first := [row for each in reasoned for row in _first_steps(*each)]:
             yield MethodTable(FIRST_TITLE, FIRST_HEADINGS, first)
 
 
@@ -55,11 +60,10 @@ PLAN_HEADINGS = (
 )
 
 
-def _plans(entry: Entry, planned: Sequence[Entry]) -> list[str]:
-    runs = [_counted(row) for row in entry.rows]
+def _plans(entry: Entry, runs: Runs, planned: Sequence[tuple[Entry, Runs]]) -> list[str]:
     of = score(runs)
-    stepwise = next((each for each in planned if _is_stepwise_of(each, entry)), None)
-    rssi = saving(score([_counted(row) for row in stepwise.rows]), of) if stepwise else None
+    stepwise = next((other for each, other in planned if _is_stepwise_of(each, entry)), None)
+    rssi = saving(score(stepwise), of) if stepwise else None
     return [
         entry.name,
         f"{of.inconsistent:.0%}",
@@ -85,7 +89,7 @@ def _is_stepwise_of(other: Entry, entry: Entry) -> bool:
     return other.method == STEPWISE and all(other.given[name] == same[name] for name in same)
 
 
-def _with_hops(entry: Entry, runs: Sequence[Mapping[str, Any]]) -> str:
+def _with_hops(entry: Entry, runs: Runs) -> str:
     """Returns how calls go with the hops of a question, over those answered right (table 3)."""
     pairs = [
         (float(row["facts"]["hop"]), float(run["calls"]))
@@ -102,8 +106,7 @@ ROLLBACK_TITLE = "Interactions and rollbacks, as Thought Rollback counts them (f
 ROLLBACK_HEADINGS = ("method", "samples", "rollbacks", "steps back", *("In", "Out", "No"))
 
 
-def _rollbacks(entry: Entry) -> list[str]:
-    told = _summary(entry)
+def _rollbacks(entry: Entry, told: Mapping[str, Any]) -> list[str]:
     spans = [int(span) for span, times in told["spans"].items() for _ in range(times)]
     shown = entry.method == STRUCTURED
     return [
@@ -123,8 +126,8 @@ FIRST_TITLE = "Failures at the first step of Game of 24, by rollbacks to the pro
 FIRST_HEADINGS = ("method", "rollbacks before", "first steps", "failed")
 
 
-def _first_steps(entry: Entry) -> Iterator[list[str]]:
-    for before, counted in _summary(entry)["first_steps_by_rollbacks"].items():
+def _first_steps(entry: Entry, told: Mapping[str, Any]) -> Iterator[list[str]]:
+    for before, counted in told["first_steps_by_rollbacks"].items():
         yield [entry.name, before, str(counted["steps"]), str(counted["failed"])]
 
 

@@ -5,8 +5,9 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from thoughtgraph.entries import METHODS, TASKS, MethodEntry, TaskEntry
+from thoughtgraph.entries import METHODS, MethodEntry
 from thoughtgraph.errors import UnknownName
+from thoughtgraph.task_entries import TASKS, TaskEntry
 
 if TYPE_CHECKING:
     from thoughtgraph.settings import Settings

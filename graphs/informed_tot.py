@@ -46,14 +46,10 @@ from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.informed.estimate import estimate
 from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
-from thoughtgraph.nodes.informed.queue import (
-    pop_next,
-    register_children,
-    returned_thoughts,
-    times_expanded,
-)
+from thoughtgraph.nodes.informed.queue import pop_next, register_children, returned_thoughts
 from thoughtgraph.nodes.judge import judgement_sends
 from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.placement import times_expanded
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings

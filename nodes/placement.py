@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from thoughtgraph.fan_out import Expansion
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import Thought, Tree, grow
+from thoughtgraph.tree import Thought, Tree, grow, merge_thoughts
 from thoughtgraph.usage import add_counts
 
 
@@ -46,6 +46,17 @@ def place(state: SearchState, expansions: Sequence[Expansion]) -> Placed:
     wanted = sum(len(expansion["thoughts"]) for expansion in served)
     short = any(expansion.get("short") for expansion in expansions)
     return Placed(new, parents, complete=wanted == len(new) and not short)
+
+
+def with_times(state: SearchState, placed: Placed) -> Tree:
+    """Returns what is to be written, with how often the expanded thoughts were: once more."""
+    times: Tree = {key: {"expansions": times_expanded(state, key) + 1} for key in placed.parents}
+    return merge_thoughts(placed.tree, [times])
+
+
+def times_expanded(state: SearchState, key: str) -> int:
+    """Returns how often a thought was expanded, in methods that may do so again."""
+    return state["tree"][key].get("expansions", 0)
 
 
 def place_below(

@@ -11,6 +11,7 @@ from thoughtgraph.fan_out import SendArg
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.placement import times_expanded
 from thoughtgraph.nodes.tally import samples_of
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.parts import Parts
@@ -51,7 +52,7 @@ def next_batch(state: SearchState) -> list[Send]:
     settings = AdaptiveSettings.of(state["settings"])
     wanted = min(needed(_standing(state), settings.confidence), _left(state))
     start = state["frontier"][0]
-    times = state["tree"][start].get("expansions", 0)
+    times = times_expanded(state, start)
     return [Send("generate", SendArg(thought=start, expansion=times, samples=wanted))]
 
 
@@ -146,6 +147,6 @@ def _furthest(state: SearchState) -> str:
 
     def order(key: str) -> tuple[int, int, int]:
         steps = sum(len(thought["text"].split("\n")) for thought in path_to(tree, key))
-        return tree[key].get("expansions", 0), -steps, int(key)
+        return times_expanded(state, key), -steps, int(key)
 
     return min([ROOT, *begun], key=order)

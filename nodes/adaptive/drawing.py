@@ -8,14 +8,14 @@ from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.generate import direct_answer, one_thought_each
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.placement import place, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, extras
-from thoughtgraph.tree import Path, Thought, Tree, cut, merge_thoughts, path_to
+from thoughtgraph.tree import Path, Thought, cut, path_to
 
 REPEATED = "the same beginning was drawn before"
 ENDLESS = "the plan does not end"
@@ -54,12 +54,8 @@ def register(parts: Parts) -> Node:
             if malformed := sum(thought.pop("malformed", False) for thought in made):
                 counts["parse_errors"] = {"generate": malformed}
         placed = place(state, drawn)
-        tree = state["tree"]
-        times: Tree = {
-            key: {"expansions": tree[key].get("expansions", 0) + 1} for key in placed.parents
-        }
         return {
-            "tree": merge_thoughts(placed.tree, [times]),
+            "tree": with_times(state, placed),
             "generation": [*state["generation"], *placed.new],
             "usage": {**counts, "thoughts": len(placed.new), "expansions": len(placed.parents)},
             "stop_reason": "" if placed.parents and placed.complete else limit_reason(state),

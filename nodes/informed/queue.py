@@ -10,7 +10,7 @@ from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.informed.propagate import Rank
 from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.informed import ItotDfsSettings, ValuedSettings
@@ -86,22 +86,16 @@ async def register_children(state: SearchState) -> dict[str, Any]:
     expansions = state.get("expansions") or []
     distinct = [_distinct(state, expansion) for expansion in expansions]
     placed = place(state, distinct)
-    again = {key: times_expanded(state, key) + 1 for key in placed.parents}
-    counted: Tree = {key: {"expansions": times} for key, times in again.items()}
+    again = [times_expanded(state, key) + 1 for key in placed.parents]
     # An expansion without a new thought is no shortage: all its samples were there before.
     wanted = any(each["served"] and each["thoughts"] for each in distinct)
     cut = len(placed.parents) < len(state["frontier"]) or (wanted and not placed.new)
     return {
-        "tree": merge_thoughts(placed.tree, [counted]),
+        "tree": with_times(state, placed),
         "generation": list(placed.new),
-        "usage": _counts(expansions, placed.new, list(again.values())),
+        "usage": _counts(expansions, placed.new, again),
         "stop_reason": limit_reason(state) if cut else "",
     }
-
-
-def times_expanded(state: SearchState, key: str) -> int:
-    """Returns how often a thought was expanded."""
-    return state["tree"][key].get("expansions", 0)
 
 
 def returned_thoughts(state: SearchState) -> list[str]:
