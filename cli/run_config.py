@@ -15,6 +15,8 @@ from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 
 DEFAULT_TASK = "question"
+REVIEW = "review"
+"""The setting that the command does not have: nobody is there to answer."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +151,8 @@ def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
         if name in given:
             option = name.replace("_", "-")
             raise InputError(f"{name!r} is no setting here; use --{option} {given[name]}")
+    if given.get(REVIEW, "off") != "off":
+        raise InputError(f"nobody is asked here; leave {REVIEW!r} to Studio and to Python")
     return given
 
 

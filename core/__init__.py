@@ -20,7 +20,8 @@ from thoughtgraph.tree import Thought, Tree, children_of, path_to
 from thoughtgraph.usage import Limits, Usage
 
 if TYPE_CHECKING:
-    from thoughtgraph.building import build, runnable
+    from thoughtgraph.building import build
+    from thoughtgraph.composition import node, runnable, tool
     from thoughtgraph.llm.limiter import Rates
     from thoughtgraph.llm.port import ChatPort, Draw
     from thoughtgraph.llm.retry import Retry
@@ -55,10 +56,12 @@ __all__ = [
     "build",
     "children_of",
     "html",
+    "node",
     "path_to",
     "runnable",
     "save",
     "solve",
+    "tool",
 ]
 
 _LATE = {
@@ -71,9 +74,11 @@ _LATE = {
     "ScriptedChat": "llm.scripted",
     "build": "building",
     "html": "results",
-    "runnable": "building",
+    "node": "composition",
+    "runnable": "composition",
     "save": "results",
     "solve": "solving",
+    "tool": "composition",
 }
 """Names whose modules need LangGraph or LangChain, which take seconds to import: imported at their
 first use, so that the command's help, lists and errors come at once."""

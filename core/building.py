@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Never
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.runnables import RunnableBinding
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
@@ -133,12 +132,3 @@ def served_graphs() -> dict[str, Graph]:
     """
     policy = Policy.from_environment()
     return {method: build(method, policy=policy) for method in registry.METHODS}
-
-
-def runnable(graph: Graph) -> RunnableBinding[Any, Any]:
-    """Returns a graph in the form for `|`, `abatch` and `astream_events` (version 2).
-
-    LangChain lowers LangGraph's superstep limit to 25 under composition, whatever is bound to the
-    graph; this form lifts it, so that only our own limits end a search.
-    """
-    return RunnableBinding(bound=graph, config={"recursion_limit": SUPERSTEPS})

@@ -14,9 +14,12 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 
 from thoughtgraph import registry
+from thoughtgraph.edits import differing, edited
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.policy import LONGEST
+from thoughtgraph.settings.base import TREE
 from thoughtgraph.state import SearchInput
+from thoughtgraph.streaming import without_tree
 
 INPUTS = tuple(SearchInput.__annotations__)
 READ = "__pregel_read"
@@ -26,6 +29,8 @@ INTERNAL = "__pregel_"
 """What LangGraph's own keys in a configuration begin with; it puts objects there."""
 PLAIN = (str, int, float, list, dict, type(None))
 """What a client can send."""
+EDITABLE = ("tree",)
+"""What clients may edit beside the input: thoughts, within the rules of `thoughtgraph.edits`."""
 PLACES = {"checkpoint_id": str, "checkpoint_ns": str, "checkpoint_map": dict}
 """Where in a thread a run begins, as clients may say it too."""
 _REMEDY = "start a run with the input you want, or continue one without any"
@@ -56,9 +61,47 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         configured = configurable(self.config, config)
         self._check_settings(configured, context, 'config["configurable"]')
         self._check_settings(options, context, "the call's own arguments")
-        if not is_node(config):
-            self._check_input(input)
-        return super().astream(input, config, **options)
+        stream = super().astream(input, config, **options)
+        if is_node(config):
+            return stream
+        self._check_input(input)
+        tree = _given(context, "tree") or TREE
+        return stream if tree == "all" else without_tree(stream, options, ever=tree == "end")
+
+    def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
+        """Edits a thread, as LangGraph does; what follows from the edit is written with it.
+
+        Raises:
+            InputError: The edit makes no sense (`thoughtgraph.edits`), or is not the caller's.
+        """
+        writes = any(update.values is not None for each in supersteps for update in each)
+        state = self.get_state(config).values if writes else {}
+        return super().bulk_update_state(config, self._accepted(state, supersteps))
+
+    async def abulk_update_state(self, config: Any, supersteps: Any) -> Any:
+        """Edits a thread, as LangGraph does; what follows from the edit is written with it.
+
+        Raises:
+            InputError: The edit makes no sense (`thoughtgraph.edits`), or is not the caller's.
+        """
+        writes = any(update.values is not None for each in supersteps for update in each)
+        state = (await self.aget_state(config)).values if writes else {}
+        return await super().abulk_update_state(config, self._accepted(state, supersteps))
+
+    def _accepted(
+        self, state: Mapping[str, Any], supersteps: Iterable[Sequence[StateUpdate]]
+    ) -> list[list[StateUpdate]]:
+        """Returns the edits of a thread with what follows from them."""
+
+        def accepted(update: StateUpdate) -> StateUpdate:
+            if update.values is None:
+                return update
+            return update._replace(values=self._edit(state, update.values))
+
+        return [[accepted(update) for update in updates] for updates in supersteps]
+
+    def _edit(self, state: Mapping[str, Any], values: Any) -> Any:
+        return edited(state, values) if isinstance(values, Mapping) else values
 
     def _check_settings(self, given: Collection[str], context: Any, place: str) -> None:
         # A server that is given a context copies it to where settings stood in older LangGraph.
@@ -101,16 +144,6 @@ class GuardedGraph(SearchGraph):
             _admit_callbacks(config)
         return super().astream(self._admitted(input), config, **options)
 
-    def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
-        """Edits a thread; see LangGraph."""
-        self._admit_updates(supersteps)
-        return super().bulk_update_state(config, supersteps)
-
-    async def abulk_update_state(self, config: Any, supersteps: Any) -> Any:
-        """Edits a thread; see LangGraph."""
-        self._admit_updates(supersteps)
-        return await super().abulk_update_state(config, supersteps)
-
     def _admitted(self, given: Any) -> Any:
         """Returns what a run is given; a command may only resume it.
 
@@ -124,22 +157,25 @@ class GuardedGraph(SearchGraph):
         # Anew: LangGraph fails deep inside on commands that servers make of `{}` and of `resume`.
         return None if given.resume is None else Command(resume=given.resume)
 
-    def _admit_updates(self, supersteps: Iterable[Sequence[StateUpdate]]) -> None:
-        """Refuses an edit of what is no input.
+    def _edit(self, state: Mapping[str, Any], values: Any) -> Any:
+        """Returns an edit, if it is of what a client may write.
 
         Raises:
             InputError: It would write to another key.
         """
-        keys = self.builder.schemas[self.builder.input_schema]
-        for update in (each for updates in supersteps for each in updates):
-            values = update.values
-            if values is not None and not isinstance(values, Mapping):
-                raise InputError(f"an update is an object of input keys; {_REMEDY}")
-            for name in values or {}:
-                if name not in keys:
-                    own, known = str(name)[:60], " and ".join(keys)
-                    raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
-            _admit_problem(values)
+        if not isinstance(values, Mapping):
+            raise InputError(f"an update is an object of input keys; {_REMEDY}")
+        keys = (*self.builder.schemas[self.builder.input_schema], *EDITABLE)
+        for name in differing(state, values):
+            if name not in keys:
+                own, known = str(name)[:60], " and ".join(keys)
+                raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
+        _admit_problem(values)
+        return edited(state, values, trusted=False)
+
+
+def _given(context: Any, name: str) -> Any:
+    return context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
 
 
 def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:

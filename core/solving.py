@@ -1,8 +1,8 @@
 """One problem from synchronous code: build, run, wait."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import wait
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
@@ -12,6 +12,8 @@ from thoughtgraph.admission import Oracle, check_task, default_method
 from thoughtgraph.building import Graph, Model, build
 from thoughtgraph.results import Result
 from thoughtgraph.task import Task
+
+T = TypeVar("T")
 
 DEFAULT_TASK = "question"
 LONGEST_WAIT = 0.5
@@ -63,15 +65,24 @@ def solve(
         oracle=oracle,
         tools=tools,
     )
+    return Result(wait_for(_search, graph, problem, settings))
+
+
+def wait_for(work: Callable[..., Awaitable[T]], *given: Any) -> T:
+    """Runs async work from code that is not, beside a running event loop as well.
+
+    Args:
+        work: An async function, which gets a loop of its own in another thread.
+        given: Its arguments.
+    """
     with start_blocking_portal() as portal:
-        running = portal.start_task_soon(_search, graph, problem, settings)
+        running = portal.start_task_soon(work, *given)
         # A signal that comes just before a thread begins to wait does not wake it: Ctrl-C would do
         # nothing until the search has ended.
         while not wait([running], timeout=LONGEST_WAIT).done:
             pass
-        result: Result = running.result()
-        return result
+        return running.result()
 
 
-async def _search(graph: Graph, problem: str, settings: dict[str, Any]) -> Result:
-    return Result(await graph.ainvoke({"problem": problem}, context=settings))
+async def _search(graph: Graph, problem: str, settings: dict[str, Any]) -> Any:
+    return await graph.ainvoke({"problem": problem}, context=settings)

@@ -30,11 +30,18 @@ from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.adaptive.batches import candidates, next_batch, select, votes
+from thoughtgraph.nodes.adaptive.batches import (
+    candidates,
+    new_samples,
+    next_batch,
+    select,
+    votes,
+)
 from thoughtgraph.nodes.adaptive.drawing import register, whole_answers, whole_plans
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.adaptive import AdaptiveSettings
@@ -52,7 +59,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("start", start(parts))
     graph.add_node("generate", generate(parts, generator))
     graph.add_node("register", register(parts))
-    graph.add_node("select", select(parts))
+    graph.add_node("select", reviewed(select(parts), new_samples))
     graph.add_node("answer", answer(parts, candidates, best=leader, tally=votes))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", draw, ["generate", "answer"])

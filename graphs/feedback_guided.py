@@ -46,11 +46,13 @@ from thoughtgraph.nodes.feedback.components import (
 from thoughtgraph.nodes.feedback.traversal import (
     label_known,
     label_sends,
+    new_layer,
     spare_requests,
     visit_next,
 )
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
@@ -72,7 +74,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("call_tool", call_tool(parts))
     graph.add_node("register", label_known)
     graph.add_node("evaluate", label(parts))
-    graph.add_node("select", visit_next)
+    graph.add_node("select", reviewed(visit_next, new_layer))
     graph.add_node("verify", verify(parts))
     graph.add_node("conclude", conclude(parts))
     answers_seen = answer(parts, pick=found, cut_short=found)

@@ -46,10 +46,16 @@ from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.informed.estimate import estimate
 from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
-from thoughtgraph.nodes.informed.queue import pop_next, register_children, returned_thoughts
+from thoughtgraph.nodes.informed.queue import (
+    pop_next,
+    register_children,
+    returned_thoughts,
+    waiting,
+)
 from thoughtgraph.nodes.judge import judgement_sends
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.placement import times_expanded
+from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings
@@ -76,7 +82,7 @@ def wire(rank: Rank, parts: Parts) -> MethodGraph:
 
     graph = MethodGraph(parts, state=SearchState)
     graph.add_node("start", start(parts, origin=ORIGIN))
-    graph.add_node("select", pop_next(parts, rank))
+    graph.add_node("select", reviewed(pop_next(parts, rank), waiting))
     graph.add_node("generate", generate(parts, generator))
     graph.add_node("register", register_children)
     graph.add_node("call_tool", call_tool(parts))

@@ -25,8 +25,9 @@ from thoughtgraph.nodes.reasoning_steps import (
     next_step,
     step_sends,
 )
+from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.stepwise.score import keep_best, score
+from thoughtgraph.nodes.stepwise.score import keep_best, level, score
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import LevelTotSettings
@@ -45,7 +46,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("generate", generate_step(parts, generator))
     graph.add_node("register", add_steps)
     graph.add_node("evaluate", score(parts))
-    graph.add_node("select", keep_best)
+    graph.add_node("select", reviewed(keep_best, level))
     graph.add_node(
         "answer",
         answer(parts, pick=terminal, cut_short=terminal, tally=levels_of("scores")),

@@ -41,6 +41,7 @@ from thoughtgraph.nodes.plans.search import (
     generator_sends,
     next_steps,
 )
+from thoughtgraph.nodes.review import reviewed_after
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings
@@ -58,7 +59,7 @@ def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
     graph = MethodGraph(parts, state=PlanState)
     graph.add_node("start", start(parts, stack=Overwrite([FIRST_LEVEL])))
     graph.add_node("generate", generate(parts, next_steps(chunk_size)))
-    graph.add_node("evaluate", evaluate_steps(parts))
+    graph.add_node("evaluate", reviewed_after(evaluate_steps(parts)))
     graph.add_node("backtrack", backtrack)
     graph.add_node("answer", answer(parts, pick=terminal, cut_short=terminal))
     graph.add_edge(START, "start")

@@ -36,10 +36,11 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.reasoning_steps import generate_step, next_step, register_steps
+from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
 from thoughtgraph.nodes.rollback.controller import decide, rollback
 from thoughtgraph.nodes.rollback.ensemble import ensemble
-from thoughtgraph.nodes.rollback.schedule import begin_round, end_of_search, round_sends
+from thoughtgraph.nodes.rollback.schedule import begin_round, end_of_search, open_paths, round_sends
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import TWO_CALLS
@@ -57,7 +58,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph = MethodGraph(parts, state=RollbackState)
     graph.add_node("start", start(parts, chosen={}, pending=[], solutions=[]))
     # Deferred: a round ends when both its new thoughts and its decisions are in the state.
-    graph.add_node("select", begin_round, defer=True)
+    graph.add_node("select", reviewed(begin_round, open_paths), defer=True)
     graph.add_node("analyse", analyse(parts))
     graph.add_node("extract_index", extract_index(parts))
     graph.add_node("decide", decide)

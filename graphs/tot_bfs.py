@@ -30,6 +30,7 @@ from thoughtgraph.nodes.generate import generate, propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed, requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.register import register_thoughts
+from thoughtgraph.nodes.review import reviewed, this_round
 from thoughtgraph.nodes.select import select_states
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.tally import levels_of
@@ -56,14 +57,15 @@ def wire(parts: Parts) -> MethodGraph:
     async def again(state: SearchState) -> list[Send] | Literal["answer"]:
         if state["stop_reason"] or state["step"] == TotBfsSettings.of(state["settings"]).steps:
             return "answer"
-        return _generations(state) or _judgements(parts, state)
+        # Nothing is left where a person pruned all there was.
+        return _generations(state) or _judgements(parts, state) or "answer"
 
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
     graph.add_node("generate", generate(parts, generator))
     graph.add_node("register", register_thoughts(parts))
     graph.add_node("evaluate", evaluate(parts))
-    graph.add_node("select", select_states(parts))
+    graph.add_node("select", reviewed(select_states(parts), this_round))
     voted = levels_of("votes", wanted=_votes)
     graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=voted))
     graph.add_edge(START, "start")

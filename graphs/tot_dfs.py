@@ -35,6 +35,7 @@ from thoughtgraph.nodes.depth_first.candidates import (
 from thoughtgraph.nodes.depth_first.visit import evaluate_part, question_sends, visit
 from thoughtgraph.nodes.generate import expand_root, generate, propose, sample
 from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.review import reviewed_after
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotDfsSettings
@@ -68,7 +69,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("start", start(parts, **initial_state()))
     graph.add_node("generate", generate(parts, generator))
     graph.add_node("register", open_frame(parts, generator))
-    graph.add_node("select", visit(parts))
+    graph.add_node("select", reviewed_after(visit(parts)))
     graph.add_node("evaluate", evaluate_part(parts))
     graph.add_node("backtrack", backtrack)
     graph.add_node("answer", answer(parts, pick=outputs, cut_short=outputs))

@@ -14,7 +14,7 @@ from thoughtgraph.errors import OutOfTime
 from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
-from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.asker import Asker, labels, traced_as
 from thoughtgraph.nodes.generate import one_thought_each
 from thoughtgraph.nodes.limits import limits_in
 from thoughtgraph.nodes.node import Node, fanned_out, node_input, running_scratch
@@ -214,7 +214,8 @@ def call_tool(parts: Parts) -> Node:
         called = tools.call(action["name"], action["argument"], tool_state_after(before))
         try:
             async with asker.meter.in_time():
-                result = await called
+                with traced_as(labels(parts, given)):
+                    result = await called
         except OutOfTime:
             return asker.update(stop_reason="budget")
         fields: Thought = {

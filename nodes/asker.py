@@ -1,6 +1,7 @@
 """One node run's access to the models: asks, counts, and turns failures into state."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
@@ -19,7 +20,7 @@ from thoughtgraph.task import Prompt
 from thoughtgraph.usage import Usage
 
 RETRY = "retry"
-"""Key of the one line that says, in LangGraph's `custom` stream, why a request is repeated."""
+"""The event that says, in LangGraph's `custom` stream, why a request is repeated."""
 SAMPLE_BREAK = "\n-----\n"
 
 
@@ -72,6 +73,7 @@ class Asker:
                 meter=self.meter,
                 scope="shared" if settings.share_evaluations else self._given["run"],
                 parameters=settings.parameters(judging=role in JUDGES),
+                labels=labels(self._parts, self._given),
             )
         except BudgetSpent:
             return None
@@ -89,6 +91,37 @@ class Asker:
         return {"usage": self.meter.usage(), **failure, **more}
 
 
+def labels(parts: Parts, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what traces say of a call: whose it is, and about which thoughts.
+
+    Args:
+        given: What the node was given: the state, or what was sent to it.
+    """
+    about = given.get("about") or [given.get("thought") or given.get("visiting")]
+    thoughts = [key for key in about if key] or list(given.get("frontier") or [])
+    depth = given["tree"][thoughts[0]]["depth"] if "tree" in given and thoughts else None
+    found = {
+        "method": parts.method.id,
+        "task": given["settings"].get("task"),
+        "run": given.get("run"),
+        "thoughts": thoughts,
+        "depth": len(given["path"]) if "path" in given else depth,
+    }
+    return {f"thoughtgraph_{name}": each for name, each in found.items() if each is not None}
+
+
+@contextmanager
+def traced_as(said: Mapping[str, Any]) -> Iterator[None]:
+    """Gives what is called inside, such as a tool, the labels by which a trace knows it."""
+    config = var_child_runnable_config.get() or {}
+    metadata = {**config.get("metadata", {}), **said}
+    token = var_child_runnable_config.set({**config, "metadata": metadata})
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
 def join_samples(samples: Sequence[str]) -> str:
     """Returns several completions as one text for a reader."""
     return SAMPLE_BREAK.join(samples)
@@ -97,7 +130,7 @@ def join_samples(samples: Sequence[str]) -> str:
 def _tell(cause: str) -> None:
     """Tells whoever follows LangGraph's `custom` stream why a request is repeated."""
     if reader() is not None:
-        get_stream_writer()({RETRY: cause})
+        get_stream_writer()({"event": RETRY, "reason": cause})
 
 
 def _superstep() -> int:

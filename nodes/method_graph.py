@@ -6,11 +6,17 @@ from typing import Any
 
 from langgraph.graph import StateGraph
 
+from thoughtgraph.errors import ModelError
+from thoughtgraph.nodes.events import with_events
 from thoughtgraph.nodes.node import Node, running
+from thoughtgraph.nodes.review import reviewed_answer
 from thoughtgraph.parts import Parts
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
+from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 
+ENDS = ("answer", "ensemble")
+"""Names of the node that ends a search."""
 ENTRY = "start"
 """Name of the node that writes the settings of a run; all others are given them."""
 
@@ -40,8 +46,26 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
         Raises:
             SettingError: When it runs: the state holds settings that the policy does not allow.
         """
+        if node in ENDS:
+            action = _raising(reviewed_answer(self._parts, action))
         guarded = node != ENTRY and self._parts.policy is not None
+        if node != ENTRY:
+            action = with_events(node, action)
         return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
+
+
+def _raising(node: Node) -> Node:
+    """Makes a last node that raises what ended a search, where the run is to fail by it."""
+
+    @wraps(node)
+    async def run(state: Mapping[str, Any]) -> dict[str, Any]:
+        out = await node(state)
+        raises = Settings.of(state["settings"]).on_error == "raise"
+        if raises and out["stop_reason"] == "error":
+            raise ModelError(state.get("error") or out["outcome"])
+        return out
+
+    return run
 
 
 def _guarded(parts: Parts, node: Node) -> Node:

@@ -5,17 +5,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from langchain_core.messages import HumanMessage
+from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from thoughtgraph.context import is_given
-from thoughtgraph.errors import ProblemError
+from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.nodes.node import Node, running_scratch
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import REPLY, SearchInput
 from thoughtgraph.tree import ROOT, Thought, root
 from thoughtgraph.usage import nothing_spent
+
+CHECKPOINTER = "__pregel_checkpointer"
+"""LangGraph's key for the checkpointer of a run; `tests/test_review.py` fails if it goes."""
 
 
 def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
@@ -37,6 +41,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         settings = parts.effective_settings(runtime.context)
         problem = parts.read(settings, _problem(state))
         parts.check_used(settings, runtime.context, problem)
+        _check_pauses(settings)
         run = secrets.token_hex(8)
         if parts.evaluator is not None:  # may have the name of the model, yet be another
             settings["evaluator_model"] = parts.evaluator.name
@@ -75,6 +80,20 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         }
 
     return node
+
+
+def _check_pauses(settings: dict[str, Any]) -> None:
+    """Refuses a review that could not go on: a run that pauses lives in its checkpoints.
+
+    Raises:
+        InputError: The graph has no checkpointer.
+    """
+    config = var_child_runnable_config.get() or {}
+    if settings["review"] != "off" and not config.get("configurable", {}).get(CHECKPOINTER):
+        raise InputError(
+            "a review pauses the run, which a checkpointer must keep: "
+            "tg.build(…, checkpointer=InMemorySaver()); servers have one for each thread"
+        )
 
 
 def _problem(state: SearchInput) -> str:

@@ -193,7 +193,9 @@ async def test_settings_belong_to_one_run() -> None:
 async def test_stream_shows_the_tree_grow() -> None:
     sizes = [
         len(state["tree"])
-        async for state in spelling_graph().astream({"problem": "leaf"}, stream_mode="values")
+        async for state in spelling_graph().astream(
+            {"problem": "leaf"}, context={"tree": "all"}, stream_mode="values"
+        )
         if "tree" in state
     ]
     assert sizes == sorted(sizes)

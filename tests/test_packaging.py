@@ -29,7 +29,7 @@ def test_every_folder_with_code_is_a_listed_package() -> None:
 
 def test_no_folder_of_code_stands_outside_the_packages() -> None:
     tops = {Path(folder).parts[0] for folder in FOLDERS.values()}
-    known = tops | {"tests", "build", "deploy"}
+    known = tops | {"tests", "build", "deploy", "examples"}
     code = {p.parent.name for p in ROOT.glob("*/*.py") if not p.parent.name.startswith(".")}
     assert code <= known
 

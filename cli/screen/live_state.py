@@ -119,11 +119,11 @@ class LiveState:
 
     def _trouble(self, data: Any) -> Iterator[Event]:
         """Tells why a request is repeated: once, until something is answered."""
-        if not isinstance(data, Mapping) or RETRY not in data:
+        if not isinstance(data, Mapping) or data.get("event") != RETRY:
             return
         if not self.trouble:
-            yield Event("retry", data[RETRY])
-        self.trouble = data[RETRY]
+            yield Event("retry", data["reason"])
+        self.trouble = data["reason"]
 
     def _begin(self, data: Mapping[str, Any]) -> Iterator[Event]:
         node, job = data["name"], data["input"]

@@ -63,6 +63,8 @@ class Request(NamedTuple):
     parameters: Mapping[str, Any]
     longest: int = LONGEST
     """Letters of a completion that are read: an endpoint may send any number."""
+    labels: Mapping[str, Any] = {}
+    """What a trace says of the call besides; no part of what is asked."""
 
     def content(self) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
@@ -95,6 +97,7 @@ class Request(NamedTuple):
         """
         draw = None if self.draw is None else list(self.draw._replace(first=self.draw.first + at))
         return {
+            **self.labels,
             ROLE: self.role,
             DRAW: draw,
             "thoughtgraph_sample": at,

@@ -139,6 +139,7 @@ class ChatPort:
         meter: Meter | None = None,
         scope: str = "",
         parameters: Mapping[str, Any] | None = None,
+        labels: Mapping[str, Any] | None = None,
     ) -> list[str]:
         """Returns n completions of one conversation.
 
@@ -158,6 +159,7 @@ class ChatPort:
                 evaluations that outlive a run.
             parameters: `temperature`, `max_tokens` and the like; what the model has no field for is
                 left out.
+            labels: What traces say of the call besides its role: metadata by name.
 
         Raises:
             BudgetSpent: A limit forbids the request; nothing was sent.
@@ -166,7 +168,8 @@ class ChatPort:
         """
         meter = meter or Meter(Limits(), Usage())
         known = supported(parameters or {}, self._fields if self._seeded else self._fields - {SEED})
-        request = Request(messages, n, role, stop or (), draw, known, longest(length_in(known)))
+        most = longest(length_in(known))
+        request = Request(messages, n, role, stop or (), draw, known, most, labels or {})
         keep = self._replay != "off" or (draw is None and scope == "shared")
         key = self._key(request, "" if keep else scope) if keep or draw is None else ""
         if draw is not None:
@@ -260,6 +263,7 @@ class ChatPort:
                     stop=list(request.stop) or None,
                     callbacks=callbacks(),
                     metadata=request.metadata(at),
+                    tags=[f"role:{request.role}"],
                     **arguments,
                 )
             answer = read(result, request, n)

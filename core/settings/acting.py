@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.acting import Acts, Reflects
-from thoughtgraph.settings.base import EXAMPLES, Settings
+from thoughtgraph.settings.base import EXAMPLES, Last, Settings
 from thoughtgraph.task import Judges
 
 
@@ -50,6 +50,7 @@ class ActingSettings(Settings):
 class ReactSettings(ActingSettings):
     """What `react` can be told."""
 
+    review: Last = "off"
     max_steps: int = Field(7, ge=1, le=1000, description="Steps of a trajectory (its code: 7).")
     temperature: float | None = Field(
         0.7,
@@ -66,6 +67,7 @@ class ReactSettings(ActingSettings):
 class ReflexionSettings(ActingSettings):
     """What `reflexion` can be told."""
 
+    review: Last = "off"
     trials: int = Field(
         2, ge=1, le=100, description="Trials (unpublished; ours: 2, by FGDIP's token costs)."
     )

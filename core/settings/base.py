@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from thoughtgraph.usage import Limits
 
@@ -16,7 +16,7 @@ _LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
 """The setting of each limit."""
 CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
-UNPUBLISHED = ("seed", "share_evaluations", "prices")
+UNPUBLISHED = ("seed", "share_evaluations", "prices", "review", "tree", "on_error")
 """Further settings of every method for which no task publishes a value; likewise the limits."""
 
 
@@ -52,6 +52,40 @@ def judge_examples(judge: str, own: int) -> Any:
     )
 
 
+TREE: Literal["off", "end", "all"] = "end"
+Tree = Annotated[
+    Literal["off", "end", "all"],
+    Field(
+        description="When the stream mode `values` carries the tree: off: never, end: with the "
+        "last state, all: with each, which of a long search is gigabytes (ours: end)."
+    ),
+]
+Review = Annotated[
+    Literal["off", "select", "answer"],
+    Field(
+        description="Pause for a person: select, wherever thoughts are chosen (he keeps, drops, "
+        "adds, revalues); answer, before the search ends (he accepts or replaces it). The run "
+        "needs a checkpointer (ours: off)."
+    ),
+]
+
+
+def _no_choice(review: str) -> str:
+    if review == "select":
+        raise ValueError("this method chooses nothing; take off or answer")
+    return review
+
+
+Last = Annotated[
+    Literal["off", "select", "answer"],
+    AfterValidator(_no_choice),
+    Field(
+        description="Pause for a person before the search ends, who accepts or replaces the "
+        "answer. The run needs a checkpointer (ours: off).",
+        json_schema_extra={"enum": ["off", "answer"]},
+    ),
+]
+"""`Review` of a method that follows one trajectory: there is nothing to choose among."""
 Layout = Annotated[
     Literal["text", "turns"],
     Field(
@@ -134,6 +168,14 @@ class Settings(BaseModel):
         100, ge=1, description="Deepest thought; the root has depth 0 (ours)."
     )
     limit_rounds: int | None = Field(1_000, ge=1, description="Most search rounds (ours).")
+    review: Review = "off"
+    tree: Tree = TREE
+    on_error: Literal["report", "raise"] = Field(
+        "report",
+        description="What a run does that ends by a failing model: report, as its result "
+        "(`stop_reason` is error), or raise, after all is kept, so that whoever watches the run "
+        "sees it fail (ours: report).",
+    )
     prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict,
         description="US dollars a million prompt tokens and a million completion tokens, by model "

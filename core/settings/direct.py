@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.settings.base import Last, ShowingSettings
 from thoughtgraph.task import Answers
 
 
@@ -34,6 +34,7 @@ class DirectSettings(ShowingSettings):
 class IoSettings(DirectSettings):
     """What `io` can be told; it counts each sample."""
 
+    review: Last = "off"
     n_generate: int = Field(
         1,
         ge=1,
@@ -50,6 +51,7 @@ class CotSettings(IoSettings):
 class CotScSettings(DirectSettings):
     """What `cot_sc` can be told."""
 
+    review: Last = "off"
     n_generate: int = Field(
         20, ge=1, le=1000, description="k: samples that vote (game24 100; else ours: 20)."
     )

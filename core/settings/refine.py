@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import Settings
+from thoughtgraph.settings.base import Last, Settings
 from thoughtgraph.task import Judges, Refines
 
 
 class RefineSettings(Settings):
     """What `refine` can be told."""
 
+    review: Last = "off"
     task: str = Field(
         "creative_writing",
         description="Id of the task that reads the problem (ours: one that needs no oracle).",

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from thoughtgraph.reasoning import Reviews, Steps
-from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.settings.base import Last, ShowingSettings
 from thoughtgraph.task import Estimates
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
@@ -108,6 +108,8 @@ class RollbackSettings(ReasoningSettings):
 
 class ChainSettings(ReasoningSettings):
     """What `chain` can be told."""
+
+    review: Last = "off"
 
 
 class LevelTotSettings(ReasoningSettings):

@@ -51,7 +51,7 @@ def next_batch(state: SearchState) -> list[Send]:
         return []
     settings = AdaptiveSettings.of(state["settings"])
     wanted = min(needed(_standing(state), settings.confidence), _left(state))
-    start = state["frontier"][0]
+    start = (state["frontier"] or [ROOT])[0]
     times = times_expanded(state, start)
     return [Send("generate", SendArg(thought=start, expansion=times, samples=wanted))]
 
@@ -116,6 +116,14 @@ def _leader(state: SearchState) -> list[str]:
 def candidates(state: SearchState) -> list[str]:
     """Returns the samples that gave an answer, or should have, in order."""
     return [key for key in state["generation"] if state["tree"][key]["status"] == "terminal"]
+
+
+def new_samples(state: SearchState) -> list[str]:
+    """Returns the samples of the last request."""
+    tree = state["tree"]
+    drawn = max((tree[key]["created_by"]["expansion"] for key in state["generation"]), default=0)
+    last = [k for k in state["generation"] if tree[k]["created_by"]["expansion"] == drawn]
+    return [key for key in last if tree[key]["status"] != "pruned"]
 
 
 def votes(state: SearchState, chosen: str) -> list[Vote]:

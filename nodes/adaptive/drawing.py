@@ -8,7 +8,7 @@ from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.generate import direct_answer, one_thought_each
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.placement import place, with_times
+from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans
@@ -46,7 +46,7 @@ def register(parts: Parts) -> Node:
     """Makes the node that turns samples into thoughts; plans are run first."""
 
     async def node(state: SearchState) -> dict[str, Any]:
-        drawn = state.get("expansions") or []
+        drawn = [_numbered(state, each) for each in state.get("expansions") or []]
         counts: dict[str, Any] = {}
         if AdaptiveSettings.of(state["settings"]).draw == "plans":
             drawn = [_run(parts, state, each) for each in drawn]
@@ -62,6 +62,13 @@ def register(parts: Parts) -> Node:
         }
 
     return node
+
+
+def _numbered(state: SearchState, expansion: Expansion) -> Expansion:
+    """Returns an expansion whose thoughts say which request of their start they come from."""
+    made = {"node": "generate", "expansion": times_expanded(state, expansion["parent"])}
+    thoughts = [{"created_by": made, **thought} for thought in expansion.get("thoughts", [])]
+    return {**expansion, "thoughts": thoughts}
 
 
 def _run(parts: Parts, state: SearchState, expansion: Expansion) -> Expansion:

@@ -46,6 +46,9 @@ def question_sends(parts: Parts, state: DfsState) -> list[Send]:
     """
     if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
         return []
+    thought = state["tree"][state["visiting"]]
+    if thought["status"] == "pruned" or "value" in thought:  # A person may have judged it.
+        return []
     path = path_to(state["tree"], state["visiting"])
     asked = questions(parts, state["settings"], state["problem"], path)
     if isinstance(asked, Verdict):
@@ -97,7 +100,8 @@ def visit(parts: Parts) -> Node:
 
     async def node(state: DfsState) -> dict[str, Any]:
         key = state["visiting"]
-        new = key and "visit" not in state["tree"][key]
+        thought = state["tree"].get(key, {})
+        new = key and "visit" not in thought and thought["status"] != "pruned"
         done = _record(parts, state, key) if new else {}
         if done.get("frontier") or done.get("stop_reason"):
             return done
@@ -148,6 +152,8 @@ def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
     if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
         return {}, 0
     path = path_to(state["tree"], state["visiting"])
+    if "value" in path[-1]:  # A person gave it.
+        return {"value": path[-1]["value"]}, 0
     asked = questions(parts, state["settings"], state["problem"], path)
     drop([state["visiting"]])
     if isinstance(asked, Verdict):

@@ -49,6 +49,11 @@ def _spared(state: FeedbackState) -> int:
     return int(not state["rejected"])
 
 
+def new_layer(state: FeedbackState) -> list[str]:
+    """Returns the steps of a layer, once all are labelled."""
+    return [] if _unfinished(state) else [*state["generation"]]
+
+
 async def visit_next(state: FeedbackState) -> dict[str, Any]:
     """Pushes the new layer, sure before maybe, and visits the next step.
 

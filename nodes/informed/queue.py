@@ -72,6 +72,11 @@ def open_set(tree: Tree) -> list[str]:
     return sorted(waiting, key=lambda key: by_priority(tree[key]))
 
 
+def waiting(state: SearchState) -> list[str]:
+    """Returns who may be next, and the new thoughts that come in with the next choice."""
+    return [] if state["stop_reason"] else [*state["generation"], *open_set(state["tree"])]
+
+
 def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
     """Orders open thoughts: least f, then the deepest, then the oldest (ties: ours)."""
     return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])

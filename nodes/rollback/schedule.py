@@ -24,7 +24,7 @@ async def begin_round(state: RollbackState) -> dict[str, Any]:
     none the search has ended as well: see `end_of_search`.
     """
     return {
-        "frontier": _open(state),
+        "frontier": open_paths(state),
         "step": state["step"] + 1,
         # A round counts once it is over: a request in it must not find its own round spent.
         "usage": {"rounds": int(state["step"] > 0)},
@@ -67,13 +67,13 @@ def _parallel_requests(state: RollbackState) -> list[Send]:
 def _next_request(state: RollbackState) -> Iterator[Send]:
     if ready := [*_extractions(state), *_returns(state)]:
         yield ready[0]
-    elif live := _open(state):
+    elif live := open_paths(state):
         first = min(live, key=lambda key: priority(state, key, int))
         yield _analysis(first) if _eligible(state, first) else _expansion(state, first)
 
 
-def _open(state: RollbackState) -> list[str]:
-    """Returns the open paths that something is left to do for."""
+def open_paths(state: RollbackState) -> list[str]:
+    """Returns the last thoughts of the open paths that something is left to do for."""
     live = [at for at in state["frontier"] if not has_ended(state, at) or _eligible(state, at)]
     if not RollbackSettings.of(state["settings"]).drop_paths:
         return live
@@ -132,6 +132,6 @@ def end_of_search(state: RollbackState) -> StopReason:
     """Returns why a search that has no request to send ends."""
     if state["stop_reason"]:
         return cast("StopReason", state["stop_reason"])
-    if state["pending"] or _open(state) or _extractions(state):
+    if state["pending"] or open_paths(state) or _extractions(state):
         return limit_reason(state)
     return "exhausted"

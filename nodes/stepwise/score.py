@@ -9,7 +9,7 @@ from thoughtgraph.nodes.reasoning_steps import end_reason
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, Verdict
-from thoughtgraph.tree import Thought
+from thoughtgraph.tree import Thought, children_of
 
 STYLE = "level_tot"
 
@@ -17,6 +17,11 @@ STYLE = "level_tot"
 def score(parts: Parts) -> Node:
     """Makes the node that scores one candidate; it runs as one task a candidate."""
     return judge_states(parts, estimate_in(STYLE), _record, role="score", drawn=True)
+
+
+def level(state: SearchState) -> list[str]:
+    """Returns the candidates of a level, once all are scored."""
+    return [] if state["stop_reason"] or unjudged(state) else [*state["generation"]]
 
 
 async def keep_best(state: SearchState) -> dict[str, Any]:
@@ -28,8 +33,10 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
     tree, level = state["tree"], state["generation"]
     if state["stop_reason"]:
         return {}
-    if not level or unjudged(state):
+    if unjudged(state) or not children_of(tree, state["frontier"][0]):
         return {"stop_reason": "budget"}
+    if not level:  # A person dropped all.
+        return {"frontier": [], "stop_reason": "dead_end"}
     best = max(level, key=lambda key: tree[key]["value"])
     lost = {key: Thought(status="pruned") for key in level if key != best}
     update = {"generation": [], "step": state["step"] + 1, "usage": {"rounds": 1}}

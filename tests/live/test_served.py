@@ -5,6 +5,7 @@ The model is an endpoint on the loopback interface; see `fake_server.py`.
 
 import asyncio
 import json
+import runpy
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -184,6 +185,11 @@ async def test_a_remote_graph_answers_like_a_local_one(client: Client, server: S
     remote = RemoteGraph("tot_bfs", client=client)
     out: Any = await remote.ainvoke({"problem": PUZZLE}, context=server.context)
     assert Game24().check(PUZZLE, out["answer"])
+
+
+async def test_the_example_asks_a_server(server: Server) -> None:
+    main_of = runpy.run_path(str(ROOT / "examples" / "on_a_server.py"))["main"]
+    assert Game24().check(PUZZLE, await main_of(server.url, PUZZLE))
 
 
 async def test_no_node_blocks_the_event_loop(client: Client, server: Server) -> None:

@@ -41,7 +41,7 @@ async def states(method: str, reply: Reply, walk: Walk | None = None, **context:
     seen: Trace = []
     names: list[str] = []
     async for mode, chunk in graph.astream(
-        {"problem": "a"}, context=context or None, stream_mode=["updates", "values"]
+        {"problem": "a"}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
     ):
         if mode == "updates":
             names.extend(cast("Mapping[str, Any]", chunk))

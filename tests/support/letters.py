@@ -113,7 +113,7 @@ async def steps(method: str, task: Any, reply: Reply, **context: Any) -> AsyncIt
     graph = tg.build(method, task=task, model=ScriptedChat(reply=reply))
     names: list[str] = []
     async for mode, chunk in graph.astream(
-        {"problem": "x"}, context=context or None, stream_mode=["updates", "values"]
+        {"problem": "x"}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
     ):
         if mode == "updates":
             names.extend(chunk)

@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +29,8 @@ FOREIGN = ("OPENAI_", "LANGSMITH_", "THOUGHTGRAPH_")
 class Server(NamedTuple):
     url: str
     log: Path
+    group: int = 0
+    """Its process group: a server may serve from a child."""
 
 
 class Answer(NamedTuple):
@@ -43,8 +45,13 @@ def missing(kind: str) -> str:
         return "" if find_spec("langgraph_api") else "langgraph-cli[inmem] is not installed"
     if not Path(AEGRA).is_file():
         return f"no aegra at {AEGRA}: `.ci/run` installs it where there is a Python 3.12"
+    return no_database()
+
+
+def no_database() -> str:
+    """Returns why nothing can be tested on PostgreSQL here; empty if it can."""
     if shutil.which("psql") is None:
-        return "no psql: aegra needs PostgreSQL"
+        return "no psql: `.ci/run` installs PostgreSQL where it can"
     done = subprocess.run(
         ["psql", f"{POSTGRES}/postgres", "-c", "select 1"],
         capture_output=True,
@@ -62,7 +69,8 @@ def serving(kind: str, folder: Path, config: Path, **variables: str) -> Iterator
         kind: `dev` or `aegra`.
         folder: Where its log is written.
         config: Its configuration; it runs, and may write, where that lies.
-        variables: Added to the environment, which has no keys of its own.
+        variables: Added to the environment, which has no keys of its own. With `DATABASE_URL` aegra
+            has that database, else one of its own, which is dropped with it.
     """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -76,10 +84,10 @@ def serving(kind: str, folder: Path, config: Path, **variables: str) -> Iterator
         command += ["--n-jobs-per-worker", "5", "--config", config.name, "--port", str(port)]
     else:
         command = [AEGRA, "serve", "--host", "127.0.0.1", "--port", str(port), "-c", str(config)]
-        env |= {"DATABASE_URL": f"{POSTGRES}/{database}", "AUTH_TYPE": "custom"}
+        env = {"DATABASE_URL": f"{POSTGRES}/{database}", "AUTH_TYPE": "custom", **env}
         env["ENV_MODE"] = "PRODUCTION"  # else each refusal costs a second, for a coloured traceback
-        _sql(f"create database {database}")
-    with log.open("wb") as output:
+    own = kind == "aegra" and "DATABASE_URL" not in variables
+    with database_of(database) if own else nullcontext(), log.open("wb") as output:
         process = subprocess.Popen(
             command,
             cwd=config.parent,
@@ -90,12 +98,40 @@ def serving(kind: str, folder: Path, config: Path, **variables: str) -> Iterator
         )
         try:
             _wait_until_ready(process, url, log)
-            yield Server(url, log)
+            yield Server(url, log, process.pid)
         finally:
-            os.killpg(process.pid, signal.SIGTERM)  # aegra serves from a child
+            with suppress(ProcessLookupError):  # a test may have killed it
+                os.killpg(process.pid, signal.SIGTERM)  # aegra serves from a child
             process.wait(timeout=60)
-            if kind == "aegra":
-                _sql(f"drop database {database} with (force)")
+
+
+@contextmanager
+def database_of(name: str) -> Iterator[str]:
+    """Makes a database of PostgreSQL, whose address it gives, and drops it."""
+    _sql(f"create database {name}")
+    try:
+        yield f"{POSTGRES}/{name}"
+    finally:
+        _sql(f"drop database {name} with (force)")
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[str]:
+    """Starts a Redis of its own, whose address it gives, and ends it."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(100):
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.1)
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
 
 
 def ask(

@@ -1,0 +1,122 @@
+"""A graph inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+from langchain_core.runnables import RunnableBinding
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, Field
+
+from thoughtgraph.building import SUPERSTEPS, Graph
+from thoughtgraph.errors import InputError
+from thoughtgraph.outcome import sentence
+from thoughtgraph.results import Result
+from thoughtgraph.solving import wait_for
+
+Parent = Mapping[str, Any]
+"""The state of the graph that a node belongs to."""
+Fields = Mapping[str, Any]
+"""What a node writes to it."""
+
+
+class Searching(Protocol):
+    """A graph of ours, or one on a server (LangGraph's `RemoteGraph`)."""
+
+    async def ainvoke(self, input: Any, /, **options: Any) -> Any:
+        """Runs a search."""
+        ...
+
+
+class ToolInput(BaseModel):
+    """What an agent gives the tool."""
+
+    problem: str = Field(description="The problem, whole: the search sees nothing else.")
+
+
+def tool(
+    graph: Searching, name: str, description: str, *, context: Mapping[str, Any] | None = None
+) -> BaseTool:
+    """Makes a tool for agents of a graph.
+
+    The agent's model is told the answer, or in a sentence why there is none; it may try again. The
+    message's artifact is the whole result, tree and usage included.
+
+    Args:
+        graph: The graph, or one on a server.
+        name: The tool's name, as the agent's model sees it: letters, digits, `_` and `-`.
+        description: When to use it and how a problem is written, as the agent's model sees it.
+        context: The settings of each run.
+
+    Returns:
+        A tool with one argument, `problem`; it can be awaited or called.
+    """
+
+    async def search(problem: str) -> tuple[str, Result]:
+        try:
+            out = await graph.ainvoke({"problem": problem}, context=context)
+        except InputError as error:
+            # The agent wrote the problem and can mend it.
+            return f"Refused: {error}", Result()
+        return out.get("answer") or f"No answer: {out.get('outcome') or sentence(out)}", Result(out)
+
+    def wait(problem: str) -> tuple[str, Result]:
+        return wait_for(search, problem)
+
+    return StructuredTool(
+        name=name,
+        description=description,
+        args_schema=ToolInput,
+        func=wait,
+        coroutine=search,
+        response_format="content_and_artifact",
+    )
+
+
+def node(
+    graph: Searching,
+    *,
+    problem: str | Callable[[Any], str] = "problem",
+    answer: str | Callable[[Result], Fields] = "answer",
+    context: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None,
+) -> Callable[..., Awaitable[Fields]]:
+    """Makes a node for a graph whose state is another.
+
+    As a node by itself, a graph shares every key of equal name with its parent: a parent's `answer`
+    or `step` would be its own. This node reads one thing and writes what you say.
+
+    Args:
+        graph: The graph, or one on a server. Give it no checkpointer: the parent's holds its steps.
+        problem: Which key of the parent's state is the problem, or how it is made of the state.
+        answer: Which key the answer is written to, or what is written, from the result.
+        context: The settings, or how they are made of the state.
+
+    Returns:
+        The node.
+    """
+
+    async def search(state: Parent) -> Fields:
+        given = problem(state) if callable(problem) else _read(state, problem)
+        settings = context(state) if callable(context) else context
+        out = Result(await graph.ainvoke({"problem": given}, context=settings))
+        return answer(out) if callable(answer) else {answer: out["answer"]}
+
+    return search
+
+
+def _read(state: Parent, key: str) -> Any:
+    found = state if isinstance(state, Mapping) else vars(state)
+    if key not in found:
+        raise InputError(
+            f"the state has no {key!r}; say where the problem is: tg.node(graph, problem=…)"
+        )
+    return found[key]
+
+
+def runnable(graph: Graph) -> RunnableBinding[Any, Any]:
+    """Returns a graph in the form for `|`, `abatch` and `astream_events` (version 2).
+
+    LangChain lowers LangGraph's superstep limit to 25 under composition, whatever is bound to the
+    graph; this form lifts it, so that only our own limits end a search. Settings are bound to it:
+    `tg.runnable(graph).bind(context={…})`.
+    """
+    return RunnableBinding(bound=graph, config={"recursion_limit": SUPERSTEPS})

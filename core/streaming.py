@@ -1,0 +1,70 @@
+"""What the stream mode `values` carries: the whole state at each superstep, but the tree once.
+
+A state is streamed whole at every superstep, and its tree is nearly all of it: two thousand
+thoughts of a depth-first search came to 2.7 GB. So the tree comes with the last state alone, unless
+the setting `tree` says otherwise.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, NamedTuple
+
+HEAVY = ("tree", "problem")
+"""Keys that a state on the way leaves out."""
+VALUES = "values"
+
+
+class Chunk(NamedTuple):
+    """A part of a stream, whatever the form in which LangGraph gives it."""
+
+    mode: str
+    nested: bool
+    """Whether it is of a graph inside this one."""
+    data: Any
+    formed: Callable[[Any], Any]
+    """Puts other data in its place."""
+
+
+def without_tree(
+    stream: AsyncIterator[Any], options: Mapping[str, Any], *, ever: bool
+) -> AsyncIterator[Any]:
+    """Returns a stream whose states on the way hold neither tree nor problem.
+
+    Args:
+        stream: What LangGraph streams.
+        options: How it was asked for: `stream_mode`, `subgraphs`, `version`.
+        ever: Whether the last state is given again, with its tree, when the stream ends.
+    """
+    modes = options.get("stream_mode") or VALUES
+    if VALUES not in ([modes] if isinstance(modes, str) else modes):
+        return stream
+    return _leaner(stream, options, ever)
+
+
+async def _leaner(
+    stream: AsyncIterator[Any], options: Mapping[str, Any], ever: bool
+) -> AsyncIterator[Any]:
+    last: Any = None
+    async for part in stream:
+        chunk = _read(part, options)
+        heavy = chunk.mode == VALUES and not chunk.nested and isinstance(chunk.data, Mapping)
+        if not heavy or "tree" not in chunk.data:
+            yield part
+            continue
+        last = part
+        yield chunk.formed({k: each for k, each in chunk.data.items() if k not in HEAVY})
+    if ever and last is not None:
+        yield last
+
+
+def _read(part: Any, options: Mapping[str, Any]) -> Chunk:
+    modes = options.get("stream_mode") or VALUES
+    if options.get("version") == "v2":
+        return Chunk(part["type"], bool(part["ns"]), part["data"], lambda d: {**part, "data": d})
+    listed, nested = not isinstance(modes, str), bool(options.get("subgraphs"))
+    if listed and nested:
+        return Chunk(part[1], bool(part[0]), part[2], lambda d: (part[0], part[1], d))
+    if listed:
+        return Chunk(part[0], False, part[1], lambda d: (part[0], d))
+    if nested:
+        return Chunk(modes, bool(part[0]), part[1], lambda d: (part[0], d))
+    return Chunk(modes, False, part, lambda d: d)

@@ -1,0 +1,40 @@
+"""A search as a tool of an agent: the agent reads the answer, the program keeps the tree.
+
+uv run python examples/as_a_tool.py
+"""
+
+import asyncio
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import BaseTool
+
+import thoughtgraph as tg
+
+
+def puzzle_tool(model: Any) -> BaseTool:
+    """Returns the tool."""
+    return tg.tool(
+        tg.build("tot_bfs", task="game24", model=model),
+        name="reach_24",
+        description="Reaches 24 with four numbers and + - * /. Give them as `4 9 10 13`.",
+        context={"breadth": 3, "limit_requests": 100},
+    )
+
+
+async def main(chat: Any = None, model: Any = "openai:gpt-4o-mini") -> Any:
+    """Asks the agent."""
+    helper = create_agent(chat or "openai:gpt-4o-mini", [puzzle_tool(model)])
+    asked = HumanMessage("How do I make 24 of 4, 9, 10 and 13?")
+    said: list[Any] = (await helper.ainvoke({"messages": [asked]}))["messages"]
+    (called,) = [message for message in said if message.type == "tool"]
+    print(said[-1].text)
+    print(
+        len(called.artifact["tree"]), "thoughts,", called.artifact["usage"]["requests"], "requests"
+    )
+    return said
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

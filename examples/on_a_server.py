@@ -1,0 +1,30 @@
+"""A search on a LangGraph server, used like a graph of this process.
+
+uv run langgraph dev
+uv run python examples/on_a_server.py http://127.0.0.1:2024
+"""
+
+import asyncio
+import sys
+
+from langgraph.pregel.remote import RemoteGraph
+
+import thoughtgraph as tg
+
+
+async def main(url: str, problem: str = "4 9 10 13") -> str:
+    """Asks the server, through a tool as any agent could."""
+    remote = RemoteGraph("tot_bfs", url=url)
+    ask = tg.tool(
+        remote,
+        name="reach_24",
+        description="Reaches 24 with four numbers and + - * /.",
+        context={"task": "game24", "breadth": 3},
+    )
+    answer = str(await ask.ainvoke({"problem": problem}))
+    print(answer)
+    return answer
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))

@@ -1,0 +1,80 @@
+"""What happens to thoughts, an event each, for the stream mode `custom`.
+
+Events are read off what nodes write to the tree, so that no method has to send any. Each says which
+`node` it comes from:
+
+    {"event": "made", "id": "3", "parent": "1", "depth": 2, "text": …}
+    {"event": "called", "id": "3", "observation": …, "failed": false}    a tool answered
+    {"event": "judged", "id": "3", "value": 7.0, "note": …}
+    {"event": "pruned", "id": "3", "note": …}
+    {"event": "rolled_back", "id": "3", "to": "1", "step": 2}
+    {"event": "chosen", "id": "3", "answer": …}                          the result's answer
+    {"event": "selected", "ids": ["3", "4"]}                             gone on from next
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import wraps
+from typing import Any
+
+from langgraph.config import get_stream_writer
+
+from thoughtgraph.nodes.node import Node, reader, running
+from thoughtgraph.tree import ROOT, Thought, Tree
+
+
+def with_events(name: str, node: Node) -> Node:
+    """Makes a node that tells what it does to thoughts.
+
+    Args:
+        name: The node's name in its graph.
+        node: The node.
+    """
+
+    @wraps(node)
+    async def run(given: Any, *rest: Any, **more: Any) -> dict[str, Any]:
+        update = await node(given, *rest, **more)
+        if reader() is not None and isinstance(update, dict):
+            tree = given.get("tree") if isinstance(given, Mapping) else None
+            write = get_stream_writer()
+            for event in events(tree if tree is not None else running("tree"), update):
+                write({**event, "node": name})
+        return update
+
+    return run
+
+
+def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yields what an update does to thoughts.
+
+    Args:
+        tree: The tree before.
+        update: What a node writes.
+    """
+    written = update.get("tree", {})
+    if isinstance(written, Mapping):
+        for key, fields in written.items():
+            if key != ROOT:
+                yield from _of_thought(key, tree.get(key), fields)
+    if ids := [key for key in update.get("frontier") or () if key != ROOT]:
+        yield {"event": "selected", "ids": ids}
+
+
+def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:
+    if before is None:
+        place = {"parent": new.get("parent"), "depth": new.get("depth")}
+        yield {"event": "made", "id": key, **place, "text": new.get("text", "")}
+    if new.get("observation") is not None:
+        said = {"observation": new["observation"], "failed": bool(new.get("failed"))}
+        yield {"event": "called", "id": key, **said}
+    if "value" in new:
+        yield {"event": "judged", "id": key, "value": new["value"], **_note(new)}
+    if new.get("status") == "pruned":
+        yield {"event": "pruned", "id": key, **_note(new)}
+    if "rollback" in new:
+        yield {"event": "rolled_back", "id": key, **new["rollback"]}
+    if new.get("chosen"):
+        yield {"event": "chosen", "id": key, "answer": new.get("answer")}
+
+
+def _note(thought: Thought) -> dict[str, str]:
+    return {"note": thought["note"]} if thought.get("note") else {}

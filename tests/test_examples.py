@@ -1,0 +1,127 @@
+"""The examples, as a reader runs them, with a model that plays."""
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from support.fake_server import FakeServer
+from support.players import play
+from support.serving import POSTGRES, no_database
+
+import thoughtgraph as tg
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    with FakeServer(play) as fake:
+        yield fake.specifier
+
+
+def main_of(name: str) -> Any:
+    """Returns the `main` of an example."""
+    return runpy.run_path(str(EXAMPLES / f"{name}.py"))["main"]
+
+
+async def test_in_a_graph(model: str) -> None:
+    done = await main_of("in_a_graph")(model)
+    assert done == {
+        "task_line": "4 9 10 13",
+        "answer": "working on 4 9 10 13",
+        "result": done["result"],
+    }
+    assert done["result"].count("1") >= 2
+
+
+async def test_in_a_pipe(model: str) -> None:
+    first, second = await main_of("in_a_pipe")(model)
+    assert "13" in first and "6" in second
+
+
+class Helper(BaseChatModel):
+    """Calls the one tool it is given, then says what it was told."""
+
+    names: tuple[str, ...] = ()
+
+    def bind_tools(self, tools: Any, **more: Any) -> Any:
+        return Helper(names=tuple(tool.name for tool in tools))
+
+    @property
+    def _llm_type(self) -> str:
+        return "helper"
+
+    def _generate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **more: Any
+    ) -> ChatResult:
+        last = messages[-1]
+        call = {"name": self.names[0], "args": {"problem": "4 9 10 13"}, "id": "1"}
+        said = AIMessage(last.text) if last.type == "tool" else AIMessage("", tool_calls=[call])
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+async def test_as_a_tool(model: str) -> None:
+    said = await main_of("as_a_tool")(Helper(), model)
+    assert [message.type for message in said] == ["human", "ai", "tool", "ai"]
+    assert "13" in said[-1].text
+    assert said[2].artifact["tree"]["0"]["parent"] is None
+
+
+async def test_in_a_chat(model: str) -> None:
+    said = await main_of("in_a_chat")(model)
+    assert said[::2] == ["4 9 10 13", "1 1 4 6"] and len(said) == 4
+
+
+def test_without_async(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out = main_of("without_async")(model)
+    assert out["answer"] in capsys.readouterr().out
+    assert "</html>" in Path("tree.html").read_text()
+
+
+async def test_any_chat_model() -> None:
+    proposes = tg.ScriptedChat(reply={"generate": "10 - 4 = 6 (left: 6 9 13)"})
+    judges = tg.ScriptedChat(reply={"value": "sure"})
+    out = await main_of("any_chat_model")(proposes, judges)
+    assert {call.role for call in proposes.seen} == {"generate"}
+    assert {call.role for call in judges.seen} == {"value"}
+    assert out["stop_reason"] != "error"
+
+
+async def test_own_task() -> None:
+    lines = "\n".join(f"line {at}" for at in range(5))
+    reply = {"generate": lines, "value": lambda call: "9" if "line 3" in call.prompt else "2"}
+    assert "line 3" in await main_of("own_task")(tg.ScriptedChat(reply=reply))
+
+
+async def test_own_tool() -> None:
+    def act(call: Any) -> str:
+        if "20 users" in call.prompt:
+            return "Thought: It is on the list.\nAction: Finish[20]"
+        return "Thought: The list knows.\nAction: price_list[team]"
+
+    model = tg.ScriptedChat(reply={"generate": act, "value": "Evaluation score is 0.9"})
+    out = await main_of("own_tool")(model)
+    assert (out["answer"], out["usage"]["tool_cost"]) == ("20", 1.0)
+    assert any("20 users" in (each.get("observation") or "") for each in out["tree"].values())
+
+
+async def test_on_postgres(model: str) -> None:
+    if reason := no_database():
+        pytest.skip(reason)
+    main = main_of("on_postgres")
+    first = await main(f"{POSTGRES}/postgres", model)
+    assert "13" in first["answer"]
+
+
+def test_every_example_is_tested() -> None:
+    here = Path(__file__)
+    tests = here.read_text() + (here.parent / "live/test_served.py").read_text()
+    assert [path.stem for path in EXAMPLES.glob("*.py") if path.stem not in tests] == []
