@@ -16,6 +16,8 @@ from thoughtgraph.bench.statistics import mean
 Unit = Literal["requests", "tokens", "dollars"]
 SAMPLED = ("io", "cot", "cot_sc")
 """Methods whose outputs are the samples of one request."""
+BATCHED = "adaptive"
+"""The method whose samples come in several requests."""
 Judge = Callable[[Row, Sequence[str | None]], Sequence[float]]
 """Scores answers to a row's problem."""
 
@@ -32,12 +34,25 @@ def points(row: Row, judge: Judge) -> list[Point]:
     """Returns what a run would have scored at each cost at which its answer could change.
 
     Args:
-        row: A finished problem.
+        row: A finished problem, or a summary of one, which holds its points.
         judge: Scores answers that are not among the row's.
     """
-    if row["method"] in SAMPLED:
-        return list(_votes(row))
+    if "points" in row or row["method"] in SAMPLED:
+        return vote_points(row)
+    if row["method"] == BATCHED and row["settings"].get("draw") == "answers":
+        return list(_batches(row))
     return list(_outputs(row, judge))
+
+
+def vote_points(row: Row) -> list[Point]:
+    """Returns what a run of `io`, `cot` or `cot_sc` had reached after each sample.
+
+    Args:
+        row: A finished problem, or a summary of one.
+    """
+    if "points" in row:
+        return [Point(*each) for each in row["points"]]
+    return list(_votes(row))
 
 
 def curve(
@@ -66,33 +81,74 @@ def _at(reached: Sequence[Point], unit: Unit, budget: float) -> float:
 
 def _votes(row: Row) -> Iterator[Point]:
     """Yields the vote of the first sample, of the first two, and so on."""
-    answers, scores, usage = row["candidates"], row["scores"], row["usage"]
+    drawn = len(row.get("candidates", []))
+    if not drawn:  # A limit ended it before there was any.
+        yield Point(_whole(row["usage"]), float(row["score"]))
+    first = row["scores"][:1] * drawn
+    scores = _voted(row) if row["method"] == "cot_sc" else first
+    for size, score in enumerate(scores, 1):
+        yield Point(_sampled(row["usage"], size / drawn), score)
+
+
+def _batches(row: Row) -> Iterator[Point]:
+    """Yields the vote after each request; samples of one request are not told apart by cost."""
+    tree, usage = _tree(row), row["usage"]
+    order = sorted((each for each in tree.values() if each["parent"] is not None), key=_number)
+    sizes = Counter(each["created_by"]["expansion"] for each in order)
+    asked = [sizes[request] for request in sorted(sizes)]
+    # A sample without an answer votes for nothing, but is one of the row's candidates all the same.
+    scores, drawn = _voted(row), 0
+    for requests, size in enumerate(asked, 1):
+        drawn += size
+        share, read = drawn / len(order), requests / len(asked)
+        yield Point(_sampled(usage, share, read, requests), scores[drawn - 1])
+
+
+def _number(thought: Mapping[str, Any]) -> int:
+    return int(thought["id"])
+
+
+def _voted(row: Row) -> list[float]:
+    """Returns the score of the majority after each sample; of equals the earliest wins."""
     votes: Counter[str] = Counter()
     score_of: dict[str, float] = {}
-    for size, (answer, score) in enumerate(zip(answers, scores, strict=True), 1):
+    scores: list[float] = []
+    for answer, score in zip(row.get("candidates", []), row["scores"], strict=False):
         if answer is not None:
             votes[answer] += 1
             score_of.setdefault(answer, score)
-        first = row["method"] != "cot_sc"
         # Both keep the order of first occurrence, so `max` finds the earliest of equals.
         best = max(votes, key=lambda each: votes[each], default=None)
-        scored = scores[0] if first else 0.0 if best is None else score_of[best]
-        yield Point(_sampled(usage, size / len(answers)), scored)
+        scores.append(0.0 if best is None else score_of[best])
+    return scores
 
 
-def _sampled(usage: Mapping[str, Any], share: float) -> dict[str, float]:
-    """Returns what a share of the samples of one request costs: its prompt is read once."""
-    completion = usage["completion_tokens"] * share
-    spent = {"requests": 1.0, "tokens": usage["prompt_tokens"] + completion}
+def _sampled(
+    usage: Mapping[str, Any], share: float, read: float = 1.0, requests: float = 1.0
+) -> dict[str, float]:
+    """Returns what a share of the samples costs.
+
+    Args:
+        usage: What all cost.
+        share: The share of the samples.
+        read: The share of the requests: each reads the prompt once.
+        requests: How many requests they took.
+    """
+    tokens = usage["prompt_tokens"] * read + usage["completion_tokens"] * share
+    spent = {"requests": requests, "tokens": tokens}
     if usage.get("dollars") is not None:
         total = usage["prompt_tokens"] + usage["completion_tokens"]
-        spent["dollars"] = usage["dollars"] * spent["tokens"] / total if total else 0.0
+        spent["dollars"] = usage["dollars"] * tokens / total if total else 0.0
     return spent
+
+
+def _tree(row: Row) -> Mapping[str, Any]:
+    return unpacked(row["tree"]) if isinstance(row["tree"], str) else row["tree"]
 
 
 def _outputs(row: Row, judge: Judge) -> Iterator[Point]:
     """Yields what the best output so far scores, in the order in which outputs came."""
-    tree = unpacked(row["tree"]) if isinstance(row["tree"], str) else row["tree"]
+    tree = _tree(row)
     best: Mapping[str, Any] | None = None
     for thought in tree.values():
         if thought["status"] != "terminal" or thought.get("answer") is None:

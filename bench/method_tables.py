@@ -35,7 +35,8 @@ def method_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
     Args:
         table: The lines of one task, set of problems and model.
     """
-    # What is read off the trees is read once: they are packed.
+    # Summaries have no trees. What is read off the trees is read once: they are packed.
+    table = [entry for entry in table if all("tree" in row for row in entry.rows)]
     planned = [(e, [_counted(r) for r in e.rows]) for e in table if e.method.startswith(PLANNED)]
     if planned:
         yield MethodTable(PLAN_TITLE, PLAN_HEADINGS, [_plans(*each, planned) for each in planned])

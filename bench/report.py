@@ -5,7 +5,7 @@ Rows that differ in task, method, model, oracle or any setting but the seed are 
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -47,6 +47,7 @@ class Entry:
         data: Name of the set of problems; empty: made up.
         given: The settings that were given, the seed apart.
         rows: The runs.
+        shared: Settings that its name leaves out, as all lines of the table agree on them.
     """
 
     task: str
@@ -57,11 +58,18 @@ class Entry:
     data: str
     given: Mapping[str, Any]
     rows: Sequence[Row]
+    shared: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def table(self) -> tuple[str, str, str, str]:
+        """What lines of one table have in common: task, set of problems, models."""
+        return self.task, self.data, self.model, self.judge
 
     @property
     def name(self) -> str:
-        """The method with the settings that were given; feedback is labelled."""
-        told = [f"{name}={_short(value)}" for name, value in self.given.items()]
+        """The method with the settings that tell it from others; feedback is labelled."""
+        own = {name: value for name, value in self.given.items() if name not in self.shared}
+        told = told_settings(own)
         told += ["oracle"] if self.oracle else []
         told += ["same run"] if self.rows[0].get("same_run") else []
         return f"{self.method} ({', '.join(told)})" if told else self.method
@@ -128,6 +136,11 @@ def spent(row: Mapping[str, Any]) -> Spent:
     )
 
 
+def problem_of(row: Mapping[str, Any]) -> Problem:
+    """Returns which problem a run searched."""
+    return row["id"], row["problem"]
+
+
 def outputs_of(row: Row) -> Sequence[str | None]:
     """Returns the answers of all outputs of a run, in the order of its `scores`."""
     outputs: Sequence[str | None] = row.get("candidates") or [row["answer"]]
@@ -156,7 +169,13 @@ def entries(rows: Iterable[Row]) -> list[Entry]:
     for row in chain.from_iterable(_ensembles(row) for row in rows):
         if not row.get("error"):
             groups.setdefault(_identity(row), []).append(row)
-    return [_entry(group) for group in groups.values()]
+    found = [_entry(group) for group in groups.values()]
+    return [replace(entry, shared=_shared(entry, found)) for entry in found]
+
+
+def told_settings(settings: Mapping[str, Any]) -> list[str]:
+    """Returns settings in words, long values cut."""
+    return [f"{name}={_short(value)}" for name, value in settings.items()]
 
 
 def comparisons(table: Sequence[Entry]) -> Iterator[tuple[Entry, Entry, Comparison]]:
@@ -176,6 +195,20 @@ def _entry(rows: Sequence[Row]) -> Entry:
     oracle = bool(first["settings"].get("oracle"))
     data = first.get("data", "")
     return Entry(first["task"], first["method"], first["model"], judge, oracle, data, given, rows)
+
+
+def _shared(entry: Entry, found: Sequence[Entry]) -> dict[str, Any]:
+    """Returns what was given to a line and is the same in all of its table that have it.
+
+    A setting that no other line has is its own.
+    """
+    beside = [each.rows[0]["settings"] for each in found if each.table == entry.table]
+
+    def agreed(name: str) -> bool:
+        values = [settings[name] for settings in beside if name in settings]
+        return len(values) > 1 and all(value == values[0] for value in values)
+
+    return {name: value for name, value in entry.given.items() if agreed(name)}
 
 
 def _ensembles(row: Row) -> Iterator[Row]:
@@ -207,7 +240,7 @@ def _identity(row: Row) -> str:
 def _by_problem(rows: Iterable[Row]) -> Iterator[tuple[Problem, list[Row]]]:
     found: dict[Problem, list[Row]] = {}
     for row in rows:
-        found.setdefault((row["id"], row["problem"]), []).append(row)
+        found.setdefault(problem_of(row), []).append(row)
     yield from found.items()
 
 

@@ -9,11 +9,20 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.bench.budget import curve
+from thoughtgraph.bench.equal_cost import beside_votes
 from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.report import Entry, comparisons
-from thoughtgraph.bench.report_tables import COLUMNS, COMPARED, cells, compared, tables
-from thoughtgraph.bench.result_files import Row
+from thoughtgraph.bench.report_tables import (
+    COLUMNS,
+    COMPARED,
+    EQUAL,
+    EQUAL_TITLE,
+    cells,
+    compared,
+    equal_cost,
+    tables,
+)
+from thoughtgraph.bench.summary import rescored
 from thoughtgraph.errors import InputError
 
 STYLE = """
@@ -57,6 +66,8 @@ def _section(heading: str, table: Sequence[Entry]) -> str:
     parts.append(_table(shown, [[row[name] for name in shown] for row in rows]))
     for own in method_tables(table):
         parts += [f"<h3>{escape(own.title)}</h3>", _table(own.headings, own.rows)]
+    if beside := [equal_cost(each) for each in beside_votes(table)]:
+        parts += [f"<h3>{escape(EQUAL_TITLE)}</h3>", _table(EQUAL, beside)]
     if pairs := [compared(*pair) for pair in comparisons(table)]:
         parts += ["<h3>Differences on the same problems</h3>", _table(COMPARED, pairs)]
     return "".join(parts)
@@ -91,14 +102,10 @@ def _image(told: str, draw: Callable[[Any], None]) -> str:
 
 def _curve(entry: Entry, budgets: Sequence[float]) -> list[tuple[float, float]]:
     """Returns tokens and score at each budget; nothing where answers cannot be scored again."""
-    if entry.task not in registry.TASKS or any("tree" not in row for row in entry.rows):
+    known = all("tree" in row or row.get("points") for row in entry.rows)
+    if not known or entry.task not in registry.TASKS:
         return []
-    task = registry.task(entry.task)
-
-    def judge(row: Row, answers: Sequence[str | None]) -> Sequence[float]:
-        return scores_of(task, row["problem"], answers, row["gold"])
-
-    reached = curve(entry.rows, judge, "tokens", budgets)
+    reached = curve(entry.rows, rescored, "tokens", budgets)
     return [(x, y) for x, y in zip(budgets, reached, strict=True) if y is not None]
 
 

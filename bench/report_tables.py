@@ -5,9 +5,11 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from operator import attrgetter
 
+from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.report import Entry, Spent, comparisons
+from thoughtgraph.bench.report import Entry, Spent, comparisons, problem_of, told_settings
 from thoughtgraph.bench.statistics import Comparison, deviation, mean
 
 COLUMNS = (
@@ -45,7 +47,7 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
     money = mean([each.dollars for each in entry.spent])
     return {
         "method": entry.name,
-        "problems": str(len({(row["id"], row["problem"]) for row in entry.rows})),
+        "problems": str(len({problem_of(row) for row in entry.rows})),
         "score": f"{entry.score:.1%}" if scored else "",
         "95 %": f"{low:.1%} to {high:.1%}" if scored else "",
         "sd over seeds": f"{deviation(entry.repeats):.1%}" if scored and several else "",
@@ -64,14 +66,14 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
 
 def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
     """Yields the lines of each task, set of problems and model, with a heading."""
-
-    def kind(entry: Entry) -> tuple[str, str, str, str]:
-        return entry.task, entry.data, entry.model, entry.judge
-
+    kind = attrgetter("table")
     for (task, data, model, judge), lines in groupby(sorted(found, key=kind), key=kind):
+        table = list(lines)
         of = f" ({data})" if data and data != task else ""
         judged = f", judged by {judge}" if judge else ""
-        yield f"{task}{of}, {model}{judged}", list(lines)
+        shared = {name: value for line in table for name, value in line.shared.items()}
+        told = f"; {', '.join(told_settings(shared))}" if shared else ""
+        yield f"{task}{of}, {model}{judged}{told}", table
 
 
 def markdown(found: Sequence[Entry]) -> str:
@@ -84,28 +86,60 @@ def markdown(found: Sequence[Entry]) -> str:
         parts.append(grid(shown, [[row[name] for name in shown] for row in rows]))
         for own in method_tables(table):
             parts += [f"{own.title}:\n", grid(own.headings, own.rows)]
+        if beside := list(beside_votes(table)):
+            parts += [f"{EQUAL_TITLE}:\n", grid(EQUAL, [equal_cost(each) for each in beside])]
         if pairs := list(comparisons(table)):
             parts.append("Differences on the same problems (paired bootstrap, McNemar's test):\n")
             parts.append(grid(COMPARED, [compared(*pair) for pair in pairs]))
     return "\n".join(parts)
 
 
+EQUAL_TITLE = "Beside as many samples of cot_sc as the same tokens buy (paired bootstrap)"
+EQUAL = (
+    "method",
+    "problems",
+    "tokens",
+    "score",
+    "samples",
+    "their tokens",
+    "their score",
+    "difference",
+    "95 %",
+)
 COMPARED = ("first", "second", "problems", "difference", "95 %", "first alone", "second alone", "p")
 
 
 def compared(first: Entry, second: Entry, found: Comparison) -> list[str]:
     """Returns one comparison in words; a difference that may be none says so."""
-    low, high = found.interval
     return [
         first.name,
         second.name,
         str(found.problems),
-        f"{found.difference:+.1%}",
-        f"{low:+.1%} to {high:+.1%}" + (" (a tie)" if low <= 0 <= high else ""),
+        *_difference(found),
         str(found.first_alone),
         str(found.second_alone),
         f"{found.p:.3f}",
     ]
+
+
+def equal_cost(found: EqualCost) -> list[str]:
+    """Returns a line and the vote that costs the same in words; a tie says so."""
+    return [
+        found.entry.name,
+        str(found.comparison.problems),
+        f"{found.tokens:,.0f}",
+        f"{found.score:.1%}",
+        str(found.samples),
+        f"{found.vote_tokens:,.0f}",
+        f"{found.vote_score:.1%}",
+        *_difference(found.comparison),
+    ]
+
+
+def _difference(found: Comparison) -> tuple[str, str]:
+    low, high = found.interval
+    tie = " (a tie)" if low <= 0 <= high else ""
+    return f"{found.difference:+.1%}", f"{low:+.1%} to {high:+.1%}{tie}"
 
 
 def grid(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

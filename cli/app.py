@@ -291,7 +291,8 @@ def report(
     ] = "",
     paper: bench_options.Paper = False,
     by: bench_options.By = "",
+    summaries: bench_options.Summaries = "",
     debug: Debug = False,
 ) -> None:
     """Compare results: scores with intervals, costs, and what is really better than what."""
-    _load("report").report(folders, out, paper=paper, by=by)
+    _load("report").report(folders, out, paper=paper, by=by, summaries=summaries)

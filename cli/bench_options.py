@@ -80,6 +80,14 @@ DryRun = Annotated[
 Paper = Annotated[
     bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")
 ]
+Summaries = Annotated[
+    str,
+    typer.Option(
+        metavar="DIR",
+        help="Add a small line for each result there: scores and costs, no problem, answer or "
+        "tree. `report` reads them, and `bench --out` goes on from them.",
+    ),
+]
 By = Annotated[
     str,
     typer.Option(

@@ -115,7 +115,7 @@ def _of_suite(options: BenchOptions, part: Part) -> Batch:
     table = suite(options.suite)
     lines = [line for line in table.rows if part in table.parts_of(line) and not line.same_run_as]
     for name in own:
-        if not any(name in registry.settings(line.method).model_fields for line in lines):
+        if not any(name in registry.settings(row.method).model_fields for row in table.rows):
             raise InputError(
                 f"no method of {options.suite!r} has the setting {name!r}; leave it out"
             )
@@ -182,12 +182,13 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
     Args:
         part: Which ones.
         data: The file, or `made:TYPES`, or empty.
-        seed: Seed of the sample.
+        seed: Seed of the sample, where the part has none of its own.
 
     Raises:
         InputError: They cannot be read, or the range is none.
     """
     task = task_of(part.task)
+    seed = seed if part.sample_seed is None else part.sample_seed
     named, _, types = data.partition(":")
     if named in ("", MADE) and types:
         kinds = [kind for kind in types.split(",") if kind]
@@ -201,7 +202,9 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
         records = records[first - 1 : last]
     if part.sample > len(records):
         raise InputError(f"--sample {part.sample} of {len(records)} problems; take fewer")
-    return random.Random(seed).sample(records, part.sample) if part.sample else records
+    # Shuffled whole: a smaller sample is the beginning of a larger one, which can go on from it.
+    shuffled = random.Random(seed).sample(records, len(records))
+    return shuffled[: part.sample] if part.sample else records
 
 
 def parse_range(written: str, size: int) -> tuple[int, int]:

@@ -277,6 +277,17 @@ def test_lines_that_differ_in_a_setting_never_merge(command: Command, tmp_path: 
     assert "| tot_bfs (breadth=1) | 1 |" in out and "| tot_bfs (breadth=5) | 2 |" in out
 
 
+def test_what_all_lines_have_in_common_stands_in_the_heading(command: Command) -> None:
+    common = ["--set", "temperature=0.5", "--limit", "requests=30"]
+    with FakeServer(play) as fake:
+        told = ["bench", *PUZZLES, *common, "--model", fake.specifier]
+        command(*told, "--method", "io,cot", "--sweep", "n_generate=1,2")
+    _, out, _ = command("report", "results")
+    (heading,) = [line for line in out.splitlines() if line.startswith("## ")]
+    assert heading.endswith("; temperature=0.5, limit_requests=30")
+    assert "| io (n_generate=1) | 4 |" in out and "temperature" not in out.replace(heading, "")
+
+
 def test_problems_of_a_file_are_answered_and_the_same_command_goes_on(command: Command) -> None:
     Path("own.jsonl").write_text('{"problem": "1 1 4 6"}\n{"id": "b", "problem": "4 9 10 13"}\n')
     Path("own.txt").write_text("1 1 4 6\n\n4 9 10 13\n")

@@ -33,6 +33,26 @@ def test_of_samples_that_do_not_vote_the_first_answers() -> None:
     assert [p.score for p in points(sampled("cot_sc", [None, "24"]), right)] == [0.0, 1.0]
 
 
+def test_a_vote_that_a_limit_ended_costs_what_it_cost() -> None:
+    row = {**sampled("cot_sc", []), "score": 0.0}
+    row["usage"]["requests"] = 1
+    assert [(p.score, p.spent["tokens"]) for p in points(row, right)] == [(0.0, 140.0)]
+
+
+def test_samples_in_batches_are_cut_after_each_request() -> None:
+    # Two requests: four samples, then one. Each reads the prompt of 50 and writes 8 a sample.
+    tree = {"0": thought("0", None, {"generate": asked(140)})}
+    for at in range(1, 6):
+        made = {"node": "generate", "expansion": int(at == 5)}
+        tree[str(at)] = thought(str(at), "0", created_by=made)
+    row = {**sampled("adaptive", ["7", "24", None, "7", "24"]), "tree": tree}
+    row["settings"] = {"draw": "answers"}
+    assert [(p.score, p.spent["requests"], p.spent["tokens"]) for p in points(row, right)] == [
+        (0.0, 1, 50 + 32),
+        (0.0, 2, 100 + 40),
+    ], "7 and 24 are equal in the end, and 7 came first"
+
+
 def thought(
     key: str, parent: str | None, usage: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:

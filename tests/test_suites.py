@@ -39,12 +39,12 @@ WIKI = [{"title": "Milan", "text": "Milan is a city. It has a tower."}]
 ALL = names()
 
 
-def test_every_table_of_the_five_papers_has_a_suite() -> None:
+def test_every_table_of_the_five_papers_has_a_suite_and_so_has_ours() -> None:
     wanted = {"tot": range(2, 9), "tomt": range(1, 7), "tr": range(1, 5), "itot": [1]}
     wanted["fgdip"] = range(1, 6)
     figures = {"tot-figure3", "tot-figure5", "tr-figure3"}
     tables = {f"{paper}-table{at}" for paper, each in wanted.items() for at in each}
-    assert {*ALL} == tables | figures
+    assert {*ALL} == tables | figures | {"comparison"}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -116,7 +116,7 @@ def test_every_suite_runs_to_a_complete_table(
     corpus, out = tmp_path / "wiki.json", tmp_path / "out"
     corpus.write_text(json.dumps(WIKI))
     acting = any(part.task in ("hotpotqa", "strategyqa") for part in suite(name).parts)
-    pages = ["--set", f"corpus={corpus}"] * (acting and name[:4] in ("itot", "fgdi"))
+    pages = ["--set", f"corpus={corpus}"] * (acting and name[:4] in ("itot", "fgdi", "comp"))
     with FakeServer(babble) as fake:
         told = ["bench", "--suite", name, "--sample", "5", "--data", str(of(name, data)), *pages]
         told += ["--limit", "requests=20", "--model", fake.specifier, "--out", str(out)]

@@ -1,4 +1,6 @@
-"""The papers' tables as data: what to run for each row, and what was published of it.
+"""Tables as data: what to run for each row, and what was published of it.
+
+One a published table, and `comparison`, which is ours.
 
 A suite is a file of TOML beside this one. It says what cannot be reproduced, and why.
 
@@ -54,6 +56,8 @@ class Part(_Strict):
     """A range such as `901:1000`; empty: all."""
     sample: int = 0
     """How many are drawn; 0: all."""
+    sample_seed: int | None = None
+    """What they are drawn from; None: what the command says."""
     seeds: int = 1
     """How often each is searched."""
     paragraphs: bool = False

@@ -1,0 +1,84 @@
+"""Each method beside a vote that costs the same: so many samples of `cot_sc` as its tokens buy.
+
+A search that wins while it costs ten times as much has shown nothing: the same tokens may buy
+enough votes to win as well ("Reasoning in Token Economies", Wang et al. 2024).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from thoughtgraph.bench.budget import Point, vote_points
+from thoughtgraph.bench.report import Entry, Problem, problem_of
+from thoughtgraph.bench.statistics import Comparison, compare, mean
+
+VOTE = "cot_sc"
+"""The method that others are measured by."""
+
+Voted = Sequence[tuple[Problem, Sequence[Point]]]
+"""Runs of `cot_sc`: the problem, and what had been reached after each sample."""
+
+
+class EqualCost(NamedTuple):
+    """A line beside the vote that costs the same, on the problems that both have."""
+
+    entry: Entry
+    tokens: float
+    """What the line costs, a problem."""
+    score: float
+    samples: int
+    """How many samples vote: the fewest that cost as much as the line, else all there are."""
+    vote_tokens: float
+    """What so many cost, a problem."""
+    vote_score: float
+    comparison: Comparison
+    """The line's score less the vote's."""
+
+
+def beside_votes(table: Sequence[Entry]) -> Iterator[EqualCost]:
+    """Yields each line of a table beside `cot_sc` at equal tokens.
+
+    Args:
+        table: The lines of one task, set of problems and model; of several lines of `cot_sc` the
+            one with most samples is taken.
+    """
+    voting = [entry for entry in table if entry.method == VOTE and entry.scores]
+    votes = max(voting, key=Entry.outputs, default=None)
+    for entry in table:
+        if votes and entry.method != VOTE and entry.scores.keys() & votes.scores.keys():
+            yield _beside(entry, votes)
+
+
+def _beside(entry: Entry, votes: Entry) -> EqualCost:
+    common = sorted(entry.scores.keys() & votes.scores.keys())
+    runs = zip(entry.rows, entry.spent, strict=True)
+    tokens = mean([spent.tokens for row, spent in runs if problem_of(row) in common])
+    voted = [(problem_of(row), vote_points(row)) for row in votes.rows]
+    voted = [(problem, reached) for problem, reached in voted if problem in common]
+    samples, cost = _samples(voted, tokens)
+    scores = _scores(voted, samples)
+    ours, theirs = ([found[each] for each in common] for found in (entry.scores, scores))
+    comparison = compare(ours, theirs)
+    return EqualCost(entry, tokens, mean(ours), samples, cost, mean(theirs), comparison)
+
+
+def _samples(voted: Voted, tokens: float) -> tuple[int, float]:
+    """Returns the fewest samples that cost so much, else all, and what they cost."""
+    most = max(len(reached) for _, reached in voted)
+    costs = [
+        mean([_cut(reached, n).spent["tokens"] for _, reached in voted]) for n in range(1, most + 1)
+    ]
+    at = next((at for at, cost in enumerate(costs) if cost >= tokens), most - 1)
+    return at + 1, costs[at]
+
+
+def _scores(voted: Voted, samples: int) -> dict[Problem, float]:
+    """Returns the mean score of each problem over its repeats, with so many samples."""
+    found: dict[Problem, list[float]] = {}
+    for problem, reached in voted:
+        found.setdefault(problem, []).append(_cut(reached, samples).score)
+    return {problem: mean(scores) for problem, scores in found.items()}
+
+
+def _cut(reached: Sequence[Point], samples: int) -> Point:
+    """Returns what had been reached after so many samples, or at the end of a shorter run."""
+    return reached[min(samples, len(reached)) - 1]

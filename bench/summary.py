@@ -1,0 +1,65 @@
+"""Summaries of results: rows that are small enough to be published, which reports read as any.
+
+A summary says what a run scored and cost, at every budget. It holds no tree, no text of a problem,
+no answer and no gold answer, so sets of problems that are not ours to publish stay where they are.
+A benchmark goes on from summaries as from results: what is in them is finished.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thoughtgraph import registry
+from thoughtgraph.bench.budget import Point, points
+from thoughtgraph.bench.metrics import scores_of
+from thoughtgraph.bench.result_files import Row
+from thoughtgraph.llm.answer_cache import digest
+
+KEPT = ("key", "id", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")
+"""What is kept of a row as it is."""
+SPENT = ("requests", "samples", "prompt_tokens", "completion_tokens", "dollars", "seconds")
+"""What is kept of its usage."""
+GIVEN = "given"
+"""What stands for an answer in a summary."""
+
+
+def summary(row: Row) -> Row:
+    """Returns the summary of a finished problem; of a summary, the same again.
+
+    Settings that were not given are told by a digest: lines that differ in one never merge.
+    """
+    if "points" in row:
+        return row
+    given, settings = row["given"], row["settings"]
+    others = {name: value for name, value in settings.items() if name not in (*given, "seed")}
+    ensembles = row.get("ensembles", {})
+    usage = {name: row["usage"].get(name) for name in SPENT}
+    return {
+        **{name: row[name] for name in KEPT if name in row},
+        "problem": "",
+        "settings": {
+            **{name: settings[name] for name in given if name in settings},
+            **{name: settings[name] for name in ("ensemble", "oracle") if name in settings},
+            "others": digest(others)[:12],
+        },
+        "answer": row["answer"] and GIVEN,
+        "score": row["score"],
+        "scores": row["scores"],
+        "ensembles": {name: answer and GIVEN for name, answer in ensembles.items()},
+        "ensemble_scores": row.get("ensemble_scores", []),
+        "usage": {**usage, "parse_errors": row["usage"].get("parse_errors", {})},
+        "points": [_point(each) for each in _points(row)],
+    }
+
+
+def rescored(row: Row, answers: Sequence[str | None]) -> Sequence[float]:
+    """Returns the scores of answers to a row's problem."""
+    return scores_of(registry.task(row["task"]), row["problem"], answers, row["gold"])
+
+
+def _points(row: Row) -> Sequence[Point]:
+    scored = row["score"] is not None and row["task"] in registry.TASKS
+    return points(row, rescored) if scored else []
+
+
+def _point(point: Point) -> tuple[Mapping[str, Any], float]:
+    return {name: round(value, 6) for name, value in point.spent.items()}, point.score

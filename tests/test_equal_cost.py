@@ -1,0 +1,115 @@
+"""Methods beside votes of the same cost, and the summaries that can be published."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from thoughtgraph.bench.equal_cost import beside_votes
+from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_page import page
+from thoughtgraph.bench.report_tables import as_csv, markdown
+from thoughtgraph.bench.result_files import ResultFolder, packed
+from thoughtgraph.bench.summary import summary
+
+PUZZLES = {"1": "1 1 4 6", "2": "4 9 10 13"}
+RIGHT = {"1": "(1 + 1) * 4 * 6 / 2", "2": "(13 - 9) * (10 - 4)"}
+WRONG = "1 + 1"
+
+
+def row(method: str, at: str, scores: list[float], tokens: int, **more: Any) -> dict[str, Any]:
+    answers: list[str | None] = [RIGHT["2"] if score else WRONG for score in scores]
+    usage = {"requests": 1, "samples": len(scores), "prompt_tokens": 100, "dollars": None}
+    usage |= {"completion_tokens": tokens, "seconds": 1.0, "parse_errors": {"generate": 1}}
+    root = {"id": "0", "parent": None, "status": "expanded", "text": "SECRET", "usage": {}}
+    return {
+        "key": f"{method}-{at}",
+        "id": at,
+        "seed": 0,
+        "task": "game24",
+        "data": "puzzles",
+        "method": method,
+        "model": "m",
+        "evaluator_model": "",
+        "problem": PUZZLES[at],
+        "gold": "SECRET",
+        "facts": {"level": "easy"},
+        "given": {"n_generate": len(scores)},
+        "settings": {"n_generate": len(scores), "temperature": 0.7, "seed": 0, "oracle": False},
+        "stop_reason": "finished",
+        "outcome": "SECRET",
+        "answer": answers[0] if answers else None,
+        "candidates": answers,
+        "score": scores[0] if scores else None,
+        "scores": scores,
+        "ensembles": {},
+        "ensemble_scores": [],
+        "usage": usage,
+        "tree": packed({"0": root}),
+        **more,
+    }
+
+
+def runs() -> list[dict[str, Any]]:
+    """Four votes of 10 tokens each beside a search of 125 tokens: three votes cost 130."""
+    return [
+        row("cot_sc", "1", [0.0, 0.0, 0.0, 0.0], 40, score=0.0),
+        row("cot_sc", "2", [0.0, 1.0, 1.0, 1.0], 40, score=1.0),
+        row("tot_bfs", "1", [1.0], 20),
+        row("tot_bfs", "2", [1.0], 30),
+    ]
+
+
+def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:
+    (beside,) = beside_votes(entries(runs()))
+    assert (beside.entry.method, beside.tokens, beside.score) == ("tot_bfs", 125.0, 1.0)
+    assert (beside.samples, beside.vote_tokens, beside.vote_score) == (3, 130.0, 0.5)
+    assert (beside.comparison.problems, beside.comparison.difference) == (2, 0.5)
+    text = markdown(entries(runs()))
+    assert (
+        "| tot_bfs | 2 | 125 | 100.0% | 3 | 130 | 50.0% | +50.0% | +0.0% to +100.0% (a tie) |"
+        in (text.replace(" (n_generate=1)", ""))
+    )
+
+
+def test_a_dearer_line_stands_beside_all_votes_there_are() -> None:
+    found = entries([*runs()[:2], row("tot_bfs", "1", [1.0], 9_000)])
+    (beside,) = beside_votes(found)
+    assert (beside.samples, beside.vote_tokens) == (4, 140.0)
+    assert beside.comparison.problems == 1, "only the problem that both have"
+
+
+def test_without_votes_nothing_stands_beside() -> None:
+    assert not list(beside_votes(entries(runs()[2:])))
+
+
+def test_summaries_give_the_same_report_and_publish_no_text() -> None:
+    whole, small = runs(), [summary(each) for each in runs()]
+    assert markdown(entries(whole)) == markdown(entries(small))
+    assert as_csv(entries(whole)) == as_csv(entries(small))
+    assert page(entries(small)).count("<img") == 2, "the budget curve is drawn from them as well"
+    text = json.dumps(small)
+    for hidden in ("SECRET", *PUZZLES.values(), *RIGHT.values(), WRONG):
+        assert hidden not in text
+    assert [summary(each) for each in small] == small
+
+
+def test_summaries_of_lines_that_differ_in_a_default_never_merge() -> None:
+    other = runs()[0]
+    other["settings"] = {**other["settings"], "temperature": 0.0}
+    assert len(entries([summary(runs()[0]), summary(other)])) == 2
+
+
+def test_a_benchmark_takes_what_is_summarized_as_finished(tmp_path: Path) -> None:
+    folder = ResultFolder(tmp_path)
+    folder.open()
+    for each in runs():
+        folder.append(summary(each))
+    folder.close()
+    assert folder.finished() == {each["key"] for each in runs()}
+
+
+@pytest.mark.parametrize("problem", PUZZLES)
+def test_a_run_without_a_score_has_no_points(problem: str) -> None:
+    assert summary(row("tot_bfs", problem, [], 20, score=None, answer=None))["points"] == []
