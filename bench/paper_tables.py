@@ -11,12 +11,12 @@ from thoughtgraph.bench.report import Entry, outputs_of
 from thoughtgraph.bench.report_tables import grid
 from thoughtgraph.bench.result_files import unpacked
 from thoughtgraph.bench.statistics import interval, mean
-from thoughtgraph.settings import LIMIT_PREFIX
+from thoughtgraph.settings import LIMIT_PREFIX, WATCHING
 
 HEADINGS = ("row", "problems", "figure", "published", "ours", "95 %", "n", "remarks")
 NEUTRAL = frozenset(
     {"task", "model", "evaluator_model", "seed", "prices", "share_evaluations"}
-    | {"max_completion_tokens", "corpus", "contact", "recording", "tool_deadline"}
+    | {*WATCHING, "max_completion_tokens", "corpus", "contact", "recording", "tool_deadline"}
 )
 """Settings beside the limits that no table names: where things are and what they may cost."""
 _PERCENT = 100.0

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
+from thoughtgraph.settings import WATCHING
 
 Problem = tuple[str, str]
 """A problem's id and text: files of one task may number other problems alike."""
@@ -231,7 +232,8 @@ def _ensembles(row: Row) -> Iterator[Row]:
 
 
 def _identity(row: Row) -> str:
-    settings = {name: value for name, value in row["settings"].items() if name != "seed"}
+    aside = ("seed", *WATCHING)
+    settings = {name: value for name, value in row["settings"].items() if name not in aside}
     known = [row[name] for name in ("task", "method", "model", "evaluator_model")]
     known += [row.get("data", ""), row.get("same_run", False)]
     return json.dumps([*known, settings], sort_keys=True)

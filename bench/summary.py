@@ -13,6 +13,7 @@ from thoughtgraph.bench.budget import Point, points
 from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.result_files import Row
 from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.settings import WATCHING
 
 KEPT = ("key", "id", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")
 """What is kept of a row as it is."""
@@ -30,7 +31,9 @@ def summary(row: Row) -> Row:
     if "points" in row:
         return row
     given, settings = row["given"], row["settings"]
-    others = {name: value for name, value in settings.items() if name not in (*given, "seed")}
+    others = {
+        name: value for name, value in settings.items() if name not in (*given, "seed", *WATCHING)
+    }
     ensembles = row.get("ensembles", {})
     usage = {name: row["usage"].get(name) for name in SPENT}
     return {

@@ -17,6 +17,7 @@ from thoughtgraph.cli.run_config import given_settings, limit_settings, values_t
 from thoughtgraph.context import assignment
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
+from thoughtgraph.settings import WATCHING
 from thoughtgraph.task import Checks
 
 MADE = "made"
@@ -170,7 +171,7 @@ async def _nobody(answer: str) -> bool:
 
 
 def _seedless(setup: Setup) -> Setup:
-    dropped = ("seed", "model", "evaluator_model", "task")
+    dropped = ("seed", "model", "evaluator_model", "task", *WATCHING)
     effective = {name: value for name, value in setup.effective.items() if name not in dropped}
     given = {name: value for name, value in setup.given.items() if name != "seed"}
     return Setup(**{**vars(setup), "given": given, "effective": effective})

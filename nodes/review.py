@@ -216,7 +216,7 @@ def _settled(
     for key, thought in out["tree"].items():
         chosen = given is not None and thought.get("answer") == given
         tree[key] = cast("Thought", {**thought, "chosen": chosen})
-    ended = {
+    ended: dict[str, Any] = {
         "answer": given,
         "tree": tree,
         "verified": verified,

@@ -9,8 +9,9 @@ from thoughtgraph.settings.base import (
     LIMIT_PREFIX,
     STRICT,
     UNPUBLISHED,
+    WATCHING,
     Settings,
     limits_of,
 )
 
-__all__ = ["CHOICES", "LIMIT_PREFIX", "STRICT", "UNPUBLISHED", "Settings", "limits_of"]
+__all__ = ["CHOICES", "LIMIT_PREFIX", "STRICT", "UNPUBLISHED", "WATCHING", "Settings", "limits_of"]

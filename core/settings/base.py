@@ -16,7 +16,9 @@ _LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
 """The setting of each limit."""
 CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
-UNPUBLISHED = ("seed", "share_evaluations", "prices", "review", "tree", "on_error")
+WATCHING = ("review", "tree", "on_error")
+"""Settings for whoever watches a run: by itself it finds the same whatever they are."""
+UNPUBLISHED = ("seed", "share_evaluations", "prices", *WATCHING)
 """Further settings of every method for which no task publishes a value; likewise the limits."""
 
 
