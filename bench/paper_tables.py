@@ -19,6 +19,8 @@ NEUTRAL = frozenset(
     | {*WATCHING, "max_completion_tokens", "corpus", "contact", "recording", "tool_deadline"}
 )
 """Settings beside the limits that no table names: where things are and what they may cost."""
+TIMES: Mapping[Figure, float] = {"calls": 1, "tokens": 1, "coherence": 10, "mean coherence": 10}
+"""By what figures are shown that are no percentages; scores are between 0 and 1."""
 _PERCENT = 100.0
 
 
@@ -81,7 +83,7 @@ def _row(line: Line, part: Part, given: Published | None, ours: Entry | None) ->
         return [line.name, part.id, figure, published, "no score", "", "", remark]
     shares = figure not in ("calls", "tokens")
     low, high = interval(values) if shares else (0.0, 0.0)
-    times = _PERCENT if shares else 1.0
+    times = TIMES.get(figure, _PERCENT)
     return [
         line.name,
         part.id,
@@ -153,6 +155,8 @@ def _best_board(share: str) -> Callable[[Entry], list[float]]:
 FIGURES: Mapping[Figure, Callable[[Entry], list[float]]] = {
     "score": _first,
     "mean": _all,
+    "coherence": _first,
+    "mean coherence": _all,
     "best": _best,
     "f1": _f1,
     "calls": _calls,

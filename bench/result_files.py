@@ -98,7 +98,7 @@ class ResultFolder:
     def rows(self) -> Iterator[Row]:
         """Yields every line of the folder's files, trees packed, in the order of writing."""
         for file in sorted(self.path.glob("results*.jsonl")):
-            yield from _rows(file)
+            yield from read_lines(file)
 
     def finished(self) -> set[str]:
         """Returns the keys of what is finished; what failed is not."""
@@ -135,7 +135,8 @@ def unpacked(text: str) -> dict[str, Any]:
     return tree
 
 
-def _rows(file: Path) -> Iterator[Row]:
+def read_lines(file: Path) -> Iterator[Row]:
+    """Yields the whole lines of a file: one that was cut off as it was written is passed over."""
     with file.open("rb") as lines:
         for line in lines:
             try:

@@ -280,19 +280,16 @@ def bench(
 
 @app.command()
 def report(
-    folders: Annotated[
-        list[str], typer.Argument(metavar="DIR…", help="Folders of results that `bench` wrote.")
-    ],
-    out: Annotated[
-        str,
-        typer.Option(
-            metavar="DIR", help="Write report.md, report.csv and report.html there as well."
-        ),
-    ] = "",
+    folders: bench_options.Folders,
+    out: bench_options.ReportFolder = "",
     paper: bench_options.Paper = False,
     by: bench_options.By = "",
     summaries: bench_options.Summaries = "",
+    judge: bench_options.Judge = "",
+    samples: bench_options.JudgeSamples = 5,
+    pairs: bench_options.Pairs = "",
     debug: Debug = False,
 ) -> None:
     """Compare results: scores with intervals, costs, and what is really better than what."""
-    _load("report").report(folders, out, paper=paper, by=by, summaries=summaries)
+    module = _load("report")
+    module.report(module.ReportOptions(folders, out, paper, by, summaries, judge, samples, pairs))

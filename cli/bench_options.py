@@ -88,6 +88,32 @@ Summaries = Annotated[
         "tree. `report` reads them, and `bench --out` goes on from them.",
     ),
 ]
+Folders = Annotated[
+    list[str], typer.Argument(metavar="DIR…", help="Folders of results that `bench` wrote.")
+]
+ReportFolder = Annotated[
+    str,
+    typer.Option(metavar="DIR", help="Write report.md, report.csv and report.html there as well."),
+]
+Judge = Annotated[
+    str,
+    typer.Option(
+        metavar="SPEC",
+        help="The model that scores creative writing from 1 to 10; what it said is kept in "
+        "judged.jsonl, so that the next report asks for nothing again.",
+    ),
+]
+JudgeSamples = Annotated[
+    int, typer.Option(min=1, metavar="N", help="Scores of a passage that are averaged.")
+]
+Pairs = Annotated[
+    str,
+    typer.Option(
+        metavar="FILE.csv",
+        help="Write passages of the first two methods in pairs, for people to prefer one; which is "
+        "which goes to FILE-key.csv.",
+    ),
+]
 By = Annotated[
     str,
     typer.Option(

@@ -1,57 +1,103 @@
 """`thoughtgraph report`: result folders compared in tables."""
 
+import asyncio
+import sys
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from os.path import expanduser
 from pathlib import Path
 
 from thoughtgraph import results
 from thoughtgraph.bench import report_tables as tables
+from thoughtgraph.bench.judging import judge_runs, judgements, pairs, with_judgements
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.bench.summary import summary
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.endpoints import port_for
 
 NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
 
 
-def report(
-    folders: Sequence[str], out: str, *, paper: bool = False, by: str = "", summaries: str = ""
-) -> None:
-    """Prints the tables of result folders, and writes them where that is asked for.
+@dataclass(frozen=True)
+class ReportOptions:
+    """What was asked for: the options of `report`."""
 
-    Args:
-        folders: The folders.
-        out: Where files of them go; empty: nowhere.
-        paper: Whether published numbers are shown beside ours.
-        by: What of the problems the tables are divided by, such as `level`; empty: nothing.
-        summaries: Folder to which small rows are added that hold no text of anybody; empty: none.
+    folders: Sequence[str]
+    out: str = ""
+    """Where files of the tables go; empty: nowhere."""
+    paper: bool = False
+    """Whether published numbers are shown beside ours."""
+    by: str = ""
+    """What of the problems the tables are divided by, such as `level`; empty: nothing."""
+    summaries: str = ""
+    """Folder to which small lines are added that hold no text of anybody; empty: none."""
+    judge: str = ""
+    """Specifier of the model that scores creative writing; empty: nobody does."""
+    samples: int = 5
+    """How many scores of a passage are averaged."""
+    pairs: str = ""
+    """File for passages in pairs, for people; the key goes beside it. Empty: none."""
+
+
+def report(options: ReportOptions) -> None:
+    """Prints the tables of result folders, and writes what is asked for.
 
     Raises:
         InputError: There are no results, or the files cannot be written.
     """
-    rows = latest(_rows(folders))
-    found = entries(by_fact(rows.values(), by) if by else rows.values())
+    if options.pairs:  # before a judge is paid
+        results.check_writable(options.pairs)
+    rows = latest(_rows(options))
+    chosen = by_fact(rows.values(), options.by) if options.by else rows.values()
+    found = entries(chosen)
     if not found:
         raise InputError(
-            f"no finished problem in {', '.join(folders)}; `thoughtgraph bench --out DIR` makes one"
+            f"no finished problem in {', '.join(options.folders)}; "
+            "`thoughtgraph bench --out DIR` makes one"
         )
     text = tables.markdown(found)
-    if paper:
+    if options.paper:
         text += f"\n{beside_published(found) or NOTHING_PUBLISHED}"
     print(text)
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
-    if summaries:
-        _summarize(rows.values(), ResultFolder(summaries))
-    if out:
-        _write(Path(expanduser(out)), found, text)
+    if options.summaries:
+        _summarize(rows.values(), ResultFolder(options.summaries))
+    if options.pairs:
+        _write_pairs(Path(expanduser(options.pairs)), found)
+    if options.out:
+        _write(Path(expanduser(options.out)), found, text)
 
 
-def _rows(folders: Sequence[str]) -> Iterator[Row]:
-    for folder in folders:
-        yield from ResultFolder(folder).rows()
+def _rows(options: ReportOptions) -> Iterator[Row]:
+    for folder in map(ResultFolder, options.folders):
+        if options.judge:
+            asyncio.run(_judged(folder, options))
+            yield from with_judgements(folder.rows(), judgements(folder.path, options.judge))
+        else:
+            yield from folder.rows()
+
+
+async def _judged(folder: ResultFolder, options: ReportOptions) -> None:
+    def tell(done: int) -> None:
+        print(f"{done} runs of {folder.path} are judged", file=sys.stderr)
+
+    finished = [row for row in latest(folder.rows()).values() if not row.get("error")]
+    port, samples = port_for(options.judge), options.samples
+    await judge_runs(finished, folder.path, options.judge, port, samples=samples, tell=tell)
+
+
+def _write_pairs(file: Path, found: Sequence[Entry]) -> None:
+    shown, key = pairs(found)
+    if not shown:
+        raise InputError("there are no two methods of creative_writing to compare here")
+    beside = file.with_name(f"{file.stem}-key.csv")
+    results.write(str(file), shown)
+    results.write(str(beside), key)
+    print(f"written: {file}, {beside}")
 
 
 def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:

@@ -1,0 +1,119 @@
+"""Scores that a model gives: the coherence of creative writing, a step after the runs.
+
+A passage is scored several times and the mean counts (Tree of Thoughts, section 4.2). What was
+judged is kept beside the results, a line a run, so that a step that was ended goes on.
+"""
+
+import asyncio
+import csv
+import io
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from thoughtgraph.bench.metrics import SCORES, coherence
+from thoughtgraph.bench.report import Entry, outputs_of, problem_of
+from thoughtgraph.bench.result_files import Row, read_lines
+from thoughtgraph.llm.port import ChatPort
+
+JUDGED = "judged.jsonl"
+"""The file of a result folder that holds what a judge thought of its runs."""
+TASKS = ("creative_writing",)
+"""Tasks whose answers are judged, not checked."""
+BEST = max(SCORES)
+Judgements = Mapping[str, Sequence[float]]
+"""The mean coherence of each output of a run, between 0 and 1, by the run's key."""
+
+
+def judgements(folder: Path, judge: str) -> Judgements:
+    """Returns what a judge thought of the runs of a folder.
+
+    Args:
+        folder: The folder.
+        judge: The judge's specifier; judges are never mixed.
+    """
+    known = read_lines(folder / JUDGED) if (folder / JUDGED).exists() else []
+    return {row["key"]: row["scores"] for row in known if row.get("judge") == judge}
+
+
+async def judge_runs(
+    rows: Iterable[Row],
+    folder: Path,
+    judge: str,
+    port: ChatPort,
+    *,
+    samples: int,
+    tell: Callable[[int], None],
+) -> None:
+    """Judges the outputs of runs that were not judged yet, and keeps each as it comes.
+
+    Args:
+        rows: The runs.
+        folder: Their folder.
+        judge: The judge's specifier.
+        port: The judge; its own cap bounds what is asked at once.
+        samples: How many scores of a passage are averaged.
+        tell: Is told how many runs are judged.
+    """
+    known = judgements(folder, judge)
+    wanted = [row for row in rows if row["task"] in TASKS and row["key"] not in known]
+    done = len(known)
+
+    async def one(row: Row) -> None:
+        nonlocal done
+        passages = [passage or "" for passage in outputs_of(row)]
+        found = await asyncio.gather(*(coherence(port, p, samples=samples) for p in passages))
+        line = {
+            "key": row["key"],
+            "judge": judge,
+            "scores": [each.score / BEST for each in found],
+            "unread": sum(each.malformed for each in found),
+        }
+        with (folder / JUDGED).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        done += 1
+        tell(done)
+
+    async with asyncio.TaskGroup() as group:
+        for row in wanted:
+            group.create_task(one(row))
+
+
+def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:
+    """Yields runs with the scores that a judge gave; the score is that of the answer."""
+    for row in rows:
+        scores = known.get(row.get("key", ""))
+        if scores is None or row.get("score") is not None:
+            yield row
+            continue
+        outputs = list(outputs_of(row))
+        at = outputs.index(row["answer"]) if row["answer"] in outputs else 0
+        yield {**row, "scores": scores, "score": scores[at] if scores else 0.0}
+
+
+def pairs(found: Sequence[Entry], seed: int = 0) -> tuple[str, str]:
+    """Returns passages of two lines in pairs, for people who prefer one, and the key to them.
+
+    Args:
+        found: The lines; the first two of a task that is judged are paired, by problem.
+        seed: Seed of which is A and which is B.
+
+    Returns:
+        Two tables as CSV: number, problem, A, B; and number, method of A, method of B.
+    """
+    lines = [entry for entry in found if entry.task in TASKS][:2]
+    if len(lines) < 2:
+        return "", ""
+    first, second = ({problem_of(row): row for row in entry.rows} for entry in lines)
+    draws = random.Random(seed)
+    shown, key = io.StringIO(), io.StringIO()
+    passages, methods = csv.writer(shown), csv.writer(key)
+    passages.writerow(["number", "problem", "A", "B"])
+    methods.writerow(["number", "A", "B"])
+    for number, problem in enumerate(sorted(first.keys() & second.keys()), 1):
+        both = [(lines[0].name, first[problem]), (lines[1].name, second[problem])]
+        draws.shuffle(both)
+        passages.writerow([number, problem[1], *(row["answer"] or "" for _, row in both)])
+        methods.writerow([number, *(name for name, _ in both)])
+    return shown.getvalue(), key.getvalue()
