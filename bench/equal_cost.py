@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from thoughtgraph.bench.budget import Point, vote_points
-from thoughtgraph.bench.report import Entry, Problem, problem_of
+from thoughtgraph.bench.report_lines import Entry, Problem, problem_of
 from thoughtgraph.bench.statistics import Comparison, compare, mean
 
 VOTE = "cot_sc"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from thoughtgraph.bench.metrics import SCORES, coherence
-from thoughtgraph.bench.report import Entry, outputs_of, problem_of
+from thoughtgraph.bench.report_lines import Entry, outputs_of, problem_of
 from thoughtgraph.bench.result_files import Row, read_lines
 from thoughtgraph.llm.port import ChatPort
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
 from thoughtgraph.bench.papers.rollback_stats import METHODS, STRUCTURED, Kinds, summary
-from thoughtgraph.bench.report import Entry, outputs_of
+from thoughtgraph.bench.report_lines import Entry, outputs_of
 from thoughtgraph.bench.result_files import Row, unpacked
 from thoughtgraph.bench.statistics import mean
 

@@ -7,7 +7,7 @@ from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.crossword_scores import best_state, score
 from thoughtgraph.bench.papers.suites import Figure, Line, Part, Published, Suite, names, suite
-from thoughtgraph.bench.report import Entry, outputs_of
+from thoughtgraph.bench.report_lines import Entry, outputs_of
 from thoughtgraph.bench.report_tables import grid
 from thoughtgraph.bench.result_files import unpacked
 from thoughtgraph.bench.statistics import interval, mean

@@ -11,7 +11,7 @@ from thoughtgraph import registry
 from thoughtgraph.bench.budget import curve
 from thoughtgraph.bench.equal_cost import beside_votes
 from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.report import Entry, comparisons
+from thoughtgraph.bench.report_lines import Entry, comparisons
 from thoughtgraph.bench.report_tables import (
     COLUMNS,
     COMPARED,

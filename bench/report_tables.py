@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.report import Entry, Spent, comparisons, problem_of, told_settings
+from thoughtgraph.bench.report_lines import Entry, Spent, comparisons, problem_of, told_settings
 from thoughtgraph.bench.statistics import Comparison, deviation, mean
 
 COLUMNS = (

@@ -69,7 +69,7 @@ def _without(words: Sequence[str], drop: int) -> str:
 
 
 def _words(thought: Thought) -> str:
-    return text.short(text.written(thought), LONGEST)
+    return text.short(text.thought_text(thought), LONGEST)
 
 
 def _with_answer(thought: Mapping[str, object], label: str) -> str:

@@ -11,7 +11,7 @@ from thoughtgraph import results
 from thoughtgraph.bench import report_tables as tables
 from thoughtgraph.bench.judging import judge_runs, judgements, pairs, with_judgements
 from thoughtgraph.bench.paper_tables import beside_published
-from thoughtgraph.bench.report import Entry, by_fact, entries
+from thoughtgraph.bench.report_lines import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.bench.summary import summary

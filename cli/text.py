@@ -102,14 +102,14 @@ def seconds(number: float) -> str:
     return f"{minutes} min {rest:02d} s"
 
 
-def written(thought: Mapping[str, Any]) -> str:
+def thought_text(thought: Mapping[str, Any]) -> str:
     """Returns what a thought says as one line; what the model wrote where nothing of it counts."""
     if "steps" in thought.get("created_by", {}):
         return flat(thought.get("text") or thought.get("raw", ""))
     return str(thought.get("text", ""))
 
 
-def seen(thought: Mapping[str, Any]) -> str:
+def observation_text(thought: Mapping[str, Any]) -> str:
     """Returns what a thought's tools answered as one line."""
     return (
         flat(thought.get("observation") or "")

@@ -129,13 +129,13 @@ def number(text: str) -> Fraction | None:
 def first_number(text: str) -> str | None:
     """Returns the first number in a text, in canonical form."""
     found = _NUMBER.search(_fractions(text))
-    return None if found is None else _written(found[0])
+    return None if found is None else _decimal_of(found[0])
 
 
 def last_number(text: str) -> str | None:
     """Returns the last number in a text, in canonical form."""
     found = _NUMBER.findall(_fractions(text))
-    return _written(found[-1]) if found else None
+    return _decimal_of(found[-1]) if found else None
 
 
 def decimal(value: Fraction) -> str:
@@ -164,7 +164,7 @@ def _fractions(text: str) -> str:
     return _FRACTION.sub(r"\1/\2", _MIXED.sub(_improper, text))
 
 
-def _written(text: str) -> str | None:
+def _decimal_of(text: str) -> str | None:
     value = number(text.strip())
     return None if value is None else decimal(value)
 

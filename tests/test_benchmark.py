@@ -18,7 +18,7 @@ import pytest
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 
-from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
 from thoughtgraph.cli import app

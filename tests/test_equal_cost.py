@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from thoughtgraph.bench.equal_cost import beside_votes
-from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.report_tables import as_csv, markdown
 from thoughtgraph.bench.result_files import ResultFolder, packed

@@ -12,7 +12,7 @@ from test_benchmark import command as command  # a fixture
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.paper_tables import beside_published
-from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import ResultFolder, packed
 
 Command = Callable[..., tuple[int, str, str]]

@@ -6,7 +6,7 @@ import pytest
 
 from thoughtgraph.bench.method_tables import TRUNCATED, method_tables
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
-from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import packed
 from thoughtgraph.context import assignments
 from thoughtgraph.errors import InputError

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from thoughtgraph import registry
-from thoughtgraph.bench import report, report_tables
+from thoughtgraph.bench import report_lines, report_tables
 from thoughtgraph.bench.budget import curve
 from thoughtgraph.bench.metrics import best_of_k, scores
 from thoughtgraph.bench.statistics import mean
@@ -114,7 +114,7 @@ def report_of(pattern: str, method: str) -> Any:
     for entry in logs(pattern):
         rows.append(recorded_row(method, entry, known[entry["idx"]], before))
         before = entry["usage_so_far"]
-    (line,) = report.entries(rows)
+    (line,) = report_lines.entries(rows)
     return line
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans, summary
-from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import packed
 from thoughtgraph.tree import Thought, Tree, root
 

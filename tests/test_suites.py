@@ -12,7 +12,7 @@ from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.paper_tables import FIGURES, beside_published
 from thoughtgraph.bench.papers.suites import names, suite
-from thoughtgraph.bench.report import entries
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import ResultFolder, packed
 from thoughtgraph.cli import app
 from thoughtgraph.cli.bench_plan import BenchOptions, batches

@@ -166,11 +166,11 @@ async def asked(model: ChatOpenAI, problems: Sequence[str]) -> list[Request]:
     requests: list[Request] = []
     ask = asker(model)
 
-    async def noted(prompt: Prompt, n: int) -> list[str]:
+    async def record_request(prompt: Prompt, n: int) -> list[str]:
         requests.append((prompt.user, n))
         return await ask(prompt, n)
 
-    await asyncio.gather(*(solve(noted, problem) for problem in problems))
+    await asyncio.gather(*(solve(record_request, problem) for problem in problems))
     return requests
 
 

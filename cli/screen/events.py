@@ -134,7 +134,7 @@ class Narrator:
             if new.get("observation") and old.get("observation") != new.get("observation"):
                 kind = "fail" if new.get("failed") else "observe"
                 price = f" (cost {text.value(new['price'])})" if "price" in new else ""
-                yield Event(kind, f"{key}: {text.short(text.seen(new), 300)}{price}")
+                yield Event(kind, f"{key}: {text.short(text.observation_text(new), 300)}{price}")
 
     def _born(self, new: Thought, words: str) -> Event:
         if "tool_state" in new and not new.get("failed"):

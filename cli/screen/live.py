@@ -220,7 +220,7 @@ def _fate(thought: Thought) -> str:
     """Returns what running a thought's steps gave: their results, or why they were refused."""
     if thought.get("status") == "pruned" and "value" not in thought and thought.get("note"):
         return f"  ← {text.short(thought.get('note'), 200)}"
-    told = text.seen(thought) if "tool_state" in thought else ""
+    told = text.observation_text(thought) if "tool_state" in thought else ""
     return f"  → {text.short(told, 200)}" if told else ""
 
 

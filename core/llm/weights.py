@@ -186,7 +186,7 @@ def _is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
     try:
         stat = file.stat()
         facts = {"size": stat.st_size, "changed": stat.st_mtime_ns, "sha256": weights.sha256}
-        if stat.st_size != weights.size or _noted(note) == facts:
+        if stat.st_size != weights.size or _read_note(note) == facts:
             return stat.st_size == weights.size
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
@@ -200,7 +200,7 @@ def _is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
     return digest == weights.sha256
 
 
-def _noted(note: Path) -> object:
+def _read_note(note: Path) -> object:
     try:
         return json.loads(note.read_text())
     except (OSError, ValueError):

@@ -88,11 +88,11 @@ def number_of(given: str | int) -> int | None:
 
     None for any other text.
     """
-    return _written(given) if isinstance(given, str) else given
+    return _number_word(given) if isinstance(given, str) else given
 
 
 @lru_cache(maxsize=4096)
-def _written(text: str) -> int | None:
+def _number_word(text: str) -> int | None:
     plain = text.strip().lower()
     if plain in ("a", "an"):
         return 1
