@@ -33,6 +33,11 @@ class EqualCost(NamedTuple):
     comparison: Comparison
     """The line's score less the vote's."""
 
+    @property
+    def dearer(self) -> bool:
+        """Whether the line costs more than all votes there are, so that costs are not equal."""
+        return self.tokens > self.vote_tokens
+
 
 def beside_votes(table: Sequence[Entry]) -> Iterator[EqualCost]:
     """Yields each line of a table beside `cot_sc` at equal tokens.
@@ -42,6 +47,8 @@ def beside_votes(table: Sequence[Entry]) -> Iterator[EqualCost]:
             one with most samples is taken.
     """
     voting = [entry for entry in table if entry.method == VOTE and entry.scores]
+    # Summaries of a task of the user's own know no costs of fewer samples.
+    voting = [entry for entry in voting if all(map(vote_points, entry.rows))]
     votes = max(voting, key=Entry.outputs, default=None)
     for entry in table:
         if votes and entry.method != VOTE and entry.scores.keys() & votes.scores.keys():

@@ -129,7 +129,7 @@ def equal_cost(found: EqualCost) -> list[str]:
         str(found.comparison.problems),
         f"{found.tokens:,.0f}",
         f"{found.score:.1%}",
-        str(found.samples),
+        f"{found.samples} (all; cheaper)" if found.dearer else str(found.samples),
         f"{found.vote_tokens:,.0f}",
         f"{found.vote_score:.1%}",
         *_difference(found.comparison),

@@ -2,6 +2,7 @@
 
 A summary says what a run scored and cost, at every budget. It holds no tree, no text of a problem,
 no answer and no gold answer, so sets of problems that are not ours to publish stay where they are.
+Of a problem it holds digests: who has the problem can tell that it is the same.
 A benchmark goes on from summaries as from results: what is in them is finished.
 """
 
@@ -15,7 +16,7 @@ from thoughtgraph.bench.result_files import Row
 from thoughtgraph.llm.answer_cache import digest
 from thoughtgraph.settings import WATCHING
 
-KEPT = ("key", "id", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")
+KEPT = ("key", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")
 """What is kept of a row as it is."""
 SPENT = ("requests", "samples", "prompt_tokens", "completion_tokens", "dollars", "seconds")
 """What is kept of its usage."""
@@ -38,6 +39,8 @@ def summary(row: Row) -> Row:
     usage = {name: row["usage"].get(name) for name in SPENT}
     return {
         **{name: row[name] for name in KEPT if name in row},
+        # Not the id itself: in a file of one's own it may say anything.
+        "id": digest([row["id"], row["problem"]])[:16],
         "problem": "",
         "settings": {
             **{name: settings[name] for name in given if name in settings},

@@ -1,10 +1,12 @@
-"""Any chat model of LangChain: one that proposes and another that judges.
+"""Any chat model of LangChain: one that proposes, and a server of one's own that judges.
 
-uv add langchain-anthropic
-uv run python examples/any_chat_model.py
+Every `BaseChatModel` will do, such as `ChatAnthropic`.
+
+    uv run python examples/any_chat_model.py http://localhost:8000/v1
 """
 
 import asyncio
+import sys
 from typing import Any
 
 from langchain_openai import ChatOpenAI
@@ -15,14 +17,13 @@ PRICES = {"gpt-4o-mini": [0.15, 0.6], "small-judge": [0.05, 0.2]}
 """Dollars a million tokens, in and out, of models that the price table does not know."""
 
 
-async def main(proposes: Any = None, judges: Any = None) -> dict[str, Any]:
+async def main(judge_at: str = "", proposes: Any = None, judges: Any = None) -> dict[str, Any]:
     """Builds the graph around two model objects."""
     graph = tg.build(
         "tot_bfs",
         task="game24",
         model=proposes or ChatOpenAI(model="gpt-4o-mini"),
-        evaluator_model=judges
-        or ChatOpenAI(model="small-judge", base_url="http://localhost:8000/v1"),
+        evaluator_model=judges or ChatOpenAI(model="small-judge", base_url=judge_at),
     )
     out: dict[str, Any] = await graph.ainvoke({"problem": "4 9 10 13"}, context={"prices": PRICES})
     print(out["answer"], out["usage"])
@@ -30,4 +31,4 @@ async def main(proposes: Any = None, judges: Any = None) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(sys.argv[1]))

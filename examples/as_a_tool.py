@@ -28,11 +28,11 @@ async def main(chat: Any = None, model: Any = "openai:gpt-4o-mini") -> Any:
     helper = create_agent(chat or "openai:gpt-4o-mini", [puzzle_tool(model)])
     asked = HumanMessage("How do I make 24 of 4, 9, 10 and 13?")
     said: list[Any] = (await helper.ainvoke({"messages": [asked]}))["messages"]
-    (called,) = [message for message in said if message.type == "tool"]
     print(said[-1].text)
-    print(
-        len(called.artifact["tree"]), "thoughts,", called.artifact["usage"]["requests"], "requests"
-    )
+    for message in said:
+        if message.type == "tool" and message.artifact:
+            tree, usage = message.artifact["tree"], message.artifact["usage"]
+            print(len(tree), "thoughts,", usage["requests"], "requests")
     return said
 
 

@@ -10,6 +10,7 @@ Events are read off what nodes write to the tree, so that no method has to send 
     {"event": "rolled_back", "id": "3", "to": "1", "step": 2}
     {"event": "chosen", "id": "3", "answer": …}                          the result's answer
     {"event": "selected", "ids": ["3", "4"]}                             gone on from next
+    {"event": "ended", "answer": …, "stop_reason": …, "outcome": …}      the last one
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ from langgraph.config import get_stream_writer
 
 from thoughtgraph.nodes.node import Node, reader, running
 from thoughtgraph.tree import ROOT, Thought, Tree
+
+ENDED = ("answer", "stop_reason", "outcome")
 
 
 def with_events(name: str, node: Node) -> Node:
@@ -57,6 +60,8 @@ def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 yield from _of_thought(key, tree.get(key), fields)
     if ids := [key for key in update.get("frontier") or () if key != ROOT]:
         yield {"event": "selected", "ids": ids}
+    if update.get("outcome"):
+        yield {"event": "ended", **{key: update[key] for key in ENDED}}
 
 
 def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:

@@ -89,7 +89,7 @@ def test_without_async(
 async def test_any_chat_model() -> None:
     proposes = tg.ScriptedChat(reply={"generate": "10 - 4 = 6 (left: 6 9 13)"})
     judges = tg.ScriptedChat(reply={"value": "sure"})
-    out = await main_of("any_chat_model")(proposes, judges)
+    out = await main_of("any_chat_model")(proposes=proposes, judges=judges)
     assert {call.role for call in proposes.seen} == {"generate"}
     assert {call.role for call in judges.seen} == {"value"}
     assert out["stop_reason"] != "error"

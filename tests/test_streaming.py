@@ -13,7 +13,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.tree import merge_thoughts
 
-KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected"}
+KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected", "ended"}
 
 
 def spelling(**more: Any) -> Graph:
@@ -81,6 +81,7 @@ async def test_events_tell_every_thought(method: str) -> None:
             tree = merge_thoughts(tree, [data.get("tree", {})])
     assert {event["event"] for event in told} <= KNOWN
     assert all(event["node"] for event in told)
+    assert [event["event"] for event in told].index("ended") == len(told) - 1
     made = [event["id"] for event in told if event["event"] == "made"]
     assert made == [key for key in tree if key != "0"]
     judged = {event["id"]: event["value"] for event in told if event["event"] == "judged"}

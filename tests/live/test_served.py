@@ -95,13 +95,20 @@ async def test_updates_come_a_step_at_a_time(client: Client, server: Server) -> 
 
 
 async def test_the_tree_grows_in_the_stream(client: Client, server: Server) -> None:
-    states = named(await stream(client, server, "values"), "values")
+    context = {**server.context, "tree": "all"}
+    states = named(await stream(client, server, "values", context=context), "values")
     sizes = [len(state["tree"]) for state in states if "tree" in state]
     assert sizes[:2] == [0, 1], "the input, then the root"
     assert sizes == sorted(sizes)
     assert len(set(sizes)) == 6
     assert Game24().check(PUZZLE, states[-1]["answer"])
     assert states[-1]["stop_reason"] == "finished"
+
+
+async def test_states_on_the_way_leave_the_tree_out(client: Client, server: Server) -> None:
+    *before, last = named(await stream(client, server, "values"), "values")
+    assert len(last["tree"]) > 5 and len(before) > 10
+    assert not any("tree" in state for state in before)
 
 
 async def test_a_thread_keeps_state_and_history_and_starts_each_problem_afresh(

@@ -83,7 +83,10 @@ def serving(kind: str, folder: Path, config: Path, **variables: str) -> Iterator
         command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
         command += ["--n-jobs-per-worker", "5", "--config", config.name, "--port", str(port)]
     else:
-        command = [AEGRA, "serve", "--host", "127.0.0.1", "--port", str(port), "-c", str(config)]
+        # As the image does: `aegra serve` would start it as a child that gets no signal.
+        uvicorn = str(Path(AEGRA).with_name("uvicorn"))
+        command = [uvicorn, "aegra_api.main:app", "--host", "127.0.0.1", "--port", str(port)]
+        env["AEGRA_CONFIG"] = str(config)
         env = {"DATABASE_URL": f"{POSTGRES}/{database}", "AUTH_TYPE": "custom", **env}
         env["ENV_MODE"] = "PRODUCTION"  # else each refusal costs a second, for a coloured traceback
     own = kind == "aegra" and "DATABASE_URL" not in variables
