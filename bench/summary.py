@@ -40,7 +40,7 @@ def summary(row: Row) -> Row:
     return {
         **{name: row[name] for name in KEPT if name in row},
         # Not the id itself: in a file of one's own it may say anything.
-        "id": digest([row["id"], row["problem"]])[:16],
+        "id": digest({"id": row["id"], "problem": row["problem"]})[:16],
         "problem": "",
         "settings": {
             **{name: settings[name] for name in given if name in settings},

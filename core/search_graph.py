@@ -8,13 +8,14 @@ the input of a search and nothing else of its state.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 
 from thoughtgraph import registry
-from thoughtgraph.edits import differing, edited
+from thoughtgraph.edits import applied, differing, edited
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.policy import LONGEST
 from thoughtgraph.settings.base import TREE
@@ -91,12 +92,16 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
     def _accepted(
         self, state: Mapping[str, Any], supersteps: Iterable[Sequence[StateUpdate]]
     ) -> list[list[StateUpdate]]:
-        """Returns the edits of a thread with what follows from them."""
+        """Returns the edits of a thread, one after the other, with what follows from them."""
 
         def accepted(update: StateUpdate) -> StateUpdate:
+            nonlocal state
             if update.values is None:
                 return update
-            return update._replace(values=self._edit(state, update.values))
+            values = self._edit(state, update.values)
+            if isinstance(values, Mapping):
+                state = applied(state, values)
+            return update._replace(values=values)
 
         return [[accepted(update) for update in updates] for updates in supersteps]
 
@@ -171,6 +176,7 @@ class GuardedGraph(SearchGraph):
                 own, known = str(name)[:60], " and ".join(keys)
                 raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
         _admit_problem(values)
+        _admit_messages(values.get("messages"))
         return edited(state, values, trusted=False)
 
 
@@ -224,6 +230,18 @@ def _admit_problem(values: Mapping[str, Any] | None) -> None:
     given = (values or {}).get("problem", "")
     if not isinstance(given, str) or len(given) > LONGEST:
         raise InputError(f"a problem is a text of at most {LONGEST} characters; {_REMEDY}")
+
+
+def _admit_messages(given: Any) -> None:
+    """Refuses what is no conversation.
+
+    Raises:
+        InputError: LangChain cannot read it.
+    """
+    try:
+        convert_to_messages(given if isinstance(given, list) else [] if given is None else [given])
+    except (ValueError, TypeError, NotImplementedError, KeyError, AttributeError):
+        raise InputError(f"messages are a list of a conversation's messages; {_REMEDY}") from None
 
 
 def _admit_callbacks(config: RunnableConfig | None) -> None:

@@ -32,7 +32,7 @@ def without_tree(
     Args:
         stream: What LangGraph streams.
         options: How it was asked for: `stream_mode`, `subgraphs`, `version`.
-        ever: Whether the last state is given again, with its tree, when the stream ends.
+        ever: Whether the last state, which is given again when the stream ends, has its tree.
     """
     modes = options.get("stream_mode") or VALUES
     if VALUES not in ([modes] if isinstance(modes, str) else modes):
@@ -51,15 +51,23 @@ async def _leaner(
             yield part
             continue
         last = part
-        yield chunk.formed({k: each for k, each in chunk.data.items() if k not in HEAVY})
-    if ever and last is not None:
-        yield last
+        yield chunk.formed(_without(chunk.data, *HEAVY))
+    if last is not None:
+        chunk = _read(last, options)
+        yield last if ever else chunk.formed(_without(chunk.data, "tree"))
+
+
+def _without(data: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {key: each for key, each in data.items() if key not in names}
 
 
 def _read(part: Any, options: Mapping[str, Any]) -> Chunk:
     modes = options.get("stream_mode") or VALUES
     if options.get("version") == "v2":
-        return Chunk(part["type"], bool(part["ns"]), part["data"], lambda d: {**part, "data": d})
+        # The last part, which comes again whole, tells of an interrupt once.
+        quiet = {"interrupts": ()} if "interrupts" in part else {}
+        nested, data = bool(part["ns"]), part["data"]
+        return Chunk(part["type"], nested, data, lambda d: {**part, **quiet, "data": d})
     listed, nested = not isinstance(modes, str), bool(options.get("subgraphs"))
     if listed and nested:
         return Chunk(part[1], bool(part[0]), part[2], lambda d: (part[0], part[1], d))

@@ -11,6 +11,8 @@ from typing import Any, Literal, cast
 from typing_extensions import TypedDict
 
 ROOT = "0"
+PERSON = "person"
+"""Who made or pruned a thought by hand, in `created_by` and `pruned_by`."""
 RAW_LIMIT = 4_000
 """Characters of a model's text that a thought keeps (ours)."""
 TEXT_LIMIT = 20_000
@@ -97,6 +99,9 @@ class Thought(TypedDict, total=False):
     status: Status
     """`open`: not continued yet; `expanded`; `pruned`: judged not worth it; `terminal`: an
     output."""
+    pruned_by: str
+    """`person`, where it was pruned by hand: it is no answer then. Absent or empty: by nobody, or
+    by the search."""
     value: float
     """The evaluator's verdict as a number; higher is better; its scale is the task's."""
     unread: int

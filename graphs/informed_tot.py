@@ -92,9 +92,8 @@ def wire(rank: Rank, parts: Parts) -> MethodGraph:
     graph.add_edge("start", "select")
     graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
     graph.add_edge("generate", "register")
-    # Only a thought that was expanded before can have nothing new.
-    again = ["select"] if rank.propagates else []
-    graph.add_conditional_edges("register", carry_out, ["call_tool", "settle", "answer", *again])
+    # To the next round where there is nothing new: all is there already, or a person pruned it.
+    graph.add_conditional_edges("register", carry_out, ["call_tool", "settle", "select", "answer"])
     graph.add_edge("call_tool", "settle")
     targets = ["select"]
     if rank.judges:

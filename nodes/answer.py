@@ -50,8 +50,9 @@ def answer(
             keys = list(pick(state))
         else:
             keys = complete_outputs(parts, state) if cut_short is None else list(cut_short(state))
+        keys = _not_dropped(state, keys)
         candidates = outputs(parts, state, keys)
-        order = keys if best is None else list(best(state))
+        order = keys if best is None else _not_dropped(state, best(state))
         ranked = candidates if best is None else outputs(parts, state, order)
         given = (pair for pair in zip(order, ranked, strict=True) if pair[1] is not None)
         chosen, found = next(given, ("", None))
@@ -83,6 +84,11 @@ def answer(
         }
 
     return node
+
+
+def _not_dropped(state: SearchState, keys: Sequence[str]) -> list[str]:
+    """Returns thoughts without those that a person pruned: they answer nothing."""
+    return [key for key in keys if not state["tree"][key].get("pruned_by")]
 
 
 def terminal(state: SearchState) -> list[str]:

@@ -1,18 +1,18 @@
 """Gives what was generated its place in the tree, and the verdicts that are already known."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from thoughtgraph.fan_out import Expansion
 from thoughtgraph.nodes.evaluate import value_question
-from thoughtgraph.nodes.judge import verdict_fields, verdict_json, verdicts_in
+from thoughtgraph.nodes.judge import unjudged, verdict_fields, verdict_json, verdicts_in
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.questions import Keyed, drop, state_key_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Verdict
-from thoughtgraph.tree import Tree, path_to, texts
+from thoughtgraph.tree import PERSON, Thought, Tree, path_to, texts
 
 DUPLICATE = "the same partial solution was created before in this step"
 
@@ -43,6 +43,23 @@ def register_thoughts(parts: Parts) -> Node:
         }
 
     return node
+
+
+def judge_added(parts: Parts, state: SearchState) -> Tree:
+    """Returns the verdicts that need no request on thoughts of this round that a person added.
+
+    They were not registered, and nobody is asked about such a thought.
+    """
+    if state["settings"].get("evaluate") != "value":
+        return {}
+    tree = state["tree"]
+    added = [key for key in unjudged(state) if tree[key].get("created_by") == {"node": PERSON}]
+    if not added:
+        return {}
+    others = [key for key in state["generation"] if key not in added]
+    new: Tree = {key: cast("Thought", dict(tree[key])) for key in added}
+    _judge_known(parts, cast("SearchState", {**state, "generation": others}), new)
+    return {key: thought for key, thought in new.items() if "value" in thought}
 
 
 def _not_expanded(state: SearchState, expansions: Sequence[Expansion]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from langgraph.types import interrupt
 
-from thoughtgraph.edits import edited
+from thoughtgraph.edits import applied, edited
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.select import unready
@@ -20,14 +20,24 @@ from thoughtgraph.reducers import StackWrite, restack
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Task
-from thoughtgraph.tree import RAW_LIMIT, ROOT, TEXT_LIMIT, Thought, Tree, merge_thoughts, with_note
+from thoughtgraph.tree import (
+    RAW_LIMIT,
+    ROOT,
+    TEXT_LIMIT,
+    Thought,
+    Tree,
+    cut,
+    merge_thoughts,
+    with_note,
+)
+from thoughtgraph.usage import Usage, add_usages
 
 Candidates = Callable[[Any], Sequence[str]]
 """From the state to the ids of the thoughts that a person is shown."""
 SHOWN = ("id", "parent", "depth", "text", "action", "observation", "value", "answer", "note")
 """What a person is shown of a thought."""
 MOST = 100
-"""Thoughts that a person is shown at once (ours)."""
+"""Thoughts that a person is shown at once, those of highest value (ours)."""
 BY_HAND = "by hand"
 SELECT_FORM = {
     "accept": "true: go on as they are",
@@ -57,7 +67,7 @@ def reviewed(node: Node, candidates: Candidates) -> Node:
         if not _asks(state, "select"):
             return await node(state)
         update = _chosen(state, candidates(state))
-        return _joined(update, await node(_applied(state, update)))
+        return _joined(update, await node(applied(state, update)))
 
     return run
 
@@ -75,12 +85,13 @@ def reviewed_after(node: Node) -> Node:
         made = await node(state)
         if not _asks(state, "select"):
             return made
-        after = _applied(state, made)
+        after = applied(state, made)
         new = {key: after["tree"][key] for key in made.get("tree", {})}
         shown = [k for k, t in new.items() if t["status"] in ("open", "terminal") or "visit" in t]
         update = _chosen(after, shown)
-        if update and made.get("stop_reason") == "finished":
-            update["stop_reason"] = ""  # The output that ended the search may be gone.
+        gone = [k for k, t in update.get("tree", {}).items() if t.get("status") == "pruned"]
+        if made.get("stop_reason") == "finished" and any(_ends(new[k]) for k in gone if k in new):
+            update["stop_reason"] = ""  # The output that ended the search is gone.
         return _joined(made, update)
 
     return run
@@ -100,6 +111,10 @@ def reviewed_answer(parts: Parts, node: Node) -> Node:
     return run
 
 
+def _ends(thought: Thought) -> bool:
+    return thought["status"] == "terminal"
+
+
 def this_round(state: SearchState) -> list[str]:
     """Returns the thoughts of a round, once nothing is left to be expanded or judged in it."""
     ended = state["stop_reason"] or unready(state)
@@ -110,24 +125,27 @@ def _asks(state: Mapping[str, Any], kind: str) -> bool:
     return Settings.of(state["settings"]).review == kind
 
 
-def _chosen(state: SearchState, candidates: Sequence[str]) -> dict[str, Any]:
+def _chosen(state: Mapping[str, Any], candidates: Sequence[str]) -> dict[str, Any]:
     """Returns what a person changes of a state."""
-    keys = [key for key in candidates if key != ROOT][:MOST]
+    tree = state["tree"]
+    keys = [key for key in candidates if key != ROOT]
     if not keys:
         return {}
-    tree = state["tree"]
-    shown = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys]
+    best = sorted(keys, key=lambda key: -tree[key].get("value", 0.0))[:MOST]
+    shown = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys if key in best]
 
     def read(reply: Mapping[str, Any]) -> dict[str, Any]:
         changes = _changes(tree, keys, reply)
-        return edited(state, {"tree": changes}, trusted=False) if changes else {}
+        if not changes:
+            return {}
+        return edited(state, {"tree": changes}, trusted=False, between=False)
 
     return cast("dict[str, Any]", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
 
 
 def _reply(
     kind: str,
-    state: SearchState,
+    state: Mapping[str, Any],
     asked: Mapping[str, Any],
     form: Mapping[str, str],
     read: Callable[[Mapping[str, Any]], Any],
@@ -147,6 +165,8 @@ def _checked(reply: Any, form: Mapping[str, str]) -> Mapping[str, Any]:
     """Returns a reply that says something, in the form that was asked for."""
     if not isinstance(reply, Mapping) or not reply.keys() - {"note"}:
         raise InputError(f"the reply says nothing; it is an object with {' or '.join(form)}")
+    if reply.get("accept", True) is not True:
+        raise InputError('what is accepted is {"accept": true}; else leave it out')
     for name in reply:
         if name not in form:
             raise InputError(f"{str(name)[:60]!r} is no part of a reply; say {' or '.join(form)}")
@@ -163,25 +183,31 @@ def _changes(tree: Tree, keys: Sequence[str], reply: Mapping[str, Any]) -> Tree:
     values = reply.get("values", {})
     if not isinstance(values, Mapping) or not values.keys() <= set(keys):
         raise InputError("values are an object of numbers by the ids of the thoughts shown")
+    if both := gone & {*kept, *values}:
+        raise InputError(f"thought {min(both, key=int)} is dropped; leave it out of the rest")
     why = f": {reply['note']}" if reply.get("note") else ""
     changes: Tree = {}
     for key in keys:
         done: dict[str, Any] = {}
         if key in kept and tree[key]["status"] == "pruned":
-            done = {"status": "open", "note": with_note(tree[key], f"kept {BY_HAND}{why}")}
+            done = {"status": "open", "note": _note(tree[key], f"kept {BY_HAND}{why}")}
         elif key in gone:
-            done = {"status": "pruned", "note": with_note(tree[key], f"dropped {BY_HAND}{why}")}
+            done = {"status": "pruned", "note": _note(tree[key], f"dropped {BY_HAND}{why}")}
         elif key in values:
-            done = {"value": values[key], "note": with_note(tree[key], f"valued {BY_HAND}{why}")}
+            done = {"value": values[key], "note": _note(tree[key], f"valued {BY_HAND}{why}")}
         if done:
             changes[key] = cast("Thought", done)
     added = reply.get("add", [])
     if not isinstance(added, list) or not all(isinstance(each, Mapping) for each in added):
         raise InputError("what is added is a list of objects with a text")
     for at, new in enumerate(added):
-        given = {"parent": tree[keys[0]]["parent"], "note": f"added {BY_HAND}{why}", **new}
+        given = {"parent": tree[keys[0]]["parent"], "note": cut(f"added {BY_HAND}{why}"), **new}
         changes[str(len(tree) + at)] = cast("Thought", given)
     return changes
+
+
+def _note(thought: Thought, done: str) -> str:
+    return cut(with_note(thought, done))
 
 
 def _ids(keys: Sequence[str], reply: Mapping[str, Any], name: str) -> Sequence[str]:
@@ -228,21 +254,13 @@ def _settled(
     return {**out, **ended}
 
 
-def _applied(state: Any, update: Mapping[str, Any]) -> Any:
-    """Returns a state after an update of what can be edited."""
-    after = {**state, **update}
-    if "tree" in update:
-        after["tree"] = merge_thoughts(state["tree"], [update["tree"]])
-    if "stack" in update:
-        after["stack"] = restack(state["stack"], [update["stack"]])
-    return after
-
-
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Returns two updates, one after the other, as one."""
     both = {**first, **second}
     if "tree" in first and "tree" in second:
         both["tree"] = merge_thoughts(first["tree"], [second["tree"]])
+    if "usage" in first and "usage" in second:
+        both["usage"] = add_usages(Usage(), [first["usage"], second["usage"]])
     if "stack" in first and "stack" in second:
         both["stack"] = _restacked(first["stack"], second["stack"])
     return both

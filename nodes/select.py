@@ -2,17 +2,19 @@
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+from thoughtgraph.edits import applied
 from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.register import judge_added
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Outputs
-from thoughtgraph.tree import Status, Tree, path_to
+from thoughtgraph.tree import Status, Tree, merge_thoughts, path_to
 
 
 def select_states(parts: Parts) -> Node:
@@ -22,6 +24,9 @@ def select_states(parts: Parts) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
+        if ruled := judge_added(parts, state):
+            judged = await node(cast("SearchState", applied(state, {"tree": ruled})))
+            return {**judged, "tree": merge_thoughts(ruled, [judged.get("tree", {})])}
         tree, generation = state["tree"], state["generation"]
         settings = TotBfsSettings.of(state["settings"])
         counts = {"rounds": 1}

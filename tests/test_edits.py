@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import StateUpdate
 from support.pools import few
 from support.scripted import ScriptedChat
 from support.spelling import WRONG, Spelling, speller
@@ -13,7 +14,7 @@ from test_limits import CASES
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
-from thoughtgraph.edits import BELOW
+from thoughtgraph.edit_effects import BELOW
 from thoughtgraph.state import SearchState
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
@@ -204,8 +205,14 @@ async def test_what_makes_no_sense_is_one_line_and_changes_nothing(key: str) -> 
         {"tree": {"3": {"parent": "0", "text": " "}}},
         {"stack": [{"thought": "7"}]},
         {"stack": "none"},
+        {"tree": {"3": {"parent": ["0"], "text": "x"}}},
+        {"tree": {"1": {"value": 10**400}}},
+        {"tree": {"1": {"value": 1.7e308}}},
+        {"tree": {10**30: {"status": "pruned"}}},
+        {"tree": {str(k): {"parent": "0", "text": "x"} for k in range(3, 200)}},
+        {"tree": {"1": {"status": "pruned"}, "3": {"parent": "1", "text": "x"}}},
     ],
-    ids=str,
+    ids=lambda edit: str(edit)[:40],
 )
 async def test_edits_of_the_wrong_form_are_refused(edit: dict[str, Any]) -> None:
     graph = spelling()
@@ -218,7 +225,7 @@ async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
     graph, _ = graph_of("itot_a_star")
     state = await until(graph, "itot_a_star", "call_tool")
     new = {str(len(state.values["tree"])): {"parent": "0", "text": "x"}}
-    with pytest.raises(tg.InputError, match="none can be added by hand"):
+    with pytest.raises(tg.InputError, match="takes no thought that is written by hand"):
         await graph.aupdate_state(THREAD, {"tree": new}, as_node="settle")
 
 
@@ -229,3 +236,70 @@ async def test_there_must_be_a_search_to_edit() -> None:
 
 def test_states_have_a_tree() -> None:
     assert "tree" in SearchState.__annotations__
+
+
+async def test_an_edit_adds_no_more_than_the_limits_allow() -> None:
+    graph = spelling()
+    given: Any = {"problem": "leaf"}
+    limits = {"limit_thoughts": 2, "limit_depth": 3}
+    await graph.ainvoke(given, THREAD, context=limits, interrupt_after=["register"])
+    with pytest.raises(tg.InputError, match="limit_thoughts"):
+        new = {"3": {"parent": "0", "text": "x"}}
+        await graph.aupdate_state(THREAD, {"tree": new}, as_node="register")
+
+
+async def test_what_a_person_pruned_is_no_answer() -> None:
+    graph = spelling()
+    await spelt(graph, "register")
+    gone = {key: {"status": "pruned"} for key in ("1", "2")}
+    await graph.aupdate_state(THREAD, {"tree": gone}, as_node="register")
+    out = await graph.ainvoke(None, THREAD)
+    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
+
+
+async def test_edits_of_one_call_know_of_each_other() -> None:
+    graph = spelling()
+    given: Any = {"problem": "leaf"}
+    await graph.ainvoke(given, THREAD, context={"breadth": 2}, interrupt_after=["select"])
+    edits = [[StateUpdate({"tree": {key: {"status": "pruned"}}}, "select")] for key in ("1", "2")]
+    await graph.abulk_update_state(THREAD, edits)
+    assert (await graph.aget_state(THREAD)).values["frontier"] == []
+
+
+async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:
+    graph, _ = graph_of("tot_dfs")
+    case = CASES["tot_dfs"]
+    given: Any = {"problem": case.problem}
+    context = {**case.context, "limit_requests": 300}
+    alone: Any = {"configurable": {"thread_id": "alone"}}
+    whole = await graph.ainvoke(given, alone, context=context)
+    await graph.ainvoke(given, THREAD, context=context, interrupt_after=["select"])
+    lost: list[str] = []
+    while not lost:
+        await graph.ainvoke(None, THREAD, interrupt_after=["select"])
+        tree = (await graph.aget_state(THREAD)).values["tree"]
+        lost = [k for k, t in tree.items() if t["status"] == "pruned" and "visit" in t]
+    await graph.aupdate_state(THREAD, {"tree": {lost[0]: {"status": "open"}}}, as_node="select")
+    out = await graph.ainvoke(None, THREAD)
+    assert out["stop_reason"] == whole["stop_reason"]
+    assert out["tree"][lost[0]]["status"] == "expanded"
+    assert out["usage"]["requests"] == whole["usage"]["requests"] + 1
+
+
+async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_ahead() -> None:
+    case = CASES["tomt_tot"]
+    graph = tg.build(
+        "tomt_tot",
+        task=case.task,
+        model=ScriptedChat(reply=case.reply),
+        checkpointer=InMemorySaver(),
+    )
+    given: Any = {"problem": case.problem}
+    context = {**case.context, "speculate": 2, "limit_requests": 20}
+    await graph.ainvoke(given, THREAD, context=context, interrupt_after=["evaluate"])
+    tree = (await graph.aget_state(THREAD)).values["tree"]
+    (chunk,) = [key for key, thought in tree.items() if thought["status"] == "open" and key != "0"]
+    drop = {"tree": {chunk: {"status": "pruned"}}}
+    await graph.aupdate_state(THREAD, drop, as_node="evaluate")
+    out = await graph.ainvoke(None, THREAD)
+    assert not tg.children_of(out["tree"], chunk) and out["stop_reason"]

@@ -64,10 +64,10 @@ async def test_a_new_value_decides_and_a_new_thought_is_judged() -> None:
     await begin(graph, breadth=1, review="select")
     out = await say(graph, {"values": {"2": 99}})
     assert {t["parent"] for t in asked(out)["thoughts"]} == {"2"}
-    out = await say(graph, {"add": [{"text": "e"}], "values": {"3": -5, "4": -5}})
+    out = await say(graph, {"add": [{"text": "x"}], "values": {"3": -5, "4": -5}})
     tree = out["tree"]
     (added,) = [t for t in tree.values() if t.get("created_by", {}).get("node") == "person"]
-    assert (added["parent"], added["text"], added["value"]) == ("2", "e", 1.0)
+    assert (added["parent"], added["text"], added["value"]) == ("2", "x", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,11 @@ async def test_a_new_value_decides_and_a_new_thought_is_judged() -> None:
         {"add": "x"},
         {"settings": {"model": "x"}, "accept": True},
         {"accept": True, "note": 7},
+        {"accept": False},
+        {"keep": ["1"], "drop": ["1"]},
+        {"drop": ["1"], "values": {"1": 3}},
+        {"add": [{"text": "x", "parent": ["0"]}]},
+        {"add": [{"text": "x", "parent": "9"}]},
     ],
     ids=str,
 )
@@ -200,3 +205,40 @@ async def test_a_method_that_chooses_nothing_has_no_such_review() -> None:
     graph = tg.build("chain", task="gsm8k", model=speller())
     with pytest.raises(tg.SettingError, match="review"):
         await graph.ainvoke({"problem": "One? Two."}, context={"review": "select"})
+
+
+async def test_a_thought_may_follow_one_that_is_valued_in_the_same_reply() -> None:
+    graph = spelling()
+    await begin(graph, breadth=1, review="select")
+    out = await say(graph, {"values": {"1": 9}, "add": [{"text": "e", "parent": "1"}]})
+    assert "error" in asked(out), "a level lower is no place that a breadth-first search is at"
+
+
+async def test_a_note_may_be_long() -> None:
+    graph = spelling()
+    await begin(graph, breadth=1, review="select")
+    out = await say(graph, {"drop": ["2"], "note": "x" * 4_000})
+    assert "error" not in asked(out)
+
+
+async def test_who_drops_all_gets_no_answer() -> None:
+    graph = spelling()
+    await begin(graph, breadth=1, review="select")
+    out = await say(graph, {"keep": []})
+    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
+
+
+async def test_a_plan_that_is_kept_ends_the_search_all_the_same() -> None:
+    case = CASES["tomt_tot"]
+    graph = tg.build(
+        "tomt_tot",
+        task=case.task,
+        model=ScriptedChat(reply=lambda call: "+1\n+1\nend"),
+        checkpointer=InMemorySaver(),
+    )
+    context = {**case.context, "review": "select", "limit_requests": 9}
+    out = await graph.ainvoke({"problem": "30"}, THREAD, context=context)
+    while "__interrupt__" in out:
+        (first, *_) = asked(out)["thoughts"]
+        out = await graph.ainvoke(Command(resume={"keep": [first["id"]], "note": "y"}), THREAD)
+    assert out["stop_reason"] in ("finished", "budget", "dead_end")

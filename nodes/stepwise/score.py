@@ -33,7 +33,8 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
     tree, level = state["tree"], state["generation"]
     if state["stop_reason"]:
         return {}
-    if unjudged(state) or not children_of(tree, state["frontier"][0]):
+    last = state["frontier"][:1]
+    if unjudged(state) or (last and not children_of(tree, last[0])):
         return {"stop_reason": "budget"}
     if not level:  # A person dropped all.
         return {"frontier": [], "stop_reason": "dead_end"}

@@ -221,7 +221,7 @@ async def test_a_run_that_is_cancelled_asks_for_nothing_more(client: Client) -> 
 def test_every_method_is_a_tool_of_mcp(server: Server) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
     accepted = {"Accept": "application/json, text/event-stream"}
-    answer = ask(server, "POST", "/mcp/", body, **accepted)
+    answer = ask(server, "POST", "/mcp", body, **accepted)
     text = answer.text.removeprefix("event: message\n").removeprefix("data: ")
     tools = {tool["name"] for tool in json.loads(text)["result"]["tools"]}
     assert set(registry.METHODS) <= tools
