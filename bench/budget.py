@@ -94,7 +94,8 @@ def _batches(row: Row) -> Iterator[Point]:
     """Yields the vote after each request; samples of one request are not told apart by cost."""
     tree, usage = _tree(row), row["usage"]
     order = sorted((each for each in tree.values() if each["parent"] is not None), key=_number)
-    sizes = Counter(each["created_by"]["expansion"] for each in order)
+    # Trees of older versions do not say it: then the end is all that is known.
+    sizes = Counter(each.get("created_by", {}).get("expansion", 0) for each in order)
     asked = [sizes[request] for request in sorted(sizes)]
     # A sample without an answer votes for nothing, but is one of the row's candidates all the same.
     scores, drawn = _voted(row), 0
