@@ -75,6 +75,12 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 def wire(rank: Rank, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `rank` is the order of the open set."""
 
+    async def carry_out(state: SearchState) -> list[Send] | Literal["settle", "select", "answer"]:
+        if state["stop_reason"]:
+            return "answer"
+        nothing_new = rank.propagates and not state["generation"]
+        return tool_sends(state) or ("select" if nothing_new else "settle")
+
     async def judge(state: SearchState) -> list[Send] | Literal["propagate", "select"]:
         if rank.propagates and failures(state) and not state["stop_reason"]:
             return "propagate"
@@ -92,8 +98,9 @@ def wire(rank: Rank, parts: Parts) -> MethodGraph:
     graph.add_edge("start", "select")
     graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
     graph.add_edge("generate", "register")
-    # To the next round where there is nothing new: all is there already, or a person pruned it.
-    graph.add_conditional_edges("register", carry_out, ["call_tool", "settle", "select", "answer"])
+    # Only a thought that was expanded before can have nothing new.
+    again = ["select"] if rank.propagates else []
+    graph.add_conditional_edges("register", carry_out, ["call_tool", "settle", "answer", *again])
     graph.add_edge("call_tool", "settle")
     targets = ["select"]
     if rank.judges:
@@ -117,13 +124,6 @@ async def expand(state: SearchState) -> list[Send] | Literal["select", "answer"]
         Send("generate", SendArg(thought=key, expansion=times_expanded(state, key)))
         for key in state["frontier"]
     ] or "select"
-
-
-async def carry_out(state: SearchState) -> list[Send] | Literal["settle", "select", "answer"]:
-    """Routes to the tool calls of the new thoughts; to the next round when there are none."""
-    if state["stop_reason"]:
-        return "answer"
-    return tool_sends(state) or ("settle" if state["generation"] else "select")
 
 
 async def value(state: SearchState) -> list[Send] | Literal["select"]:
