@@ -7,14 +7,14 @@ judged is kept beside the results, a line a run, so that a step that was ended g
 import asyncio
 import csv
 import io
-import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from thoughtgraph.bench.metrics import SCORES, coherence
 from thoughtgraph.bench.report_lines import Entry, outputs_of, problem_of
-from thoughtgraph.bench.result_files import Row, read_lines
+from thoughtgraph.bench.result_files import Row, append_line, end_line, read_lines
+from thoughtgraph.bench.runner import together
 from thoughtgraph.llm.port import ChatPort
 
 JUDGED = "judged.jsonl"
@@ -55,6 +55,9 @@ async def judge_runs(
         port: The judge; its own cap bounds what is asked at once.
         samples: How many scores of a passage are averaged.
         tell: Is told how many runs are judged.
+
+    Raises:
+        ThoughtgraphError: The judge cannot be asked, or what it said not be kept.
     """
     known = judgements(folder, judge)
     wanted = [row for row in rows if row["task"] in TASKS and row["key"] not in known]
@@ -70,14 +73,14 @@ async def judge_runs(
             "scores": [each.score / BEST for each in found],
             "unread": sum(each.malformed for each in found),
         }
-        with (folder / JUDGED).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        append_line(folder / JUDGED, line)
         done += 1
         tell(done)
 
-    async with asyncio.TaskGroup() as group:
+    end_line(folder / JUDGED)
+    async with together() as begin:
         for row in wanted:
-            group.create_task(one(row))
+            begin(one(row))
 
 
 def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:

@@ -22,7 +22,7 @@ from thoughtgraph.bench.report_tables import (
     equal_cost,
     tables,
 )
-from thoughtgraph.bench.summary import rescored
+from thoughtgraph.bench.result_summaries import rescored
 from thoughtgraph.errors import InputError
 
 STYLE = """

@@ -56,7 +56,7 @@ class ResultFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
-            _end_line(self._file)
+            end_line(self._file)
         except Timeout:
             raise InputError(
                 f"another process writes {str(self._file)!r}; wait for it, or give each its own "
@@ -78,16 +78,7 @@ class ResultFolder:
         Raises:
             InputError: It cannot be written.
         """
-        line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
-        try:
-            with self._file.open("ab", buffering=0) as file:
-                if file.write(line) != len(line):
-                    raise OSError(0, "it was not written to its end")
-        except OSError as error:
-            raise InputError(
-                f"cannot write {str(self._file)!r} ({error.strerror}); make room and run again: "
-                "what was answered is kept"
-            ) from error
+        append_line(self._file, row)
         if not row.get("error"):
             self.answers(row["key"]).unlink(missing_ok=True)
 
@@ -135,6 +126,24 @@ def unpacked(text: str) -> dict[str, Any]:
     return tree
 
 
+def append_line(file: Path, row: Row) -> None:
+    """Adds a line by one call of the operating system, which outlives a killed process.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    line = (json.dumps(row, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+    try:
+        with file.open("ab", buffering=0) as opened:
+            if opened.write(line) != len(line):
+                raise OSError(0, "it was not written to its end")
+    except OSError as error:
+        raise InputError(
+            f"cannot write {str(file)!r} ({error.strerror}); make room and run again: "
+            "what was answered is kept"
+        ) from error
+
+
 def read_lines(file: Path) -> Iterator[Row]:
     """Yields the whole lines of a file: one that was cut off as it was written is passed over."""
     with file.open("rb") as lines:
@@ -147,7 +156,7 @@ def read_lines(file: Path) -> Iterator[Row]:
                 yield row
 
 
-def _end_line(file: Path) -> None:
+def end_line(file: Path) -> None:
     """Ends a torn last line, so that the next result begins a line of its own."""
     if not file.exists() or not file.stat().st_size:
         return

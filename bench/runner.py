@@ -129,7 +129,7 @@ async def run(
             tell(trial, row)
             failed.note(row.get("error", ""))
 
-    async with _together() as begin:
+    async with together() as begin:
         for _ in range(concurrency):
             begin(work())
 
@@ -150,8 +150,8 @@ class _Failures:
 
 
 @asynccontextmanager
-async def _together() -> AsyncIterator[Callable[[Any], object]]:
-    """As `asyncio.TaskGroup`, but raises what failed, not a group of it."""
+async def together() -> AsyncIterator[Callable[[Any], object]]:
+    """Gives what begins tasks, as `asyncio.TaskGroup`; what fails is raised, not a group of it."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group.create_task

@@ -14,7 +14,7 @@ from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report_lines import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
-from thoughtgraph.bench.summary import summary
+from thoughtgraph.bench.result_summaries import summary
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
 

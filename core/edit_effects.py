@@ -118,8 +118,10 @@ def _opened(state: Mapping[str, Any], tree: Tree, key: str, more: Tree) -> dict[
 def _visited_again(state: Mapping[str, Any], thought: Thought, more: Tree) -> dict[str, Any]:
     """Returns how a depth-first search goes into a state that it visited and left alone."""
     key, settings = thought["id"], state["settings"]
-    if state["frontier"] or settings.get("variant") == "no_backtrack":
-        raise InputError(f"thought {state['frontier']} comes first; open thought {key} later")
+    if state["frontier"]:
+        raise InputError(f"thought {state['frontier'][0]} comes first; open thought {key} later")
+    if settings.get("variant") == "no_backtrack":
+        raise InputError("variant no_backtrack takes nothing up again that it left")
     if thought["depth"] >= settings["steps"]:
         more[key] = {**more.get(key, {}), "status": "terminal"}
         return {}

@@ -7,9 +7,9 @@ from typing import Any
 from langgraph.graph import StateGraph
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.nodes.events import with_events
 from thoughtgraph.nodes.node import Node, running
 from thoughtgraph.nodes.review import reviewed_answer
+from thoughtgraph.nodes.thought_events import with_events
 from thoughtgraph.parts import Parts
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
 from thoughtgraph.settings import Settings

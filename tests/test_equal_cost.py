@@ -11,7 +11,7 @@ from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.report_tables import as_csv, markdown
 from thoughtgraph.bench.result_files import ResultFolder, packed
-from thoughtgraph.bench.summary import summary
+from thoughtgraph.bench.result_summaries import summary
 
 PUZZLES = {"1": "1 1 4 6", "2": "4 9 10 13"}
 RIGHT = {"1": "(1 + 1) * 4 * 6 / 2", "2": "(13 - 9) * (10 - 4)"}

@@ -85,6 +85,24 @@ def test_judges_are_not_mixed(command: Command, judge: FakeServer) -> None:
     assert len(judge.seen) == 1
 
 
+def test_a_judge_that_cannot_be_asked_is_one_line(command: Command, judge: FakeServer) -> None:
+    written(Path("r"), "io", {"a": [GOOD]})
+    code, _, err = command("report", "r", "--judge", judge.specifier.replace("/v1", "/v2"))
+    assert code == 2 and "404" in err and "bug" not in err
+
+
+def test_a_torn_judgement_is_passed_over_and_asked_for_again(
+    command: Command, judge: FakeServer
+) -> None:
+    written(Path("r"), "io", {"a": [GOOD], "b": [BAD]})
+    told = ["report", "r", "--judge", judge.specifier]
+    out = command(*told)[1]
+    file = Path("r/judged.jsonl")
+    file.write_bytes(file.read_bytes()[:-5])
+    assert command(*told)[1] == out == command(*told)[1]
+    assert len(judge.seen) == 3
+
+
 def test_passages_are_paired_for_people(command: Command) -> None:
     written(Path("r"), "io", {"a": [BAD], "b": [BAD], "c": [BAD], "d": [BAD]})
     written(Path("r"), "cot", {"a": [GOOD], "b": [GOOD], "d": [GOOD], "e": [GOOD]})

@@ -37,13 +37,20 @@ def with_events(name: str, node: Node) -> Node:
     async def run(given: Any, *rest: Any, **more: Any) -> dict[str, Any]:
         update = await node(given, *rest, **more)
         if reader() is not None and isinstance(update, dict):
-            tree = given.get("tree") if isinstance(given, Mapping) else None
             write = get_stream_writer()
-            for event in events(tree if tree is not None else running("tree"), update):
+            for event in events(_tree(given, update), update):
                 write({**event, "node": name})
         return update
 
     return run
+
+
+def _tree(given: Any, update: Mapping[str, Any]) -> Tree:
+    """Returns the tree before an update; a fanned-out node is not given it."""
+    if "tree" not in update:
+        return {}
+    tree: Tree = given["tree"] if "tree" in given else running("tree")
+    return tree
 
 
 def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
