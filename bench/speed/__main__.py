@@ -20,7 +20,9 @@ from typing import Any
 from thoughtgraph.bench.speed.acting_waits import ACTING_WAITS
 from thoughtgraph.bench.speed.checkpoint_growth import CHECKPOINTS, POSTGRES_CHECKPOINTS
 from thoughtgraph.bench.speed.corpus_search import CORPUS
+from thoughtgraph.bench.speed.embedded_model import EMBEDDED
 from thoughtgraph.bench.speed.game24_searches import LATENCY, RETRIES, THROUGHPUT
+from thoughtgraph.bench.speed.many_problems import MANY_PROBLEMS
 from thoughtgraph.bench.speed.measurement import (
     Conditions,
     Measurement,
@@ -34,9 +36,9 @@ from thoughtgraph.bench.speed.port_cpu_time import PORT
 from thoughtgraph.bench.speed.rollback_waits import ROLLBACK_WAITS, SETTLED_VOTES
 
 MEASUREMENTS: tuple[Measurement, ...] = (
-    *(LATENCY, RETRIES, THROUGHPUT, PORT),
+    *(LATENCY, RETRIES, THROUGHPUT, MANY_PROBLEMS, PORT),
     *(CHECKPOINTS, POSTGRES_CHECKPOINTS, ACTING_WAITS, ROLLBACK_WAITS, SETTLED_VOTES),
-    *(PLAN_SEARCHES, PLAN_CHECKS, SPECULATION, CORPUS),
+    *(PLAN_SEARCHES, PLAN_CHECKS, SPECULATION, CORPUS, EMBEDDED),
 )
 """All measurements, in the order in which they are taken."""
 

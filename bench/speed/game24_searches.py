@@ -62,16 +62,17 @@ def chat_model(under: Conditions, latency: float, fail_every: int = 0) -> Iterat
         latency: Seconds that an answer of the one that is started takes.
         fail_every: One of its requests in so many fails; 0: none.
     """
-
-    def client(specifier: str) -> ChatOpenAI:
-        base, name = address(specifier)
-        return ChatOpenAI(model=name, base_url=base, api_key=SecretStr("none"), max_retries=0)
-
     if under.endpoint:
-        yield client(under.endpoint)
+        yield chat_client(under.endpoint)
     else:
         with serving(latency, fail_every) as specifier:
-            yield client(specifier)
+            yield chat_client(specifier)
+
+
+def chat_client(specifier: str) -> ChatOpenAI:
+    """Returns LangChain's own model of a server, which repeats nothing by itself."""
+    base, name = address(specifier)
+    return ChatOpenAI(model=name, base_url=base, api_key=SecretStr("none"), max_retries=0)
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import os
 from dataclasses import asdict
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
@@ -29,6 +29,7 @@ from thoughtgraph.llm.retry import Retry, ServedRetry
 from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier
 
 if TYPE_CHECKING:
+    from thoughtgraph.llm.local import Endpoint
     from thoughtgraph.llm.weights import Progress
 
 LOCAL_TIMEOUT = 600.0
@@ -95,7 +96,7 @@ def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") ->
     # Only who asks for the embedded model loads what serves it.
     server = import_module("thoughtgraph.llm.local").serve_named(name or "local", progress)
     return port(
-        _chat(server.model, server.base_url, PLACEHOLDER_KEY, timeout=LOCAL_TIMEOUT),
+        _embedded(server),
         name=name or "local",
         # Not the address: its port is another one each time, and a recorded run is to be found.
         endpoint=EMBEDDED,
@@ -108,6 +109,14 @@ def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") ->
     )
 
 
+def _embedded(server: "Endpoint") -> ChatOpenAI:
+    given: dict[str, Any] = {"timeout": LOCAL_TIMEOUT}
+    if server.prompts is None:
+        return _chat(server.model, server.base_url, server.key, **given)
+    kind = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat
+    return _chat(server.model, server.base_url, server.key, kind, prompts=server.prompts, **given)
+
+
 def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
     if kind == "openai":
         server = os.environ.get("OPENAI_BASE_URL")
@@ -115,7 +124,6 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
             model=rest,
             # Named here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
             base_url=server or OPENAI,
-            stream_usage=None if server else True,  # LangChain's own choice where none is named
             max_retries=0,
             cache=False,
         )
@@ -127,9 +135,11 @@ def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
     return _chat(name, address, key_for(address) or PLACEHOLDER_KEY)
 
 
-def _chat(name: str, address: str, key: str, *, timeout: float | None = None) -> ChatOpenAI:
+def _chat(
+    name: str, address: str, key: str, kind: type[ChatOpenAI] = ChatOpenAI, **more: Any
+) -> ChatOpenAI:
     """Returns the model of a server that is not OpenAI's, and learns nothing meant for OpenAI."""
-    chat = ChatOpenAI(
+    chat = kind(
         model=name,
         base_url=address,
         api_key=SecretStr(key),
@@ -137,8 +147,8 @@ def _chat(name: str, address: str, key: str, *, timeout: float | None = None) ->
         default_headers={"Authorization": f"Bearer {key}"},
         use_responses_api=False,
         max_retries=0,
-        timeout=timeout,
         cache=False,
+        **more,
     )
     chat.root_async_client.organization = chat.root_async_client.project = None
     return chat

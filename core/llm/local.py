@@ -9,11 +9,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from os.path import expanduser
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import Any
 
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.llm import weights
+from thoughtgraph.llm import prompt_cache, weights
 from thoughtgraph.llm.free_memory import free_memory
+from thoughtgraph.llm.prompt_cache import PromptCache
 from thoughtgraph.llm.specifiers import WEIGHTS
 
 SLOTS = 8
@@ -43,12 +45,17 @@ class Endpoint:
     Args:
         base_url: The address of its OpenAI-compatible API.
         model: The name to ask for.
+        key: What it asks of whoever calls it: pages in a browser and other users of the machine
+            must be able neither to use it nor to look on.
+        prompts: What it has read; None where nothing can be saved.
         samples: How many completions it decodes together: the largest `n` of one request (a larger
             one is refused with status 400), and what it is worth having in flight.
     """
 
     base_url: str
     model: str
+    key: str
+    prompts: PromptCache | None
     samples: int = SLOTS
 
 
@@ -93,7 +100,7 @@ def _serve(path: Path) -> Endpoint:
     native = _native()
     _check(path)
     try:
-        server = native.Server(_parameters(native, path))
+        server = native.Server(_parameters(native, path, key := token_urlsafe()))
     except RuntimeError as error:
         raise ModelUnavailable(
             f"llama.cpp cannot load {str(path)!r}: damaged, or of a kind it does not know"
@@ -101,7 +108,8 @@ def _serve(path: Path) -> Endpoint:
     # Never collected, on purpose: its destructor waits for the completions in flight, so a process
     # that is asked to end in the middle of one would hang. The system frees it all.
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(server))
-    return Endpoint(f"{server.listening_address}/v1", path.stem)
+    prompts = PromptCache(SLOTS) if prompt_cache.supported() else None
+    return Endpoint(f"{server.listening_address}/v1", path.stem, key, prompts)
 
 
 def running() -> bool:
@@ -147,8 +155,9 @@ def _check(path: Path) -> None:
         )
 
 
-def _parameters(native: Any, path: Path) -> Any:
+def _parameters(native: Any, path: Path, key: str) -> Any:
     parameters = native.CommonParams()
+    parameters.api_keys = [key]
     parameters.model.path = str(path)
     # Else every answer would carry the file's path as the model's name.
     parameters.model_alias = {path.stem}
@@ -161,11 +170,13 @@ def _parameters(native: Any, path: Path) -> Any:
     # Prefixes stay in the slots themselves; a second copy could grow by gigabytes.
     parameters.cache_ram_mib = 0
     parameters.cache_idle_slots = False
-    # A page in the user's browser must be able neither to read answers nor to look on.
     parameters.cors_origins = "null"
     parameters.ui = False
     # How far it is with each answer: counts alone, no prompt and no text.
     parameters.endpoint_slots = True
+    if prompt_cache.supported():
+        # Open files of this process, which are memory (`prompt_cache`) and end with it.
+        parameters.slot_save_path = "/proc/self/fd/"
     # Between two batches it says how far it has read: a prompt in one batch would be one leap.
     parameters.n_batch = parameters.n_ubatch = BATCH
     # The first prompt warms it up as well, and nobody waits for it in vain.

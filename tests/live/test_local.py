@@ -9,8 +9,10 @@ import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from langchain_core.messages import HumanMessage
 
@@ -69,6 +71,25 @@ async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
     n = local.SLOTS + 1
     out = await graph.ainvoke({"problem": "Say yes."}, context={**BRIEF, "n_generate": n})
     assert len(out["candidates"]) == out["usage"]["samples"] == n
+
+
+async def test_a_shared_beginning_is_read_once() -> None:
+    model = port_for(SMALL).model
+    examples = "\n".join(f"Input: {k} {k + 1}\nSum: {2 * k + 1}" for k in range(1, 60))
+    asked = (model.ainvoke(f"{examples}\nInput: {k} 7", max_tokens=2) for k in range(5))
+    counts: list[Any] = [answer.usage_metadata for answer in await asyncio.gather(*asked)]
+    # Nothing of any of them was left to be read but its own last line, a template's end included.
+    unread = [each["input_tokens"] - each["input_token_details"]["cache_read"] for each in counts]
+    assert all(each["input_tokens"] > 300 for each in counts)
+    assert max(unread) < 30
+
+
+@pytest.mark.parametrize("path", ["/slots", "/slots/0?action=save", "/v1/chat/completions"])
+def test_who_does_not_know_its_key_is_sent_away(path: str) -> None:
+    root = local.serve(weights.find("smollm2")).base_url.removesuffix("/v1")
+    for key in ({}, {"Authorization": "Bearer none"}):
+        answer = httpx.post(root + path, json={"filename": "1"}, headers=key, trust_env=False)
+        assert answer.status_code == 401
 
 
 async def test_two_graphs_share_one_server_and_its_cap() -> None:

@@ -1,0 +1,158 @@
+"""Searches of the embedded model, beside the same requests sent to llama.cpp in the best order.
+
+What a search asks is noted, and asked again by a bare client: one after the other, as the search
+asked it, and all at once, sorted so that prompts that begin alike follow each other. The faster of
+the two is the best order. Before each, the server forgets all that it has read.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import httpx
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.messages import BaseMessage, convert_to_openai_messages
+
+import thoughtgraph as tg
+from thoughtgraph.bench.data import generated
+from thoughtgraph.bench.speed.measurement import (
+    Conditions,
+    Figure,
+    Measurement,
+    Readings,
+    Unavailable,
+)
+from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.llm import local
+from thoughtgraph.registry import task
+
+SPENT = ("temperature", "max_tokens", "seed", "n", "stop")
+"""What a request says besides its messages."""
+SAMPLES = 8
+"""What the embedded model decodes together."""
+PEN = "A pen costs 2 dollars and a pencil a quarter of that. What do 7 pens and 12 pencils cost?"
+
+
+class Searched(NamedTuple):
+    """A search that is measured."""
+
+    method: str
+    task: str
+    problem: str
+    settings: dict[str, Any]
+
+
+class Asked(AsyncCallbackHandler):
+    """Notes the requests of a search, as the server gets them."""
+
+    def __init__(self) -> None:
+        self.requests: list[dict[str, Any]] = []
+
+    async def on_chat_model_start(
+        self,
+        serialized: dict[str, Any],
+        messages: list[list[BaseMessage]],
+        *,
+        run_id: UUID,
+        **more: Any,
+    ) -> None:
+        """Notes one request."""
+        said = more.get("invocation_params", {})
+        given = {name: said[name] for name in SPENT if said.get(name) is not None}
+        self.requests.append({"messages": convert_to_openai_messages(messages[0]), **given})
+
+
+def searches(requests: int) -> Sequence[Searched]:
+    """Returns what is searched, with at most so many requests each."""
+    most = {"limit_requests": requests, "max_completion_tokens": 120}
+    [question] = generated(task("ptr"), ["sum"], 1, seed=3)
+    plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0}
+    return (
+        Searched("cot_sc", "gsm8k", PEN, {**most, "n_generate": SAMPLES, "wording": "chat"}),
+        Searched("tot_bfs", "game24", "4 9 10 13", {**most, "n_evaluate": 1}),
+        Searched("tomt_os", "ptr", question.problem, {**most, **plans}),
+        Searched("rollback", "gsm8k", PEN, most),
+    )
+
+
+async def measured(under: Conditions) -> Readings:
+    """Returns how long each search takes, and in times of its requests in the best order."""
+    try:
+        server = await asyncio.to_thread(local.serve_named, "local")
+    except ModelUnavailable as error:
+        raise Unavailable(str(error)) from error
+    readings: dict[str, float] = {}
+    key = {"Authorization": f"Bearer {server.key}"}
+    async with httpx.AsyncClient(headers=key, timeout=None, trust_env=False) as client:
+        for each in searches(under.count):
+            asked, seconds = await searched(each)
+            in_order = await sent(client, server, asked, 1)
+            together = await sent(client, server, sorted(asked, key=_prompt), SAMPLES)
+            readings |= {
+                f"{each.method}, requests": len(asked),
+                f"{each.method}, seconds": seconds,
+                f"{each.method}, of them raw one by one": in_order,
+                f"{each.method}, of them raw together": together,
+                f"{each.method}, times the best": seconds / min(in_order, together),
+            }
+    return readings
+
+
+async def searched(wanted: Searched) -> tuple[Sequence[dict[str, Any]], float]:
+    """Makes a search; returns what it asked, and its seconds."""
+    graph: Any = tg.build(wanted.method, task=wanted.task, model="local")
+    noted = Asked()
+    began = time.perf_counter()
+    await graph.ainvoke(
+        {"problem": wanted.problem}, {"callbacks": [noted]}, context=wanted.settings
+    )
+    return noted.requests, time.perf_counter() - began
+
+
+async def sent(
+    client: httpx.AsyncClient,
+    server: local.Endpoint,
+    requests: Sequence[dict[str, Any]],
+    at_once: int,
+) -> float:
+    """Sends requests to a server that has read nothing; returns the seconds they take."""
+    root = server.base_url.removesuffix("/v1")
+    for slot in range(SAMPLES):
+        (await client.post(f"{root}/slots/{slot}?action=erase")).raise_for_status()
+    left = iter(requests)
+
+    async def work() -> None:
+        for body in left:
+            answer = await client.post(f"{server.base_url}/chat/completions", json=body)
+            answer.raise_for_status()
+
+    began = time.perf_counter()
+    await asyncio.gather(*(work() for _ in range(at_once)))
+    return time.perf_counter() - began
+
+
+def _prompt(request: dict[str, Any]) -> str:
+    return str(request["messages"])
+
+
+EMBEDDED = Measurement(
+    "embedded",
+    "searches of the embedded model, beside their requests in the best order",
+    "12 requests each (--count) of at most 120 tokens; takes a quarter of an hour",
+    tuple(
+        figure
+        for method in ("cot_sc", "tot_bfs", "tomt_os", "rollback")
+        for figure in (
+            Figure(f"{method}, requests", ""),
+            Figure(f"{method}, seconds", "s"),
+            Figure(f"{method}, of them raw one by one", "s"),
+            Figure(f"{method}, of them raw together", "s"),
+            Figure(f"{method}, times the best", "x", most=1.15),
+        )
+    ),
+    count=12,
+    quick=3,
+    take=measured,
+)

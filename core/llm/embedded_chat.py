@@ -1,0 +1,77 @@
+"""The embedded model as a chat model of LangChain, which has long prompts read once."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_openai import ChatOpenAI
+from openai import APIError, AsyncOpenAI
+from pydantic import Field
+
+from thoughtgraph.llm.prompt_cache import PromptCache
+
+BETWEEN = "\0"
+"""What parts the messages of a prompt, where its beginning is compared with others."""
+
+
+class EmbeddedChat(ChatOpenAI):
+    """Asks llama.cpp in this process; requests whose prompts begin alike share what was read."""
+
+    prompts: PromptCache = Field(exclude=True, repr=False)
+    """What the server has read."""
+
+    async def _agenerate(
+        self, messages: list[BaseMessage], *given: Any, **arguments: Any
+    ) -> ChatResult:
+        async with self._slot(messages, arguments) as slot:
+            return await super()._agenerate(messages, *given, extra_body=slot, **arguments)
+
+    async def _astream(
+        self, messages: list[BaseMessage], *given: Any, **arguments: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        async with self._slot(messages, arguments) as slot:
+            async for chunk in super()._astream(messages, *given, extra_body=slot, **arguments):
+                yield chunk
+
+    @asynccontextmanager
+    async def _slot(
+        self, messages: Sequence[BaseMessage], arguments: Mapping[str, Any]
+    ) -> AsyncIterator[dict[str, Any]]:
+        """Gives what names the slot of a request."""
+        text = BETWEEN.join(str(message.content) for message in messages)
+        server = _Server(self.root_async_client, self._get_request_payload(list(messages)))
+        async with self.prompts.slot(text, arguments.get("n") or 1, server) as slot:
+            yield {} if slot is None else {"id_slot": slot}
+
+
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """What llama.cpp does for one request before it is made."""
+
+    client: AsyncOpenAI
+    payload: Mapping[str, Any]
+
+    async def read(self, slot: int) -> None:
+        asked = {"model": self.payload["model"], "messages": self.payload["messages"]}
+        body = {**asked, "max_tokens": 1, "id_slot": slot}
+        await self._post("/chat/completions", body)
+
+    async def save(self, slot: int, file: int) -> bool:
+        return await self._post(*self._action(slot, "save", file))
+
+    async def restore(self, slot: int, file: int) -> bool:
+        return await self._post(*self._action(slot, "restore", file))
+
+    def _action(self, slot: int, action: str, file: int) -> tuple[str, dict[str, str]]:
+        root = str(self.client.base_url).removesuffix("/").removesuffix("/v1")
+        return f"{root}/slots/{slot}?action={action}", {"filename": str(file)}
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> bool:
+        try:
+            await self.client.post(path, cast_to=object, body=dict(body))
+        except APIError:
+            return False  # nothing is lost but time: the request itself says what is wrong
+        return True

@@ -1,0 +1,207 @@
+"""What an embedded model has read already, so that a long shared beginning is read once.
+
+llama.cpp works on several prompts at once, each in a slot, and a slot keeps what it read last. It
+shares nothing between slots: five requests side by side that begin with the same 600 tokens would
+have these read five times, and reading is what takes longest on a processor. Here the first of
+them reads its prompt alone; what it read is saved, in llama.cpp's own format, to memory, and given
+to the slots of the others. Nothing of this changes an answer: a slot is compared with the prompt,
+token by token, whatever is said here, so a mistake costs time alone.
+"""
+
+import asyncio
+import os
+import threading
+import weakref
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import NamedTuple, Protocol, TypeVar
+
+T = TypeVar("T")
+
+WORTH = 600
+"""Letters, some 150 tokens, that are worth a request of their own to be read once (ours)."""
+ALIKE = 60
+"""Letters below which two prompts have nothing in common, and the slot that was used first gives
+way (ours)."""
+SAVED_BYTES = 256 << 20
+"""Memory for what was read (ours): 9,000 tokens of a model of 1.5 billion weights."""
+
+
+class Server(Protocol):
+    """What one request has its server do; a failure leaves the rest to the server itself."""
+
+    async def read(self, slot: int) -> None:
+        """Has a slot read the request's prompt."""
+
+    async def save(self, slot: int, file: int) -> bool:
+        """Saves what a slot holds to an open file; returns whether it did."""
+        ...
+
+    async def restore(self, slot: int, file: int) -> bool:
+        """Gives a slot what was saved; returns whether it did."""
+        ...
+
+
+@dataclass(slots=True)
+class _Slot:
+    id: int
+    text: str = ""
+    busy: bool = False
+    used: int = 0
+    """When it was last taken: the larger, the later."""
+
+
+class _Saved:
+    """A file in memory, closed when nobody refers to it any more."""
+
+    def __init__(self) -> None:
+        self.file = os.memfd_create("prompt")
+        weakref.finalize(self, os.close, self.file)
+
+    def size(self) -> int:
+        return os.fstat(self.file).st_size
+
+
+class _Turn(NamedTuple):
+    """What a request does."""
+
+    slots: Sequence[_Slot]
+    """Those it occupies, the one that reads its prompt first."""
+    saved: _Saved | None = None
+    """What that slot is given before."""
+    reading: "Future[None] | None" = None
+    """Whether it reads much that others may wait for: done when it has."""
+
+
+def supported() -> bool:
+    """Returns whether there are files in memory that have a path, as on Linux."""
+    return hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd")
+
+
+def common(one: str, other: str) -> int:
+    """Returns how many letters two texts have in common at their beginning."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
+    return low
+
+
+class PromptCache:
+    """Chooses the slot of each request of one server, in whichever event loop it is made.
+
+    Args:
+        size: How many slots the server has.
+        most: Bytes that may be saved.
+    """
+
+    def __init__(self, size: int, most: int = SAVED_BYTES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._slots = [_Slot(at) for at in range(size)]
+        # In the order in which they were saved: the oldest gives way.
+        self._saved: dict[str, _Saved] = {}
+        self._reading: dict[str, Future[None]] = {}
+        self._uses = count(1)
+
+    @asynccontextmanager
+    async def slot(self, text: str, n: int, server: Server) -> AsyncIterator[int | None]:
+        """Gives the slot for a request, which holds as much of its prompt as any could.
+
+        Args:
+            text: The prompt.
+            n: How many samples are asked for; each is decoded in a slot of its own.
+            server: Has the server do what is needed before.
+
+        Yields:
+            The slot's number; None where all are taken, and the server finds one.
+        """
+        while isinstance(turn := self._next(text, n), Future):
+            # Shielded: that this request is given up must not wake the others.
+            await asyncio.shield(asyncio.wrap_future(turn))
+        try:
+            await self._prepare(text, turn, server)
+            for slot in turn.slots:
+                slot.text = text  # not before: who is cancelled has read who knows how much
+            yield turn.slots[0].id if turn.slots else None
+        finally:
+            self._leave(turn)
+
+    def _next(self, text: str, n: int) -> "_Turn | Future[None]":
+        """Returns what a request does; or what it waits for, where another reads the same."""
+        with self._lock:
+            idle = sorted((slot for slot in self._slots if not slot.busy), key=_last_use)
+            if not idle:
+                return _Turn(())
+            best = max(idle, key=lambda slot: common(slot.text, text))
+            held = common(best.text, text)
+            if held < ALIKE:
+                best, held = idle[0], 0
+            saved, known = _closest(self._saved, text)
+            reading, begun = _closest(self._reading, text)
+            if reading is not None and begun >= max(held, known) + WORTH:
+                return reading
+            if saved is None or known < held + WORTH:
+                return self._taken(text, best, n, held)
+            return self._taken(text, idle[0], n, known, saved)
+
+    def _taken(
+        self, text: str, slot: _Slot, n: int, held: int, saved: _Saved | None = None
+    ) -> _Turn:
+        """Occupies the slots of a request."""
+        others = (each for each in self._slots if not each.busy and each is not slot)
+        # Which ones the server decodes the other samples in, it does not say.
+        taken = [slot, *sorted(others, key=_last_use)[: n - 1]]
+        for each in taken:
+            each.text, each.busy, each.used = "", True, next(self._uses)
+        reads: Future[None] | None = Future() if len(text) - held >= WORTH else None
+        if reads is not None:
+            self._reading[text] = reads
+        return _Turn(taken, saved, reads)
+
+    async def _prepare(self, text: str, turn: _Turn, server: Server) -> None:
+        """Gives a slot what it will need; what is long is read once, for all who wait for it."""
+        if turn.saved is not None:
+            await server.restore(turn.slots[0].id, turn.saved.file)
+        if turn.reading is None:
+            return
+        try:
+            await self._read(text, turn.slots[0].id, server)
+        finally:
+            with self._lock:
+                del self._reading[text]
+            turn.reading.set_result(None)
+
+    async def _read(self, text: str, slot: int, server: Server) -> None:
+        await server.read(slot)
+        saved = _Saved()
+        if await server.save(slot, saved.file):
+            self._keep(text, saved)
+
+    def _keep(self, text: str, saved: _Saved) -> None:
+        with self._lock:
+            self._saved.pop(text, None)
+            self._saved[text] = saved
+            while sum(each.size() for each in self._saved.values()) > self._most:
+                del self._saved[next(iter(self._saved))]
+
+    def _leave(self, turn: _Turn) -> None:
+        with self._lock:
+            for slot in turn.slots:
+                slot.busy = False
+
+
+def _last_use(slot: _Slot) -> int:
+    return slot.used
+
+
+def _closest(known: Mapping[str, T], text: str) -> tuple[T | None, int]:
+    """Returns what belongs to the text that has most in common with this one, and how much."""
+    if not known:
+        return None, 0
+    best = max(known, key=partial(common, text))
+    return known[best], common(text, best)

@@ -1,0 +1,154 @@
+"""Which slot of the embedded server reads a prompt, and what it is given to read less."""
+
+import asyncio
+import os
+import random
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from thoughtgraph.llm.prompt_cache import WORTH, PromptCache, common, supported
+
+pytestmark = pytest.mark.skipif(not supported(), reason="no files in memory on this system")
+
+SHARED = "A long beginning. " * (WORTH // 10)
+SIZE = 1000
+"""Bytes of everything that is saved here."""
+
+
+@dataclass
+class Llama:
+    """A server that keeps what it was told, and whether two requests ever met in a slot."""
+
+    saves: bool = True
+    told: list[tuple[str, int]] = field(default_factory=list)
+    inside: Counter[int | None] = field(default_factory=Counter)
+    met: bool = False
+    pace: float = 0.001
+
+    async def read(self, slot: int) -> None:
+        self.told.append(("read", slot))
+        await asyncio.sleep(self.pace)
+
+    async def save(self, slot: int, file: int) -> bool:
+        self.told.append(("save", slot))
+        with open(f"/proc/self/fd/{file}", "wb") as out:
+            out.write(b"x" * SIZE)
+        return self.saves
+
+    async def restore(self, slot: int, file: int) -> bool:
+        self.told.append(("restore", slot))
+        assert os.fstat(file).st_size == SIZE
+        return True
+
+    async def ask(self, cache: PromptCache, text: str, n: int = 1) -> int | None:
+        async with cache.slot(text, n, self) as slot:
+            self.inside[slot] += 1
+            self.met |= slot is not None and self.inside[slot] > 1
+            await asyncio.sleep(self.pace)
+            self.inside[slot] -= 1
+        return slot
+
+    def did(self) -> Sequence[str]:
+        return [what for what, _ in self.told]
+
+
+async def test_what_several_requests_begin_with_is_read_once() -> None:
+    llama, cache = Llama(), PromptCache(8)
+    slots = await asyncio.gather(*(llama.ask(cache, f"{SHARED}{k}") for k in range(5)))
+    assert len(set(slots)) == 5
+    assert llama.did() == ["read", "save", *["restore"] * 4]
+    assert not llama.met
+
+
+async def test_what_a_slot_holds_is_used_where_it_lies() -> None:
+    llama, cache = Llama(), PromptCache(8)
+    first = await llama.ask(cache, f"{SHARED}1")
+    assert await llama.ask(cache, "Another.") != first
+    assert await llama.ask(cache, f"{SHARED}2") == first
+    assert llama.did() == ["read", "save"]
+
+
+async def test_short_prompts_are_asked_as_they_are() -> None:
+    llama, cache = Llama(), PromptCache(8)
+    await asyncio.gather(*(llama.ask(cache, f"What is {k} + {k}?") for k in range(8)))
+    assert llama.did() == []
+
+
+async def test_prompts_with_nothing_in_common_are_read_side_by_side() -> None:
+    llama, cache = Llama(pace=0.05), PromptCache(8)
+    asked = asyncio.gather(*(llama.ask(cache, f"{k}{SHARED}") for k in range(3)))
+    await asyncio.sleep(0.01)
+    assert llama.did() == ["read"] * 3
+    await asked
+    assert Counter(llama.did()) == {"read": 3, "save": 3}
+
+
+async def test_a_request_that_is_given_up_leaves_the_reading_to_the_next() -> None:
+    llama, cache = Llama(pace=0.05), PromptCache(8)
+    first = asyncio.create_task(llama.ask(cache, f"{SHARED}1"))
+    await asyncio.sleep(0.01)
+    others = [asyncio.create_task(llama.ask(cache, f"{SHARED}{k}")) for k in range(2, 5)]
+    await asyncio.sleep(0.01)
+    others[0].cancel()
+    first.cancel()
+    await asyncio.gather(*others[1:])
+    assert Counter(llama.did()) == {"read": 2, "save": 1, "restore": 1}
+
+
+async def test_a_server_that_cannot_save_is_asked_all_the_same() -> None:
+    llama, cache = Llama(saves=False), PromptCache(8)
+    await asyncio.gather(*(llama.ask(cache, f"{SHARED}{k}") for k in range(3)))
+    assert "restore" not in llama.did()
+
+
+async def test_the_oldest_of_what_was_saved_gives_way() -> None:
+    llama, cache = Llama(), PromptCache(1, most=2 * SIZE)
+    for k in (1, 2, 3):
+        await llama.ask(cache, f"{k}{SHARED}")
+    llama.told.clear()
+    await llama.ask(cache, f"2{SHARED}")
+    await llama.ask(cache, f"1{SHARED}")
+    assert llama.did() == ["restore", "read", "save"]
+
+
+async def test_samples_are_decoded_in_slots_of_their_own() -> None:
+    llama, cache = Llama(pace=0.05), PromptCache(4)
+    many = asyncio.create_task(llama.ask(cache, "Eight samples.", n=4))
+    await asyncio.sleep(0.01)
+    assert await llama.ask(cache, "One more.") is None  # the server finds it a place
+    assert await many is not None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_requests_of_several_threads_never_meet_in_a_slot(seed: int) -> None:
+    draw = random.Random(seed)
+    llama, cache = Llama(pace=0.0005), PromptCache(4, most=3 * SIZE)
+    texts = [f"{draw.randrange(3)}{SHARED * draw.randrange(3)}{k}" for k in range(24)]
+
+    async def ask_all(part: Sequence[str]) -> None:
+        tasks = [asyncio.create_task(llama.ask(cache, text)) for text in part]
+        draw.choice(tasks).cancel()
+        await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 60)
+
+    threads = [
+        threading.Thread(target=lambda part=texts[at::3]: asyncio.run(ask_all(part)))
+        for at in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not llama.met
+    assert asyncio.run(llama.ask(cache, "The end.")) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "length"),
+    [("", "", 0), ("ab", "", 0), ("abc", "abd", 2), ("abc", "abcd", 3), ("x", "y", 0)],
+)
+def test_the_common_beginning_is_found(one: str, other: str, length: int) -> None:
+    assert common(one, other) == common(other, one) == length
