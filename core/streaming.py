@@ -8,6 +8,8 @@ the setting `tree` says otherwise.
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 
+from thoughtgraph.settings.base import TREE
+
 HEAVY = ("tree", "problem")
 """Keys that a state on the way leaves out."""
 VALUES = "values"
@@ -25,36 +27,41 @@ class Chunk(NamedTuple):
 
 
 def without_tree(
-    stream: AsyncIterator[Any], options: Mapping[str, Any], *, ever: bool
+    stream: AsyncIterator[Any], options: Mapping[str, Any], tree: str | None
 ) -> AsyncIterator[Any]:
     """Returns a stream whose states on the way hold neither tree nor problem.
 
     Args:
         stream: What LangGraph streams.
         options: How it was asked for: `stream_mode`, `subgraphs`, `version`.
-        ever: Whether the last state, which is given again when the stream ends, has its tree.
+        tree: The setting; with `end` the last state, which is given again when the stream ends, has
+            its tree. None: as each state's own settings say.
     """
     modes = options.get("stream_mode") or VALUES
-    if VALUES not in ([modes] if isinstance(modes, str) else modes):
-        return stream
-    return _leaner(stream, options, ever)
+    streams_values = VALUES in ([modes] if isinstance(modes, str) else modes)
+    return stream if tree == "all" or not streams_values else _leaner(stream, options, tree)
 
 
 async def _leaner(
-    stream: AsyncIterator[Any], options: Mapping[str, Any], ever: bool
+    stream: AsyncIterator[Any], options: Mapping[str, Any], tree: str | None
 ) -> AsyncIterator[Any]:
     last: Any = None
+    wanted = tree or TREE
     async for part in stream:
         chunk = _read(part, options)
         heavy = chunk.mode == VALUES and not chunk.nested and isinstance(chunk.data, Mapping)
         if not heavy or "tree" not in chunk.data:
             yield part
             continue
+        wanted = tree or chunk.data.get("settings", {}).get("tree", TREE)
+        if wanted == "all":
+            yield part
+            continue
         last = part
         yield chunk.formed(_without(chunk.data, *HEAVY))
     if last is not None:
         chunk = _read(last, options)
-        yield last if ever else chunk.formed(_without(chunk.data, "tree"))
+        yield last if wanted == "end" else chunk.formed(_without(chunk.data, "tree"))
 
 
 def _without(data: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.tree import merge_thoughts
 
+CONTEXTS: list[Any] = [{}, {"tree": "end"}, {"tree": "all"}]
 KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected", "ended"}
 
 
@@ -52,6 +53,23 @@ async def test_whatever_form_the_stream_has(modes: Any, subgraphs: bool, version
         else:
             states.append(part)
     assert [at for at, state in enumerate(states) if "tree" in state] == [len(states) - 1]
+
+
+@pytest.mark.parametrize(("tree", "trees"), [("all", "every"), ("end", "last"), ("off", "none")])
+async def test_a_run_that_goes_on_streams_its_tree_as_it_was_told_when_it_began(
+    tree: str, trees: str
+) -> None:
+    """Who resumes it may give no context, or another one: the run's own settings hold."""
+    graph = spelling(checkpointer=InMemorySaver())
+    given: Any = {"problem": "leaf"}
+    for number, context in enumerate(CONTEXTS):
+        thread: Any = {"configurable": {"thread_id": str(number)}}
+        await graph.ainvoke(given, thread, context={"tree": tree}, interrupt_after=["start"])
+        stream = graph.astream(None, thread, context=context, stream_mode="values")
+        states = [state async for state in stream]
+        with_tree = [at for at, state in enumerate(states) if "tree" in state]
+        every = list(range(len(states)))
+        assert with_tree == {"every": every, "last": every[-1:], "none": []}[trees]
 
 
 async def test_a_run_that_is_interrupted_gives_its_tree() -> None:

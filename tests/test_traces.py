@@ -3,9 +3,14 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
-from langchain_core.callbacks import AsyncCallbackHandler
+import pytest
+from langchain_core.callbacks import AsyncCallbackHandler, UsageMetadataCallbackHandler
 from langchain_core.tools import tool
+from langchain_core.tracers import LangChainTracer
+from langsmith import Client
+from support.fake_server import FakeServer
 from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
@@ -70,3 +75,30 @@ async def test_so_does_each_call_of_a_tool(tmp_path: Path) -> None:
     assert metadata["thoughtgraph_method"] == "react"
     assert metadata["thoughtgraph_thoughts"] == ["1"]
     assert out["answer"] == "20"
+
+
+def told(client: Mock) -> list[dict[str, Any]]:
+    """What LangSmith is told of the size of each call of a model."""
+    kept = [call.kwargs["extra"]["metadata"] for call in client.update_run.mock_calls]
+    return [metadata["usage_metadata"] for metadata in kept if "usage_metadata" in metadata]
+
+
+@pytest.mark.parametrize("fingerprint", [None, "b4321-1a2b3c4"])
+@pytest.mark.parametrize("most", [1_000, 1])
+async def test_traces_count_the_tokens_that_a_run_says_it_spent(
+    fingerprint: str | None, most: int
+) -> None:
+    """Also where a server, as llama.cpp's does, counts the first of several samples alone."""
+    smith, counter = Mock(spec=Client, tracing_queue=None), UsageMetadataCallbackHandler()
+    with FakeServer() as server:
+        server.fingerprint, server.most_choices = fingerprint, most
+        graph = tg.build("cot_sc", task="game24", model=server.chat())
+        config: Any = {"callbacks": [LangChainTracer(client=smith), counter]}
+        context = {"n_generate": 8}
+        out = await graph.ainvoke({"problem": "4 9 10 13"}, config, context=context)
+    assert out["usage"]["samples"] == 8, out["error"]
+    spent = [out["usage"][f"{kind}_tokens"] for kind in ("prompt", "completion")]
+    names = ("input_tokens", "output_tokens")
+    assert [sum(each[name] for each in told(smith)) for name in names] == spent
+    (counted,) = counter.usage_metadata.values()
+    assert [counted["input_tokens"], counted["output_tokens"]] == spent

@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
@@ -193,7 +194,52 @@ def _number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
 
 
-def callbacks() -> BaseCallbackManager | list[Any] | None:
-    """Returns the running graph's callbacks: traces and token streams nest under its node."""
+class _ToldOnce(BaseCallbackHandler):
+    """Tells the size of several samples once, on the first, before any tracer sees them.
+
+    LangChain's OpenAI models write the size of all on every sample, so that LangSmith adds it up n
+    times, and the model's name on none, so that LangChain's own counter passes them over.
+    """
+
+    run_inline = True
+
+    def __init__(self, request: Request, n: int) -> None:
+        self._request = request
+        self._n = n
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        messages = [
+            each.message for each in response.generations[0] if isinstance(each, ChatGeneration)
+        ]
+        first = messages[0] if len(messages) > 1 else None
+        if not isinstance(first, AIMessage):
+            return
+        if told := first.usage_metadata:
+            answer = read(response, self._request, self._n)
+            sizes = answer["prompt_tokens"], answer["completion_tokens"]
+            own = UsageMetadata(
+                input_tokens=sizes[0], output_tokens=sizes[1], total_tokens=sum(sizes)
+            )
+            first.usage_metadata = {**told, **own}
+        first.response_metadata = {**(response.llm_output or {}), **first.response_metadata}
+        for message in messages[1:]:
+            if isinstance(message, AIMessage):
+                message.usage_metadata = None
+
+
+def callbacks(request: Request, n: int) -> BaseCallbackManager | list[Any] | None:
+    """Returns the running graph's callbacks: traces and token streams nest under its node.
+
+    Args:
+        request: What is asked.
+        n: How many samples the call asks for; of several, they are told the size once.
+    """
     config = var_child_runnable_config.get()
-    return config.get("callbacks") if config else None
+    given = config.get("callbacks") if config else None
+    if n == 1:
+        return given
+    if not isinstance(given, BaseCallbackManager):
+        return [_ToldOnce(request, n), *(given or ())]
+    manager = given.copy()
+    manager.handlers.insert(0, _ToldOnce(request, n))
+    return manager

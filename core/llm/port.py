@@ -38,8 +38,10 @@ from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_lim
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.prices import Price, public_price
 from thoughtgraph.llm.retry import Retry
+from thoughtgraph.llm.run_log import RequestLog
 from thoughtgraph.llm.sampling import SampleCollector
 from thoughtgraph.llm.single_flight import SingleFlight
+from thoughtgraph.llm.token_stream import TokenStream
 from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
@@ -115,6 +117,7 @@ class ChatPort:
             }
         )
         self._single_flight = SingleFlight()
+        self._token_stream = TokenStream(model)
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows.
@@ -194,8 +197,10 @@ class ChatPort:
             raise ReplayMiss(
                 f"nothing recorded for a {request.role!r} request of {self.name}: record again"
             )
-        with meter.request(request.role, self.name):
-            answer = await self._ask(request, meter)
+        log = RequestLog(request)
+        with log.failures(), meter.request(request.role, self.name):
+            answer = await self._ask(request, meter, log)
+        log.answered(answer)
         if keep and len(answer["texts"]) == request.n:
             try:
                 await self._stored(self._cache.put, key, answer)
@@ -209,13 +214,13 @@ class ChatPort:
         # In a thread: SQLite waits for the disk, and a server's event loop must not.
         return await asyncio.to_thread(call, *values, **more)
 
-    async def _ask(self, request: Request, meter: Meter) -> Answer:
+    async def _ask(self, request: Request, meter: Meter, log: RequestLog) -> Answer:
         """Asks until all samples are there: by one call, where the server returns several."""
         if request.n == 1:
-            return await self._call(request, 0, 1, meter)
+            return await self._call(request, 0, 1, meter, log)
         samples = SampleCollector(request.n)
         while calls := samples.calls(self._most):
-            sent = (self._call(request, at, n, meter) for at, n in calls)
+            sent = (self._call(request, at, n, meter, log) for at, n in calls)
             samples.add(await asyncio.gather(*sent, return_exceptions=True))
             if samples.one_a_call:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
@@ -224,7 +229,9 @@ class ChatPort:
             meter.fail(str(samples.error))
         return answer
 
-    async def _call(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
+    async def _call(
+        self, request: Request, at: int, n: int, meter: Meter, log: RequestLog
+    ) -> Answer:
         """Makes one call, again after passing faults, for n samples from index `at` on."""
         kept = paid_answers.in_use()
         name = paid_answers.name_of(request, at) if kept else ""
@@ -236,6 +243,7 @@ class ChatPort:
         def retried(failure: ModelError) -> None:
             failures.append(failure)
             meter.retry(str(failure))
+            log.retried(failure)
 
         place = f"{self.name} at {self.endpoint}"
         loop = self._retry.loop(endpoint=place, retried=retried, hide=self._secrets)
@@ -252,20 +260,22 @@ class ChatPort:
             arguments[SEED] = request.seed(at)
         if n > 1:
             arguments["n"] = n
-            if "streaming" in self._fields:
-                # A stream carries no several samples; LangGraph's `messages` mode would ask for it.
-                arguments["stream"] = False
         async with self._limiter.slot(request.prompt_tokens() + n * TOKENS_A_SAMPLE, n) as turn:
             meter.check()
+            trial = self._token_stream.trial(model, n)
             async with asyncio.timeout(self._timeout):
-                result = await model.agenerate(
-                    [list(request.messages)],
-                    stop=list(request.stop) or None,
-                    callbacks=callbacks(),
-                    metadata=request.metadata(at),
-                    tags=[f"role:{request.role}"],
-                    **arguments,
-                )
+                while True:
+                    with trial as (asked, more):
+                        result = await asked.agenerate(
+                            [list(request.messages)],
+                            stop=list(request.stop) or None,
+                            callbacks=callbacks(request, n),
+                            metadata=request.metadata(at),
+                            tags=[f"role:{request.role}"],
+                            **arguments,
+                            **more,
+                        )
+                        break
             answer = read(result, request, n)
             turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
             # Before the next one gets this turn: it may be over the limit now.

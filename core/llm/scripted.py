@@ -56,7 +56,16 @@ class UnexpectedCall(AssertionError):
     """The script has no answer for a call, or not as many samples as it asks for."""
 
 
-class ScriptedChat(BaseChatModel):
+class AsyncChat(BaseChatModel):
+    """A chat model that graphs alone ask: it has no sync call."""
+
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        raise NotImplementedError(f"a model of type {self._llm_type} is async, as the graphs are")
+
+
+class ScriptedChat(AsyncChat):
     """A chat model that answers by a script.
 
     Args:
@@ -82,11 +91,6 @@ class ScriptedChat(BaseChatModel):
     @property
     def _llm_type(self) -> str:
         return "scripted"
-
-    def _generate(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        raise NotImplementedError("a scripted model is async, as the graphs are")
 
     async def _agenerate(
         self,

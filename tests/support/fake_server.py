@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,6 +28,8 @@ class Fault:
     """Close it in the middle of the body."""
     hang: bool = False
     """Never answer; close the connection on `release`."""
+    delay: float = 0.0
+    """Seconds before it does any of this, or answers."""
 
 
 @dataclass
@@ -80,6 +83,8 @@ class FakeServer:
         self.most_choices = 1_000
         """Choices an answer may hold; what is asked beyond is ignored."""
         self.refuses_n = False
+        self.streams = True
+        """Whether a stream is sent where one is asked for, and not a whole completion."""
         self.usage: Any = ...
         """What is reported as usage; counted by words when `...`."""
         self.fingerprint: Any = None
@@ -179,7 +184,7 @@ class FakeServer:
             if fault.hang:
                 await self._hang()
                 return False
-            await asyncio.sleep(self.latency)
+            await asyncio.sleep(self.latency + fault.delay)
             if fault.drop:
                 return False
             content = self._content(seen, fault)
@@ -230,7 +235,7 @@ class FakeServer:
             return fault.body.encode() if isinstance(fault.body, str) else fault.body, kind
         if fault.status != 200:
             return json.dumps({"error": {"message": "no luck"}}).encode(), kind
-        if seen.body.get("stream"):
+        if seen.body.get("stream") and self.streams:
             return self._stream(seen), "text/event-stream"
         return json.dumps(self._completion(seen)).encode(), kind
 
@@ -264,10 +269,14 @@ class FakeServer:
 
     def _stream(self, seen: Seen) -> bytes:
         """Sends the choices word by word, one after the other, as real servers may."""
+        whole = self._completion(seen)
+        common = {"id": "x", "object": "chat.completion.chunk", "model": "fake"}
         chunks = []
-        for index, text in enumerate(self._texts(seen)):
-            for word in text.split(" "):
-                choice = {"index": index, "delta": {"role": "assistant", "content": f"{word} "}}
-                chunks.append({"id": "x", "object": "chat.completion.chunk", "choices": [choice]})
+        for each in whole["choices"]:
+            for word in re.findall(r" ?[^ ]*", each["message"]["content"]):
+                delta = {"role": "assistant", "content": word}
+                chunks.append({**common, "choices": [{"index": each["index"], "delta": delta}]})
+        if (seen.body.get("stream_options") or {}).get("include_usage"):
+            chunks.append({**common, "choices": [], "usage": whole["usage"]})
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
         return "".join([*events, "data: [DONE]\n\n"]).encode()
