@@ -1,5 +1,6 @@
 """Problems with their gold answers, from a file the user names. Gold answers stay in this layer."""
 
+import csv
 import json
 from collections.abc import Mapping, Sequence
 from os.path import expanduser
@@ -57,7 +58,7 @@ def _read(task: Task, path: str | Path, loader: Loader | None) -> list[Record]:
         raise InputError(
             f"cannot read {str(path)!r} ({error.strerror}); name a file for {task.id!r}"
         ) from error
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
+    except (KeyError, TypeError, ValueError, csv.Error, RecursionError) as error:
         # InputError is a ValueError: a problem the task refuses is reported with its place.
         raise InputError(
             f"entry {len(records) + 1} of {str(path)!r} is no {task.id} problem: {reason(error)}; "

@@ -6,6 +6,7 @@ PTR's with programs of its own. Scenes are in the data set's form or in ToMT's.
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -131,5 +132,5 @@ def _json(file: Path) -> Any:
     try:
         packed = file.read_bytes()
         return json.loads(gzip.decompress(packed) if file.suffix == ".gz" else packed)
-    except (OSError, EOFError, ValueError, RecursionError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise InputError(f"cannot read {str(file)!r}: {error}") from error

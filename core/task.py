@@ -238,6 +238,9 @@ class Extras:
     """Returns at most so many worked examples of the task's own, fewer where it has no more."""
     shots: Callable[[str, Options], int] = lambda problem, options: 0
     """From problem and settings to how many solved examples a plan's prompt may show."""
+    follow_up: Callable[[str, str], str] = lambda turns, question: question
+    """From the turns of a conversation before a question, and the question, to the problem; a
+    puzzle is the question alone."""
     picture: Callable[[str], str] | None = None
     """From a problem to an SVG image of what it is about."""
 

@@ -117,7 +117,7 @@ TASKS = {
         ),
         TaskEntry(
             "question",
-            "question:question",
+            "question:AnyQuestion",
             "answer any question",
             "Which planet has the shortest day?",
         ),

@@ -24,11 +24,11 @@ with the costs of tools. So no answer is the cheapest or the best, f may fall al
 `value_weight` decides what a point of V is worth. Of D* Lite only one idea is left: a changed cost
 reopens the thoughts that it concerns, which then get fresh samples. Every child's tool is called
 when the child is made: `tool_cost`, which is paid, is at least `tool_cost_path`, which is what g
-counts. The printed box is repaired where it cannot run: the root's infinite cost, V_h = -V, a
-thought that is taken leaves O. The tools of a round run side by side, then its failures propagate
-once, in the order of the samples and from g(s) as it was; then its children are valued side by
-side. An action that calls no tool, because it cannot be read or names none, adds to g what the
-dearest call adds (ours), so at least what a call adds that fails.
+counts. The printed box cannot run, and three things in it are repaired: the root costs 0, where it
+costs infinity in print; V_h is read as -V; a thought that is taken leaves O. The tools of a round
+run side by side, then its failures propagate once, in the order of the samples and from g(s) as it
+was; then its children are valued side by side. An action that calls no tool, because it cannot be
+read or names none, adds to g what the dearest call adds (ours), so never less than a failed call.
 """
 
 from collections.abc import Mapping

@@ -6,9 +6,10 @@
         y_i <- refine(x, y_0, ..., y_{i-1})                           refine
     return the last y                                                 answer
 
-Game of 24 is told whether an output is right: the graph needs an oracle, and the result is
-labelled so. Creative writing asks the model itself, and refines an IO sample or a passage that
-another method wrote (`draft`). The official code for this method was not published.
+Game of 24 is told whether an output is right: the graph needs an oracle or the setting
+`exact_check`, and the result is labelled so. Creative writing asks the model itself, and refines an
+IO sample or a passage that another method wrote (`draft`). The official code for this method was
+not published.
 """
 
 from collections.abc import Mapping

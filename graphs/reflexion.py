@@ -5,8 +5,8 @@
         if the answer is right then return it                           check
         lesson t <- the model, shown the failed trajectory              reflect
 
-Whether an answer is right is gold feedback: the graph is built with an oracle, and its results are
-labelled so. Without one the task must be able to judge its own answers.
+Whether an answer is right is gold feedback: the graph is built with an oracle, or `exact_check` has
+the task say it, and its results are labelled so. Else the task must be able to judge its answers.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Decides whether an output is good enough: an oracle says so, or the model itself."""
+"""Decides whether an output is good enough: an oracle, the exact check, or the model itself."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from thoughtgraph.nodes.asker import Asker
 from thoughtgraph.nodes.judge import judge, verdict_fields, verdicts_in
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.questions import state_key_of
-from thoughtgraph.outcome import DENIED, GOOD, POOR
+from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Judges
@@ -21,7 +21,7 @@ RIGHT, WRONG = 1.0, 0.0
 def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
     """Makes the node that judges the latest output, the one in the frontier.
 
-    With an oracle it asks that. Without one it asks the model; a verdict that
+    With an oracle it asks that, with `exact_check` the task. Else it asks the model; a verdict that
     cannot be read counts as "not good enough".
 
     Args:
@@ -30,18 +30,17 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
     It stops the search when an output that failed was the last, and when a limit or a
     failing endpoint forbids the verdict.
     """
-    ask = _ask_oracle if parts.oracle else _ask_model
 
     async def node(state: SearchState) -> dict[str, Any]:
-        latest = state["frontier"][0]
+        latest, told = state["frontier"][0], parts.told(state["settings"])
+        ask = _ask_oracle if told else _ask_model
         thought, update = await ask(parts, state, latest)
         if thought is None:
             return {"stop_reason": "budget", **update}
         over = thought["value"] == WRONG and last(state)
         thought["status"] = "terminal"
         # Only an oracle verifies: a model that finds its own answer good may be wrong.
-        told = bool(parts.oracle) and thought["value"] == RIGHT
-        reason = "verified" if told else "round_limit" if over else ""
+        reason = "verified" if told and thought["value"] == RIGHT else "round_limit" if over else ""
         return {**update, "tree": {latest: thought}, "stop_reason": reason}
 
     return node
@@ -72,11 +71,11 @@ async def _ask_oracle(
     parts: Parts, state: SearchState, key: str
 ) -> tuple[Thought | None, dict[str, Any]]:
     right = await is_right(parts, state, state["tree"][key].get("answer"))
-    verdict: Thought = {
-        "value": RIGHT if right else WRONG,
-        "note": "the oracle says right" if right else DENIED,
-    }
-    return verdict, {}
+    if not parts.oracle:
+        note = "the exact check says right" if right else FAILED
+    else:
+        note = "the oracle says right" if right else DENIED
+    return {"value": RIGHT if right else WRONG, "note": note}, {}
 
 
 async def _ask_model(

@@ -1,22 +1,24 @@
 """The first node: reads the problem, fixes the settings, plants the root."""
 
+import logging
 import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from langchain_core.messages import HumanMessage
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
 
 from thoughtgraph.context import is_given
-from thoughtgraph.errors import InputError, ProblemError
+from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import check_limit, unpriced
+from thoughtgraph.llm.run_log import tell
+from thoughtgraph.nodes.asker import labels
+from thoughtgraph.nodes.conversation import problem_of
 from thoughtgraph.nodes.node import Node, running_scratch
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import REPLY, SearchInput
-from thoughtgraph.tree import ROOT, Thought, root
-from thoughtgraph.usage import nothing_spent
+from thoughtgraph.state import SearchInput, nothing_found
+from thoughtgraph.task import Task
+from thoughtgraph.tree import Thought, root
 
 CHECKPOINTER = "__pregel_checkpointer"
 """LangGraph's key for the checkpointer of a run; `tests/test_review.py` fails if it goes."""
@@ -39,7 +41,8 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
 
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
         settings = parts.effective_settings(runtime.context)
-        problem = parts.read(settings, _problem(state))
+        task = parts.task_for(settings, Task)
+        problem = parts.read(settings, problem_of(state, task))
         parts.check_used(settings, runtime.context, problem)
         _check_pauses(settings)
         run = secrets.token_hex(8)
@@ -52,30 +55,19 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
             if parts.policy is None:  # one that there is knows the settings by what it writes
                 settings["limit_dollars"] = None
         tools = await parts.open_tools(settings, problem, running_scratch())
+        tell(logging.INFO, labels(parts, {"settings": settings, "run": run}), "starts")
         planted: Thought = {**root(), **(origin or {})}
         if tools:
             planted["tools"] = tools
         return {
+            **nothing_found(planted),
             "method": parts.method.id,
             "problem": problem,
             "settings": dict(settings),  # what it was until now may be known by its objects
             "run": run,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "prices": prices,
-            "tree": Overwrite({ROOT: planted}),
-            "frontier": [ROOT],
-            "generation": [],
-            "step": 0,
-            "usage": Overwrite(nothing_spent()),
-            "stop_reason": Overwrite(""),
-            "limit": Overwrite(""),
-            "error": Overwrite(""),
-            "answer": None,
-            "verified": None,
-            "votes": [],
-            "outcome": "",
-            "candidates": [],
-            "oracle": bool(parts.oracle),
+            "oracle": parts.told(settings),
             **fresh,
         }
 
@@ -94,24 +86,3 @@ def _check_pauses(settings: dict[str, Any]) -> None:
             "a review pauses the run, which a checkpointer must keep: "
             "tg.build(…, checkpointer=InMemorySaver()); servers have one for each thread"
         )
-
-
-def _problem(state: SearchInput) -> str:
-    """Returns the last thing a human said; the given problem, once that has been answered."""
-    messages = state.get("messages") or []
-    said = [at for at, message in enumerate(messages) if isinstance(message, HumanMessage)]
-    question = str(messages[said[-1]].text) if said else ""
-    since = messages[said[-1] + 1 :] if said else []
-    answered = any(REPLY in message.response_metadata for message in since)
-    given = state.get("problem") or ""
-    problem = given if answered and given else question or given
-    if not problem:
-        raise ProblemError(
-            'no problem given; pass {"problem": …} or messages with one of a human among them'
-        )
-    # A caller in Python, or a server's, may pass whatever there is.
-    if not isinstance(problem, str):
-        raise ProblemError(
-            f"a problem is one text, not {type(problem).__name__}; write lists and scenes as JSON"
-        )
-    return problem

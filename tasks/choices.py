@@ -6,7 +6,7 @@ from functools import partial
 
 from thoughtgraph.tasks.stepwise import CHOICE, Stepwise
 
-FORM = '"the answer is" and then the letter of the right choice'
+CHOSEN = "the letter of the right choice"
 LETTERS = "ABCDEFGHIJ"
 
 _DECORATION = r"[\s*_:\"'`$(]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"
@@ -30,7 +30,7 @@ def multiple_choice(name: str, topic: str, letters: str, examples: str) -> Stepw
     return Stepwise(
         name,
         topic=topic,
-        form=FORM,
+        answers=CHOSEN,
         reader=partial(letter, letters),
         examples=examples,
         marker=CHOICE,

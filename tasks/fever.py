@@ -8,7 +8,7 @@ VERDICTS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 """The labels of the data set."""
 
 _WORDING = Wording(
-    form='"the answer is" and then SUPPORTS, REFUTES or NOT ENOUGH INFO',
+    answers="SUPPORTS, REFUTES or NOT ENOUGH INFO",
     finish="SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim",
     label="Claim",
 )

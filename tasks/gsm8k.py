@@ -3,6 +3,7 @@
 from thoughtgraph.tasks.numbers import first_number, last_number
 from thoughtgraph.tasks.stepwise import Stepwise
 
+NUMBER = "a number"
 FORM = '"the answer is n" where n is a number'
 
 
@@ -11,8 +12,9 @@ def gsm8k() -> Stepwise:
     return Stepwise(
         "gsm8k",
         topic="GSM8K: grade-school math word problems",
-        form=FORM,
+        answers=NUMBER,
         reader=marked_number,
+        form=FORM,
         examples="stepwise/numbers",
         strategy=True,
     )

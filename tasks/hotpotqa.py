@@ -11,12 +11,13 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tasks.answer_text import short_answer
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
+from thoughtgraph.tasks.zero_shot import follow_up
 from thoughtgraph.tools.wiki.corpus import Corpus
 from thoughtgraph.tools.wiki.corpus_files import page
 from thoughtgraph.tools.wiki.pages import Backend
 
 _WORDING = Wording(
-    form='"the answer is" and then a name, a date, a number, yes or no, or a few words',
+    answers="a name, a date, a number, yes or no, or a few words",
     finish="a name, a date, a number, yes or no, or a few words",
 )
 _GOOD = '{"question": "Who wrote …?", "context": [["Title", ["A sentence.", "Another."]]]}'
@@ -46,6 +47,10 @@ class HotpotQA(Knowledge):
         if not paragraphs:
             return question
         return json.dumps({"question": question, "context": paragraphs}, ensure_ascii=False)
+
+    def follow_up(self, turns: str, question: str) -> str:
+        """Returns a question below what was said before it; one with pages of its own as it is."""
+        return question if question.lstrip().startswith("{") else follow_up(turns, question)
 
     def question_of(self, problem: str) -> str:
         """Returns the question alone."""

@@ -19,7 +19,7 @@ from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.trajectory import STOP, action_text, read_move, trajectory
-from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
+from thoughtgraph.tasks.zero_shot import Reader, ZeroShot, form_of
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
 from thoughtgraph.tree import Path
@@ -39,12 +39,19 @@ SCORED = scored(judgements.score)
 class Wording:
     """How a task's problems and answers are spoken of."""
 
-    form: str
-    """How an answer that is asked for outright is to be given."""
+    answers: str
+    """What an answer is that is asked for outright."""
     finish: str
     """What stands between the brackets of Finish."""
     label: str = "Question"
     """What stands before the problem."""
+    published: str = ""
+    """How an answer is to be given, in a paper's words; empty: in ours."""
+
+    @property
+    def form(self) -> str:
+        """How an answer that is asked for outright is to be given."""
+        return self.published or form_of(self.answers)
 
 
 class Knowledge(ZeroShot):
@@ -57,7 +64,7 @@ class Knowledge(ZeroShot):
     """
 
     def __init__(self, name: str, *, wording: Wording, reader: Reader) -> None:
-        super().__init__(name, form=wording.form, reader=reader)
+        super().__init__(name, answers=wording.answers, reader=reader, form=wording.form)
         self._wording = wording
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:

@@ -5,7 +5,7 @@ import re
 from thoughtgraph.tasks.numbers import LONGEST, canonical, tidy
 from thoughtgraph.tasks.stepwise import Stepwise
 
-FORM = '"the answer is" and then the answer alone, in LaTeX'
+FORMULA = "the answer alone, in LaTeX"
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s{0,3}\{")
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
@@ -19,7 +19,7 @@ def math() -> Stepwise:
     return Stepwise(
         "math",
         topic="MATH: competition mathematics",
-        form=FORM,
+        answers=FORMULA,
         reader=formula,
         examples="stepwise/formulas",
     )

@@ -5,11 +5,15 @@ answer may be any text.
 """
 
 from thoughtgraph.tasks.answer_text import short_answer
-from thoughtgraph.tasks.zero_shot import ZeroShot
+from thoughtgraph.tasks.zero_shot import ZeroShot, follow_up
 
-FORM = '"the answer is" and then the answer, complete and as short as the question allows'
+ANSWERS = "the answer, complete and as short as the question allows"
 
 
-def question() -> ZeroShot:
-    """Makes the task `question`; an answer is a text."""
-    return ZeroShot("question", form=FORM, reader=short_answer)
+class AnyQuestion(ZeroShot):
+    """The task `question`; an answer is a text."""
+
+    def __init__(self) -> None:
+        super().__init__("question", answers=ANSWERS, reader=short_answer)
+
+    follow_up = staticmethod(follow_up)

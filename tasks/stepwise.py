@@ -38,9 +38,10 @@ class Stepwise(ZeroShot, Reasoning):
     Args:
         name: The task's id.
         topic: What the questions are about, as prompts name it.
-        form: How the answer is to be given, as the zero-shot prompt says it.
+        answers: What an answer is, such as "a number".
         reader: Reads the canonical answer out of a completion.
         examples: The prompt file that holds its worked examples.
+        form: How the answer is to be given, in the published words; else in ours.
         marker: The sentence after which a solution is placed.
         strategy: Whether questions without examples are asked as in Tree of Thoughts (appendix
             B.1: chain of thought makes a strategy first) unless the settings say otherwise;
@@ -52,13 +53,14 @@ class Stepwise(ZeroShot, Reasoning):
         name: str,
         *,
         topic: str,
-        form: str,
+        answers: str,
         reader: Reader,
         examples: str,
+        form: str = "",
         marker: str = SOLUTION,
         strategy: bool = False,
     ) -> None:
-        super().__init__(name, form=form, reader=reader)
+        super().__init__(name, answers=answers, reader=reader, form=form)
         self.topic = topic
         self._examples = examples
         self._marker = marker
@@ -71,13 +73,23 @@ class Stepwise(ZeroShot, Reasoning):
         """Returns the plain prompt: with worked examples where the settings name some.
 
         Those of `io` (few-shot) are questions and solutions, those of `cot` have their steps.
-        Without any, a task that may ask for a strategy does unless `zero_shot` is `steps`.
         """
-        shown, steps = worked(partial(self._shown, style), options), options.get("zero_shot")
-        if not shown and self._strategy and steps != "steps":
-            return super().ask_prompt(problem, style, options)
-        blocks = [self.task_statement(options), *shown, fill(f"stepwise/{style}", question=problem)]
-        return Prompt("\n\n".join(blocks))
+        if shown := worked(partial(self._shown, style), options):
+            return self._in_steps(problem, style, options, shown)
+        return super().ask_prompt(problem, style, options)
+
+    def _published_prompt(self, question: str, style: str, options: Options) -> Prompt:
+        """A task that may ask for a strategy does, unless `zero_shot` is `steps`."""
+        steps = options.get("zero_shot") == "steps"
+        if self._strategy and not steps:
+            return super()._published_prompt(question, style, options)
+        return self._in_steps(question, style, options)
+
+    def _in_steps(
+        self, question: str, style: str, options: Options, shown: Sequence[str] = ()
+    ) -> Prompt:
+        asked = fill(f"stepwise/{style}", question=question)
+        return Prompt("\n\n".join([self.task_statement(options), *shown, asked]))
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads what follows the marker, else what follows "the answer is"."""

@@ -4,6 +4,7 @@ import re
 
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
 
+ANSWERS = "yes or no"
 FORM = 'either "the answer is yes" or "the answer is no"'
 
 _VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
@@ -11,7 +12,8 @@ _VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
 
 def strategyqa() -> Knowledge:
     """Makes the task `strategyqa`; answers are `yes` and `no`."""
-    return Knowledge("strategyqa", wording=Wording(FORM, finish="yes or no"), reader=_verdict)
+    wording = Wording(ANSWERS, finish=ANSWERS, published=FORM)
+    return Knowledge("strategyqa", wording=wording, reader=_verdict)
 
 
 def _verdict(marked: str, text: str) -> str | None:

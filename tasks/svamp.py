@@ -1,6 +1,6 @@
 """SVAMP: short arithmetic word problems with a twist (Patel et al. 2021)."""
 
-from thoughtgraph.tasks.gsm8k import FORM, marked_number
+from thoughtgraph.tasks.gsm8k import FORM, NUMBER, marked_number
 from thoughtgraph.tasks.stepwise import Stepwise
 
 
@@ -9,7 +9,8 @@ def svamp() -> Stepwise:
     return Stepwise(
         "svamp",
         topic="SVAMP: elementary math word problems",
-        form=FORM,
+        answers=NUMBER,
         reader=marked_number,
+        form=FORM,
         examples="stepwise/numbers",
     )

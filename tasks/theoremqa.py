@@ -5,7 +5,7 @@ import re
 from thoughtgraph.tasks.math import formula
 from thoughtgraph.tasks.stepwise import Stepwise
 
-FORM = '"the answer is" and then a number, a list of numbers, True, False or the choice alone'
+ANSWERS = "a number, a list of numbers, True, False or the choice alone"
 
 _TRUTH = re.compile(r"[\s*_:\"'`$(]{0,10}(true|false|yes|no)\b", re.IGNORECASE)
 _OPTION = re.compile(r"[\s*_:$]{0,10}(?:the\s)?(?:option|choice)\s\(?([a-e])\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ def theoremqa() -> Stepwise:
     return Stepwise(
         "theoremqa",
         topic="TheoremQA: theorem-driven questions",
-        form=FORM,
+        answers=ANSWERS,
         reader=_answer,
         examples="stepwise/formulas",
     )

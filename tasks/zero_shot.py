@@ -32,18 +32,30 @@ Reader = Callable[[str, str], str | None]
 """Reads an answer: from what follows "the answer is" (empty without it) and the whole text."""
 
 
+def form_of(answers: str) -> str:
+    """Returns how an answer is to be given, as a prompt says it: without a letter to be copied."""
+    return f'"the answer is" and then {answers}'
+
+
+def follow_up(turns: str, question: str) -> str:
+    """Returns a question of a conversation, below what was said before."""
+    return fill("conversation/follow_up", turns=turns, question=question)
+
+
 class ZeroShot:
     """A question-answering task without examples.
 
     Args:
         name: The task's id.
-        form: How the answer is to be given, as the prompt says it.
+        answers: What an answer is, such as "a number".
         reader: Reads the canonical answer out of a completion.
+        form: How the answer is to be given, in the published words; else in ours.
     """
 
-    def __init__(self, name: str, *, form: str, reader: Reader) -> None:
+    def __init__(self, name: str, *, answers: str, reader: Reader, form: str = "") -> None:
         self._id = name
-        self._form = form
+        self._answers = answers
+        self._form = form or form_of(answers)
         self._reader = reader
 
     @property
@@ -82,10 +94,14 @@ class ZeroShot:
         )
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the prompt of `ask`."""
-        return Prompt(
-            fill(f"zero_shot/{style}", input=self.closed_book(problem), format=self._form)
-        )
+        """Returns the prompt of `ask`, in the published words or in those for chat models."""
+        question = self.closed_book(problem)
+        if options.get("wording") == "chat":
+            return Prompt(fill(f"chat/{style}", question=question, answers=self._answers))
+        return self._published_prompt(question, style, options)
+
+    def _published_prompt(self, question: str, style: str, options: Options) -> Prompt:
+        return Prompt(fill(f"zero_shot/{style}", input=question, format=self._form))
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads what follows the last "the answer is", else what the answer's kind allows."""

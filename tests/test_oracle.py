@@ -93,3 +93,33 @@ async def test_a_verdict_that_is_neither_yes_nor_no_solves_nothing(
     graph, _ = searching(method, oracle)
     with pytest.raises(tg.InputError, match="it must say True or False"):
         await graph.ainvoke({"problem": "a"})
+
+
+@pytest.mark.parametrize("method", ["refine", "reflexion", "adaptive"])
+async def test_the_exact_check_as_a_setting_is_the_oracle_that_it_stands_for(method: str) -> None:
+    outs = []
+    for oracle, context in ((True, {}), (False, {"exact_check": True})):
+        task = "game24" if method != "reflexion" else Errand()
+        reply = walker(5, Odds(places="ab", finish=0.6)) if method == "reflexion" else guesses
+        graph = tg.build(method, task=task, model=ScriptedChat(reply=reply), oracle=oracle)
+        problem = "a" if method == "reflexion" else "4 9 10 13"
+        outs.append(await graph.ainvoke({"problem": problem}, context=context))
+    told, checked = outs
+    assert checked["oracle"] and checked["stop_reason"] == told["stop_reason"] == "verified"
+    assert checked["answer"] == told["answer"]
+    assert checked["usage"]["requests"] == told["usage"]["requests"]
+
+
+def guesses(call: Any) -> list[str]:
+    """Two wrong answers and then right ones."""
+    first = int(call.draw[1]) * call.n
+    right, wrong = "Answer: (10 - 4) * (13 - 9) = 24", "Answer: 4 + 9 + 10 + 13 = 24"
+    return [right if first + at > 1 else wrong for at in range(call.n)]
+
+
+async def test_an_oracle_and_the_exact_check_are_not_given_together() -> None:
+    model = ScriptedChat(reply=guesses)
+    graph = tg.build("refine", task="game24", model=model, oracle=partial(compare, "b"))
+    with pytest.raises(tg.InputError, match="give one of them"):
+        await graph.ainvoke({"problem": "4 9 10 13"}, context={"exact_check": True})
+    assert model.seen == []

@@ -31,17 +31,14 @@ async def write(reply, **context):
     return await graph.ainvoke({"problem": SENTENCES}, context=context), model
 
 
-def test_game24_without_an_oracle_is_refused_when_built():
-    with pytest.raises(tg.CapabilityError, match=r"'game24'.*oracle=True") as caught:
-        tg.build("refine", task="game24", model=ScriptedChat(reply=lambda call: ""))
-    assert "\n" not in str(caught.value)
-
-
-async def test_game24_without_an_oracle_is_refused_before_anything_is_spent():
+@pytest.mark.parametrize("task", ["game24", None])
+async def test_game24_that_nobody_judges_is_refused_before_anything_is_spent(task):
     model = ScriptedChat(reply=lambda call: RIGHT)
-    graph = tg.build("refine", model=model)
-    with pytest.raises(tg.CapabilityError, match="oracle=True"):
-        await graph.ainvoke({"problem": PUZZLE}, context={"task": "game24"})
+    graph = tg.build("refine", task=task, model=model)
+    context = {} if task else {"task": "game24"}
+    with pytest.raises(tg.CapabilityError, match=r"'game24'.*oracle=True") as caught:
+        await graph.ainvoke({"problem": PUZZLE}, context=context)
+    assert "\n" not in str(caught.value)
     assert model.seen == []
 
 

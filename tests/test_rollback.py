@@ -393,7 +393,7 @@ async def test_in_parallel_a_step_is_not_shown_the_analysis_that_it_ran_beside()
         assert len(step.get("experiences", [])) == known
     told = RollbackSettings.model_fields["parallel"].description
     assert told is not None
-    assert "rollbacks leave finished paths alone" in told
+    assert "rollbacks leave only finished paths" in told
 
 
 @pytest.mark.ci

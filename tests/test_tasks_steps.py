@@ -213,6 +213,27 @@ async def test_zero_shot_baselines_ask_as_their_paper_does(
     assert ("Let's think step by step" in prompt) is (not of_tot and method != "io")
 
 
+@pytest.mark.parametrize("name", [*TASKS, "strategyqa", "hotpotqa", "fever", "question"])
+@pytest.mark.parametrize("method", ["io", "cot"])
+async def test_chat_models_are_asked_in_words_of_ours(name: str, method: str) -> None:
+    model = ScriptedChat(reply=lambda call: "6 and 1.\n**The answer is** (B) or 7, no, refutes.")
+    graph = tg.build(method, task=name, model=model)
+    out = await graph.ainvoke({"problem": "How many?"}, context={"wording": "chat"})
+    [call] = model.seen
+    problem, asked = call.prompt.split("\n\n")
+    assert problem.endswith("How many?")
+    assert 'begins with "The answer is"' in asked
+    assert ("Reason step by step" in asked) is (method == "cot")
+    assert "solution is" not in asked
+    assert out["answer"]
+
+
+async def test_worked_examples_have_words_of_their_own() -> None:
+    graph = tg.build("cot", task="svamp", model=ScriptedChat(reply=lambda call: "7"))
+    with pytest.raises(tg.SettingError, match="'wording' would change nothing"):
+        await graph.ainvoke({"problem": "How many?"}, context={"wording": "chat", "shots": 2})
+
+
 PAGE = (Path(__file__).parents[1] / "docs" / "rollback.md").read_text(encoding="utf-8")
 VARIANTS = [row for row in PAGE.splitlines() if row.startswith(("| TR", "| any of these"))]
 

@@ -8,10 +8,9 @@ from thoughtgraph.settings.base import (
     CHOICES,
     LIMIT_PREFIX,
     STRICT,
-    UNPUBLISHED,
     WATCHING,
     Settings,
     limits_of,
 )
 
-__all__ = ["CHOICES", "LIMIT_PREFIX", "STRICT", "UNPUBLISHED", "WATCHING", "Settings", "limits_of"]
+__all__ = ["CHOICES", "LIMIT_PREFIX", "STRICT", "WATCHING", "Settings", "limits_of"]

@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.acting import Acts, Reflects
-from thoughtgraph.settings.base import EXAMPLES, Last, Settings
-from thoughtgraph.task import Judges
+from thoughtgraph.settings.base import EXAMPLES, ExactCheck, Last, Settings
+from thoughtgraph.task import Checks, Judges
 
 
 class ActingSettings(Settings):
@@ -30,7 +30,9 @@ class ActingSettings(Settings):
         "the dearest call (ours).",
     )
     lenient_lookup: bool = Field(
-        False, description="Running out of Lookup results is no failure (ours: it is one)."
+        False,
+        description="On: a Lookup that has shown all its results is no failure, one that never had "
+        "any is. Off: both are (ours).",
     )
     tool_deadline: float = Field(
         30.0, gt=0, le=600, description="Seconds after which a tool has failed (ours: 30)."
@@ -80,5 +82,8 @@ class ReflexionSettings(ActingSettings):
         "code: 0).",
     )
 
+    exact_check: ExactCheck = False
+
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Acts, Reflects] if oracle else [Acts, Reflects, Judges]
+        judge = Checks if self.exact_check else Judges
+        return [Acts, Reflects] if oracle else [Acts, Reflects, judge]

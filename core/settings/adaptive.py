@@ -6,8 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.planning import Plans
+from thoughtgraph.settings.base import ExactCheck
 from thoughtgraph.settings.direct import DirectSettings
 from thoughtgraph.settings.mixed_thought import PlanSettings
+from thoughtgraph.task import Checks
 
 
 class AdaptiveSettings(PlanSettings, DirectSettings):
@@ -27,5 +29,8 @@ class AdaptiveSettings(PlanSettings, DirectSettings):
         "leader is more probable than the runner-up (Aggarwal et al. 2023, section 3: 0.95).",
     )
 
+    exact_check: ExactCheck = False
+
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Plans] if self.draw == "plans" else super().needs(oracle=oracle)
+        drawn = [Plans] if self.draw == "plans" else super().needs(oracle=oracle)
+        return [*drawn, *([Checks] if self.exact_check and not oracle else [])]

@@ -18,8 +18,6 @@ CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
 WATCHING = ("review", "tree", "on_error")
 """Settings for whoever watches a run: by itself it finds the same whatever they are."""
-UNPUBLISHED = ("seed", "share_evaluations", "prices", *WATCHING)
-"""Further settings of every method for which no task publishes a value; likewise the limits."""
 
 
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -88,6 +86,13 @@ Last = Annotated[
     ),
 ]
 """`Review` of a method that follows one trajectory: there is nothing to choose among."""
+ExactCheck = Annotated[
+    bool,
+    Field(
+        description="Answers are checked by the task itself, exactly and without a gold answer, "
+        "not by the model (ours: off). The result is then labelled oracle."
+    ),
+]
 Layout = Annotated[
     Literal["text", "turns"],
     Field(
@@ -111,9 +116,9 @@ class Settings(BaseModel):
     )
     model: str = Field(
         "",
-        description="Model specifier: local, openai:NAME, http://HOST:PORT/v1#NAME, PROVIDER:NAME "
-        "such as anthropic:NAME. Empty: $THOUGHTGRAPH_MODEL, else openai:gpt-4o-mini when a key is "
-        "set, else local.",
+        description="Model specifier: local, local:smollm2, local:PATH.gguf, openai:NAME, "
+        "http://HOST:PORT/v1#NAME, PROVIDER:NAME such as anthropic:NAME. Empty: "
+        "$THOUGHTGRAPH_MODEL, else openai:gpt-4o-mini when a key is set, else local.",
     )
     evaluator_model: str = Field(
         "", description="Model specifier of the judging roles. Empty: the same as `model`."
@@ -174,9 +179,9 @@ class Settings(BaseModel):
     tree: Tree = TREE
     on_error: Literal["report", "raise"] = Field(
         "report",
-        description="What a run does that ends by a failing model: report, as its result "
-        "(`stop_reason` is error), or raise, after all is kept, so that whoever watches the run "
-        "sees it fail (ours: report).",
+        description="What a run does that ends by a failing model, or that a server refuses: "
+        "report, as its result (`stop_reason` is error or refused), or raise, after all is kept, "
+        "so that whoever watches the run sees it fail (ours: report).",
     )
     prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict,

@@ -17,6 +17,12 @@ class DirectSettings(ShowingSettings):
         description="How gsm8k is asked without worked examples: strategy (ToT appendix B.1), or "
         "steps, as Thought Rollback's ZeroShot and ZeroShot-CoT are; its other tasks always are.",
     )
+    wording: Literal["published", "chat"] = Field(
+        "published",
+        description="How a question is asked without worked examples: in the papers' words, or in "
+        "ours for chat models, which reason first and end with the answer on a line of its own "
+        "(ours).",
+    )
     top_p: float | None = Field(
         None,
         gt=0,

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from thoughtgraph.acting import Moves, Verifies
 from thoughtgraph.settings.acting import ActingSettings
-from thoughtgraph.settings.base import judge_examples
+from thoughtgraph.settings.base import ExactCheck, judge_examples
 from thoughtgraph.task import Checks, Estimates
 
 
@@ -55,11 +55,7 @@ class FgdipSettings(ActingSettings):
         description="Which steps are fed back: the children of the same thought, or all of the "
         "same depth (section 3.2.2 leaves it open; ours: siblings).",
     )
-    exact_check: bool = Field(
-        False,
-        description="Answers are checked by the task itself, not by the model (ours: off). The "
-        "result is then labelled oracle.",
-    )
+    exact_check: ExactCheck = False
     temperature: float | None = Field(
         0.7, ge=0, le=2, description="Sampling temperature (appendix A.1: 0.7)."
     )

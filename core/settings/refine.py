@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import Last, Settings
-from thoughtgraph.task import Judges, Refines
+from thoughtgraph.settings.base import ExactCheck, Last, Settings
+from thoughtgraph.task import Checks, Judges, Refines
 
 
 class RefineSettings(Settings):
@@ -26,5 +26,8 @@ class RefineSettings(Settings):
         "", description="Output to start from, such as one of tot_bfs. Empty: an IO sample."
     )
 
+    exact_check: ExactCheck = False
+
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Refines] if oracle else [Refines, Judges]
+        judge = Checks if self.exact_check else Judges
+        return [Refines] if oracle else [Refines, judge]

@@ -44,7 +44,7 @@ class RollbackSettings(ReasoningSettings):
         description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
         "time, so that every step is shown all there is to learn. Both find the same thoughts if "
         "they end `exhausted`, neither `solutions` nor `incoming` was reached, `drop_paths` is off "
-        "and experiences are `from_edges` or rollbacks leave finished paths alone. Solutions are "
+        "and experiences are `from_edges` or rollbacks leave only finished paths. Solutions are "
         "put into the order of one at a time.",
     )
     solutions: int = Field(
@@ -58,7 +58,7 @@ class RollbackSettings(ReasoningSettings):
         ge=0,
         le=1000,
         description="A path that more rollbacks than this have left is no longer analysed "
-        "(official code: 3, hence at most 4). One leaves each thought at most.",
+        "(official code: 3, hence at most 4). At most one rollback leaves a thought.",
     )
     drop_paths: bool = Field(
         False,
@@ -69,9 +69,9 @@ class RollbackSettings(ReasoningSettings):
         "ratio",
         description="The answer. ratio, difference: the winner of a vote (section 4.4: W-Voting); "
         "a solution weighs (1 + experiences) / (1 + rollbacks), or 1 + experiences - rollbacks "
-        "(formulas ours, the paper's is lost). majority: each weighs 1. first: the first solution "
-        "that growing one path at a time would find (TR); the search stops once it is known. last: "
-        "the last one.",
+        "(formulas ours, the paper's is missing). majority: each weighs 1. first: the first "
+        "solution that growing one path at a time would find (TR); the search stops once it is "
+        "known. last: the last one.",
     )
     protocol: Literal["two_call", "single_call"] = Field(
         "two_call",

@@ -65,7 +65,7 @@ def select(parts: Parts) -> Node:
     async def node(state: SearchState) -> dict[str, Any]:
         spent: Usage = {"rounds": 1}
         if accepted := await _accepted(parts, state):
-            reason = "verified" if parts.oracle else "finished"
+            reason = "verified" if state["oracle"] else "finished"
             return {"frontier": [accepted], "stop_reason": reason, "usage": spent}
         after = cast("SearchState", {**state, "usage": add_usage(state["usage"], spent)})
         reason = state["stop_reason"] or _stop_reason(after)
@@ -135,7 +135,7 @@ def votes(state: SearchState, chosen: str) -> list[Vote]:
 async def _accepted(parts: Parts, state: SearchState) -> str:
     """Returns the sample that ends the search: a plan that ran, or what an oracle accepts."""
     new = [key for key in candidates(state) if "value" not in state["tree"][key]]
-    if not parts.oracle:
+    if not state["oracle"]:
         plans = AdaptiveSettings.of(state["settings"]).draw == "plans"
         return new[0] if plans and new else ""
     known: dict[str | None, bool] = {}

@@ -12,7 +12,7 @@ from thoughtgraph.nodes.judge import estimate_in, judge, judge_states
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below
-from thoughtgraph.outcome import ACCEPTED, FORCED, REJECTED
+from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState, SearchState
@@ -109,7 +109,7 @@ def verify(parts: Parts) -> Node:
         told = {"oracle": True} if exact else {}
         if exact:
             right = parts.task_for(state["settings"], Checks).check(state["problem"], answer)
-            judged: tuple[bool, str, str] | None = (right, "the exact check says wrong", "")
+            judged: tuple[bool, str, str] | None = (right, FAILED, "")
         else:
             judged = await _judgement(parts, state, asker, answer)
         if judged is None:

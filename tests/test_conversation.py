@@ -1,0 +1,97 @@
+"""A graph in a chat: which turn is the problem, and who sees what was said before it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from support.scripted import Call, ScriptedChat
+from test_resume import PAGES
+
+import thoughtgraph as tg
+from thoughtgraph.policy import LONGEST
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+TURNS = [
+    SystemMessage("You are terse."),
+    HumanMessage("Who wrote Fidelio?"),
+    AIMessage("Beethoven"),
+    HumanMessage("Where was he born?"),
+]
+
+
+def replies(call: Call) -> str | list[str]:
+    return ["The best choice is 1. So the answer is Bonn."] * call.n
+
+
+def chatting(method: str = "io", task: str = "question", **more: Any) -> tuple[Any, ScriptedChat]:
+    model = ScriptedChat(reply=replies)
+    return tg.build(method, task=task, model=model, **more), model
+
+
+@pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "adaptive"])
+async def test_a_question_is_asked_below_what_was_said_before(method: str) -> None:
+    graph, model = chatting(method)
+    out = await graph.ainvoke({"messages": TURNS})
+    assert model.seen
+    for call in model.seen:
+        said = [turn.text for turn in TURNS]
+        places = [call.prompt.index(text) for text in said]
+        assert places == sorted(places), "in the order in which it was said"
+    assert out["problem"].endswith("Answer what is asked now: Where was he born?")
+    assert out["messages"][-1].text == out["answer"] == "Bonn"
+
+
+async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> None:
+    graph, model = chatting(checkpointer=InMemorySaver())
+    await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
+    assert "said so far" not in model.seen[0].prompt, "there was nothing before"
+    await graph.ainvoke({"messages": [HumanMessage("On which river?")]}, THREAD)
+    asked = model.seen[-1].prompt
+    assert "Human: Where was Beethoven born?\nAI: Bonn" in asked
+    assert asked.count("On which river?") == 1
+
+
+async def test_a_problem_of_its_own_stands_alone() -> None:
+    graph, model = chatting(checkpointer=InMemorySaver())
+    await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
+    await graph.ainvoke({"problem": "What is 6 times 7?"}, THREAD)
+    assert "Beethoven" not in model.seen[-1].prompt
+
+
+async def test_a_puzzle_is_the_last_line_alone() -> None:
+    graph, model = chatting(task="game24")
+    turns = [SystemMessage("You are terse."), HumanMessage("Hello"), AIMessage("Hello!")]
+    out = await graph.ainvoke({"messages": [*turns, HumanMessage("4 9 10 13")]})
+    assert out["problem"] == "4 9 10 13"
+    assert not any("terse" in call.prompt or "Hello" in call.prompt for call in model.seen)
+
+
+async def test_who_looks_pages_up_sees_it_too(tmp_path: Path) -> None:
+    (tmp_path / "pages.json").write_text(json.dumps(PAGES))
+    model = ScriptedChat(reply=lambda call: "I know it.\nAction 1: Finish[Bonn]")
+    graph = tg.build("react", task="hotpotqa", model=model)
+    out = await graph.ainvoke({"messages": TURNS}, context={"corpus": str(tmp_path / "pages.json")})
+    assert out["answer"] == "Bonn"
+    assert "AI: Beethoven" in model.seen[0].prompt
+
+
+async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
+    turns = [SystemMessage("You are terse.")]
+    turns += [HumanMessage(f"turn {number} " + "w" * 1000) for number in range(200)]
+    graph, model = chatting()
+    out = await graph.ainvoke({"messages": [*turns, HumanMessage("And now?")]})
+    asked = out["problem"]
+    assert LONGEST - 2500 < len(asked) <= LONGEST
+    assert "You are terse." in asked and "turn 199 " in asked and "turn 50 " not in asked
+    assert "(what was said earlier is left out)" in asked
+    assert model.seen[0].prompt.count("And now?") == 1
+
+
+async def test_a_last_turn_that_is_too_long_is_refused() -> None:
+    graph, model = chatting()
+    with pytest.raises(tg.ProblemError, match="too long"):
+        await graph.ainvoke({"messages": [*TURNS, HumanMessage("w" * (LONGEST + 1))]})
+    assert model.seen == []
