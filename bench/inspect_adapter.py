@@ -26,7 +26,6 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -38,12 +37,13 @@ from thoughtgraph.bench.data import load
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.building import build
 from thoughtgraph.errors import InputError, ModelError
+from thoughtgraph.llm.scripted import AsyncChat
 
 RESULT = "thoughtgraph"
 """Where in a sample's store the whole result is, as `thoughtgraph view` reads it."""
 
 
-class InspectChat(BaseChatModel):
+class InspectChat(AsyncChat):
     """The model that inspect evaluates, as a chat model of LangChain.
 
     Args:
@@ -63,11 +63,6 @@ class InspectChat(BaseChatModel):
     @property
     def _llm_type(self) -> str:
         return "inspect"
-
-    def _generate(
-        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
-    ) -> ChatResult:
-        raise NotImplementedError("inspect's models are async, as the graphs are")
 
     async def _agenerate(
         self,

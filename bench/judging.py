@@ -34,7 +34,14 @@ def judgements(folder: Path, judge: str) -> Judgements:
         judge: The judge's specifier; judges are never mixed.
     """
     known = read_lines(folder / JUDGED) if (folder / JUDGED).exists() else []
-    return {row["key"]: row["scores"] for row in known if row.get("judge") == judge}
+    return {row["key"]: row["scores"] for row in known if _is_judged(row, judge)}
+
+
+def _is_judged(row: Row, judge: str) -> bool:
+    # What is damaged is judged again, as what was torn is.
+    scores = row.get("scores")
+    numbers = isinstance(scores, list) and all(isinstance(score, float) for score in scores)
+    return numbers and row.get("judge") == judge
 
 
 async def judge_runs(

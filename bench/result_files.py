@@ -13,11 +13,14 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Mapping
+from functools import cache
 from os.path import expanduser
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 from filelock import FileLock, Timeout
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
 
@@ -87,9 +90,19 @@ class ResultFolder:
         return self.path / UNFINISHED / f"{key}.jsonl"
 
     def rows(self) -> Iterator[Row]:
-        """Yields every line of the folder's files, trees packed, in the order of writing."""
+        """Yields every line of the folder's files, trees packed, in the order of writing.
+
+        Raises:
+            InputError: A whole line is no result.
+        """
         for file in sorted(self.path.glob("results*.jsonl")):
-            yield from read_lines(file)
+            for row in read_lines(file):
+                if wrong := _fault(row):
+                    raise InputError(
+                        f"{str(file)!r} holds what is no result ({wrong}); take that line out and "
+                        "run the benchmark again"
+                    )
+                yield row
 
     def finished(self) -> set[str]:
         """Returns the keys of what is finished; what failed is not."""
@@ -126,6 +139,65 @@ def unpacked(text: str) -> dict[str, Any]:
     return tree
 
 
+class _Spent(TypedDict):
+    requests: float
+    samples: float
+    prompt_tokens: float
+    completion_tokens: float
+    seconds: float
+    dollars: NotRequired[float | None]
+    parse_errors: NotRequired[dict[str, int]]
+
+
+class _Known(TypedDict):
+    """What every line has, of a problem that failed too."""
+
+    key: Annotated[str, Field(pattern="^[0-9A-Za-z_-]{1,64}$")]
+    """It names a file, so it can be no path."""
+    error: NotRequired[str]
+
+
+class _Finished(_Known):
+    """What reports need of a finished problem."""
+
+    id: str
+    seed: int
+    task: str
+    method: str
+    problem: str
+    model: str
+    evaluator_model: str
+    given: dict[str, Any]
+    settings: dict[str, Any]
+    answer: str | None
+    score: float | None
+    scores: list[float]
+    usage: _Spent
+    data: NotRequired[str]
+    gold: NotRequired[str | None]
+    facts: NotRequired[dict[str, str]]
+    candidates: NotRequired[list[str | None]]
+    ensembles: NotRequired[dict[str, str | None]]
+    ensemble_scores: NotRequired[list[float]]
+    points: NotRequired[list[tuple[dict[str, float], float]]]
+    tree: NotRequired[str]
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _fault(row: Row) -> str:
+    """Returns what keeps a line from being a result; empty if nothing does."""
+    try:
+        _adapter(_Known if row.get("error") else _Finished).validate_python(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))[:80]}: {first['msg'].lower()}"
+    return ""
+
+
 def append_line(file: Path, row: Row) -> None:
     """Adds a line by one call of the operating system, which outlives a killed process.
 
@@ -150,9 +222,9 @@ def read_lines(file: Path) -> Iterator[Row]:
         for line in lines:
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # torn when its process was killed
-            if isinstance(row, dict) and "key" in row:
+            if isinstance(row, dict) and isinstance(row.get("key"), str):
                 yield row
 
 

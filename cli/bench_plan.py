@@ -15,7 +15,7 @@ from thoughtgraph.bench.runner import Batch, Setup, sweep
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
 from thoughtgraph.context import assignment
-from thoughtgraph.errors import InputError
+from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import WATCHING
 from thoughtgraph.task import Checks
@@ -139,7 +139,12 @@ def _setup(
     options: BenchOptions, part: Part, method: str, given: Mapping[str, Any], oracle: bool
 ) -> Setup:
     task = task_of(part.task)
-    settings = effective_settings(method, task, given)
+    try:
+        settings = effective_settings(method, task, given)
+    except UnknownName as error:
+        if len(options.methods) < 2:
+            raise
+        raise InputError(f"{method}: {error}; what is set must be known to every method") from None
     admit(method, task, settings, oracle=oracle_of(part.task, oracle))
     return Setup(
         part.task,

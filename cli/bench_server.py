@@ -11,6 +11,7 @@ from langgraph_sdk.errors import LangGraphError
 
 from thoughtgraph.bench.runner import Search, Trial
 from thoughtgraph.errors import ModelError
+from thoughtgraph.outcome import REFUSED
 
 KEY = "THOUGHTGRAPH_SERVER_KEY"
 """Variable of the environment that holds the key of a server that asks for one."""
@@ -57,12 +58,14 @@ def _result(url: str, out: object) -> Mapping[str, Any]:
     """Returns what the graph returned.
 
     Raises:
-        ModelError: The run failed on the server.
+        ModelError: The run failed on the server, or was refused there.
     """
     if not isinstance(out, Mapping) or "__error__" in out:
         told = out.get("__error__") if isinstance(out, Mapping) else out
         said = told.get("message", told) if isinstance(told, Mapping) else told
         raise ModelError(f"the server {url}: {said}")
+    if out.get("stop_reason") == REFUSED:
+        raise ModelError(f"the server {url}: {out.get('error')}")
     return out
 
 

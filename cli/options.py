@@ -32,7 +32,8 @@ MethodId = Annotated[
         metavar="ID",
         autocompletion=lambda: list(registry.METHODS),
         help="How to search; `thoughtgraph methods` lists them, with --task ID those that take the "
-        "task. Default: tot_bfs, tomt_os for scenes, react for hotpotqa and fever.",
+        "task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io where a task "
+        "of your own can only be asked.",
     ),
 ]
 Judge = Annotated[

@@ -15,6 +15,7 @@ from thoughtgraph.bench.report_lines import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.bench.result_summaries import summary
+from thoughtgraph.cli import text
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
 
@@ -61,10 +62,12 @@ def report(options: ReportOptions) -> None:
             f"no finished problem in {', '.join(options.folders)}; "
             "`thoughtgraph bench --out DIR` makes one"
         )
-    text = tables.markdown(found)
+    shown = tables.markdown(found)
     if options.paper:
-        text += f"\n{beside_published(found) or NOTHING_PUBLISHED}"
-    print(text)
+        shown += f"\n{beside_published(found) or NOTHING_PUBLISHED}"
+    # Results may be another's: what they are called does not act on a terminal.
+    shown = text.lines(shown)
+    print(shown)
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
     if options.summaries:
@@ -72,7 +75,7 @@ def report(options: ReportOptions) -> None:
     if options.pairs:
         _write_pairs(Path(expanduser(options.pairs)), found)
     if options.out:
-        _write(Path(expanduser(options.out)), found, text)
+        _write(Path(expanduser(options.out)), found, shown)
 
 
 def _rows(options: ReportOptions) -> Iterator[Row]:
@@ -115,14 +118,18 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     print(f"summarized: {folder.path}")
 
 
-def _write(folder: Path, found: Sequence[Entry], text: str) -> None:
+def _write(folder: Path, found: Sequence[Entry], shown: str) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"cannot make {str(folder)!r} ({error.strerror}); name another folder with --out"
         ) from error
-    contents = {"report.md": text, "report.csv": tables.as_csv(found), "report.html": page(found)}
+    contents = {
+        "report.md": f"{shown}\n",
+        "report.csv": tables.as_csv(found),
+        "report.html": page(found),
+    }
     for name, content in contents.items():
         results.write(str(folder / name), content)
     print("written:", ", ".join(str(folder / name) for name in contents))

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import platformdirs
+from filelock import FileLock, Timeout
 
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli import text
-from thoughtgraph.cli.run_config import RunConfig
+from thoughtgraph.cli.run_config import FORMAT, RunConfig, read_plan
 from thoughtgraph.cli.summary import resume_hint
 from thoughtgraph.errors import InputError
 
@@ -35,8 +36,6 @@ _LISTED = 5
 LAST = "last"
 """Names the latest run that can be resumed."""
 KILLED = "was stopped or killed, or is running"
-FORMAT = 6
-"""Version of what a stopped run leaves. Since 6 its answers are lines of JSON."""
 ALL = "all"
 LONGEST_SHOWN = 60
 """Letters of a problem that are shown."""
@@ -101,6 +100,33 @@ class Runs:
                 if db.execute("INSERT OR IGNORE INTO runs (id, plan) VALUES (?, ?)", row).rowcount:
                     return run
 
+    @contextmanager
+    def held(self, run: str) -> Iterator[None]:
+        """Keeps every other process from searching a run: it would pay twice for two answers.
+
+        Raises:
+            InputError: Another process searches it.
+        """
+        lock = FileLock(self._lock(run), blocking=False)
+        try:
+            self._lock(run).parent.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except Timeout:
+            raise InputError(
+                f"run {run!r} is searched by another process; wait for it, or stop it there"
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"cannot keep runs in {str(self.path.parent)!r} ({error.strerror}); set "
+                "THOUGHTGRAPH_DATA to a folder that can be written"
+            ) from error
+        try:
+            yield
+        finally:
+            # While it is held: nobody else can have come to hold it.
+            self._lock(run).unlink(missing_ok=True)
+            lock.release()
+
     def find(self, named: str) -> str:
         """Returns the id of a run: the one that is named, or for `last` the latest to be resumed.
 
@@ -119,7 +145,7 @@ class Runs:
             rows = db.execute(
                 "SELECT id, plan FROM runs WHERE NOT finished ORDER BY rowid DESC"
             ).fetchall()
-        known = [(run, json.loads(row)) for run, row in rows]
+        known = [(run, read_plan(row)) for run, row in rows]
         return [
             Waiting(
                 run,
@@ -130,7 +156,7 @@ class Runs:
                 kept.get("limit", ""),
             )
             for run, kept in known
-            if kept.get("format", 1) == FORMAT
+            if kept is not None and kept.get("format", 1) == FORMAT
         ]
 
     def stop(self, run: str, why: str, limit: str = "") -> None:
@@ -151,7 +177,7 @@ class Runs:
         with self._db() as db:
             row = db.execute("SELECT plan FROM runs WHERE id = ?", (run,)).fetchone()
             if row is not None:
-                kept = json.dumps({**json.loads(row[0]), **what})
+                kept = json.dumps({**(read_plan(row[0]) or {}), **what})
                 db.execute("UPDATE runs SET plan = ? WHERE id = ?", (kept, run))
 
     def answers(self, run: str) -> Path:
@@ -176,7 +202,12 @@ class Runs:
             raise InputError(f"unknown run {run!r}; {hint}")
         if row[1]:
             raise InputError(f"run {run!r} is finished; solve the problem again for a new run")
-        kept = json.loads(row[0])
+        kept = read_plan(row[0])
+        if kept is None:
+            raise InputError(
+                f"what is kept of run {run!r} is damaged; drop it with "
+                f"`thoughtgraph runs --forget {run}`"
+            )
         if kept.pop("format", 1) != FORMAT:
             raise InputError(
                 f"run {run!r} was begun by another version and cannot be gone on with; solve the "
@@ -210,6 +241,9 @@ class Runs:
 
     def _drop_answers(self, run: str) -> None:
         self.answers(run).unlink(missing_ok=True)
+
+    def _lock(self, run: str) -> Path:
+        return self.answers(run).with_suffix(".lock")
 
 
 def list_runs() -> None:

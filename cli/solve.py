@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from os.path import expanduser
 from pathlib import Path
@@ -51,7 +52,16 @@ def solve(options: SolveOptions, config: RunConfig | None) -> int:
     """
     runs = Runs()
     again = "" if options.resume is None else runs.find(options.resume)
-    config = config or _resumed(options, again, runs)
+    with ExitStack() as held:
+        if again:
+            # Before it is read what there is to go on with: another process may finish it.
+            held.enter_context(runs.held(again))
+        return _solve(options, config or _resumed(options, again, runs), runs, again, held)
+
+
+def _solve(
+    options: SolveOptions, config: RunConfig, runs: Runs, again: str, held: ExitStack
+) -> int:
     config = replace(
         config,
         json_file=_placed(options.json_file) or config.json_file,
@@ -71,6 +81,8 @@ def solve(options: SolveOptions, config: RunConfig | None) -> int:
     if config.settings.get("limit_dollars") is not None:
         check_limit(prices)
     run = again or runs.add(config)
+    if not again:
+        held.enter_context(runs.held(run))
     paid = PaidAnswers(runs.answers(run))
     introduce(console, config, runs.path.parent / "pictures", run)
     title = f"run {run}: {config.method} on {config.task_id} with {specifier}"
@@ -88,9 +100,15 @@ def solve(options: SolveOptions, config: RunConfig | None) -> int:
         if options.resume is None:
             runs.forget(run)
         raise
-    _close(runs, run, ended)
+    done = _is_done(runs, run, ended)
     result = results.stored(_out(config, ended, specifier, run))
-    written = _write(result, config.json_file, config.html_file)
+    try:
+        written = _write(result, config.json_file, config.html_file)
+    except InputError:
+        console.print(resume_hint(run))  # what was answered is kept until the result is written
+        raise
+    if done:
+        runs.finish(run)
     show(console, Summary(config, result, written, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
@@ -115,21 +133,25 @@ def _placed(path: str) -> str:
     return str(Path(expanduser(path)).absolute()) if path not in ("", "-") else path
 
 
-def _close(runs: Runs, run: str, ended: Ended) -> None:
-    """Keeps or drops the run; an endpoint that never answered leaves nothing to keep."""
+def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
+    """Returns whether there is nothing to go on with; notes why, where there is.
+
+    Raises:
+        ModelError: The endpoint never answered, which leaves nothing to keep.
+    """
     if not ended.finished:
-        return
+        return False
     if limit := limit_of(ended.state):
         runs.stop(run, f"was ended by its limit on {limit}", limit)
-        return
+        return False
     if ended.state.get("stop_reason") != "error":
-        runs.finish(run)
-        return
+        return True
     runs.stop(run, "was ended by an error of its model or tools")
     usage = ended.state.get("usage", {})
     if not usage.get("requests") and not usage.get("cached"):
         runs.forget(run)
         raise ModelError(ended.state.get("error") or "the model never answered")
+    return False
 
 
 def _out(config: RunConfig, ended: Ended, model: str, run: str) -> dict[str, Any]:

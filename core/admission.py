@@ -3,8 +3,9 @@
 It needs neither LangGraph nor a model, which take seconds to import: the command asks it first.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from inspect import getdoc, iscoroutinefunction, signature
 from itertools import product
 from typing import Any, get_args
@@ -60,11 +61,11 @@ def admit(
     missing = missing_capabilities(method, task, settings, oracle=bool(oracle), exact=exact)
     if not missing:
         if oracle:
-            _admit_oracle(method, oracle)
+            _admit_oracle(method, oracle, exact=bool(settings.get("exact_check")))
         _admit_examples(task, settings, files=not served)
         return
     if served:
-        raise capability_error(method, task, missing, _other_methods(task))
+        raise capability_error(method, task, missing, _instead(method, task, settings))
     if oracle or missing_capabilities(method, task, settings, oracle=True):
         raise capability_error(method, task, missing)
     own = "--oracle (Python: oracle=True), by its exact check, or " * isinstance(task, Checks)
@@ -95,6 +96,36 @@ def capability_error(
     ways = [_settings_that_fit(method, task), _other_methods(task)]
     remedy = remedy or "".join(f"; or {way}" for way in ways if way)[2:] or "write them"
     return CapabilityError(method, task.id, reason, remedy)
+
+
+def _instead(method: str, task: Task, settings: Mapping[str, Any]) -> str:
+    """Returns what a client can do, who tells nobody whether an answer is right."""
+    exact = settings.get("exact_check")
+    other = {**settings, "exact_check": not exact}
+    if exact is None or missing_capabilities(method, task, other):
+        return _other_methods(task)
+    own = "set exact_check, by which the task itself says whether an answer is right"
+    return "leave exact_check out" if exact else own
+
+
+@cache
+def tasks_of(method: str) -> Sequence[Task]:
+    """Returns the tasks that a method can search with some settings, told or not what is right."""
+    tasks = [registry.task(name) for name in registry.TASKS]
+    return [task for task in tasks if any(_fits(method, task, each) for each in _choices(method))]
+
+
+def _choices(method: str) -> Iterator[dict[str, Any]]:
+    """Yields every choice of the settings that choose which capabilities a method needs."""
+    known = registry.settings(method)
+    fields = [name for name in CHOOSING if name in known.model_fields]
+    values = [get_args(known.model_fields[name].annotation) for name in fields]
+    for chosen in product(*values):
+        yield dict(zip(fields, chosen, strict=True))
+
+
+def _fits(method: str, task: Task, given: Mapping[str, Any]) -> bool:
+    return not missing_capabilities(method, task, given, oracle=True)
 
 
 def check_task(task: object) -> Task:
@@ -128,11 +159,7 @@ def _signatures_missing(task: object, missing: Sequence[type]) -> list[str]:
 
 def _settings_that_fit(method: str, task: Task) -> str:
     """Returns the settings by which a method takes a task after all; empty without any."""
-    known = registry.settings(method)
-    fields = [name for name in CHOOSING if name in known.model_fields]
-    values = [get_args(known.model_fields[name].annotation) for name in fields]
-    for chosen in product(*values):
-        given = dict(zip(fields, chosen, strict=True))
+    for given in _choices(method):
         if given and not missing_capabilities(
             method, task, effective_settings(method, task, given)
         ):
@@ -189,7 +216,7 @@ def missing_capabilities(
     return lacking(task, [*needed, *([Checks] if exact else [])])
 
 
-def _admit_oracle(method: str, oracle: object) -> None:
+def _admit_oracle(method: str, oracle: object, *, exact: bool) -> None:
     """Refuses what would be ignored, or would fail when a search that was paid for first asks."""
     if not registry.method(method).asks_oracle:
         told = ", ".join(name for name, entry in registry.METHODS.items() if entry.asks_oracle)
@@ -197,6 +224,8 @@ def _admit_oracle(method: str, oracle: object) -> None:
             f"method {method!r} never asks whether an answer is right; leave the oracle out, or "
             f"choose one of {told}"
         )
+    if oracle is not True and exact:
+        raise InputError("an oracle and exact_check both say what is right; give one of them")
     if oracle is not True and not _asks_async(oracle):
         raise InputError(
             f"{oracle!r} is no oracle; give an async function of one argument, the answer, that "

@@ -13,6 +13,7 @@ from langgraph.types import Checkpointer
 from thoughtgraph import registry
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task
+from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.answer_cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.llm.endpoints import port_for
@@ -21,7 +22,7 @@ from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.method import load
 from thoughtgraph.parts import Parts
-from thoughtgraph.policy import Policy
+from thoughtgraph.policy import CLOSED, PRICES, Policy
 from thoughtgraph.scratch import SCRATCH
 from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
@@ -64,7 +65,7 @@ def build(
             toolbox in the place of the task's.
         cache: Where answers are kept: an SQLite file's path or a cache. None: in memory.
         replay: `record` keeps generations in the cache and takes them from it; `replay` asks
-        nothing.
+            nothing.
         rates: Concurrency cap and rates of the models; from the environment when None. Graphs with
             equal rates share them at an endpoint; one with other rates has an allowance of its own
             beside theirs (ours).
@@ -76,8 +77,8 @@ def build(
         settings: None: what a run can be told goes by `context` when it is run.
 
     Returns:
-        The compiled graph. Run it with `await graph.ainvoke({"problem": …}, context={…})`; its
-        nodes are async only.
+        The compiled graph. Its nodes are async only, so await its `ainvoke`, with the problem as
+        input and the settings as `context`.
 
     Raises:
         UnknownName: There is no such method or task.
@@ -132,3 +133,29 @@ def served_graphs() -> dict[str, Graph]:
     """
     policy = Policy.from_environment()
     return {method: build(method, policy=policy) for method in registry.METHODS}
+
+
+def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
+    """Refuses settings that no run of a server's graph would take, such as those of an assistant.
+
+    What a method needs of a task is checked where the context names one; a run may name it yet.
+
+    Args:
+        graph: The graph's name; one that is none of ours is not checked.
+        context: The settings.
+
+    Raises:
+        InputError: One is unknown, outside its bounds, or not for clients.
+        CapabilityError: The task lacks what the method needs.
+    """
+    if graph not in registry.METHODS:
+        return
+    policy, found = Policy.from_environment(), load(graph)
+    closed = sorted({*CLOSED, PRICES} & context.keys())
+    if closed:
+        raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")
+    parts = Parts(found, policy.restrict(found.settings), port_for, policy=policy)
+    if context.get("task"):
+        parts.effective_settings(context)
+    else:
+        effective(parts.settings, {}, context)

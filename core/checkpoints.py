@@ -20,6 +20,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_random
 
+from thoughtgraph.errors import ThoughtgraphError
+
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
 MARK = "+names1"
@@ -72,19 +74,30 @@ class CompressingSerializer(JsonPlusSerializer):
 
 @asynccontextmanager
 async def sqlite_saver(file: Path | str) -> AsyncIterator[AsyncSqliteSaver]:
-    """Opens LangGraph's SQLite saver on a file, which is made if there is none."""
-    async with aiosqlite.connect(file, timeout=PATIENCE) as connection:
-        saver = AsyncSqliteSaver(connection, serde=CompressingSerializer())
-        # SQLite waits for nobody who makes the same file at that moment.
-        async for attempt in AsyncRetrying(
-            retry=retry_if_exception(_is_busy),
-            wait=wait_random(0, 0.1),
-            stop=stop_after_delay(PATIENCE),
-            reraise=True,
-        ):
-            with attempt:
-                await saver.setup()
-        yield saver
+    """Opens LangGraph's SQLite saver on a file, which is made if there is none.
+
+    Raises:
+        ThoughtgraphError: The file is damaged, or cannot be read or written any more; what it holds
+            stays as it is.
+    """
+    try:
+        async with aiosqlite.connect(file, timeout=PATIENCE) as connection:
+            saver = AsyncSqliteSaver(connection, serde=CompressingSerializer())
+            # SQLite waits for nobody who makes the same file at that moment.
+            async for attempt in AsyncRetrying(
+                retry=retry_if_exception(_is_busy),
+                wait=wait_random(0, 0.1),
+                stop=stop_after_delay(PATIENCE),
+                reraise=True,
+            ):
+                with attempt:
+                    await saver.setup()
+            yield saver
+    except sqlite3.Error as error:
+        raise ThoughtgraphError(
+            f"cannot keep checkpoints in {str(file)!r} ({error}); make room there, or move the "
+            "file away if it is damaged"
+        ) from error
 
 
 def _is_busy(error: BaseException) -> bool:

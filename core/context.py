@@ -1,9 +1,9 @@
 """The context of a graph: the form of a method's settings, and what a run's values come to.
 
-It is the `context_schema`, so LangGraph Studio shows it as a form. A graph built for one task shows
-the values that the paper published for it as defaults; in a graph whose task the run chooses, the
-method's own settings default to None, which stands for the published value of whichever task that
-is.
+It is the `context_schema`, so LangGraph Studio shows it as a form. Defaults are the values that a
+run has that is told nothing: the published ones. In a graph whose task the run chooses, a setting
+for which tasks publish different values defaults to None, which stands for that of whichever task
+it is.
 """
 
 import json
@@ -18,7 +18,7 @@ from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError, SettingError, UnknownName
-from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, STRICT, UNPUBLISHED, Settings
+from thoughtgraph.settings import STRICT, Settings
 
 S = TypeVar("S", bound=Settings)
 
@@ -28,32 +28,34 @@ _short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 
 
 
 def specialise(
-    base: type[S], published: Mapping[str, Any] | None, *, closed: Iterable[str]
+    base: type[S], published: Mapping[str, Mapping[str, Any]], *, closed: Iterable[str]
 ) -> type[S]:
     """Makes the settings model of one graph.
 
     Args:
         base: The method's settings.
-        published: The task's published values, which become the defaults; None when the run chooses
-            the task.
+        published: By task, what it publishes; several where the run chooses the task.
         closed: Names of settings that are closed over and therefore dropped.
 
     Returns:
-        A model like `base` with those defaults and without those fields.
+        A model like `base` without those fields. A default that is the same for all tasks stands in
+        it; the others are None, and the description says what they are.
     """
     dropped = set(closed)
     fields: dict[str, Any] = {}
     for name, field in base.model_fields.items():
         if name in dropped:
             continue
+        own = field.get_default(call_default_factory=True)
+        usual = {task: values.get(name, own) for task, values in published.items()}
+        one = next(iter(usual.values()), own)
         if name == "task":
             fields[name] = (field.annotation, _choice(field, registry.TASKS))
-        elif published is not None:
-            fields[name] = (field.annotation, _with_default(field, published.get(name)))
-        elif name in (*CHOICES, *UNPUBLISHED) or name.startswith(LIMIT_PREFIX):
-            fields[name] = (field.annotation, field)
+        elif name in base.repository or any(value != one for value in usual.values()):
+            meant = _meant(usual, own, base.repository.get(name))
+            fields[name] = (cast("Any", field.annotation) | None, _left_open(field, meant))
         else:
-            fields[name] = (cast("Any", field.annotation) | None, _as_published(field))
+            fields[name] = (field.annotation, _with_default(field, one))
     model = create_model(base.__name__, __base__=_Strict, __doc__=base.__doc__, **fields)
     model.listed = base.listed
     return cast("type[S]", model)
@@ -77,7 +79,7 @@ class _Strict(BaseModel):
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
-    if value is None:
+    if value == field.get_default(call_default_factory=True):
         return field
     return FieldInfo.merge_field_infos(field, default=value)
 
@@ -87,14 +89,24 @@ def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:
     return FieldInfo.merge_field_infos(field, json_schema_extra={"enum": sorted(names)})
 
 
-def _as_published(field: FieldInfo) -> FieldInfo:
-    """Takes a default out of a form: sent with it untouched, it would hide what a task publishes.
+def _meant(usual: Mapping[str, Any], own: Any, repository: Any) -> str:
+    """Returns what a setting is where none is given, such as `game24 4, else 2`."""
+    special = [f"{task} {_written(each)}" for task, each in usual.items() if each != own]
+    words = ", ".join([*special, f"{'else ' * bool(special)}{_written(own)}"])
+    return words if repository is None else f"{words}; with repo_compat {_written(repository)}"
+
+
+def _written(value: Any) -> str:
+    return "none" if value is None else str(value)
+
+
+def _left_open(field: FieldInfo, meant: str) -> FieldInfo:
+    """Takes a default out of a form: sent with it untouched, it would hide what holds otherwise.
 
     None says "not given". Where None is a value, the form sends nothing unless it is touched: a
     default that is computed is not part of the schema.
     """
-    default = "none" if field.default is None else field.default
-    text = f"{field.description} Empty: as published for the task, else {default}."
+    text = f"{field.description} Empty: {meant}."
     if not _takes_none(field):
         return FieldInfo.merge_field_infos(field, default=None, description=text)
     metadata = list(field.metadata)

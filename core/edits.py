@@ -5,7 +5,7 @@ beside its tree (frontier, round, stack) follows, so that the next node finds a 
 have come about by itself.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from thoughtgraph.edit_effects import following
@@ -39,6 +39,8 @@ NEEDED = ("parent", "text")
 """What a new thought must say."""
 LARGEST = 1e9
 """Largest value given by hand (ours): sums of such stay finite, and JSON holds them."""
+START = "__start__"
+"""As which LangGraph takes an edit as the input of another search."""
 MOST_NEW = 100
 """Thoughts that one edit may add (ours)."""
 
@@ -75,6 +77,24 @@ def edited(
     tree = _tree(state, changed["tree"], trusted)
     follows = following(state, tree)
     return {**follows, **changed, "tree": merge_thoughts(tree, [follows.get("tree", {})])}
+
+
+def check_nodes(ran: Collection[str], named: Iterable[str | None]) -> None:
+    """Refuses edits from which a search would go on where it is not.
+
+    Args:
+        ran: The nodes of the last step.
+        named: As which nodes the edits are written; None leaves it to LangGraph.
+
+    Raises:
+        InputError: Another node is named.
+    """
+    for node in named:
+        if node and node not in (*ran, START):
+            as_these = f"as {' or '.join(dict.fromkeys(ran))}, or " * bool(ran)
+            raise InputError(
+                f"{_shown(node)} is not where the search stands; edit {as_these}without as_node"
+            )
 
 
 def applied(state: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:

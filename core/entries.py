@@ -165,7 +165,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_A_STAR",
             "informed:ValuedSettings",
-            requests="1 a round and 1 a new child, at most rounds * (1 + n_generate)",
+            requests="1 an expansion, 1 a new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -174,7 +174,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_D_STAR_LITE",
             "informed:ItotDStarLiteSettings",
-            requests="1 a round and 1 a new child, at most rounds * (1 + n_generate)",
+            requests="1 an expansion, 1 a new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -183,7 +183,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_BEST_FIRST",
             "informed:ValuedSettings",
-            requests="1 a round and 1 a new child, at most rounds * (1 + n_generate)",
+            requests="1 an expansion, 1 a new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -192,7 +192,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_DFS",
             "informed:ItotDfsSettings",
-            requests="1 a round, at most rounds",
+            requests="1 an expansion, at most rounds * width",
             asks_oracle=True,
         ),
         MethodEntry(

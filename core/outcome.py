@@ -22,6 +22,7 @@ StopReason = Literal[
     "step_limit",
     "budget",
     "error",
+    "refused",
 ]
 """Why a search ended; empty while it runs. None of these says that the answer is right.
 
@@ -33,7 +34,9 @@ StopReason = Literal[
 * `round_limit`, `step_limit`, `budget`: a limit on rounds, on steps, or another one; `limit` names
   it.
 * `error`: the model could not be asked; `error` says why.
+* `refused`: of a server alone, the search could not begin as it was asked for; `error` says why.
 """
+REFUSED = "refused"
 INTERRUPTED = "interrupted"
 """Stop reason of a run that was stopped by Ctrl-C and can be resumed: the command's own."""
 SPENT = ("exhausted", "dead_end")
@@ -49,11 +52,13 @@ FORCED = "forced at the end"
 GOOD = "the model finds it good"
 POOR = "the model does not find it good yet"
 DENIED = "the oracle says wrong"
+FAILED = "the exact check says wrong"
 JUDGED = {
     ACCEPTED: "that the answer evaluator accepted",
     FORCED: "that was forced at the end",
     GOOD: "that the model finds good",
     DENIED: "that the oracle found wrong",
+    FAILED: "that the exact check found wrong",
     POOR: "that the model does not find good yet",
 }
 """What a thought's note says of its answer, as the outcome says it."""
@@ -207,14 +212,22 @@ def _end(result: Mapping[str, Any]) -> str:
         return f"stopped by {_limit(str(result.get('limit', '')), settings)}, {best}"
     within = f" within {_limit(str(result['limit']), settings)}" if result.get("limit") else ""
     return {
-        "finished": f"finished {having}",
+        "finished": f"finished {having}{_unread(result)}",
         "verified": f"finished with an answer that {_judge(result)} found right",
         "settled": "finished with an answer that no further solution could change",
         "exhausted": f"finished {having}, as nothing was left to search{within}",
         "dead_end": f"finished {having}, as no thought was left to go on from{within}",
         "error": f"stopped {having}, as the model could not be asked",
+        REFUSED: "refused before the model was asked anything",
         INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
     }.get(reason, reason or "unknown")
+
+
+def _unread(result: Mapping[str, Any]) -> str:
+    """Returns why a search that came to its end has no answer, where its outputs show it."""
+    outputs = [each for each in result.get("tree", {}).values() if each["status"] == "terminal"]
+    unread = outputs and all(each.get("answer") is None for each in outputs)
+    return ", as none could be read" * bool(unread)
 
 
 def note_of(result: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Hints, Toolbox
-from thoughtgraph.admission import Oracle, admit, capability_error
+from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
 from thoughtgraph.fan_out import NodeInput
@@ -20,7 +20,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
-from thoughtgraph.task import Question, Task, lacking
+from thoughtgraph.task import Checks, Question, Task, lacking
 from thoughtgraph.tree import ROOT
 
 T = TypeVar("T")
@@ -76,19 +76,20 @@ class Parts:
     def __post_init__(self) -> None:
         """Refuses a task that cannot be searched by this method."""
         if self.task is not None:
-            self._admit(self.task, self._published(self.task))
+            settings = self._published(self.task)
+            if "exact_check" in settings and isinstance(self.task, Checks) and not self.oracle:
+                settings["exact_check"] = True  # a run may be told to, and is checked itself
+            self._admit(self.task, settings)
 
     def context(self) -> type[BaseModel]:
-        """Returns the settings that remain open, with the task's published values as defaults.
-
-        Without a task the method's own settings default to "as published for the run's task".
-        """
+        """Returns the settings that remain open, with the tasks' published values as defaults."""
         closed = [name for name in ("task", "model") if getattr(self, name) is not None]
         if self.evaluator is not None or self.model is not None:
             closed.append("evaluator_model")
         if self.policy is not None:
             closed += [PRICES, *CLOSED]
-        published = None if self.task is None else self._values(self.task)
+        tasks = [self.task] if self.task is not None else tasks_of(self.method.id)
+        published = {task.id: self._values(task) for task in tasks}
         return specialise(self.settings, published, closed=closed)
 
     def effective_settings(self, given: Any) -> dict[str, Any]:
@@ -130,6 +131,11 @@ class Parts:
                 f"a problem of {len(given)} characters is too long; write at most {LONGEST}"
             )
         return self.task_for(settings, Task).read(given)
+
+    def told(self, settings: Mapping[str, Any]) -> bool:
+        """Returns whether a run is told if an answer is right: by an oracle or the exact check."""
+        exact = self.method.entry.asks_oracle and settings.get("exact_check")
+        return bool(self.oracle or exact)
 
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
         """Returns the task, as something that has a capability.

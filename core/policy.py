@@ -86,9 +86,8 @@ class Policy:
         for name in (*self.models, *self.corpora):
             if not _NAME.fullmatch(name):
                 raise InputError(f"{name!r} is no name; use letters, digits, dots, _ and -")
-        known = [*LIMITS, CAPPED]
         for name in self.ceilings:
-            if name not in known:
+            if name not in (known := [*LIMITS, CAPPED]):
                 raise UnknownName("limit", name, known)
         for name in self.prices:
             if name not in self.models:
@@ -163,9 +162,8 @@ class Policy:
             return open_port(self.models[name], served_as=name)
         except (InputError, ModelError) as error:
             logger.error("model %r cannot be used: %s", name, error)
-            raise ModelUnavailable(
-                f"model {name!r} cannot be used; the server's log says why"
-            ) from None
+            told = f"model {name!r} cannot be used; the server's log says why"
+            raise ModelUnavailable(told) from None
 
     def sourced(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Returns settings whose `corpus` is a source in the place of a name.
@@ -223,8 +221,7 @@ class Policy:
 
     def _capped(self, name: str, field: FieldInfo) -> Any:
         own = field.get_default(call_default_factory=True)
-        usual = LONGEST_COMPLETION if name == CAPPED else own
-        most = self.ceilings.get(name, usual)
+        most = self.ceilings.get(name, LONGEST_COMPLETION if name == CAPPED else own)
         if most is None:
             return None
 
@@ -237,7 +234,10 @@ class Policy:
         annotation: Any = field.annotation
         if type(None) in get_args(annotation):
             annotation = cast("Any", Annotated)[annotation, BeforeValidator(ceiling)]
-        return annotation, Field(default, ge=cast("Any", least), le=most, description=text)
+        # Where it was computed it stays so: a form then sends none unless it is touched.
+        shown: Any = {"default_factory": lambda: default} if field.default_factory else {}
+        shown = {**(shown or {"default": default}), "ge": least, "le": most}
+        return annotation, Field(**shown, description=text)
 
     def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a task's published values, none above the operator's ceiling."""
@@ -296,5 +296,5 @@ def _number(variable: str, name: str, text: str) -> float:
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
-        raise InputError(f"{variable}: {name}={text} is no number of at least 0")
+        raise InputError(f"{variable}: {f'{name}={text}'!r} is no number of at least 0")
     return number

@@ -94,7 +94,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
     settings = {**out["settings"], **_models(out)}
     return {
         "method": out["method"],
-        "task": settings["task"],
+        "task": settings.get("task", ""),
         "problem": out["problem"],
         "answer": out.get("answer"),
         **{name: out[name] for name in OPTIONAL if out.get(name)},
@@ -203,6 +203,16 @@ def reason(error: OSError | ValueError) -> str:
 
 
 def write(path: str, content: str) -> None:
-    """Writes a text file."""
+    """Writes a text file.
+
+    Raises:
+        InputError: It cannot be written, such as where the disk is full.
+    """
     # Half a surrogate pair, which a model may write, has no UTF-8; JSON and pages show its escape.
-    Path(expanduser(path)).write_bytes(content.encode("utf-8", "backslashreplace"))
+    encoded = content.encode("utf-8", "backslashreplace")
+    try:
+        Path(expanduser(path)).write_bytes(encoded)
+    except OSError as error:
+        raise InputError(
+            f"cannot write {path!r} ({reason(error)}); make room or name another file"
+        ) from error

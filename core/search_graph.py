@@ -5,19 +5,26 @@ or among the call's own arguments, change nothing, and nothing says so. On a ser
 the input of a search and nothing else of its state.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
-from langchain_core.messages import convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 
 from thoughtgraph import registry
-from thoughtgraph.edits import applied, differing, edited
-from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.policy import LONGEST
+from thoughtgraph.edits import applied, check_nodes, differing, edited
+from thoughtgraph.errors import InputError, ThoughtgraphError, UnknownName
+from thoughtgraph.refusal import admit_problem, admitted_messages, refuse
 from thoughtgraph.settings.base import TREE
 from thoughtgraph.state import SearchInput
 from thoughtgraph.streaming import without_tree
@@ -26,6 +33,8 @@ INPUTS = tuple(SearchInput.__annotations__)
 READ = "__pregel_read"
 """LangGraph's key for the function that reads channels, by which a graph also knows that it is a
 node of another; `tests/test_fan_out.py` fails if it goes."""
+EDITED = ("update", "fork")
+"""What LangGraph says of checkpoints that an edit or a copy wrote, and no step."""
 INTERNAL = "__pregel_"
 """What LangGraph's own keys in a configuration begin with; it puts objects there."""
 PLAIN = (str, int, float, list, dict, type(None))
@@ -66,8 +75,9 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         if is_node(config):
             return stream
         self._check_input(input)
-        tree = _given(context, "tree") or TREE
-        return stream if tree == "all" else without_tree(stream, options, ever=tree == "end")
+        # Where a search goes on, its state has the settings.
+        tree = (_given(context, "tree") or TREE) if begins(input) else None
+        return without_tree(stream, options, tree)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
         """Edits a thread, as LangGraph does; what follows from the edit is written with it.
@@ -75,9 +85,12 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: The edit makes no sense (`thoughtgraph.edits`), or is not the caller's.
         """
-        writes = any(update.values is not None for each in supersteps for update in each)
-        state = self.get_state(config).values if writes else {}
-        return super().bulk_update_state(config, self._accepted(state, supersteps))
+        asks, state = self._edited(config, supersteps), None
+        try:
+            while True:
+                state = self.get_state(asks.send(state))
+        except StopIteration as accepted:
+            return super().bulk_update_state(config, accepted.value)
 
     async def abulk_update_state(self, config: Any, supersteps: Any) -> Any:
         """Edits a thread, as LangGraph does; what follows from the edit is written with it.
@@ -85,9 +98,32 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: The edit makes no sense (`thoughtgraph.edits`), or is not the caller's.
         """
-        writes = any(update.values is not None for each in supersteps for update in each)
-        state = (await self.aget_state(config)).values if writes else {}
-        return await super().abulk_update_state(config, self._accepted(state, supersteps))
+        asks, state = self._edited(config, supersteps), None
+        try:
+            while True:
+                state = await self.aget_state(asks.send(state))
+        except StopIteration as accepted:
+            return await super().abulk_update_state(config, accepted.value)
+
+    def _edited(self, config: RunnableConfig, supersteps: Any) -> Generator[Any, Any, Any]:
+        """Returns the edits of a thread as they are to be written; yields places, is sent states.
+
+        Raises:
+            InputError: One makes no sense, is not the caller's, or goes on where nothing was.
+        """
+        updates = [update for each in supersteps for update in each if update.values is not None]
+        if not updates:
+            return self._accepted({}, supersteps)
+        here = yield config
+        state, place = here.values, here.parent_config
+        while (here.metadata or {}).get("source") in EDITED and place:
+            here = yield place
+            place = here.parent_config
+        before = (yield place) if place else None
+        # Where each step is not kept, such as with durability `exit`, nobody knows what ran last.
+        if state.get("tree") and before is not None and "source" in (before.metadata or {}):
+            check_nodes(before.next, [update.as_node for update in updates])
+        return self._accepted(state, supersteps)
 
     def _accepted(
         self, state: Mapping[str, Any], supersteps: Iterable[Sequence[StateUpdate]]
@@ -116,10 +152,10 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
                 raise InputError(_remedy(name, place))
 
     def _check_input(self, given: Any) -> None:
-        if isinstance(given, str | Sequence):
-            raise InputError('the input is a dictionary; give {"problem": …}')
+        if not begins(given):
+            return
         if not isinstance(given, Mapping):
-            return  # None and commands go on with a run
+            raise InputError('the input is a dictionary; give {"problem": …}')
         self._check_settings(given, None, "the input")
         for name in given:
             if name not in INPUTS:
@@ -143,11 +179,33 @@ class GuardedGraph(SearchGraph):
         return cls(**{name: each for name, each in vars(graph).items() if name != "__orig_class__"})
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        """Streams a search; every other way of running it comes here."""
+        """Streams a search; every other way of running it comes here.
+
+        A search that cannot begin ends as one that was refused, unless `on_error` is `raise`. What
+        would go on with one that there is raises, and leaves it as it is.
+        """
         if not is_node(config):
             _admit_configurable(configurable(config))
             _admit_callbacks(config)
+            reports = _given(options.get("context"), "on_error") != "raise"
+            if begins(input) and reports:
+                return self._reported(input, config, options)
         return super().astream(self._admitted(input), config, **options)
+
+    async def _reported(
+        self, given: Any, config: RunnableConfig | None, options: Mapping[str, Any]
+    ) -> AsyncIterator[Any]:
+        try:
+            if isinstance(given, Mapping) and "messages" in given:
+                given = {**given, "messages": admitted_messages(given["messages"])}
+            async for part in super().astream(given, config, **options):
+                yield part
+            return
+        except ThoughtgraphError as error:
+            why = error
+        stream = refuse(self, why, given, config, options)
+        async for part in without_tree(stream, options, _given(options.get("context"), "tree")):
+            yield part
 
     def _admitted(self, given: Any) -> Any:
         """Returns what a run is given; a command may only resume it.
@@ -175,13 +233,18 @@ class GuardedGraph(SearchGraph):
             if name not in keys:
                 own, known = str(name)[:60], " and ".join(keys)
                 raise InputError(f"{own!r} is not yours to write, only {known}; {_REMEDY}")
-        _admit_problem(values)
-        _admit_messages(values.get("messages"))
+        admit_problem(values)
+        admitted_messages(values.get("messages"))
         return edited(state, values, trusted=False)
 
 
 def _given(context: Any, name: str) -> Any:
     return context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
+
+
+def begins(given: Any) -> bool:
+    """Returns whether an input begins a search; None and commands go on with one."""
+    return given is not None and not isinstance(given, Command)
 
 
 def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
@@ -219,29 +282,6 @@ def _admit_configurable(given: Mapping[str, Any]) -> None:
         if own or not isinstance(value, (PLACES.get(name, object), type(None))):
             place = 'config["configurable"]'
             raise InputError(f"{name[:60]!r} cannot be set in {place}; leave it out")
-
-
-def _admit_problem(values: Mapping[str, Any] | None) -> None:
-    """Refuses a problem that no run would take: nodes that come later do not read it again.
-
-    Raises:
-        InputError: It is no text, or longer than clients may send one.
-    """
-    given = (values or {}).get("problem", "")
-    if not isinstance(given, str) or len(given) > LONGEST:
-        raise InputError(f"a problem is a text of at most {LONGEST} characters; {_REMEDY}")
-
-
-def _admit_messages(given: Any) -> None:
-    """Refuses what is no conversation.
-
-    Raises:
-        InputError: LangChain cannot read it.
-    """
-    try:
-        convert_to_messages(given if isinstance(given, list) else [] if given is None else [given])
-    except (ValueError, TypeError, NotImplementedError, KeyError, AttributeError):
-        raise InputError(f"messages are a list of a conversation's messages; {_REMEDY}") from None
 
 
 def _admit_callbacks(config: RunnableConfig | None) -> None:

@@ -10,14 +10,15 @@ from typing import Annotated, Any
 from langchain_core.messages import AnyMessage
 from langgraph.channels import DeltaChannel, Topic
 from langgraph.graph.message import add_messages
+from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from thoughtgraph.fan_out import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.reducers import Frame, first_nonempty, last_write, merge_index, restack
-from thoughtgraph.tree import Rollback, Tree, merge_thoughts
-from thoughtgraph.usage import Usage, add_usages
+from thoughtgraph.tree import ROOT, Rollback, Thought, Tree, merge_thoughts
+from thoughtgraph.usage import Usage, add_usages, nothing_spent
 
 REPLY = "thoughtgraph_run"
 """Metadata by which an answer in a conversation is known as ours; providers are not sent it."""
@@ -40,7 +41,8 @@ class SearchInput(TypedDict, total=False):
     """The problem in the task's own format, such as `4 9 10 13` for Game of 24."""
     messages: Annotated[list[AnyMessage], add_messages]
     """A conversation. When given, the answer is appended to it as an AI message. A `problem` counts
-    only where there is no human message that still waits for our answer."""
+    only where there is no human message that still waits for our answer. A task that takes any
+    question is asked it below what was said before."""
 
 
 class SearchState(SearchInput, total=False):
@@ -73,7 +75,7 @@ class SearchState(SearchInput, total=False):
     limit: Annotated[str, first_nonempty]
     """The setting that ended the search, where the node that ended it says so."""
     error: Annotated[str, first_nonempty]
-    """One line that says what failed, when `stop_reason` is `error`."""
+    """One line that says what failed or was refused, when `stop_reason` is `error` or `refused`."""
     answer: str | None
     verified: bool | None
     votes: list[Vote]
@@ -214,7 +216,8 @@ class SearchOutput(TypedDict, total=False):
     """What the answer was chosen by, with ties and what could not be read; of a search over several
     depths that compares thoughts, one entry a depth. Empty where nothing was voted or scored."""
     error: str
-    """One line that says what failed; empty unless `stop_reason` is `error`."""
+    """One line that says what failed or was refused; empty unless `stop_reason` is `error` or
+    `refused`."""
     oracle: bool
     """Whether the graph could ask if an answer is right, by an oracle or an exact check among its
     settings; such results stand apart from all others, even where the search ended before it
@@ -231,3 +234,26 @@ class SearchOutput(TypedDict, total=False):
     """The whole search tree."""
     messages: list[AnyMessage]
     """The conversation with the answer appended, when one was given."""
+
+
+def nothing_found(planted: Thought) -> dict[str, Any]:
+    """Returns the update with which a search begins: it clears what an earlier one left.
+
+    Args:
+        planted: The root of its tree.
+    """
+    return {
+        "tree": Overwrite({ROOT: planted}),
+        "frontier": [ROOT],
+        "generation": [],
+        "step": 0,
+        "usage": Overwrite(nothing_spent()),
+        "stop_reason": Overwrite(""),
+        "limit": Overwrite(""),
+        "error": Overwrite(""),
+        "answer": None,
+        "verified": None,
+        "votes": [],
+        "outcome": "",
+        "candidates": [],
+    }

@@ -11,12 +11,17 @@ assistants that the server makes of the graphs belong to nobody and can be read 
 It is an example that is tested, not a user database: `_keys` is what to replace by your own.
 """
 
+import logging
 import os
 from collections.abc import Mapping
+from functools import cache
 from hmac import compare_digest
 from typing import Any
 
 from langgraph_sdk import Auth
+
+from thoughtgraph.building import check_served_context
+from thoughtgraph.errors import ThoughtgraphError
 
 KEYS = "THOUGHTGRAPH_CLIENT_KEYS"
 OWNER = "owner"
@@ -27,13 +32,32 @@ SHORTEST = 16
 """Letters a key must have (ours): a shorter one can be guessed."""
 
 auth = Auth()
+logger = logging.getLogger("thoughtgraph")
 
 
 def _keys() -> dict[str, str]:
     """Returns the key of every user; read anew each time, so that one can be withdrawn."""
-    entries = (entry.partition("=") for entry in os.environ.get(KEYS, "").split(","))
-    found = {name.strip(): key.strip() for name, _, key in entries}
-    return {name: key for name, key in found.items() if name and len(key) >= SHORTEST}
+    given = [entry for entry in os.environ.get(KEYS, "").split(",") if entry.strip()]
+    entries = (entry.partition("=") for entry in given)
+    found = [(name.strip(), key.strip()) for name, _, key in entries]
+    kept = [(name, key) for name, key in found if name and len(key) >= SHORTEST]
+    _tell_left_out(len(kept), len(given))
+    return dict(kept)
+
+
+@cache
+def _tell_left_out(kept: int, given: int) -> None:
+    """Logs, once, that entries of `KEYS` are no user's key: who sends one of them gets 401.
+
+    It names none, as a key without a name stands in the name's place.
+
+    Args:
+        kept: How many are keys.
+        given: How many there are.
+    """
+    if kept < given or not given:
+        told = "%d of %d entries of %s are keys; one is NAME=KEY, the key of %d letters or more"
+        logger.warning(told, kept, given, KEYS, SHORTEST)
 
 
 @auth.authenticate
@@ -83,8 +107,17 @@ async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
 
 @auth.on.assistants
 async def own_or_served(ctx: Auth.types.AuthContext, value: Any) -> dict[str, Any]:
-    """Shows a user his own assistants and the server's; only his own can be changed."""
+    """Shows a user his own assistants and the server's; only his own can be changed.
+
+    Raises:
+        HTTPException: An assistant would have settings that none of its runs could take (422).
+    """
     mine = _owned(ctx, value)
+    if ctx.action in ("create", "update") and isinstance(value, dict):
+        try:
+            check_served_context(str(value.get("graph_id")), value.get("context") or {})
+        except ThoughtgraphError as refused:
+            raise Auth.exceptions.HTTPException(status_code=422, detail=str(refused)) from None
     if ctx.action in ("read", "search"):
         return {"$or": [mine, {MAKER: "system"}]}
     return mine

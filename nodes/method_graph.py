@@ -1,5 +1,6 @@
 """The empty graph every method starts from: state, input, output, and the settings as context."""
 
+import logging
 from collections.abc import Mapping
 from functools import wraps
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from langgraph.graph import StateGraph
 
 from thoughtgraph.errors import ModelError
+from thoughtgraph.llm.run_log import tell
+from thoughtgraph.nodes.asker import labels
 from thoughtgraph.nodes.node import Node, running
 from thoughtgraph.nodes.review import reviewed_answer
 from thoughtgraph.nodes.thought_events import with_events
@@ -47,11 +50,35 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             SettingError: When it runs: the state holds settings that the policy does not allow.
         """
         if node in ENDS:
-            action = _raising(reviewed_answer(self._parts, action))
+            action = _raising(_logged(self._parts, reviewed_answer(self._parts, action)))
         guarded = node != ENTRY and self._parts.policy is not None
         if node != ENTRY:
             action = with_events(node, action)
         return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
+
+
+def _logged(parts: Parts, node: Node) -> Node:
+    """Makes a last node that logs which limit the search reached and how it ended."""
+
+    @wraps(node)
+    async def run(state: Mapping[str, Any]) -> dict[str, Any]:
+        out = await node(state)
+        whose = labels(parts, {"settings": state["settings"], "run": state["run"]})
+        if limit := out["limit"]:
+            tell(logging.INFO, whose, "reached %s=%s", limit, state["settings"].get(limit))
+        usage = out["usage"].value
+        tell(
+            logging.INFO,
+            whose,
+            "ended: %s, %s an answer, %.1f s, requests=%d prompt_tokens=%d completion_tokens=%d",
+            out["stop_reason"],
+            "without" if out["answer"] is None else "with",
+            *(usage[name] for name in ("seconds", "requests", "prompt_tokens")),
+            usage["completion_tokens"],
+        )
+        return out
+
+    return run
 
 
 def _raising(node: Node) -> Node:

@@ -163,15 +163,28 @@ def test_two_processes_do_not_write_one_file(command: Command) -> None:
 def test_a_torn_line_is_passed_over_and_ended(tmp_path: Path) -> None:
     folder = ResultFolder(tmp_path)
     folder.open()
-    folder.append({"key": "a", "error": ""})
+    folder.append({"key": "a", "error": "no answer"})
     with (tmp_path / "results.jsonl").open("a") as file:
         file.write('{"key": "b", "ans')
     folder.close()
     again = ResultFolder(tmp_path)
     again.open()
-    again.append({"key": "c"})
+    again.append({"key": "c", "error": "no answer"})
     again.close()
     assert [row["key"] for row in again.rows()] == ["a", "c"]
+
+
+@pytest.mark.parametrize("key", ["../../kept", "/tmp/kept", "a/b", "", "x" * 300])
+def test_a_result_names_no_file_outside_its_folder(command: Command, key: str) -> None:
+    Path("r").mkdir()
+    Path("kept.jsonl").write_text("mine")
+    usage = dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 1)
+    row = {**ROW, "key": key, "id": "1", "seed": 0, "method": "io", "score": 1.0}
+    line = {**row, "usage": {**usage, "seconds": 0.0}}
+    Path("r/results.jsonl").write_text(json.dumps(line) + "\n")
+    code, _, err = command("report", "r", "--summaries", "out/in")
+    assert code == 2 and "no result (key:" in err and err.count("\n") == 1
+    assert Path("kept.jsonl").read_text() == "mine"
 
 
 def counted(seen: Seen) -> str:
@@ -231,6 +244,7 @@ ROW = {
     "settings": {"seed": 0},
     "stop_reason": "finished",
     "answer": "x",
+    "scores": [1.0],
 }
 
 

@@ -134,7 +134,8 @@ class Log:
         if len(self.answers) + 1 == self.kill_at:
             self._wait()
             os.kill(self.victim(), signal.SIGKILL)
-            self.killed = time.monotonic()
+            # Several requests may be the k-th at once: the first of them killed it.
+            self.killed = min(self.killed, time.monotonic())
         self.answers.append(Answer(seen.prompt, seen.arrived, time.monotonic()))
         return play(seen)
 

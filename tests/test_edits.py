@@ -92,6 +92,41 @@ async def test_nothing_follows_a_thought_that_was_pruned(place: tuple[str, str])
         assert not out["tree"][key].get("chosen")
 
 
+async def test_a_thread_whose_steps_are_not_kept_is_edited_where_it_stands() -> None:
+    graph, _ = graph_of("tot_bfs")
+    case, steps = CASES["tot_bfs"], {"interrupt_after": ["start"], "durability": "exit"}
+    context: Any = {**case.context, **LIMITS}
+    await graph.ainvoke({"problem": case.problem}, THREAD, context=context, **steps)
+    await graph.aupdate_state(THREAD, {"tree": {"0": {"note": "seen"}}}, as_node="start")
+    out = await graph.ainvoke(None, THREAD)
+    assert out["stop_reason"] and out["tree"]["0"]["note"] == "seen"
+
+
+@pytest.mark.parametrize("place", few(PLACES, 12), ids=" after ".join)
+async def test_an_edit_goes_on_from_where_the_search_stands_and_nowhere_else(
+    place: tuple[str, str],
+) -> None:
+    """As another node it ended in an IndexError, or without a result."""
+    method, node = place
+    graph, _ = graph_of(method)
+    state = await until(graph, method, node)
+    if not state.next or method == "rollback":
+        pytest.skip("it has ended, or several nodes ran side by side")
+    edit = {"tree": {"0": {"note": "seen"}}}
+    for _ in range(2):  # an edit after an edit too
+        for other in ("answer", "start", *nodes(method), "nothing"):
+            if other != node:
+                with pytest.raises(tg.InputError, match=rf"stands; edit as {node}, or") as refused:
+                    await graph.aupdate_state(THREAD, edit, as_node=other)
+                assert "\n" not in str(refused.value)
+        await graph.aupdate_state(THREAD, edit, as_node=node)
+    with pytest.raises(tg.InputError):
+        graph.update_state(THREAD, {"tree": {"0": {"note": "no"}}}, as_node="answer")
+    assert (await graph.aget_state(THREAD)).values["tree"]["0"]["note"] == "seen"
+    out = await graph.ainvoke(None, THREAD)
+    assert out["stop_reason"]
+
+
 def spelling() -> Graph:
     return tg.build("tot_bfs", task=Spelling(), model=speller(), checkpointer=InMemorySaver())
 
@@ -226,7 +261,7 @@ async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
     state = await until(graph, "itot_a_star", "call_tool")
     new = {str(len(state.values["tree"])): {"parent": "0", "text": "x"}}
     with pytest.raises(tg.InputError, match="takes no thought that is written by hand"):
-        await graph.aupdate_state(THREAD, {"tree": new}, as_node="settle")
+        await graph.aupdate_state(THREAD, {"tree": new}, as_node="call_tool")
 
 
 async def test_there_must_be_a_search_to_edit() -> None:

@@ -12,6 +12,7 @@ CHANGED: dict[str, Any] = {
     "shots": 2,
     "examples": "none",
     "zero_shot": "steps",
+    "wording": "chat",
     "layout": "turns",
     "strict_parse": False,
     "exact_steps": True,
@@ -37,6 +38,7 @@ IGNORED = [
         for task in ("game24", "crosswords", "creative_writing", "question")
         for name in SHOWING
     ),
+    *(("io", task, "wording") for task in ("game24", "crosswords", "creative_writing")),
     *(("io", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever")),
     *(("tot_bfs", "creative_writing", name) for name in PROPOSING),
     *(("tot_dfs", "crosswords", name) for name in PROPOSING),
@@ -48,6 +50,7 @@ USED = [
     *(("cot", "gsm8k", name) for name in SHOWING),
     *(("io", "svamp", name) for name in SHOWING),
     *(("io", "hotpotqa", name) for name in SHOWING[:2]),
+    *(("io", task, "wording") for task in ("svamp", "hotpotqa", "question", "aqua")),
     *(("tot_bfs", "game24", name) for name in PROPOSING),
     *((method, "game24", name) for method in ("rollback", "chain") for name in SHOWING[:2]),
     *(("tomt_os", "ptr", name) for name in ("shots", "layout")),

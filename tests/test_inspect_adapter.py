@@ -92,3 +92,10 @@ def test_a_task_without_a_gold_answer_cannot_be_scored(
 def test_a_setting_that_is_none_is_refused_before_anything_is_asked(kit: SimpleNamespace) -> None:
     with pytest.raises(tg.ThoughtgraphError, match="did you mean 'breadth'"):
         kit.our.search("tot_bfs", "game24", bredth=3)
+
+
+def test_its_model_says_as_ours_do_that_it_is_async(kit: SimpleNamespace) -> None:
+    scripted = tg.ScriptedChat(reply={"generate": "x"})
+    for model, kind in ((scripted, "scripted"), (kit.our.InspectChat(), "inspect")):
+        with pytest.raises(NotImplementedError, match=f"a model of type {kind} is async"):
+            model.invoke("hello")

@@ -24,6 +24,8 @@ METHODS = sorted(registry.METHODS)
 PUZZLE = "2 4 7 11"
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 ONCE = Retry(give_up_after=0)
+RAISE = {"on_error": "raise"}
+"""Else a refusal is a result: `test_refusal.py`."""
 
 
 def fields(method: str) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
     assert form["model"]["enum"] == ["small", "big"]
     assert form["model"]["default"] == "small"
     assert form["evaluator_model"]["enum"] == ["", "small", "big"]
-    assert {"", "handbook"} == set(form["corpus"]["anyOf"][0]["enum"])
+    assert {"", "handbook"} == set(form["corpus"]["enum"])
     assert not {"prices", *CLOSED} & set(form)
     assert form["limit_requests"]["anyOf"][0]["maximum"] == form["limit_requests"]["default"]
     assert "/x" not in str(form) and "http" not in str(form["model"])
@@ -102,15 +104,38 @@ async def test_a_client_is_told_what_a_client_can_do() -> None:
     for settings in ({"model": "x"}, {"limit_requests": "x"}):
         graph = tg.build("tot_bfs", policy=Policy())
         with pytest.raises(tg.SettingError, match="the assistant's schema lists") as told:
-            await graph.ainvoke({"problem": PUZZLE}, context=settings)
+            await graph.ainvoke({"problem": PUZZLE}, context={**settings, **RAISE})
         assert "`thoughtgraph" not in str(told.value)
     with pytest.raises(tg.SettingError, match="`thoughtgraph methods ID` tells"):
         await tg.build("tot_bfs").ainvoke({"problem": PUZZLE}, context={"limit_requests": "x"})
-    for method, task in (("refine", "game24"), ("reflexion", "game24"), ("tomt_os", "math")):
+    for method, task in (("reflexion", "game24"), ("tomt_os", "math")):
         graph = tg.build(method, policy=Policy())
         with pytest.raises(tg.CapabilityError, match=r"choose one of io, .* which take it") as lack:
-            await graph.ainvoke({"problem": PUZZLE}, context={"task": task})
+            await graph.ainvoke({"problem": PUZZLE}, context={"task": task, **RAISE})
         assert "oracle" not in str(lack.value) and "`" not in str(lack.value)
+
+
+async def test_a_client_may_ask_for_the_check_that_needs_no_gold_answer() -> None:
+    attempts = iter(["4 + 2 + 7 = 24", "2 + 4 + 7 + 11 = 24"])
+    with FakeServer(lambda seen: f"Answer: {next(attempts)}") as server:
+        graph = tg.build("refine", policy=Policy(models={"small": server.specifier}))
+        told = await graph.ainvoke({"problem": PUZZLE}, context={"task": "game24"})
+        assert "'game24'" in told["error"] and "; set exact_check, by which" in told["error"]
+        context = {"task": "creative_writing", "exact_check": True}
+        told = await graph.ainvoke({"problem": "One. Two. Three. Four."}, context=context)
+        assert told["error"].endswith("; leave exact_check out") and not server.seen
+        context = {"task": "game24", "exact_check": True}
+        out = await graph.ainvoke({"problem": PUZZLE}, context=context)
+    assert (out["answer"], out["stop_reason"], out["oracle"]) == (
+        "2 + 4 + 7 + 11",
+        "verified",
+        True,
+    )
+    assert [thought.get("note") for thought in out["tree"].values()][1:] == [
+        "the exact check says wrong",
+        "the exact check says right",
+    ]
+    assert out["outcome"] == "finished with an answer that the exact check found right"
 
 
 async def test_callbacks_that_came_by_the_network_are_refused_in_one_line() -> None:
@@ -202,7 +227,7 @@ async def test_a_model_that_cannot_be_had_is_explained_to_the_log_alone(
     policy = Policy(models={"small": "local:/srv/secret/weights.gguf"})
     graph = tg.build("io", policy=policy)
     with caplog.at_level(logging.ERROR), pytest.raises(tg.ModelUnavailable) as caught:
-        await graph.ainvoke({"problem": "2 4 7 11"}, context={"task": "game24"})
+        await graph.ainvoke({"problem": "2 4 7 11"}, context={"task": "game24", **RAISE})
     assert str(caught.value) == "model 'small' cannot be used; the server's log says why"
     assert "/srv/secret/weights.gguf" in caplog.text
 
@@ -216,7 +241,7 @@ async def test_pages_that_cannot_be_had_are_explained_to_the_log_alone(
         graph = tg.build("react", task="hotpotqa", policy=policy)
         for name, source in sources.items():
             with pytest.raises((tg.InputError, tg.ToolsUnavailable)) as caught:
-                context = {"corpus": name, "tool_deadline": 0.5}
+                context = {"corpus": name, "tool_deadline": 0.5, **RAISE}
                 await graph.ainvoke({"problem": "Who?"}, context=context)
             assert f"'{name}'" in str(caught.value)
             assert source not in str(caught.value) and source in caplog.text
@@ -243,7 +268,7 @@ async def test_no_text_is_longer_than_a_server_takes(
     with FakeServer() as server:
         graph = tg.build(method, policy=Policy(models={"small": server.specifier}))
         with pytest.raises(tg.InputError) as caught:
-            await graph.ainvoke({"problem": problem}, context=context)
+            await graph.ainvoke({"problem": problem}, context={**context, **RAISE})
         assert str(LONGEST) in str(caught.value) and len(str(caught.value)) < 300
         assert not server.seen
     if "task" in context and "tool_costs" not in context and method != "tomt_tot":
@@ -254,7 +279,7 @@ async def test_files_are_not_advised_where_there_are_none() -> None:
     for policy, advised in ((None, True), (Policy(), False)):
         graph = tg.build("io", task="hotpotqa", policy=policy)
         with pytest.raises(tg.SettingError, match="worked examples of its own") as caught:
-            await graph.ainvoke({"problem": "Who?"}, context={"shots": 20})
+            await graph.ainvoke({"problem": "Who?"}, context={"shots": 20, **RAISE})
         assert ("text file" in str(caught.value)) is advised
 
 
@@ -317,7 +342,7 @@ async def test_a_client_writes_the_input_and_nothing_else(edit: dict[str, Any]) 
         assert len(server.seen) == asked
         await graph.aupdate_state(THREAD, {"problem": PUZZLE})
         with pytest.raises(tg.InputError):
-            await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD)
+            await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD, context=RAISE)
         assert (await graph.aget_state(THREAD)).values["settings"] == before["settings"]
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
         assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0

@@ -82,7 +82,9 @@ def test_names_are_told_apart_and_figures_too(monkeypatch: pytest.MonkeyPatch) -
         "plan_checks",
         *(
             pytest.param(name, marks=pytest.mark.ci)
-            for name in ("settled_votes", "plan_searches", "checkpoints", "port")
+            for name in (
+                *("settled_votes", "plan_searches", "checkpoints", "port", "many_problems"),
+            )
         ),
     ],
 )

@@ -6,7 +6,7 @@ endpoint nothing is known but the time that has passed, and nothing else is show
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import httpx
 from rich.console import Console
@@ -72,16 +72,17 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
         ports: The models of a search; those that are not embedded are not asked.
         report: Takes what is being worked on; nothing when the server cannot be asked just now.
     """
-    embedded = [port.model for port in ports if port.endpoint == EMBEDDED]
-    addresses = {str(getattr(model, "openai_api_base", "")) for model in embedded}
-    if not addresses:
+    embedded = [cast("Any", port.model) for port in ports if port.endpoint == EMBEDDED]
+    keys = {model.openai_api_base: model.openai_api_key.get_secret_value() for model in embedded}
+    if not keys:
         return
     async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:
         while True:
             found: list[Slot] = []
-            for address in addresses:
+            for address, key in keys.items():
+                shown = {"Authorization": f"Bearer {key}"}
                 try:
-                    answer = await client.get(f"{address.removesuffix('/v1')}/slots")
+                    answer = await client.get(f"{address.removesuffix('/v1')}/slots", headers=shown)
                     found += slots_of(answer.json())
                 except (httpx.HTTPError, ValueError):
                     continue

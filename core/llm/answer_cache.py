@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os.path import expanduser
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from typing_extensions import TypedDict
 
@@ -92,7 +92,14 @@ class SqliteCache:
         """
         with self._lock, self._explained():
             row = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        if row is None:
+            return None
+        if (answer := read_answer(row[0])) is None:
+            raise InputError(
+                f"cannot use {str(self._path)!r} as an answer cache (an answer in it is damaged); "
+                "name another file"
+            )
+        return answer
 
     def put(self, key: str, answer: Answer) -> None:
         """Records an answer; an earlier one under the same key is kept.
@@ -118,6 +125,22 @@ class SqliteCache:
             raise InputError(
                 f"cannot use {str(self._path)!r} as an answer cache ({error}); name another file"
             ) from error
+
+
+def read_answer(written: str | bytes) -> Answer | None:
+    """Returns an answer that was written as JSON, with whatever stands beside it; None if none."""
+    try:
+        answer: Any = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    counts = ("prompt_tokens", "completion_tokens")
+    whole = (
+        isinstance(answer, dict)
+        and isinstance(texts := answer.get("texts"), list)
+        and all(isinstance(text, str) for text in texts)
+        and all(type(answer.get(name)) is int for name in counts)
+    )
+    return cast("Answer", answer) if whole else None
 
 
 def digest(parts: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.answer_cache import Answer, digest
+from thoughtgraph.llm.answer_cache import Answer, digest, read_answer
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.llm.meter import Meter
 
@@ -136,10 +136,10 @@ class PaidAnswers:
                 f"cannot read {str(self._file)!r} ({error.strerror}); check its permissions"
             ) from error
         for line in content.splitlines():
-            try:
-                yield json.loads(line)
-            except ValueError:
-                continue  # torn when its process was killed: it is asked again
+            # What is none was torn when its process was killed: it is asked again.
+            answer: Any = read_answer(line)
+            if answer is not None and isinstance(answer.get("key"), str):
+                yield answer
 
 
 def in_use() -> PaidAnswers | None:

@@ -120,6 +120,6 @@ def test_a_refused_input_says_why(workers: Workers) -> None:
     run = begin(workers.second, "tot_bfs", "no puzzle")
     while status(workers.second, run) in ("pending", "running"):
         time.sleep(0.2)
-    # aegra says "execution failed" of the run itself; the thread's state has the line.
-    state = ask(workers.second, "GET", f"/threads/{run.thread}/state", key=KEY)
-    assert "is no Game-of-24 puzzle" in state.body["tasks"][0]["error"]
+    assert status(workers.second, run) == "success"
+    state = ask(workers.second, "GET", f"/threads/{run.thread}/state", key=KEY).body["values"]
+    assert state["stop_reason"] == "refused" and "is no Game-of-24 puzzle" in state["error"]

@@ -158,11 +158,20 @@ async def test_a_conversation_gets_the_answer_appended(client: Client, server: S
 async def test_unusable_input_gives_its_reason(
     client: Client, server: Server, context: dict[str, Any], problem: str, message: str
 ) -> None:
-    """The server shows the messages of the built-in exceptions alone; our errors are among them."""
-    parts = await stream(
-        client, server, "values", input={"problem": problem}, context={**server.context, **context}
-    )
-    (error,) = named(parts, "error")
+    """The run has ended as all do; with `on_error` it has failed, by the same line."""
+    given: Any = {"input": {"problem": problem}, "context": {**server.context, **context}}
+    parts = await stream(client, server, "values", **given)
+    assert not named(parts, "error")
+    assert message in named(parts, "values")[-1]["error"]
+    thread = (await client.threads.create())["thread_id"]
+    out: Any = await client.runs.wait(thread, "tot_bfs", **given)
+    state: Any = await client.threads.get_state(thread)
+    for each in (out, state["values"]):
+        assert each["stop_reason"] == "refused" and message in each["error"]
+    (run,) = await client.runs.list(thread)
+    assert (run["status"], state["next"]) == ("success", [])
+    given["context"]["on_error"] = "raise"
+    (error,) = named(await stream(client, server, "values", **given), "error")
     assert message in error["message"]
 
 

@@ -148,6 +148,25 @@ def test_what_is_alices_does_not_exist_for_bob(place: Place, method: str, path: 
         assert status == 401 or (place.kind, path) in ABSENT
 
 
+@pytest.mark.parametrize(
+    ("graph", "context", "why"),
+    [
+        ("tot_bfs", {"breadth": "many"}, "breadth"),
+        ("tot_bfs", {"widthh": 3}, "widthh"),
+        ("tot_bfs", {"model": "http://127.0.0.1:1/v1#m"}, "small"),
+        ("tot_bfs", {"share_evaluations": True}, "operator"),
+        ("tomt_os", {"task": "game24"}, "plan"),
+    ],
+)
+def test_an_assistant_whose_runs_would_all_be_refused_is_not_made(
+    place: Place, graph: str, context: dict[str, Any], why: str
+) -> None:
+    made = {"graph_id": graph, "name": "bad", "context": context}
+    answer = place.ask("POST", "/assistants", made, key=BOB)
+    assert answer.status == 422 and why in answer.text, answer
+    assert "Traceback" not in answer.text
+
+
 def test_nothing_of_alices_is_listed_for_bob(place: Place) -> None:
     place.ask("POST", "/threads", {"metadata": {"of": "bob"}}, key=BOB)
     threads = place.ask("POST", "/threads/search", {"limit": 100}, key=BOB).body

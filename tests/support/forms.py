@@ -11,10 +11,8 @@ def assert_complete(fields: Mapping[str, Any]) -> None:
     assert fields
     for name, field in fields.items():
         assert field.get("description", "").strip().endswith("."), name
-        shown = (
-            "default" in field or "Empty: as published for the task, else" in field["description"]
-        )
-        assert shown or name in ("prices", "limit_dollars"), name
+        shown = field.get("default") is not None or "Empty: " in field["description"]
+        assert shown or name in ("prices", "top_p"), name
         for form in field.get("anyOf", [field]):
             if form.get("type") in ("integer", "number"):
                 assert {"minimum", "exclusiveMinimum"} & set(form), f"{name} has no lower bound"

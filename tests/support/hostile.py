@@ -100,9 +100,11 @@ def readers() -> Iterator[tuple[str, Reader]]:
 def _reader(call: Callable[..., object], names: list[str], task: str, problem: str) -> Reader:
     base = registry.settings("tomt_os" if task in ("clevr", "ptr") else "react")
     options = {"n_generate": 3, "protocol": "single_call", **effective(base, {}, {"task": task})}
+    # A question asked directly has no style of acting.
+    style = "cot" if getattr(call, "__name__", "").startswith("ask") else "react"
     known: dict[str, Any] = {
         **{"problem": problem, "options": options, "hints": Hints(), "choices": 5, "count": 9},
-        **{"most": None, "shots": [], "style": "react", "lessons": []},
+        **{"most": None, "shots": [], "style": style, "lessons": []},
     }
 
     def read(text: str) -> object:

@@ -7,6 +7,7 @@ every thought of its tree can be told from those of another problem's.
 from collections.abc import Mapping
 from typing import Any
 
+from support.fake_server import Seen
 from support.scripted import Call, ScriptedChat
 
 from thoughtgraph.errors import ProblemError
@@ -60,3 +61,9 @@ def speller(delay: float = 0.0) -> ScriptedChat:
         return f"{word[len(spelt)]}\n{WRONG}"
 
     return ScriptedChat(reply=reply, delay=delay)
+
+
+def spell(seen: Seen) -> str:
+    """A server's answer: the next letter and a dash. Equal values keep what was proposed first."""
+    word, spelt = seen.prompt.splitlines()[-1].split("|")
+    return f"{word[len(spelt)]}\n{WRONG}" if len(spelt) < len(word) else "+"

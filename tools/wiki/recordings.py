@@ -136,14 +136,22 @@ class WikiCache:
                 (_key(address, parameters), since),
             ).fetchone()
         if row is not None:
-            answer: dict[str, Any] = json.loads(row[0])
-            return answer
+            return self._read(row[0])
         if self._recording == "replay":
             raise NotRecorded(
                 f"{str(self._path)!r} holds no answer of {address} to "
                 f"{json.dumps(dict(parameters))}; record it first"
             )
         return None
+
+    def _read(self, written: str) -> dict[str, Any]:
+        try:
+            answer = json.loads(written)
+        except (ValueError, RecursionError):
+            answer = None
+        if not isinstance(answer, dict):
+            raise NotKept(f"an answer kept in {str(self._path)!r} is damaged; name another file")
+        return answer
 
     def put(self, address: str, parameters: Mapping[str, Any], answer: Mapping[str, Any]) -> None:
         """Keeps an answer; what is recorded stays as it is.

@@ -1,0 +1,185 @@
+"""Readers of files, settings and variables for `support.parsers`, and texts that they accept."""
+
+import asyncio
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from langchain_core.messages import HumanMessage
+from support.scripted import ScriptedChat
+
+from thoughtgraph import registry
+from thoughtgraph.bench import scene_data
+from thoughtgraph.bench.data import load
+from thoughtgraph.bench.judging import JUDGED, judgements, with_judgements
+from thoughtgraph.bench.result_files import ResultFolder
+from thoughtgraph.cli import run_config, view
+from thoughtgraph.cli.report import ReportOptions, report
+from thoughtgraph.cli.runs import Runs
+from thoughtgraph.cli.viewer.page import page
+from thoughtgraph.context import assignments, effective
+from thoughtgraph.llm.answer_cache import SqliteCache
+from thoughtgraph.llm.paid_answers import PaidAnswers
+from thoughtgraph.llm.port import ChatPort, Replay
+from thoughtgraph.prompts import shown
+from thoughtgraph.tools.wiki.corpus_files import read_entries
+from thoughtgraph.tools.wiki.recordings import WikiCache
+
+Read = Callable[[bytes, Path], object]
+"""Reads a text; a folder that is empty is there for files."""
+
+RESULT: Mapping[str, Any] = {
+    "key": "k", "id": "1", "seed": 0, "gold": "4", "facts": {"level": "5"}, "data": "d",
+    "method": "io", "task": "svamp", "problem": "What is 2 and 2?", "model": "local",
+    "evaluator_model": "", "given": {"seed": 0}, "settings": {"seed": 0, "task": "svamp"},
+    "answer": "4", "candidates": ["4"], "score": 1.0, "scores": [1.0], "ensembles": {"first": "4"},
+    "ensemble_scores": [1.0], "outcome": "x", "stop_reason": "finished", "verified": None,
+    "votes": [], "usage": {
+        "requests": 1, "samples": 1, "prompt_tokens": 5, "completion_tokens": 5, "dollars": 0.0,
+        "seconds": 1.0, "parse_errors": {"generate": 1},
+    },
+    "tree": {
+        "0": {"id": "0", "parent": None, "depth": 0, "text": "", "status": "expanded"},
+        "1": {"id": "1", "parent": "0", "depth": 1, "text": "4", "status": "terminal"},
+    },
+}  # fmt: skip
+ANSWER = {"key": "k", "texts": ["a"], "prompt_tokens": 1, "completion_tokens": 1}
+PLAN = {
+    "format": run_config.FORMAT, "begun": "2026", "problem": "4 9 10 13", "method": "io",
+    "task": "game24",
+    "model": "local", "evaluator_model": "", "settings": {}, "oracle": False,
+}  # fmt: skip
+DATA = {
+    "game24": "Rank,Puzzles\n1,4 9 10 13\n",
+    "crosswords": json.dumps([[["clue"] * 10, ["A"] * 25]]),
+    "creative_writing": "One is. Two are. Three were. Four be.\n",
+    "gsm8k": '{"question": "2+2?", "answer": "It is #### 4"}\n',
+    "svamp": '[{"ID": "1", "Body": "Two", "Question": "How?", "Answer": 4.0}]',
+    "aqua": '{"question": "2+2?", "options": ["A)4", "B)5"], "correct": "A"}\n',
+    "math": '{"problem": "2+2?", "solution": "\\\\boxed{4}", "level": 5}\n',
+    "theoremqa": '[{"Question": "2+2?", "Answer": 4}]',
+    "mmlu": '"2+2?",1,2,3,4,D\n',
+    "strategyqa": '[{"question": "Is it?", "answer": true}]',
+    "hotpotqa": '[{"question": "Who?", "answer": "A", "context": [["A", ["B."]]]}]',
+    "fever": '{"claim": "It is", "label": "SUPPORTS"}\n',
+}
+
+
+def _file(folder: Path, name: str, content: bytes) -> Path:
+    file = folder / name
+    file.write_bytes(content)
+    return file
+
+
+def dataset(task: str) -> Read:
+    def read(content: bytes, folder: Path) -> object:
+        file = _file(folder, "data.csv", content)
+        loaded = [load(registry.task(task), file)]
+        if task == "hotpotqa":
+            loaded.append(load(registry.task(task), file, paragraphs=True))
+        return loaded
+
+    return read
+
+
+def result(content: bytes, folder: Path) -> object:
+    return page(view.read(str(_file(folder, "run.json", content))))
+
+
+def results(content: bytes, folder: Path) -> object:
+    _file(folder, "results.jsonl", content)
+    ResultFolder(folder).finished()
+    report(ReportOptions([str(folder)], by="level"))
+    return report(ReportOptions([str(folder)], summaries=str(folder / "summaries"), paper=True))
+
+
+def judged_runs(content: bytes, folder: Path) -> object:
+    _file(folder, JUDGED, content)
+    row = {**RESULT, "task": "creative_writing", "score": None}
+    return list(with_judgements([row], judgements(folder, "j")))
+
+
+def paid(content: bytes, folder: Path) -> object:
+    paid = PaidAnswers(_file(folder, "run.jsonl", content))
+    return paid.take("k", 1), paid.unused()
+
+
+def cached(content: bytes, folder: Path) -> object:
+    cache = SqliteCache(folder / "a.sqlite")
+    try:
+        _ask(cache, "record")
+        _damage(folder / "a.sqlite", "UPDATE answers SET answer = ?", content)
+        return _ask(cache, "replay")
+    finally:
+        cache.close()
+
+
+def _ask(cache: SqliteCache, replay: Replay) -> list[str]:
+    port = ChatPort(ScriptedChat(reply=lambda call: "x"), cache=cache, replay=replay)
+    return asyncio.run(port.sample([HumanMessage("?")]))
+
+
+def wiki(content: bytes, folder: Path) -> object:
+    cache = WikiCache(folder / "w.sqlite", "record")
+    try:
+        cache.put("http://127.0.0.1", {}, {"query": {}})
+        _damage(folder / "w.sqlite", "UPDATE wiki_answers SET answer = ?", content)
+        return cache.get("http://127.0.0.1", {})
+    finally:
+        cache.close()
+
+
+def _damage(file: Path, statement: str, content: bytes) -> None:
+    with closing(sqlite3.connect(file)) as db, db:
+        db.execute(statement, (content.decode("utf-8", "replace"),))
+
+
+def run(content: bytes, folder: Path) -> object:
+    runs = Runs(folder)
+    _damage(runs.path, "INSERT INTO runs (id, plan) VALUES ('r', ?)", content)
+    found: list[object] = []
+    for step in (runs.waiting, lambda: runs.stop("r", "why"), lambda: runs.config("r").effective()):
+        found.append(step())
+    return found
+
+
+def of_text(read: Callable[[str], object]) -> Read:
+    return lambda content, folder: read(content.decode("utf-8", "surrogateescape"))
+
+
+def environment(variable: str, read: Callable[[], object]) -> Read:
+    def reader(content: bytes, folder: Path) -> object:
+        # No system has a zero byte in a variable.
+        value = content.replace(b"\0", b"").decode("utf-8", "surrogateescape")
+        with patch.dict(os.environ, {variable: value}):
+            return read()
+
+    return reader
+
+
+def setting(written: str) -> object:
+    method = "tot_bfs"
+    given = run_config.given_settings([written])
+    return effective(registry.settings(method), {}, given)
+
+
+def scenes(name: str) -> Read:
+    """Returns the reader of a file of scene questions of that name."""
+    return lambda content, folder: scene_data.load_questions(_file(folder, name, content))
+
+
+def corpus(content: bytes, folder: Path) -> object:
+    return list(read_entries(_file(folder, "p.jsonl", content)))
+
+
+def setting_in_file(content: bytes, folder: Path) -> object:
+    return assignments([f"a=@{_file(folder, 'v', content)}"])
+
+
+def examples(content: bytes, folder: Path) -> object:
+    return shown(str(_file(folder, "examples", content)))

@@ -1,0 +1,204 @@
+"""A full disk, a folder that cannot be written, a damaged file, two processes, a clock set back.
+
+Each ends in one line that says what to do; nothing that was paid for is lost, and one run never
+has two answers.
+"""
+
+import errno
+import itertools
+import json
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fake_server import FakeServer, Fault, after
+from support.players import play
+from support.scripted import ScriptedChat
+from test_benchmark import ROW, Command
+from test_benchmark import command as command  # a fixture
+from test_limits import play_call
+
+import thoughtgraph as tg
+from thoughtgraph.checkpoints import sqlite_saver
+from thoughtgraph.cli.runs import Runs
+from thoughtgraph.errors import InputError, ThoughtgraphError
+from thoughtgraph.llm.answer_cache import Answer, SqliteCache
+
+THREAD: Any = {"configurable": {"thread_id": "1"}}
+SEARCH = {"breadth": 2, "n_evaluate": 1}
+FULL = Path("/dev/full")
+PUZZLE = ["--task", "game24", "--method", "tot_bfs", "--set", "breadth=2", "--quiet"]
+
+
+@pytest.fixture(autouse=True)
+def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+def stopped(command: Command, fake: FakeServer) -> str:
+    """The id of a run that its endpoint refused to go on with."""
+    fake.fault = after(5, Fault(status=401))
+    command("solve", "1 2 4 7", *PUZZLE, "--model", fake.specifier)
+    fake.release()
+    (run,) = [each.run for each in Runs().waiting()]
+    return run
+
+
+def undisturbed(command: Command) -> Counter[str]:
+    """What a run asks to which nothing happens."""
+    with FakeServer(play) as fake:
+        command("solve", "1 2 4 7", *PUZZLE, "--model", fake.specifier)
+    return Counter(fake.answered)
+
+
+def told(err: str) -> str:
+    """The one line of an error."""
+    assert err.startswith("error: ") and err.count("\n") == 1, err
+    return err
+
+
+async def test_a_disk_that_is_full_ends_a_search_in_a_line_and_it_goes_on(tmp_path: Path) -> None:
+    file, model = tmp_path / "runs.sqlite", ScriptedChat(reply=play_call)
+    given, out = {"problem": "1 2 4 7"}, {}
+    with pytest.raises(ThoughtgraphError, match=r"is full.*make room"):
+        async with sqlite_saver(file) as saver:
+            (size,) = await (await saver.conn.execute("PRAGMA page_count")).fetchone() or (0,)
+            await saver.conn.execute(f"PRAGMA max_page_count = {size + 12}")
+            graph = tg.build("tot_bfs", task="game24", model=model, checkpointer=saver)
+            await graph.ainvoke(given, THREAD, context=SEARCH)
+    async with sqlite_saver(file) as saver:
+        graph = tg.build("tot_bfs", task="game24", model=model, checkpointer=saver)
+        assert (await graph.aget_state(THREAD)).values, "something was kept"
+        out = await graph.ainvoke(None, THREAD)
+    whole = await tg.build("tot_bfs", task="game24", model=ScriptedChat(reply=play_call)).ainvoke(
+        given, context=SEARCH
+    )
+    assert (out["answer"], len(out["tree"])) == (whole["answer"], len(whole["tree"]))
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full here")
+def test_a_result_that_no_disk_takes_is_written_by_resuming(command: Command) -> None:
+    with FakeServer(play) as fake:
+        model = ["--model", fake.specifier]
+        code, out, err = command("solve", "1 2 4 7", *PUZZLE[:-1], *model, "--json", str(FULL))
+        assert code == 2 and "No space left" in told(err) and "/dev/full" in err
+        (run,) = [each.run for each in Runs().waiting()]
+        assert f"--resume {run}" in out
+        asked = len(fake.seen)
+        code, _, _ = command("solve", "--resume", run, "--json", "out.json")
+        assert code == 0 and json.loads(Path("out.json").read_text())["answer"]
+        assert len(fake.seen) == asked, "the answers were paid for once"
+        assert not Runs().waiting()
+
+
+def test_answers_that_no_disk_takes_end_the_run(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int, line: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with FakeServer(play) as fake:
+        run = stopped(command, fake)
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr("thoughtgraph.llm.paid_answers.os.write", full)
+            _, _, err = command("solve", "--resume", run, "--quiet")
+        assert "No space left" in told(err) and "make room" in err
+        assert command("solve", "--resume", run, "--quiet")[0] == 0
+
+
+def test_a_folder_that_cannot_be_written_is_named(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").touch()
+    solve = ["solve", "1 2 4 7", *PUZZLE]
+    with FakeServer(play) as fake:
+        model = ["--model", fake.specifier]
+        for more in (["--json", "file/x.json"], ["--html", "file/x.html"]):
+            code, _, err = command(*solve, *model, *more)
+            assert code == 2 and "there is no folder" in told(err)
+        bench = ["bench", "--task", "game24", "--problems", "1:1", *model, "--out", "file/r"]
+        code, _, err = command(*bench)
+        assert code == 2 and "file/r" in told(err)
+        monkeypatch.setenv("THOUGHTGRAPH_DATA", "file/data")
+        code, _, err = command(*solve, *model)
+        assert code == 2 and "THOUGHTGRAPH_DATA" in told(err)
+        assert not fake.seen, "nothing was spent"
+
+
+def test_damaged_checkpoints_lose_nothing_that_was_paid_for(command: Command, data: Path) -> None:
+    with FakeServer(play) as fake:
+        run = stopped(command, fake)
+        kept = data / "checkpoints.sqlite"
+        for name in ("checkpoints.sqlite-wal", "checkpoints.sqlite-shm"):
+            (data / name).unlink(missing_ok=True)
+        kept.write_bytes(b"damaged" * 1_000)
+        code, _, err = command("solve", "--resume", run, "--quiet")
+        assert code == 2 and "not a database" in told(err) and "move the file away" in err
+        assert [each.run for each in Runs().waiting()] == [run], "it can still be resumed"
+        kept.rename(data / "away")
+        code, out, _ = command("solve", "--resume", run, "--quiet")
+    assert code == 0 and out.strip()
+    assert Counter(fake.answered) == undisturbed(command), "nothing was asked again"
+
+
+def test_a_run_that_another_process_searches_is_not_searched_twice(command: Command) -> None:
+    with FakeServer(play) as fake:
+        run = stopped(command, fake)
+        asked = len(fake.seen)
+        with Runs().held(run):
+            code, _, err = command("solve", "--resume", run)
+            assert code == 2 and "another process" in told(err)
+            assert len(fake.seen) == asked
+        assert command("solve", "--resume", run, "--quiet")[0] == 0
+        code, _, err = command("solve", "--resume", run)
+        assert code == 2 and "is finished" in told(err)
+
+
+def test_two_who_share_a_cache_keep_one_answer(tmp_path: Path) -> None:
+    one, other = (SqliteCache(tmp_path / "a.sqlite") for _ in range(2))
+    for cache, text in ((one, "first"), (other, "second")):
+        answer: Answer = {"texts": [text], "prompt_tokens": 1, "completion_tokens": 1}
+        cache.put("k", answer)
+    assert (one.get("k") or {})["texts"] == (other.get("k") or {})["texts"] == ["first"]
+    one.close()
+    other.close()
+
+
+def test_a_clock_that_is_set_back_loses_nothing(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run is stopped, the clock goes back a day, and goes on back while the run is resumed."""
+    with FakeServer(play) as fake:
+        stopped(command, fake)
+        now, back = time.time(), itertools.count(86_400, 60)
+        monkeypatch.setattr(time, "time", lambda: now - next(back))
+        monkeypatch.setattr(time, "time_ns", lambda: int((now - next(back)) * 1e9))
+        code, out, _ = command("solve", "--resume", "last", "--json", "-", "--quiet")
+    result = json.loads(out)
+    assert code == 0 and result["usage"]["seconds"] >= 0
+    assert Counter(fake.answered) == undisturbed(command), "nothing was asked again"
+
+
+def test_a_result_that_somebody_sent_does_not_act_on_the_terminal(command: Command) -> None:
+    Path("r").mkdir()
+    sequences = "\x1b[2J\x1b]0;title\x07\u202e\x9b31m"
+    usage = dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 1)
+    row = {
+        **{**ROW, "key": "k", "id": sequences, "seed": 0, "score": 1.0, "data": sequences},
+        **{"task": sequences, "method": sequences, "model": sequences, "problem": sequences},
+        **{"given": {"x": sequences, sequences: 1}, "usage": {**usage, "seconds": 0.0}},
+    }
+    Path("r/results.jsonl").write_text(json.dumps(row) + "\n")
+    for more in ([], ["--by", "level"], ["--paper"]):
+        code, out, err = command("report", "r", *more)
+        assert code == 0 and not {"\x1b", "\x07", "\u202e", "\x9b"} & set(out + err)
+
+
+def test_the_damaged_cache_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.sqlite").write_bytes(b"damaged" * 1_000)
+    with pytest.raises(InputError, match=r"not a database.*another file"):
+        SqliteCache(tmp_path / "a.sqlite")

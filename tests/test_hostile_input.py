@@ -1,0 +1,184 @@
+"""Hostile input to whatever reads input: it is read, or refused in one line, in bounded time.
+
+`tests/support/parsers.py` lists what reads; a new reader must be listed there. Texts are made of
+valid ones, of which parts are replaced, cut, repeated or inserted, and of noise.
+"""
+
+import json
+import math
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.hostile import PUMPS
+from support.parsers import NOT_FOREIGN, Parser, decoding, parsers
+
+from thoughtgraph import registry
+from thoughtgraph.context import effective
+from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.policy import LONGEST, Policy
+
+PARSERS = parsers()
+SECONDS = 10.0
+"""Of the processor, for one text of at most some ten thousand letters: a bound on hanging."""
+SLOW_FILES, SLOW_READERS = 200, 75
+"""Texts for each reader of files and settings, and for each of models' answers: 20,000 in all."""
+EDGES = (None, True, -1, 0, 10**40, 1e308, math.nan, -math.inf, "", "\x00", "x", "9" * 5_000)
+LEAVES = st.sampled_from(EDGES) | st.integers() | st.floats() | st.text(max_size=20)
+JSON = st.recursive(
+    LEAVES,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=9), inner),
+    max_leaves=8,
+)
+CONTROLS = ("\x1b[2J", "\x1b]0;x\x07", "\u202e", "\x9b31m", "\ud800", "\ufeff", "\r\n", "\x85")
+
+
+@st.composite
+def changed(draw: st.DrawFn, value: Any) -> Any:
+    """A value, one of whose parts is another one, is missing or is there twice."""
+    if not isinstance(value, dict | list) or not value or draw(st.integers(0, 3)) == 0:
+        return draw(JSON)
+    part = draw(st.sampled_from(sorted(value) if isinstance(value, dict) else range(len(value))))
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
+    if draw(st.integers(0, 4)) == 0:
+        del copy[part]
+    else:
+        copy[part] = draw(changed(value[part]))
+    return copy
+
+
+@st.composite
+def hostile(draw: st.DrawFn, seeds: Any) -> bytes:
+    """A text that is nearly one of the seeds, or nothing like it."""
+    seed = draw(st.sampled_from(seeds))
+    content = seed if isinstance(seed, bytes) else seed.encode()
+    kind = draw(st.sampled_from(["value", "value", "cut", "insert", "repeat", "noise", "deep"]))
+    if kind == "value" and isinstance(seed, str) and seed[:1] in "{[":
+        return json.dumps(draw(changed(json.loads(seed)))).encode("utf-8", "replace")
+    if kind == "noise":
+        return draw(st.binary(max_size=200) | st.text(max_size=200).map(_bytes))
+    if kind == "deep":
+        begin, end = draw(st.sampled_from(["[]", "()", '{"a":}', "{}"])).partition(":")[::2]
+        return (begin[:1] * draw(st.sampled_from([50, 2_000, 100_000])) + end).encode()
+    at = draw(st.integers(0, len(content)))
+    piece = draw(st.sampled_from([*PUMPS, *CONTROLS]) | st.text(max_size=5))
+    times = draw(st.sampled_from([1, 1, 2, 50, 2_000]))
+    if kind == "insert":
+        return content[:at] + _bytes(piece) * times + content[at:]
+    if kind == "repeat":
+        return content * draw(st.integers(2, 5)) + _bytes(piece)
+    return content[:at] + content[at + draw(st.integers(0, 9)) :]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def test_everything_that_decodes_is_listed() -> None:
+    listed = {site for parser in PARSERS for site in parser.sites}
+    found = set(decoding())
+    foreign = {
+        site for site in found if not any(site.startswith(f"{name}.") for name in NOT_FOREIGN)
+    }
+    assert foreign == listed
+
+
+def withstand(parser: Parser, content: bytes) -> None:
+    """Reads a text; what it raises must be one line of ours, and come in time."""
+    began = time.process_time()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            parser.read(content, Path(folder))
+        except ThoughtgraphError as error:
+            assert "\n" not in str(error), str(error)[:3_000]
+    assert time.process_time() - began < SECONDS, content[:1_000]
+
+
+def tried(parser: Parser, texts: int, *, derandomize: bool) -> None:
+    @settings(
+        max_examples=texts,
+        derandomize=derandomize,
+        database=None,
+        deadline=None,
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
+    )
+    @given(hostile(list(parser.seeds)))
+    def withstands(content: bytes) -> None:
+        withstand(parser, content)
+
+    withstands()
+
+
+def is_reader(parser: Parser) -> bool:
+    return parser.name.partition(".")[0] in registry.TASKS or len(parser.sites) > 8
+
+
+@pytest.mark.parametrize("parser", PARSERS, ids=[each.name for each in PARSERS])
+def test_hostile_text_is_read_or_refused(parser: Parser) -> None:
+    tried(parser, 2 if is_reader(parser) else 6, derandomize=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parser", PARSERS, ids=[each.name for each in PARSERS])
+def test_much_hostile_text_is_read_or_refused(parser: Parser) -> None:
+    tried(parser, SLOW_READERS if is_reader(parser) else SLOW_FILES, derandomize=False)
+
+
+def test_there_are_twenty_thousand_hostile_texts() -> None:
+    assert sum(SLOW_READERS if is_reader(each) else SLOW_FILES for each in PARSERS) >= 20_000
+
+
+POLICY = Policy(
+    models={"small": "local", "big": "http://127.0.0.1:1/v1#m"},
+    corpora={"pages": "/srv/pages.jsonl"},
+    ceilings={"limit_requests": 9},
+)
+REACHING = st.sampled_from(
+    ["local", "http://10.0.0.1/v1#m", "/etc/passwd", "@/etc/passwd", "openai:x", "wikipedia"]
+)
+
+
+def assert_allowed(found: dict[str, Any]) -> None:
+    """Checks that nothing is chosen that the operator did not name."""
+    assert found["model"] in POLICY.models
+    assert found["evaluator_model"] in ("", *POLICY.models)
+    assert found.get("corpus", "") in ("", *POLICY.corpora)
+    assert 0 <= found["limit_requests"] <= 9
+    for name, value in found.items():
+        if name.endswith("examples"):
+            assert value in ("", "own", "none")
+        assert not isinstance(value, str) or len(value) <= LONGEST
+    assert not found["share_evaluations"] and not found.get("contact")
+
+
+def chosen(method: str, texts: int, *, derandomize: bool) -> None:
+    base = POLICY.restrict(registry.settings(method))
+    names = st.sampled_from([*base.model_fields, "unknown"]) | st.text(max_size=9)
+    values = REACHING | JSON | st.sampled_from(["small", "pages", "own", 3])
+
+    @settings(max_examples=texts, derandomize=derandomize, database=None, deadline=None)
+    @given(st.dictionaries(names, values, max_size=4))
+    def stays_inside(context: dict[str, Any]) -> None:
+        try:
+            found = effective(base, {}, context)
+        except ThoughtgraphError as error:
+            assert "\n" not in str(error) and len(str(error)) < 3_000
+        else:
+            assert_allowed(found)
+
+    stays_inside()
+
+
+@pytest.mark.parametrize("method", registry.METHODS)
+def test_no_context_of_a_client_leaves_what_the_operator_named(method: str) -> None:
+    chosen(method, 10, derandomize=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", registry.METHODS)
+def test_no_context_of_many_leaves_what_the_operator_named(method: str) -> None:
+    chosen(method, 300, derandomize=False)

@@ -1,0 +1,222 @@
+"""Every method, killed after any write of any saver and resumed: the same end, and paid for once.
+
+A kill is an exception in the process: from that instant nothing is written and nothing is asked.
+`tests/test_crash.py` kills real processes.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from langchain_core.runnables.config import var_child_runnable_config
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.types import Durability
+from support.scripted import Call, ScriptedChat
+from support.serving import database_of, no_database
+from test_crash import untimed
+from test_limits import CASES
+
+import thoughtgraph as tg
+from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
+
+Saver = BaseCheckpointSaver[Any]
+Opener = Callable[[Path], AbstractAsyncContextManager[Saver]]
+LIMIT = 10
+"""Thoughts of a search, so that the largest trees still end soon."""
+DURABILITY: tuple[Durability, Durability] = ("async", "sync")
+"""By turns: checkpoints are written while the search goes on, as is usual, or before it does."""
+TASK_ID = "__pregel_task_id"
+"""LangGraph's key for the task that a node is run for, by which its writes are kept."""
+
+
+class Killed(BaseException):
+    """What nothing outlives."""
+
+
+class Life:
+    """One process: what it asked, what it wrote, and when it dies.
+
+    Args:
+        writes: After how many writes it dies; None: never.
+    """
+
+    def __init__(self, writes: int | None = None) -> None:
+        self.left = writes
+        self.died = asyncio.get_running_loop().create_future()
+        self.asked: list[tuple[str, Any]] = []
+        """Each request, with the task of the graph that made it."""
+        self.kept: dict[str, str] = {}
+        """The tasks whose writes are kept, each with the checkpoint to which they belong."""
+        self.checkpoints: set[str] = set()
+        self.writes = 0
+        if writes == 0:
+            self.died.set_result(time.monotonic())
+
+    def check(self) -> None:
+        if self.died.done():
+            raise Killed
+
+    def wrote(self) -> None:
+        self.writes += 1
+        if self.writes == self.left:
+            self.died.set_result(time.monotonic())
+        self.check()
+
+    def lost(self) -> Counter[Any]:
+        """Requests of tasks whose writes are not kept: unanswered, or answered just now.
+
+        A checkpoint may be written after the writes that belong to it; without it they are lost.
+        """
+        kept = {task for task, at in self.kept.items() if at in self.checkpoints}
+        return Counter(request for task, request in self.asked if task not in kept)
+
+    def live_on(self, saver: Saver) -> Saver:
+        """Lets a saver write for this process as long as it lives."""
+        put, put_writes = type(saver).aput, type(saver).aput_writes
+
+        async def aput(config: Any, checkpoint: Any, *more: Any) -> Any:
+            self.check()
+            written = await put(saver, config, checkpoint, *more)
+            self.check()
+            self.checkpoints.add(checkpoint["id"])
+            self.wrote()
+            return written
+
+        async def aput_writes(config: Any, writes: Any, task_id: str, task_path: str = "") -> None:
+            self.check()
+            await put_writes(saver, config, writes, task_id, task_path)
+            self.check()
+            self.kept[task_id] = config["configurable"]["checkpoint_id"]
+            self.wrote()
+
+        saver.aput = aput  # type: ignore[method-assign]
+        saver.aput_writes = aput_writes  # type: ignore[method-assign]
+        return saver
+
+
+async def live(
+    method: str, saver: Saver, thread: str, life: Life, durability: Durability = "async"
+) -> Any:
+    """Begins or goes on with a search; returns its output, None if the process dies."""
+    case = CASES[method]
+
+    def reply(call: Call) -> Any:
+        life.check()
+        task = var_child_runnable_config.get()["configurable"][TASK_ID]  # type: ignore[index]
+        life.asked.append((task, (call.role, call.prompt, call.draw, call.n)))
+        return case.reply(call)
+
+    model = ScriptedChat(reply=reply)
+    graph = tg.build(
+        method,
+        task=case.task,
+        model=model,
+        oracle=case.oracle,
+        checkpointer=life.live_on(saver),
+    )
+    config: Any = {"configurable": {"thread_id": thread}}
+    kept = await graph.aget_state(config)
+    given = None if kept.created_at else {"problem": case.problem}
+    # Until the first node has run, the settings are nowhere but with the caller.
+    told = {**case.context, "limit_thoughts": LIMIT}
+    context = None if kept.values.get("settings") else told
+    run = graph.ainvoke(given, config, context=context, durability=durability)
+    running = asyncio.ensure_future(run)
+    await asyncio.wait([running, life.died], return_when=asyncio.FIRST_COMPLETED)
+    if not life.died.done():
+        return running.result()
+    running.cancel()
+    await asyncio.wait([running])
+    if not running.cancelled():
+        running.exception()
+    return None
+
+
+def story(out: Any) -> Any:
+    """What of a result is the same whenever and however often the search was killed."""
+    tree = {key: untimed(thought) for key, thought in out["tree"].items()}
+    spent = {name: each for name, each in out["usage"].items() if name not in ("seconds", "mark")}
+    rest = {name: out.get(name) for name in out if name not in ("tree", "usage", "run", "date")}
+    return tree, spent, rest
+
+
+@asynccontextmanager
+async def memory(folder: Path) -> AsyncIterator[Saver]:
+    yield InMemorySaver(serde=CompressingSerializer())
+
+
+@asynccontextmanager
+async def sqlite(folder: Path) -> AsyncIterator[Saver]:
+    async with sqlite_saver(folder / "runs.sqlite") as saver:
+        yield saver
+
+
+@asynccontextmanager
+async def postgres(folder: Path) -> AsyncIterator[Saver]:
+    if reason := no_database():
+        pytest.skip(reason)
+    serde = CompressingSerializer()
+    with database_of(f"killed_{os.getpid()}") as address:
+        async with AsyncPostgresSaver.from_conn_string(address, serde=serde) as saver:
+            await saver.setup()
+            yield saver
+
+
+class Found(NamedTuple):
+    """What killing a search showed."""
+
+    kills: int
+    requests: int
+    repeated: int
+    """Requests that were asked again because their answers were not kept yet."""
+
+
+async def kill(method: str, saver: Saver, points: Callable[[int], list[int]]) -> Found:
+    """Kills a search after each of some writes, goes on with it, and compares."""
+    whole = Life()
+    expected = story(await live(method, saver, "whole", whole))
+    wanted = Counter(request for _, request in whole.asked)
+    repeated, ks = 0, points(whole.writes)
+    for k in ks:
+        what = f"{method}, killed after write {k} of {whole.writes}"
+        first, second = Life(k), Life()
+        assert await live(method, saver, str(k), first, DURABILITY[k % 2]) is None, what
+        assert story(await live(method, saver, str(k), second)) == expected, what
+        asked = Counter(request for _, request in first.asked + second.asked)
+        assert not wanted - asked, what
+        again = asked - wanted
+        assert not again - first.lost(), f"{what}: asked again what had been paid for"
+        repeated += again.total()
+    return Found(len(ks), wanted.total(), repeated)
+
+
+def three(writes: int) -> list[int]:
+    """Near the beginning, in the middle and near the end."""
+    return [min(3, writes), writes // 2, writes - 1]
+
+
+@pytest.mark.parametrize("method", CASES)
+async def test_a_method_killed_and_resumed_ends_as_if_nothing_had_happened(
+    method: str, tmp_path: Path
+) -> None:
+    async with memory(tmp_path) as saver:
+        await kill(method, saver, three)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", CASES)
+@pytest.mark.parametrize("opener", [memory, sqlite, postgres])
+async def test_killed_after_every_write(method: str, opener: Opener, tmp_path: Path) -> None:
+    async with opener(tmp_path) as saver:
+        found = await kill(method, saver, lambda writes: list(range(writes)))
+    # Shown with `pytest -s`.
+    sys.stderr.write(f"{method} on {type(saver).__name__}: {found}\n")
