@@ -36,7 +36,7 @@ from thoughtgraph.cli.app import app
 ROOT = Path(__file__).parents[1]
 NAMES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
 DOCUMENTS = [ROOT / name for name in NAMES if (ROOT / name).exists()]
-DOCUMENTS += sorted((ROOT / "docs").glob("*.md"))
+DOCUMENTS += sorted((ROOT / "docs").rglob("*.md"))
 SHELLS = ("sh", "bash", "console", "shell")
 NO_RUN = "no-run"
 SCRIPT = "README.md"

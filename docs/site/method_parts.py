@@ -1,0 +1,230 @@
+"""Parts of the pages of methods: boxes, settings with their sources, costs, published figures."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import worked_searches
+from pydantic.fields import FieldInfo
+
+from thoughtgraph import registry
+from thoughtgraph.admission import effective_settings
+from thoughtgraph.bench.papers import suites
+from thoughtgraph.bench.report_lines import entries
+from thoughtgraph.bench.report_tables import markdown
+from thoughtgraph.bench.result_files import ResultFolder, latest
+from thoughtgraph.bench.statistics import mean
+from thoughtgraph.cli.describe import FITS, bounds, default, fit
+from thoughtgraph.settings import CHOICES, Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "bench" / "results"
+UNMEASURED = "Nothing is measured yet."
+NEEDS: Mapping[str, str] = {
+    "Acts": "tools",
+    "Answers": "a question",
+    "Checks": "an exact check",
+    "Estimates": "a judge of steps",
+    "Inspects": "a judge of parts",
+    "Judges": "a judge of answers, or an oracle",
+    "Moves": "tools",
+    "Plans": "steps that can be run",
+    "Proposes": "proposals",
+    "Refines": "a request to improve",
+    "Reflects": "a request for lessons",
+    "Reviews": "a review of steps",
+    "Samples": "samples of steps",
+    "Steps": "reasoning steps",
+    "Values": "a judge of states",
+    "Verifies": "a judge of answers",
+    "Votes": "votes among states",
+}
+"""What a capability of a task is, in the words of the tables."""
+Row = Sequence[str]
+
+
+def table(titles: Row, rows: Iterable[Row]) -> str:
+    """Returns a table of Markdown."""
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ")
+
+
+def code(words: str) -> str:
+    """Returns words as code; nothing for none."""
+    return f"`{words}`" if words else ""
+
+
+def graph_file(method: str) -> Path:
+    """Returns the file of a method's graph."""
+    return ROOT / "graphs" / f"{registry.METHODS[method].method.partition(':')[0]}.py"
+
+
+def box(method: str) -> str:
+    """Returns the paper's box: what the file of a method's graph begins with."""
+    told = ast.get_docstring(ast.parse(graph_file(method).read_text(encoding="utf-8")))
+    return f"```text\n{told}\n```"
+
+
+def facts(*methods: str) -> str:
+    """Returns where methods stand, what they cost and which tasks they take."""
+    file = graph_file(methods[0]).relative_to(ROOT)
+    rows = [
+        (code(name), registry.METHODS[name].requests, needs_of(name), "; ".join(_tasks(name)))
+        for name in methods
+    ]
+    titles = ("method", "requests a problem", "a task must have", "tasks")
+    return (
+        f"{registry.METHODS[methods[0]].paper}. Its graph: [{file}](../../{file}).\n\n"
+        f"{table(titles, rows)}"
+    )
+
+
+def _tasks(method: str) -> Iterator[str]:
+    for how in FITS:
+        if taken := [code(task) for task in registry.TASKS if fit(method, task) == how]:
+            yield f"{', '.join(taken)}{how and f' ({how})'}"
+
+
+def needs_of(method: str) -> str:
+    """Returns in words what a method needs of a task, with the settings of the first it takes."""
+    taken = next(task for task in registry.TASKS if fit(method, task) is not None)
+    settings = effective_settings(method, registry.task(taken))
+    needed = registry.settings(method).model_construct(**settings).needs()
+    return ", ".join(dict.fromkeys(NEEDS[each.__name__] for each in needed))
+
+
+def settings(*methods: str) -> str:
+    """Returns the settings that methods have of their own, and those they begin with."""
+    known: dict[tuple[str, ...], list[str]] = {}
+    for method in methods:
+        for name, info in registry.settings(method).model_fields.items():
+            if name not in CHOICES and not _is_shared(name, info):
+                row = (name, default(info, None), bounds(info), info.description or "")
+                known.setdefault(row, []).append(method)
+    order = list(dict.fromkeys(row[0] for row in known))
+    rows = [
+        (_named(row[0], of, methods), code(row[1]), code(row[2]), row[3])
+        for row, of in sorted(known.items(), key=lambda item: order.index(item[0][0]))
+    ]
+    return table(("setting", "default", "values", "meaning and source"), rows)
+
+
+def _named(field: str, of: Sequence[str], methods: Sequence[str]) -> str:
+    return code(field) + ("" if len(of) == len(methods) else f" ({', '.join(map(code, of))})")
+
+
+def _is_shared(name: str, info: FieldInfo) -> bool:
+    shared = Settings.model_fields.get(name)
+    return shared is not None and _told(shared) == _told(info)
+
+
+def _told(info: FieldInfo) -> tuple[str, str]:
+    return default(info, None), info.description or ""
+
+
+def shared_settings() -> str:
+    """Returns the settings that every method has."""
+    rows = [
+        (code(name), code(default(info, None)), code(bounds(info)), info.description or "")
+        for name, info in Settings.model_fields.items()
+    ]
+    return table(("setting", "default", "values", "meaning and source"), rows)
+
+
+def published(*methods: str) -> str:
+    """Returns what papers published of methods, a row each line of a table, model and figure."""
+    rows = [row for name in suites.names() for row in _published(suites.suite(name), methods)]
+    if not rows:
+        return "Nothing was published of it."
+    return table(("table", "line", "settings", "model", "figure", "published"), rows)
+
+
+def _published(suite: suites.Suite, methods: Sequence[str]) -> Iterator[Row]:
+    for line in suite.rows:
+        if line.method not in methods:
+            continue
+        found: dict[tuple[str, str], list[str]] = {}
+        for each in line.published:
+            note = f" ({each.note})" if each.note else ""
+            part = "" if len(suite.parts) == 1 else f"{each.part} "
+            found.setdefault((each.model, each.figure), []).append(f"{part}{each.value:g}{note}")
+        given = ", ".join(f"{name}={value}" for name, value in line.settings.items())
+        for (model, figure), values in found.items():
+            name = f"{line.name} ({code(line.method)})" if len(methods) > 1 else line.name
+            yield (code(suite.id), name, given, model, figure, ", ".join(values))
+
+
+def where_ours_are(*methods: str) -> str:
+    """Says on GitHub where our own figures are, if there are any."""
+    if not _kept(methods):
+        return UNMEASURED
+    return "`uv run thoughtgraph report bench/results/wording` prints what we measured."
+
+
+def report(folder: str) -> str:
+    """Returns the tables of results that are kept, as `thoughtgraph report` prints them."""
+    rows = latest(ResultFolder(RESULTS / folder).rows()).values()
+    # Below the page's own headings.
+    return re.sub("^(#+ )", r"#\1", markdown(entries(rows)), flags=re.M).strip()
+
+
+def ours(*methods: str) -> str:
+    """Returns what we measured of methods, from the lines of results that are kept."""
+    found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for row in _kept(methods):
+        found.setdefault((row["data"], row["method"], row["model"]), []).append(row)
+    if not found:
+        return UNMEASURED
+    rows = [(*map(code, key), *_measured(lines)) for key, lines in sorted(found.items())]
+    titles = ("problems of", "method", "model", "problems", "score", "requests", "tokens")
+    return f"{table(titles, rows)}\n\nFewer than 50 problems decide nothing."
+
+
+def _kept(methods: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Returns the lines of results of methods that have a score."""
+    files = sorted(RESULTS.glob("*/results.jsonl"))
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = map(json.loads, lines)
+    return [row for row in rows if row["method"] in methods and "score" in row]
+
+
+def _measured(rows: Sequence[Mapping[str, Any]]) -> Row:
+    spent = [row["usage"] for row in rows]
+    tokens = [each["prompt_tokens"] + each["completion_tokens"] for each in spent]
+    return (
+        str(len(rows)),
+        f"{mean([row['score'] for row in rows]):.0%}",
+        f"{mean([each['requests'] for each in spent]):.1f}",
+        f"{mean(tokens):.0f}",
+    )
+
+
+def costs() -> str:
+    """Returns what every method costs: the formula, and what the worked search of its page took."""
+    worked = {m: file for file in worked_searches.names() for m in worked_searches.methods_of(file)}
+    rows = [
+        (code(name), entry.requests, *_spent(worked[name], name), needs_of(name))
+        for name, entry in registry.METHODS.items()
+    ]
+    titles = (
+        "method",
+        "requests a problem",
+        "worked search: requests",
+        "samples",
+        "tokens",
+        "needs",
+    )
+    return table(titles, rows)
+
+
+def _spent(file: str, method: str) -> Row:
+    usage = worked_searches.search(file, method).result["usage"]
+    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+    return str(usage["requests"]), str(usage["samples"]), str(tokens)

@@ -1,0 +1,72 @@
+"""What pages say that the code knows: made from it, kept in the pages, compared by a test.
+
+    uv run python docs/site/page_parts.py
+
+A part stands between `<!-- made: KIND NAMES -->` and `<!-- end -->`. It is kept in the page so that
+GitHub shows it too; where the site can show more, such as a tree to click through, `on_site` makes
+that of the same marks when the site is built.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import graph_figure
+import method_parts
+import reference_parts
+import worked_searches
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PART = re.compile(r"(<!-- made: (\w+) ?([\w ]*?) ?-->\n)(.*?)(<!-- end -->)", re.S)
+Maker = Callable[..., str]
+"""Makes a part of the names after its kind."""
+
+MAKERS: Mapping[str, Maker] = {
+    "box": method_parts.box,
+    "costs": method_parts.costs,
+    "facts": method_parts.facts,
+    "fields": reference_parts.fields,
+    "graph": graph_figure.mermaid,
+    "names": reference_parts.names,
+    "ours": method_parts.where_ours_are,
+    "published": method_parts.published,
+    "report": method_parts.report,
+    "search": worked_searches.outline,
+    "settings": method_parts.settings,
+    "shared": method_parts.shared_settings,
+}
+ON_SITE: Mapping[str, Maker] = {
+    "graph": graph_figure.figure,
+    "names": reference_parts.docstrings,
+    "ours": method_parts.ours,
+    "search": worked_searches.framed,
+}
+"""Parts that are another thing on the site."""
+
+
+def pages() -> Iterator[Path]:
+    """Yields the pages that may have parts."""
+    return iter(sorted(DOCS.rglob("*.md")))
+
+
+def remade(text: str) -> str:
+    """Returns a page with its parts as the code has them now."""
+    return PART.sub(lambda part: _made(part, MAKERS), text)
+
+
+def on_site(text: str) -> str:
+    """Returns a page as the site shows it."""
+    return PART.sub(lambda part: _made(part, {**MAKERS, **ON_SITE}), text)
+
+
+def _made(part: re.Match[str], makers: Mapping[str, Maker]) -> str:
+    begin, kind, names, _, end = part.groups()
+    return f"{begin}\n{makers[kind](*names.split())}\n\n{end}"
+
+
+if __name__ == "__main__":
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (new := remade(text)) != text:
+            page.write_text(new, encoding="utf-8")

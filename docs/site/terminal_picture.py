@@ -1,0 +1,63 @@
+"""Draws docs/terminal.svg: what a terminal shows of a search, as the program shows it today.
+
+    uv run python docs/site/terminal_picture.py
+
+The search is the worked one of `tot_bfs`, whose model is scripted and answers at once, so that the
+picture is the same wherever it is drawn.
+"""
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import worked_searches
+from rich.console import Console
+
+from thoughtgraph import results
+from thoughtgraph.cli.run_config import RunConfig
+from thoughtgraph.cli.screen.live import LiveScreen
+from thoughtgraph.cli.screen.live_state import LiveState
+from thoughtgraph.cli.summary import Summary, show
+from thoughtgraph.state import SearchState
+
+FILE = Path(__file__).resolve().parents[1] / "terminal.svg"
+SEARCH = "tot_bfs"
+COMMAND = '$ thoughtgraph solve "4 9 10 13" --task game24 --set breadth=2 --set n_evaluate=1'
+COLUMNS, LINES = 100, 40
+FONTS = re.compile(r"@font-face \{.*?\}", re.S)
+"""What would load fonts from elsewhere."""
+
+
+def picture() -> str:
+    """Returns the picture as SVG."""
+    given = worked_searches.search(SEARCH).result
+    usage = {**given["usage"], "seconds": 0.0, "dollars": 0.0}
+    result: dict[str, Any] = {**given, "usage": usage, "prices": {}}
+    console = Console(
+        record=True,
+        file=io.StringIO(),
+        width=COLUMNS,
+        height=LINES,
+        color_system="truecolor",
+        highlight=False,
+        legacy_windows=False,
+    )
+    console.print(COMMAND, style="bold", markup=False)
+    # Not a terminal, so the tree is drawn once, when the screen is closed.
+    screen = LiveScreen(console, f"{SEARCH} on game24", clock=lambda: 0.0)
+    screen.open(LiveState(SearchState, result))
+    screen.close()
+    console.line()
+    config = RunConfig(SEARCH, "game24", result["problem"], "scripted")
+    show(console, Summary(config, results.stored(result), [], ""))
+    return FONTS.sub("", console.export_svg(title="thoughtgraph", unique_id="terminal"))
+
+
+def words(svg: str) -> list[str]:
+    """Returns what a picture says, line by line, whatever draws it."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+if __name__ == "__main__":
+    FILE.write_text(picture(), encoding="utf-8")

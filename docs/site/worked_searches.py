@@ -1,0 +1,169 @@
+"""Searches worked by hand: small problems, and what a scripted model says in each.
+
+A file of `searches/` holds one: method, task, problem, settings, and the script, a list of rules;
+`settings_of` are those of another method that the script serves.
+A request is answered by the first rule of its role whose `after` stands near the end of its prompt.
+The search that follows is a real one; pages show its tree.
+"""
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import thoughtgraph as tg
+from thoughtgraph.cli import text
+from thoughtgraph.cli.demo import demonstration
+from thoughtgraph.cli.screen.layout import rows
+from thoughtgraph.llm.scripted import Call, ScriptedChat, UnexpectedCall
+from thoughtgraph.tree import ROOT, Thought, Tree
+
+ROOT_FOLDER = Path(__file__).resolve().parents[2]
+FOLDER = Path(__file__).parent / "searches"
+TAIL = 300
+"""Characters at the end of a prompt in which `after` must stand: examples before them repeat it."""
+WIDTH = 120
+"""Columns of a tree in text."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search that ended."""
+
+    result: Mapping[str, Any]
+    """What the graph returned."""
+    calls: Sequence[Call]
+    given: Mapping[str, Any]
+    """What its file says."""
+
+
+@cache
+def search(name: str, method: str = "") -> Search:
+    """Runs the search of a file, once a process.
+
+    Args:
+        name: The file.
+        method: Another method that its script serves too; empty: the file's own.
+    """
+    given = _given(name)
+    model = ScriptedChat(reply=lambda call: _said(given["says"], call))
+    own = given.get("settings_of", {}).get(method, {})
+    settings = {**given.get("settings", {}), **own, "seed": 0}
+    asked = given.get("problem") or demonstration(given["demonstration"]).problem
+    # A corpus is named as it is seen from the checkout, so that no page shows a folder of ours.
+    with chdir(ROOT_FOLDER):
+        result = tg.solve(
+            asked,
+            task=given["task"],
+            method=method or given["method"],
+            model=model,
+            oracle=_oracle(given.get("oracle")),
+            **settings,
+        )
+    return Search(result, model.seen, given)
+
+
+def _oracle(right: str | bool | None) -> Any:
+    """Returns the oracle of a search: none, the task's own check, or one that knows the answer."""
+
+    async def knows(answer: str) -> bool:
+        return answer == right
+
+    return knows if isinstance(right, str) else bool(right)
+
+
+def _said(rules: Sequence[Mapping[str, Any]], call: Call) -> list[str]:
+    for rule in rules:
+        if rule["role"] == call.role and _fits(rule, call):
+            said = rule["text"]
+            return list(said[: call.n]) if isinstance(said, list) else [said] * call.n
+    raise UnexpectedCall(f"no rule for {call.role}, whose prompt ends {call.prompt[-TAIL:]!r}")
+
+
+def _fits(rule: Mapping[str, Any], call: Call) -> bool:
+    """Says whether a rule is about a call: its end, what it warns of, whose draw it is."""
+    if not call.prompt.rstrip().endswith(rule.get("ends", "")):
+        return False
+    if (
+        rule.get("after", "") not in call.prompt[-TAIL:]
+        or rule.get("warned", "") not in call.prompt
+    ):
+        return False
+    drawn = {"thought": "", "expansion": 0} if call.draw is None else call.draw._asdict()
+    return all(rule.get(name, drawn[name]) == drawn[name] for name in ("thought", "expansion"))
+
+
+def names() -> list[str]:
+    """Returns the names of all searches."""
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
+
+
+def methods_of(name: str) -> list[str]:
+    """Returns the methods that the script of a file serves, its own first."""
+    given = _given(name)
+    return [given["method"], *given.get("also", [])]
+
+
+def _given(name: str) -> dict[str, Any]:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def outline(name: str) -> str:
+    """Returns the tree of a search as text: a line a thought, then answer, end and requests."""
+    done = search(name)
+    lines = [_cut(line) for line in _branches(done.result["tree"])]
+    return "\n".join(["```text", *lines, "", *_ending(done), "```"])
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+
+
+def framed(name: str) -> str:
+    """Returns the same for the site: with the page of the tree below, to click through."""
+    asked = text.headline(search(name).result["problem"])
+    return f"""{outline(name)}
+
+```{{raw}} html
+<iframe class="tree" src="../../trees/{name}.html" title="The search tree of: {escape(asked)}"
+ loading="lazy"></iframe>
+<p><a href="../../trees/{name}.html">The tree as a page of its own</a></p>
+```"""
+
+
+def tree_page(name: str) -> str:
+    """Returns the page of a search's tree, as `thoughtgraph view` makes it."""
+    return str(tg.html(search(name).result))
+
+
+def _branches(tree: Tree) -> Iterator[str]:
+    for row in rows(tree, (), len(tree)):
+        if row.key is not None and row.key != ROOT:
+            yield f"{row.guides}{row.key} {_told(tree[row.key])}"
+
+
+def _told(thought: Thought) -> str:
+    facts = [
+        *([text.action(thought)] if thought.get("action") else []),
+        *([f"value {text.value(thought['value'])}"] if "value" in thought else []),
+        *([f"g {text.value(thought['cost'])}"] if "cost" in thought else []),
+        *([f"f {text.value(thought['priority'])}"] if "priority" in thought else []),
+        *([f"back to {thought['rollback']['to']}"] if "rollback" in thought else []),
+        *(["pruned"] if thought["status"] == "pruned" else []),
+        *([text.line(thought["note"])] if thought.get("note") else []),
+    ]
+    said = text.short(text.thought_text(thought), WIDTH // 2)
+    return f"{said}  [{'; '.join(facts)}]" if facts else said
+
+
+def _ending(done: Search) -> Iterator[str]:
+    roles = Counter(call.role for call in done.calls)
+    counted = ", ".join(f"{role} {times}" for role, times in roles.items())
+    yield f"answer: {done.result['answer']}"
+    yield f"ended: {done.result['outcome']}"
+    yield f"requests: {done.result['usage']['requests']} ({counted})"

@@ -1,0 +1,108 @@
+"""The pages of docs/: what they say of the code is what the code says, and every page is found."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import graph_figure
+import page_parts
+import pytest
+import reference_parts
+import terminal_picture
+import worked_searches
+
+import thoughtgraph
+from thoughtgraph import registry
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The searches' pages are indexed in an empty folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_what_a_page_says_of_the_code_is_true(page: Path) -> None:
+    """Where it fails: `uv run python docs/site/page_parts.py`."""
+    text = page.read_text(encoding="utf-8")
+    assert page_parts.remade(text) == text
+
+
+def of_kind(kind: str) -> list[str]:
+    """The names of all parts of a kind."""
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    parts = [part for text in texts for part in page_parts.PART.finditer(text)]
+    return [name for part in parts if part[2] == kind for name in part[3].split()]
+
+
+@pytest.mark.parametrize("kind", ["facts", "settings", "published", "ours"])
+def test_each_method_has_one_page(kind: str) -> None:
+    assert sorted(of_kind(kind)) == sorted(registry.METHODS)
+
+
+def test_each_file_of_a_graph_has_its_box_on_a_page() -> None:
+    boxes = [page_parts.method_parts.graph_file(name) for name in of_kind("box")]
+    assert sorted(boxes) == sorted(set(map(page_parts.method_parts.graph_file, registry.METHODS)))
+
+
+def test_each_worked_search_stands_on_a_page_and_serves_known_methods() -> None:
+    assert sorted(of_kind("search")) == worked_searches.names()
+    served = [
+        method for name in worked_searches.names() for method in worked_searches.methods_of(name)
+    ]
+    assert sorted(served) == sorted(registry.METHODS)
+
+
+@pytest.mark.parametrize("name", worked_searches.names())
+def test_a_worked_search_ends_with_an_answer_and_its_tree_has_a_page(name: str) -> None:
+    assert worked_searches.search(name).result["answer"]
+    page = worked_searches.tree_page(name)
+    assert page.lower().startswith("<!doctype html>")
+    assert str(ROOT) not in page, "no folder of whoever built it is shown"
+
+
+@pytest.mark.parametrize("name", sorted(registry.METHODS))
+def test_the_drawing_of_a_graph_has_its_nodes_and_arrows(name: str) -> None:
+    drawn, written = graph_figure.figure(name), graph_figure.mermaid(name)
+    arrows = [line for line in written.splitlines() if "->" in line]
+    nodes = {end for line in arrows for end in re.findall(r"\w+", line)}
+    assert drawn.count("marker-end") == len(arrows)
+    assert drawn.count("<rect") == drawn.count("<text") == len(nodes)
+    assert "http" not in drawn and "<script" not in drawn
+
+
+def test_the_reference_has_every_public_name() -> None:
+    listed = [
+        path
+        for page in ("calling", "models")
+        for _, paths in reference_parts.groups(page)
+        for path in paths
+    ]
+    named = {path.removeprefix("thoughtgraph.") for path in listed}
+    assert set(thoughtgraph.__all__) - named == {"Tree"}, "the name of a plain dictionary"
+    assert all(reference_parts.named(path) is not None for path in listed)
+
+
+def test_each_page_is_listed_on_the_first() -> None:
+    index = DOCS / "index.md"
+    links = re.findall(r"^\* \[[^\]]+\]\(([^)]+)\)", index.read_text(encoding="utf-8"), re.M)
+    listed = [(DOCS / link).resolve() for link in links]
+    assert sorted(listed) == sorted({*PAGES, *ROOT.glob("*.md")} - {index})
+
+
+def test_the_picture_of_the_terminal_is_what_the_program_shows() -> None:
+    """Where it fails: `uv run python docs/site/terminal_picture.py`."""
+    kept = (DOCS / "terminal.svg").read_text(encoding="utf-8")
+    drawn = terminal_picture.picture()
+    assert terminal_picture.words(kept) == terminal_picture.words(drawn)
+    assert "(13&#160;-&#160;9)&#160;*&#160;(10&#160;-&#160;4)" in "".join(
+        terminal_picture.words(drawn)
+    )
+    for svg in (kept, drawn):
+        assert "url(http" not in svg and 'url("http' not in svg, "it loads nothing from elsewhere"
