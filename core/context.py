@@ -91,12 +91,12 @@ def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:
 
 def _meant(usual: Mapping[str, Any], own: Any, repository: Any) -> str:
     """Returns what a setting is where none is given, such as `game24 4, else 2`."""
-    special = [f"{task} {_written(each)}" for task, each in usual.items() if each != own]
-    words = ", ".join([*special, f"{'else ' * bool(special)}{_written(own)}"])
-    return words if repository is None else f"{words}; with repo_compat {_written(repository)}"
+    special = [f"{task} {_default_text(each)}" for task, each in usual.items() if each != own]
+    words = ", ".join([*special, f"{'else ' * bool(special)}{_default_text(own)}"])
+    return words if repository is None else f"{words}; with repo_compat {_default_text(repository)}"
 
 
-def _written(value: Any) -> str:
+def _default_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 

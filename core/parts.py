@@ -132,7 +132,7 @@ class Parts:
             )
         return self.task_for(settings, Task).read(given)
 
-    def told(self, settings: Mapping[str, Any]) -> bool:
+    def has_feedback(self, settings: Mapping[str, Any]) -> bool:
         """Returns whether a run is told if an answer is right: by an oracle or the exact check."""
         exact = self.method.entry.asks_oracle and settings.get("exact_check")
         return bool(self.oracle or exact)

@@ -32,7 +32,7 @@ PRICES = "prices"
 LONGEST_COMPLETION = 4_000
 """Most tokens of a completion unless the operator says otherwise (ours)."""
 CAPPED = "max_completion_tokens"
-LIMITS = [name for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)]
+CEILINGS = [*(name for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)), CAPPED]
 LONGEST = 100_000
 """Characters of a problem, and of a setting that is any text (ours): both go into every prompt, and
 a page of a problem's own into every thought."""
@@ -87,8 +87,8 @@ class Policy:
             if not _NAME.fullmatch(name):
                 raise InputError(f"{name!r} is no name; use letters, digits, dots, _ and -")
         for name in self.ceilings:
-            if name not in (known := [*LIMITS, CAPPED]):
-                raise UnknownName("limit", name, known)
+            if name not in CEILINGS:
+                raise UnknownName("limit", name, CEILINGS)
         for name in self.prices:
             if name not in self.models:
                 raise UnknownName("model", name, self.models)
@@ -200,7 +200,7 @@ class Policy:
         if name.endswith("examples"):
             about = "Worked examples that prompts show: the task's own, or none."
             return _one_of(("", "own", "none"), field, field.default, about)
-        if name in LIMITS or name == CAPPED:
+        if name in CEILINGS:
             return self._capped(name, field)
         if name in TEXTS:
             return Annotated[str, MaxLen(LONGEST)], field
@@ -235,9 +235,9 @@ class Policy:
         if type(None) in get_args(annotation):
             annotation = cast("Any", Annotated)[annotation, BeforeValidator(ceiling)]
         # Where it was computed it stays so: a form then sends none unless it is touched.
-        shown: Any = {"default_factory": lambda: default} if field.default_factory else {}
-        shown = {**(shown or {"default": default}), "ge": least, "le": most}
-        return annotation, Field(**shown, description=text)
+        computed = field.default_factory is not None
+        shown: Any = {"default_factory": lambda: default} if computed else {"default": default}
+        return annotation, Field(**shown, ge=least, le=most, description=text)
 
     def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a task's published values, none above the operator's ceiling."""

@@ -32,15 +32,17 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        latest, told = state["frontier"][0], parts.told(state["settings"])
-        ask = _ask_oracle if told else _ask_model
+        latest, feedback = state["frontier"][0], parts.has_feedback(state["settings"])
+        ask = _ask_oracle if feedback else _ask_model
         thought, update = await ask(parts, state, latest)
         if thought is None:
             return {"stop_reason": "budget", **update}
         over = thought["value"] == WRONG and last(state)
         thought["status"] = "terminal"
         # Only an oracle verifies: a model that finds its own answer good may be wrong.
-        reason = "verified" if told and thought["value"] == RIGHT else "round_limit" if over else ""
+        reason = (
+            "verified" if feedback and thought["value"] == RIGHT else "round_limit" if over else ""
+        )
         return {**update, "tree": {latest: thought}, "stop_reason": reason}
 
     return node

@@ -49,9 +49,9 @@ def _turns(messages: Sequence[BaseMessage], room: int) -> str:
         strategy="last",
         include_system=True,
     )
-    words = get_buffer_string(kept)
     if not kept:
         return ""
+    words = get_buffer_string(kept)
     return words if len(kept) == len(messages) else f"{LEFT_OUT}\n{words}"
 
 

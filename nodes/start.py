@@ -67,7 +67,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
             "run": run,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "prices": prices,
-            "oracle": parts.told(settings),
+            "oracle": parts.has_feedback(settings),
             **fresh,
         }
 

@@ -41,6 +41,7 @@ class Llama:
 
     async def restore(self, slot: int, file: int) -> bool:
         self.told.append(("restore", slot))
+        await asyncio.sleep(self.pace)
         assert os.fstat(file).st_size == SIZE
         return True
 
@@ -97,6 +98,20 @@ async def test_a_request_that_is_given_up_leaves_the_reading_to_the_next() -> No
     first.cancel()
     await asyncio.gather(*others[1:])
     assert Counter(llama.did()) == {"read": 2, "save": 1, "restore": 1}
+
+
+async def test_a_request_given_up_as_it_is_restored_keeps_nobody_waiting() -> None:
+    llama, cache = Llama(pace=0.05), PromptCache(2)
+    await llama.ask(cache, SHARED)
+    await asyncio.gather(llama.ask(cache, "A."), llama.ask(cache, "B."))  # the slots hold others
+    longer = f"{SHARED}{SHARED}"
+    first = asyncio.create_task(llama.ask(cache, f"{longer}1"))
+    await asyncio.sleep(0.01)
+    assert llama.did()[-1] == "restore"
+    second = asyncio.create_task(llama.ask(cache, f"{longer}2"))
+    await asyncio.sleep(0.01)
+    first.cancel()
+    assert await asyncio.wait_for(second, 10) is not None
 
 
 async def test_a_server_that_cannot_save_is_asked_all_the_same() -> None:

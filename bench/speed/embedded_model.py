@@ -26,16 +26,15 @@ from thoughtgraph.bench.speed.measurement import (
 )
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local
+from thoughtgraph.llm.local import SLOTS
 from thoughtgraph.registry import task
 
-SPENT = ("temperature", "max_tokens", "seed", "n", "stop")
+SENT = ("temperature", "max_tokens", "seed", "n", "stop")
 """What a request says besides its messages."""
-SAMPLES = 8
-"""What the embedded model decodes together."""
 PEN = "A pen costs 2 dollars and a pencil a quarter of that. What do 7 pens and 12 pencils cost?"
 
 
-class Searched(NamedTuple):
+class MeasuredSearch(NamedTuple):
     """A search that is measured."""
 
     method: str
@@ -44,7 +43,7 @@ class Searched(NamedTuple):
     settings: dict[str, Any]
 
 
-class Asked(AsyncCallbackHandler):
+class RequestRecorder(AsyncCallbackHandler):
     """Notes the requests of a search, as the server gets them."""
 
     def __init__(self) -> None:
@@ -59,21 +58,21 @@ class Asked(AsyncCallbackHandler):
         **more: Any,
     ) -> None:
         """Notes one request."""
-        said = more.get("invocation_params", {})
-        given = {name: said[name] for name in SPENT if said.get(name) is not None}
+        parameters = more.get("invocation_params", {})
+        given = {name: parameters[name] for name in SENT if parameters.get(name) is not None}
         self.requests.append({"messages": convert_to_openai_messages(messages[0]), **given})
 
 
-def searches(requests: int) -> Sequence[Searched]:
+def searches(requests: int) -> Sequence[MeasuredSearch]:
     """Returns what is searched, with at most so many requests each."""
     most = {"limit_requests": requests, "max_completion_tokens": 120}
     [question] = generated(task("ptr"), ["sum"], 1, seed=3)
     plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0}
     return (
-        Searched("cot_sc", "gsm8k", PEN, {**most, "n_generate": SAMPLES, "wording": "chat"}),
-        Searched("tot_bfs", "game24", "4 9 10 13", {**most, "n_evaluate": 1}),
-        Searched("tomt_os", "ptr", question.problem, {**most, **plans}),
-        Searched("rollback", "gsm8k", PEN, most),
+        MeasuredSearch("cot_sc", "gsm8k", PEN, {**most, "n_generate": SLOTS, "wording": "chat"}),
+        MeasuredSearch("tot_bfs", "game24", "4 9 10 13", {**most, "n_evaluate": 1}),
+        MeasuredSearch("tomt_os", "ptr", question.problem, {**most, **plans}),
+        MeasuredSearch("rollback", "gsm8k", PEN, most),
     )
 
 
@@ -87,11 +86,11 @@ async def measured(under: Conditions) -> Readings:
     key = {"Authorization": f"Bearer {server.key}"}
     async with httpx.AsyncClient(headers=key, timeout=None, trust_env=False) as client:
         for each in searches(under.count):
-            asked, seconds = await searched(each)
-            in_order = await sent(client, server, asked, 1)
-            together = await sent(client, server, sorted(asked, key=_prompt), SAMPLES)
+            requests, seconds = await timed_search(each)
+            in_order = await timed_replay(client, server, requests, 1)
+            together = await timed_replay(client, server, sorted(requests, key=_prompt), SLOTS)
             readings |= {
-                f"{each.method}, requests": len(asked),
+                f"{each.method}, requests": len(requests),
                 f"{each.method}, seconds": seconds,
                 f"{each.method}, of them raw one by one": in_order,
                 f"{each.method}, of them raw together": together,
@@ -100,18 +99,18 @@ async def measured(under: Conditions) -> Readings:
     return readings
 
 
-async def searched(wanted: Searched) -> tuple[Sequence[dict[str, Any]], float]:
+async def timed_search(wanted: MeasuredSearch) -> tuple[Sequence[dict[str, Any]], float]:
     """Makes a search; returns what it asked, and its seconds."""
     graph: Any = tg.build(wanted.method, task=wanted.task, model="local")
-    noted = Asked()
+    recorder = RequestRecorder()
     began = time.perf_counter()
     await graph.ainvoke(
-        {"problem": wanted.problem}, {"callbacks": [noted]}, context=wanted.settings
+        {"problem": wanted.problem}, {"callbacks": [recorder]}, context=wanted.settings
     )
-    return noted.requests, time.perf_counter() - began
+    return recorder.requests, time.perf_counter() - began
 
 
-async def sent(
+async def timed_replay(
     client: httpx.AsyncClient,
     server: local.Endpoint,
     requests: Sequence[dict[str, Any]],
@@ -119,7 +118,7 @@ async def sent(
 ) -> float:
     """Sends requests to a server that has read nothing; returns the seconds they take."""
     root = server.base_url.removesuffix("/v1")
-    for slot in range(SAMPLES):
+    for slot in range(SLOTS):
         (await client.post(f"{root}/slots/{slot}?action=erase")).raise_for_status()
     left = iter(requests)
 

@@ -51,18 +51,18 @@ async def measured(under: Conditions) -> Readings:
         model = chat_client(specifier)
         sample = await asked(model, problems[: max(1, round(SAMPLE * len(problems)))])
         before = await bare_rate(model, sample)
-        took = await benchmark(specifier, len(problems), folder)
+        process = await benchmark(specifier, len(problems), folder)
         after = await bare_rate(model, sample)
         rows = list(ResultFolder(folder).rows())
         size = sum(file.stat().st_size for file in Path(folder).glob("*.jsonl"))
     assert len(rows) == len(problems)
-    rate = sum(row["usage"]["requests"] for row in rows) / took.seconds
-    settled = took.megabytes[int(STARTED * len(took.megabytes)) :]
+    rate = sum(row["usage"]["requests"] for row in rows) / process.seconds
+    settled = process.megabytes[int(STARTED * len(process.megabytes)) :]
     return {
         "bare client": (before + after) / 2,
         "bench": rate,
         "bench, of the bare client's": 2 * rate / (before + after),
-        "memory": max(took.megabytes),
+        "memory": max(process.megabytes),
         "memory, its growth": settled[-1] / settled[0],
         "results": size / len(rows) / 1000,
     }
@@ -84,10 +84,10 @@ async def bare_rate(model: ChatOpenAI, requests: Sequence[Request]) -> float:
 async def benchmark(specifier: str, count: int, folder: str) -> Process:
     """Runs the command, in a process of its own as users do, and watches its memory."""
     command = ["from thoughtgraph.cli.app import run; run()", "bench", "--task=game24"]
-    asked_for = ["--method=tot_bfs", f"--problems=1:{count}", f"--model={specifier}"]
+    options = ["--method=tot_bfs", f"--problems=1:{count}", f"--model={specifier}"]
     began = time.perf_counter()
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", *command, *asked_for, f"--out={folder}"),
+        *(sys.executable, "-c", *command, *options, f"--out={folder}"),
         stdout=asyncio.subprocess.DEVNULL,
         env={**os.environ, "OPENAI_API_KEY": "none"},
     )

@@ -8,7 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import ChatOpenAI
-from openai import APIError, AsyncOpenAI
+from openai import APIError
 from pydantic import Field
 
 from thoughtgraph.llm.prompt_cache import PromptCache
@@ -42,7 +42,7 @@ class EmbeddedChat(ChatOpenAI):
     ) -> AsyncIterator[dict[str, Any]]:
         """Gives what names the slot of a request."""
         text = BETWEEN.join(str(message.content) for message in messages)
-        server = _Server(self.root_async_client, self._get_request_payload(list(messages)))
+        server = _Server(self, messages)
         async with self.prompts.slot(text, arguments.get("n") or 1, server) as slot:
             yield {} if slot is None else {"id_slot": slot}
 
@@ -51,11 +51,12 @@ class EmbeddedChat(ChatOpenAI):
 class _Server:
     """What llama.cpp does for one request before it is made."""
 
-    client: AsyncOpenAI
-    payload: Mapping[str, Any]
+    chat: EmbeddedChat
+    messages: Sequence[BaseMessage]
 
     async def read(self, slot: int) -> None:
-        asked = {"model": self.payload["model"], "messages": self.payload["messages"]}
+        payload = self.chat._get_request_payload(list(self.messages))
+        asked = {"model": payload["model"], "messages": payload["messages"]}
         body = {**asked, "max_tokens": 1, "id_slot": slot}
         await self._post("/chat/completions", body)
 
@@ -66,12 +67,12 @@ class _Server:
         return await self._post(*self._action(slot, "restore", file))
 
     def _action(self, slot: int, action: str, file: int) -> tuple[str, dict[str, str]]:
-        root = str(self.client.base_url).removesuffix("/").removesuffix("/v1")
+        root = str(self.chat.root_async_client.base_url).removesuffix("/").removesuffix("/v1")
         return f"{root}/slots/{slot}?action={action}", {"filename": str(file)}
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> bool:
         try:
-            await self.client.post(path, cast_to=object, body=dict(body))
+            await self.chat.root_async_client.post(path, cast_to=object, body=dict(body))
         except APIError:
             return False  # nothing is lost but time: the request itself says what is wrong
         return True

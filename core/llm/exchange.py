@@ -194,7 +194,7 @@ def _number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
 
 
-class _ToldOnce(BaseCallbackHandler):
+class _SizeOnFirstSample(BaseCallbackHandler):
     """Tells the size of several samples once, on the first, before any tracer sees them.
 
     LangChain's OpenAI models write the size of all on every sample, so that LangSmith adds it up n
@@ -239,7 +239,7 @@ def callbacks(request: Request, n: int) -> BaseCallbackManager | list[Any] | Non
     if n == 1:
         return given
     if not isinstance(given, BaseCallbackManager):
-        return [_ToldOnce(request, n), *(given or ())]
+        return [_SizeOnFirstSample(request, n), *(given or ())]
     manager = given.copy()
-    manager.handlers.insert(0, _ToldOnce(request, n))
+    manager.handlers.insert(0, _SizeOnFirstSample(request, n))
     return manager

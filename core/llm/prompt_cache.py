@@ -165,16 +165,17 @@ class PromptCache:
 
     async def _prepare(self, text: str, turn: _Turn, server: Server) -> None:
         """Gives a slot what it will need; what is long is read once, for all who wait for it."""
-        if turn.saved is not None:
-            await server.restore(turn.slots[0].id, turn.saved.file)
-        if turn.reading is None:
-            return
         try:
-            await self._read(text, turn.slots[0].id, server)
+            if turn.saved is not None:
+                await server.restore(turn.slots[0].id, turn.saved.file)
+            if turn.reading is not None:
+                await self._read(text, turn.slots[0].id, server)
         finally:
-            with self._lock:
-                del self._reading[text]
-            turn.reading.set_result(None)
+            # Also where this request is given up: those who wait go on, and read it themselves.
+            if turn.reading is not None:
+                with self._lock:
+                    del self._reading[text]
+                turn.reading.set_result(None)
 
     async def _read(self, text: str, slot: int, server: Server) -> None:
         await server.read(slot)

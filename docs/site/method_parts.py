@@ -122,10 +122,10 @@ def _named(field: str, of: Sequence[str], methods: Sequence[str]) -> str:
 
 def _is_shared(name: str, info: FieldInfo) -> bool:
     shared = Settings.model_fields.get(name)
-    return shared is not None and _told(shared) == _told(info)
+    return shared is not None and _description_and_default(shared) == _description_and_default(info)
 
 
-def _told(info: FieldInfo) -> tuple[str, str]:
+def _description_and_default(info: FieldInfo) -> tuple[str, str]:
     return default(info, None), info.description or ""
 
 

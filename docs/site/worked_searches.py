@@ -51,7 +51,7 @@ def search(name: str, method: str = "") -> Search:
         method: Another method that its script serves too; empty: the file's own.
     """
     given = _given(name)
-    model = ScriptedChat(reply=lambda call: _said(given["says"], call))
+    model = ScriptedChat(reply=lambda call: _replies(given["says"], call))
     own = given.get("settings_of", {}).get(method, {})
     settings = {**given.get("settings", {}), **own, "seed": 0}
     asked = given.get("problem") or demonstration(given["demonstration"]).problem
@@ -77,7 +77,7 @@ def _oracle(right: str | bool | None) -> Any:
     return knows if isinstance(right, str) else bool(right)
 
 
-def _said(rules: Sequence[Mapping[str, Any]], call: Call) -> list[str]:
+def _replies(rules: Sequence[Mapping[str, Any]], call: Call) -> list[str]:
     for rule in rules:
         if rule["role"] == call.role and _fits(rule, call):
             said = rule["text"]
@@ -144,10 +144,10 @@ def tree_page(name: str) -> str:
 def _branches(tree: Tree) -> Iterator[str]:
     for row in rows(tree, (), len(tree)):
         if row.key is not None and row.key != ROOT:
-            yield f"{row.guides}{row.key} {_told(tree[row.key])}"
+            yield f"{row.guides}{row.key} {_status_and_value(tree[row.key])}"
 
 
-def _told(thought: Thought) -> str:
+def _status_and_value(thought: Thought) -> str:
     facts = [
         *([text.action(thought)] if thought.get("action") else []),
         *([f"value {text.value(thought['value'])}"] if "value" in thought else []),

@@ -1,7 +1,6 @@
 """The documentation site: built strictly, closed to the outside, whole, and accessible."""
 
 import importlib.util
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,14 +12,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
+from support.browser import chromium, needs_browser
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
 GROUP = ("sphinx", "furo", "myst_parser", "axe_playwright_python")
-PATIENCE = 60
-"""Seconds within which a page must answer: a bound on hanging, not on speed."""
 WIDTHS = (375, 1280)
 SCHEMES = ("light", "dark")
 GRAVE = ("serious", "critical")
@@ -101,24 +96,8 @@ def test_every_link_within_it_leads_somewhere(pages: dict[Path, Page]) -> None:
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    if not (CHROMIUM and DRIVER):
-        pytest.skip("needs chromium and chromedriver (Debian: apt-get install chromium-driver)")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--no-first-run",
-        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_page_load_timeout(PATIENCE)
-    driver.set_script_timeout(PATIENCE)
-    yield driver
-    driver.quit()
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
+        yield driver
 
 
 CHECK = """
@@ -148,6 +127,7 @@ def grave(driver: webdriver.Chrome) -> list[Any]:
     return found
 
 
+@needs_browser
 def test_no_page_hinders_people(driver: webdriver.Chrome, pages: dict[Path, Page]) -> None:
     hindrances = {}
     for file in pages:

@@ -1,7 +1,6 @@
 """The page in headless Chromium: opened from disk, clicked, replayed, driven by keys."""
 
 import logging
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,11 +8,11 @@ from typing import Any
 
 import pytest
 from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
+from support.browser import PATIENCE, chromium, needs_browser
 from support.scripted import ScriptedChat
 from support.stepping import mistaken
 from support.stored import bushy, failing, small, stored
@@ -24,20 +23,13 @@ from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.tree import grow
 
 LOG = logging.getLogger(__name__)
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
 ANSWER = "(10 - 4) * (13 - 9)"
 HOSTILE = "</script><img src=x onerror=\"window.hacked = 1\"><b>bold</b> \u2028 \U0001d7d9 'x'"
-PATIENCE = 60
-"""Seconds within which anything must happen: a bound on hanging, not on speed."""
 
 pytestmark = [
     pytest.mark.ci,
     pytest.mark.enable_socket,
-    pytest.mark.skipif(
-        not (CHROMIUM and DRIVER),
-        reason="needs chromium and chromedriver (Debian: apt-get install chromium-driver)",
-    ),
+    needs_browser,
 ]
 
 Show = Callable[..., "Page"]
@@ -95,24 +87,8 @@ class Page:
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM or ""
-    for flag in (
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--no-first-run",
-        "--window-size=1440,900",
-        f"--user-data-dir={tmp_path_factory.mktemp('chromium')}",
-    ):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    driver.set_page_load_timeout(PATIENCE)
-    driver.set_script_timeout(PATIENCE)
-    yield driver
-    driver.quit()
+    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
+        yield driver
 
 
 @pytest.fixture
