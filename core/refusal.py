@@ -5,6 +5,7 @@ run. So a refusal is written to the thread by a graph of one node that stands in
 It has the method's state, so that thread, streams and checkpoints are those of the method.
 """
 
+import logging
 import secrets
 from collections.abc import AsyncIterator, Hashable, Mapping
 from datetime import UTC, datetime
@@ -22,6 +23,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.run_log import LABEL, tell
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.policy import LONGEST
 from thoughtgraph.state import REPLY, SearchInput, SearchOutput, SearchState, nothing_found
@@ -118,6 +120,9 @@ def _graph(state: Any) -> CompiledStateGraph[Any, Any, Any, Any]:
 
 async def _refused(state: SearchState, runtime: Runtime[Refusal]) -> dict[str, Any]:
     run, line = secrets.token_hex(8), runtime.context["line"]
+    labels = {f"{LABEL}method": runtime.context["method"], f"{LABEL}run": run}
+    # Not why: the line quotes what the client sent.
+    tell(logging.INFO, labels, "is refused")
     ended = {
         "answer": None,
         "stop_reason": REFUSED,

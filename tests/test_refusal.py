@@ -141,3 +141,15 @@ async def test_in_a_graph_of_the_callers_own_it_raises() -> None:
         around.add_edge(START, "search")
         with pytest.raises(tg.ProblemError):
             await around.compile().ainvoke({"problem": "2"}, context=GAME)
+
+
+async def test_the_log_says_that_a_search_was_refused_and_quotes_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("DEBUG", logger="thoughtgraph")
+    with FakeServer(add_up) as server:
+        out = await served("tot_bfs", server).ainvoke(
+            {"problem": "2 4 secret"}, THREAD, context=GAME
+        )
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line == f"method=tot_bfs run={out['run']} thread_id='1': is refused"
