@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 
 from thoughtgraph import registry
-from thoughtgraph.cli import bench_options
+from thoughtgraph.cli import bench_options, data_commands
 from thoughtgraph.cli.guard import Guard
 from thoughtgraph.cli.options import (
     Debug,
@@ -45,6 +45,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(data_commands.app, name="data")
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from rich.console import Console
 
-from thoughtgraph.cli.screen.progress import FetchBar
+from thoughtgraph.cli.screen.fetch_bar import FetchBar
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.port import ChatPort
 
@@ -23,5 +23,5 @@ def open_port(specifier: str, console: Console) -> ChatPort:
     kind, _, name = specifier.partition(":")
     if kind == "local":
         import_module("thoughtgraph.cli.catalog").confirm_download(name or "local", console)
-    with FetchBar(console) as bar:
+    with FetchBar(console, "loading the model") as bar:
         return port_for(specifier, progress=bar)

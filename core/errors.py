@@ -82,6 +82,10 @@ class ToolsUnavailable(ThoughtgraphError, RuntimeError):
     """The tools of a run cannot work here, for example without a network."""
 
 
+class DataUnavailable(ThoughtgraphError, RuntimeError):
+    """A public data set could not be downloaded; nothing of it was kept."""
+
+
 class ReplayMiss(ModelError):
     """A replayed run asked for something that was never recorded."""
 

@@ -347,6 +347,8 @@ BAD_INPUT: list[tuple[list[str], list[str]]] = [
     (["view", "/no/file"], ["'/no/file'", "check the path"]),
     (["view", "/proc/self/mem"], ["'/proc/self/mem'", "cannot read"]),
     (["bench", "--task", "gsm8k"], ["--data", "lines of JSON"]),
+    (["data", "get", "gsm"], ["data set 'gsm'", "'gsm8k'"]),
+    (["data", "get"], ["NAME", "thoughtgraph data get --help"]),
     (["report", "nowhere"], ["no finished problem", "thoughtgraph bench"]),
 ]
 
@@ -633,7 +635,10 @@ def test_a_method_is_described_with_defaults_bounds_and_tasks(
         assert told.startswith(f"{name}: ")
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["methods"], ["tasks"], ["nope"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["--version"], ["methods"], ["tasks"], ["data"], ["data", "list"], ["nope"]],
+)
 def test_help_lists_and_mistakes_import_neither_langgraph_nor_langchain(
     arguments: list[str],
 ) -> None:

@@ -16,10 +16,10 @@ import thoughtgraph as tg
 from thoughtgraph.cli import catalog, ports, text
 from thoughtgraph.cli.screen.display import PlainScreen, screen_for
 from thoughtgraph.cli.screen.events import Event
+from thoughtgraph.cli.screen.fetch_bar import FetchBar
 from thoughtgraph.cli.screen.layout import rows
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import STREAM, LiveState
-from thoughtgraph.cli.screen.progress import FetchBar
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
@@ -287,13 +287,13 @@ class _Keyboard(io.StringIO):
 def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar() -> None:
     what = "Qwen, Apache-2.0 from installed packages"
     written = io.StringIO()
-    with FetchBar(Console(file=written, soft_wrap=True)) as plain:
+    with FetchBar(Console(file=written, soft_wrap=True), "loading the model") as plain:
         for done in range(1, 1001):
             plain(what, done * 1_000_000, 1_000_000_000)
     lines = written.getvalue().splitlines()
     assert len(lines) == 11
     assert lines[-1] == f"fetching  {what}: 1 GB of 1 GB"
     console = terminal()
-    with FetchBar(console) as bar:
+    with FetchBar(console, "loading the model") as bar:
         bar(what, 500_000_000, 1_000_000_000)
     assert "fetching Qwen" in console.file.getvalue()  # type: ignore[attr-defined]

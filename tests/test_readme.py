@@ -137,9 +137,11 @@ def invocation(words: list[str]) -> list[str] | None:
 def misnamed(words: list[str]) -> list[str]:
     """What a `thoughtgraph` command line names that does not exist."""
     group: Any = typer.main.get_command(app)
-    command = group.commands.get(words[0]) if words and not words[0].startswith("-") else group
+    command, rest = group, words
+    while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+        command, rest = command.commands.get(rest[0]), rest[1:]
     if command is None:
-        return [words[0]]
+        return words[: len(words) - len(rest)]
     known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
     known |= {option for p in command.params for option in getattr(p, "secondary_opts", [])}
     wrong = [w for w in words if w.startswith("-") and w.partition("=")[0] not in known]

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, cast
 
 import httpx
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from thoughtgraph.cli import text
 from thoughtgraph.llm.endpoints import EMBEDDED
@@ -25,9 +23,6 @@ WIDTH = 24
 CELLS_A_SECOND = 2
 SLIDE = 6
 """Cells of the block that slides along it (ours)."""
-
-TENTHS = 10
-"""Lines that a fetch takes where nothing can be drawn."""
 
 
 class Slot(NamedTuple):
@@ -116,57 +111,3 @@ def _sliding(waited: float, fancy: bool) -> str:
     at = min(gone, 2 * room - gone)
     full, empty = ("━", "─") if fancy else ("#", "-")
     return empty * at + full * SLIDE + empty * (room - at)
-
-
-class FetchBar:
-    """Shows weights that are fetched: a bar in a terminal that draws, a line each tenth elsewhere.
-
-    Args:
-        console: Where to.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._drawn = console.is_terminal and not console.is_dumb_terminal
-        self._progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=20),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-        )
-        self._loading = console.status("loading the model")
-        self._seen = -1
-
-    def __enter__(self) -> "FetchBar":
-        """Says that a model is loaded until there is news of its weights."""
-        if self._drawn:
-            self._loading.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Takes the bar away."""
-        self._loading.stop()
-        if self._progress.live.is_started:
-            self._progress.stop()
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Takes news of a fetch."""
-        if not self._drawn:
-            tenth = TENTHS * done // total
-            if tenth > self._seen:
-                self._seen = tenth
-                words = f"fetching  {text.line(what)}: {text.size(done)} of {text.size(total)}"
-                self._console.print(words, markup=False)
-            return
-        if self._seen < 0:
-            self._seen = 0
-            self._loading.stop()
-            self._console.print(f"fetching {text.line(what)}", markup=False)
-            self._progress.add_task("", total=total)
-            self._progress.start()
-        self._progress.update(self._progress.task_ids[0], completed=done)
-        if done == total:
-            self._progress.stop()
-            self._loading.start()

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from unittest.mock import patch
 
 from langchain_core.messages import HumanMessage
@@ -16,6 +16,7 @@ from support.scripted import ScriptedChat
 from thoughtgraph import registry
 from thoughtgraph.bench import scene_data
 from thoughtgraph.bench.data import load
+from thoughtgraph.bench.data_archives import unpack
 from thoughtgraph.bench.judging import JUDGED, judgements, with_judgements
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import run_config, view
@@ -68,12 +69,22 @@ DATA = {
     "hotpotqa": '[{"question": "Who?", "answer": "A", "context": [["A", ["B."]]]}]',
     "fever": '{"claim": "It is", "label": "SUPPORTS"}\n',
 }
+MEMBERS = {"data/a.csv": b"1,2", "data/b.csv": b"3" * 600}
 
 
 def _file(folder: Path, name: str, content: bytes) -> Path:
     file = folder / name
     file.write_bytes(content)
     return file
+
+
+def archive(kind: Literal["tar", "zip"]) -> Read:
+    def read(content: bytes, folder: Path) -> object:
+        (made := folder / "made").mkdir()
+        unpack(_file(folder, "x", content), kind, {"data/a.csv": "a", "data/b.csv": "b"}, made)
+        return sorted(made.iterdir())
+
+    return read
 
 
 def dataset(task: str) -> Read:

@@ -10,12 +10,15 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from support.data_homes import packed_as
 from support.foreign_files import (
     ANSWER,
     DATA,
+    MEMBERS,
     PLAN,
     RESULT,
     Read,
+    archive,
     cached,
     corpus,
     dataset,
@@ -53,6 +56,8 @@ DECODERS = {
     "base64": ("b85decode", "b64decode"),
     "ast": ("parse", "literal_eval"),
     "pickle": ("load", "loads"),
+    "tarfile": ("open",),
+    "zipfile": ("ZipFile",),
 }
 NOT_FOREIGN = {
     "bench.demonstration": "what the project's own demonstration was recorded with",
@@ -60,6 +65,7 @@ NOT_FOREIGN = {
     "bench.questions.packaged_questions": "problems that were made a line before",
     "bench.speed": "figures that the measurement wrote itself",
     "cli.demo": "a packaged file",
+    "bench.data_sets": "a packaged file",
     "bench.papers.suites": "packaged files",
     "prompts": "packaged files; a user's examples are `examples`",
     "checkpoints": "LangGraph's savers; tests/test_faulty_files.py damages them",
@@ -116,6 +122,8 @@ def parsers() -> list[Parser]:
         ),
         Parser("scenes", [SCENES], [QUESTIONS], scenes("q.json")),
         Parser("scenes packed", [SCENES], [gzip.compress(QUESTIONS.encode())], scenes("q.json.gz")),
+        Parser("tar", ["bench.data_archives._of_tar"], [packed_as("tar", MEMBERS)], archive("tar")),
+        Parser("zip", ["bench.data_archives._of_zip"], [packed_as("zip", MEMBERS)], archive("zip")),
         Parser("corpus", [f"{CORPUS}._records"], [PAGES, DATA["hotpotqa"]], corpus),
         Parser("result", RESULTS, [json.dumps(RESULT), json.dumps(row)], result),
         Parser("results", lines, [json.dumps(row)], results),

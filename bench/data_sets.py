@@ -1,0 +1,92 @@
+"""The public data sets that the loaders read: where each is at home, and what is known of it.
+
+The table is a file of TOML beside this one. Nothing else names an address: neither an option nor
+an answer of a home can add one.
+
+    [sets.NAME]        one data set
+    [[missing]]        a set that a suite asks for and that no home has as a file, and why
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from thoughtgraph.bench.data_archives import Kind
+from thoughtgraph.errors import UnknownName
+
+PLACE = "thoughtgraph.bench"
+FILE = "data_sets.toml"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class DataSet(_Strict):
+    """One data set as its authors publish it."""
+
+    name: str
+    task: str
+    """The task whose problems they are."""
+    title: str
+    entries: int
+    """How many problems there are."""
+    file: str
+    """What it is called in a folder of data sets; of an archive the folder of its members."""
+    licence: str
+    """An SPDX identifier."""
+    home: str
+    """The page of the data set."""
+    address: str
+    """Where the file is downloaded from."""
+    size: int | None = None
+    """Bytes of what lies at the address; None: not known beforehand."""
+    sha256: str | None = None
+    """Its checksum; None: not known beforehand."""
+    archive: Kind | None = None
+    members: Sequence[str] = ()
+    """What is taken out of an archive."""
+    read_by: str = ""
+    """The function that reads it where `bench --data` does not."""
+
+    @property
+    def member_files(self) -> Mapping[str, str]:
+        """The names that an archive's members have in their folder."""
+        return {member: member.rpartition("/")[2] for member in self.members}
+
+
+class Missing(_Strict):
+    """A data set that cannot be downloaded."""
+
+    name: str
+    why: str
+
+
+class Catalogue(_Strict):
+    """All of them, by name."""
+
+    sets: Mapping[str, DataSet]
+    missing: Sequence[Missing] = Field(default_factory=tuple)
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Returns the table."""
+    table = tomllib.loads(files(PLACE).joinpath(FILE).read_text(encoding="utf-8"))
+    sets = {name: {"name": name, **entry} for name, entry in table["sets"].items()}
+    return Catalogue.model_validate({**table, "sets": sets})
+
+
+def data_set(name: str) -> DataSet:
+    """Returns a data set.
+
+    Raises:
+        UnknownName: There is none of that name.
+    """
+    known = catalogue().sets
+    if name not in known:
+        raise UnknownName("data set", name, known)
+    return known[name]

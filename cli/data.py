@@ -1,0 +1,75 @@
+"""`thoughtgraph data`: the public data sets that `bench` reads, listed and downloaded."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from os.path import expanduser
+from pathlib import Path
+
+from rich.console import Console
+
+from thoughtgraph.bench.data_download import Fetched, fetch
+from thoughtgraph.bench.data_sets import DataSet, catalogue, data_set
+from thoughtgraph.cli import text
+from thoughtgraph.cli.catalog import print_table
+from thoughtgraph.cli.screen.fetch_bar import FetchBar
+
+TITLES = ("name", "task", "problems", "download", "licence", "home")
+UNKNOWN = "not known beforehand"
+
+
+def list_sets() -> None:
+    """Prints one line a data set, and which ones no home has."""
+    print_table(TITLES, map(_row, catalogue().sets.values()))
+    for why, missing in groupby(catalogue().missing, key=lambda each: each.why):
+        print(f"\nno file to download: {', '.join(each.name for each in missing)}; {why}")
+    print("\n`thoughtgraph data get NAME --out sets` downloads one for `bench --data sets`.")
+
+
+def _row(each: DataSet) -> tuple[str, ...]:
+    size = "not known" if each.size is None else text.size(each.size)
+    return each.name, each.task, f"{each.entries:,}", size, each.licence, each.home
+
+
+def get(names: Sequence[str], out: str) -> None:
+    """Downloads data sets one after the other.
+
+    Args:
+        names: Their names.
+        out: The folder.
+
+    Raises:
+        InputError: A name is not known, or something else has a data set's name there.
+        DataUnavailable: One could not be downloaded; those before it stay.
+    """
+    console = Console(highlight=False, soft_wrap=True)
+    for wanted in [data_set(name) for name in dict.fromkeys(names)]:
+        with FetchBar(console, f"looking for {wanted.name}") as bar:
+            what = f"{wanted.name} ({wanted.licence}) from {wanted.address}"
+            found = fetch(wanted, Path(expanduser(out)), partial(bar, what))
+        for line in _told(wanted, found):
+            console.print(line, markup=False)
+
+
+def _told(wanted: DataSet, found: Fetched) -> list[str]:
+    """Returns what is there now, in lines."""
+    lines = [
+        f"{text.line(found.path)} {'was' if found.was_there else 'is'} there: {wanted.title}",
+        f"  problems  {wanted.entries:,}",
+        f"  licence   {wanted.licence}, {wanted.home}",
+        f"  SHA-256   {_checksum(wanted, found)}",
+    ]
+    if wanted.read_by:
+        lines.append(f"  read by   {wanted.read_by}, not by bench")
+    return lines
+
+
+def _checksum(wanted: DataSet, found: Fetched) -> str:
+    """Returns what is known of the checksum."""
+    if found.sha256 is None:
+        return "not compared: the archive is unpacked; all of its files are there"
+    of = " of the archive" if wanted.archive else ""
+    if wanted.sha256 is None:
+        came = "this is what lies there" if found.was_there else "this is what came"
+        return f"{found.sha256}{of} ({UNKNOWN}; {came})"
+    return f"{found.sha256}{of}, as published"
