@@ -44,7 +44,7 @@ def get(names: Sequence[str], out: str) -> None:
     """
     console = Console(highlight=False, soft_wrap=True)
     for wanted in [data_set(name) for name in dict.fromkeys(names)]:
-        with FetchBar(console, f"looking for {wanted.name}") as bar:
+        with FetchBar(console, f"checking {wanted.name}") as bar:
             what = f"{wanted.name} ({wanted.licence}) from {wanted.address}"
             found = fetch(wanted, Path(expanduser(out)), partial(bar, what))
         for line in _told(wanted, found):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import data_parts
 import graph_figure
 import method_parts
 import reference_parts
@@ -25,6 +26,7 @@ Maker = Callable[..., str]
 MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
     "costs": method_parts.costs,
+    "data_sets": data_parts.data_sets,
     "facts": method_parts.facts,
     "fields": reference_parts.fields,
     "graph": graph_figure.mermaid,

@@ -1,0 +1,25 @@
+"""The part of a page that lists the public data sets."""
+
+from method_parts import code, table
+
+from thoughtgraph.bench.data_sets import catalogue
+from thoughtgraph.cli import text
+
+TITLES = ("name", "what it is", "problems", "download", "licence", "home")
+
+
+def data_sets() -> str:
+    """Returns a table of what can be downloaded, and a line for each set that cannot."""
+    rows = [
+        (
+            code(each.name),
+            each.title,
+            f"{each.entries:,}",
+            "not known beforehand" if each.size is None else text.size(each.size),
+            each.licence,
+            f"[{each.home.partition('://')[2]}]({each.home})",
+        )
+        for each in catalogue().sets.values()
+    ]
+    missing = [f"* {code(each.name)} has no file: {each.why}." for each in catalogue().missing]
+    return "\n".join([table(TITLES, rows), "", *missing])
