@@ -12,6 +12,7 @@ from thoughtgraph.bench.data_download import Fetched, fetch
 from thoughtgraph.bench.data_sets import DataSet, catalogue, data_set
 from thoughtgraph.cli import text
 from thoughtgraph.cli.catalog import print_table
+from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.screen.fetch_bar import FetchBar
 
 TITLES = ("name", "task", "problems", "download", "licence", "home")
@@ -31,12 +32,15 @@ def _row(each: DataSet) -> tuple[str, ...]:
     return each.name, each.task, f"{each.entries:,}", size, each.licence, each.home
 
 
-def get(names: Sequence[str], out: str) -> None:
+def get(names: Sequence[str], out: str) -> int:
     """Downloads data sets one after the other.
 
     Args:
         names: Their names.
         out: The folder.
+
+    Returns:
+        The exit code: 0, or 1 when it was stopped.
 
     Raises:
         InputError: A name is not known, or something else has a data set's name there.
@@ -44,11 +48,16 @@ def get(names: Sequence[str], out: str) -> None:
     """
     console = Console(highlight=False, soft_wrap=True)
     for wanted in [data_set(name) for name in dict.fromkeys(names)]:
-        with FetchBar(console, f"checking {wanted.name}") as bar:
-            what = f"{wanted.name} ({wanted.licence}) from {wanted.address}"
-            found = fetch(wanted, Path(expanduser(out)), partial(bar, what))
+        try:
+            with FetchBar(console, f"checking {wanted.name}") as bar:
+                what = f"{wanted.name} ({wanted.licence}) from {wanted.address}"
+                found = fetch(wanted, Path(expanduser(out)), partial(bar, what))
+        except KeyboardInterrupt:
+            complain(f"stopped; nothing of {wanted.name} was kept")
+            return NO_ANSWER
         for line in _told(wanted, found):
             console.print(line, markup=False)
+    return 0
 
 
 def _told(wanted: DataSet, found: Fetched) -> list[str]:

@@ -45,6 +45,6 @@ def get(
 ) -> None:
     """Download data sets from their own homes; what is there already stays as it is.
 
-    Exit code 0: all are there; 2: an error.
+    Exit code 0: all are there; 1: it was stopped; 2: an error.
     """
-    _work().get(names, out)
+    raise typer.Exit(_work().get(names, out))

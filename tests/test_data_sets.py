@@ -69,6 +69,18 @@ def test_a_checksum_that_nobody_published_is_not_said_to_be_right(
     assert out.startswith(f"fetching  gsm8k (MIT) from {home.address}")
 
 
+def test_ctrl_c_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "fetch", stopped)
+    code, out, err = called(monkeypatch, capfd, "get", "gsm8k", "svamp", "--out", str(tmp_path))
+    assert (code, out) == (1, "")
+    assert err == "error: stopped; nothing of gsm8k was kept\n"
+
+
 def test_all_names_are_known_before_anything_is_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
