@@ -55,12 +55,12 @@ def get(names: Sequence[str], out: str) -> int:
         except KeyboardInterrupt:
             complain(f"stopped; nothing of {wanted.name} was kept")
             return NO_ANSWER
-        for line in _told(wanted, found):
+        for line in _report(wanted, found):
             console.print(line, markup=False)
     return 0
 
 
-def _told(wanted: DataSet, found: Fetched) -> list[str]:
+def _report(wanted: DataSet, found: Fetched) -> list[str]:
     """Returns what is there now, in lines."""
     lines = [
         f"{text.line(found.path)} {'was' if found.was_there else 'is'} there: {wanted.title}",
