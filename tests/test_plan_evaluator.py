@@ -1,6 +1,8 @@
 """The evaluator: what each profile accepts and rejects, and what it tells about it."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from test_scene_tools import ROOM, SOLIDS
 from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
 from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.values import FAULTS
 
 PAPER = Rules(profile="paper")
 QUESTION = "how many legs does the table with six red drawers have?"
@@ -184,7 +187,7 @@ def test_policies() -> None:
         (0, 'obj1 = filter_object("bed",all_obj)', "E_GROUND", "says nothing of 'bed'"),
         (1, 'obj2 = filter_part(["four","leg"],obj1)', "E_GROUND", "says nothing of 'four'"),
         (1, 'obj2 = filter_part(["red","leg"],obj1)', "E_GROUND", "no description"),
-        (1, 'obj2 = filter_part(["drawer"],obj1)', "E_GROUND", "six red drawer"),
+        (1, 'obj2 = filter_part(["drawer"],obj1)', "E_GROUND", "and 'six red drawers' is not used"),
         (2, 'ans = count_part("drawer",obj2)', "E_GROUND", "does not ask the number of 'drawer'"),
         (2, "ans = query_category(obj2)", "E_GROUND", "does not ask the category"),
         (2, "ans = count_object(obj2)", "E_GROUND", "does not ask how many"),
@@ -288,7 +291,46 @@ def test_of_a_question_in_other_words_only_the_words_count(end: list[str], code:
 
 def test_a_question_in_other_words_must_be_used_up() -> None:
     short = judged([PLAN[0], "ans = count_object(obj1)"], question=FREE)
-    assert (short.code, short.reason) == ("E_END", "line 2: the question also says '6'")
+    assert (short.code, short.reason) == ("E_END", "line 2: the question also says 'six'")
+
+
+SOLID = "How many shiny things are left of the big grey ball?"
+
+
+@pytest.mark.parametrize(
+    ("question", "scene", "plan", "told"),
+    [
+        (
+            "what is the number of backs in the object with one cyan seat?",
+            ROOM,
+            ['ans = count_part("back",all_obj)'],
+            "the question says 'object with one cyan seat', and 'one cyan seat' is not used yet",
+        ),
+        (
+            SOLID,
+            SOLIDS,
+            ['obj1 = filter_part(["gray"],all_obj)', 'obj2 = query_relation("left",obj1)'],
+            "the question says 'big grey ball', and 'big ball' is not used yet",
+        ),
+        (
+            QUESTION,
+            ROOM,
+            [*PLAN[:2], 'obj3 = count_part("leg",obj2)', "ans = more_than(obj3,obj3)"],
+            "the question asks the number of 'legs'",
+        ),
+    ],
+)
+def test_a_refusal_quotes_the_questions_own_words(
+    question: str, scene: Scene, plan: list[str], told: str
+) -> None:
+    assert told in judged(plan, Rules("grounded", ambiguous="first"), question, scene).reason
+
+
+def test_every_code_of_a_refusal_is_explained() -> None:
+    folders = [Path(__file__).parents[1] / name for name in ("nodes", "tasks", "tools")]
+    code = "".join(file.read_text() for folder in folders for file in folder.rglob("*.py"))
+    raised = set(re.findall(r'"(E_[A-Z]+)"(?!:)', code))
+    assert raised == set(FAULTS)
 
 
 WORDS = (

@@ -28,6 +28,7 @@ MAKERS: Mapping[str, Maker] = {
     "costs": method_parts.costs,
     "data_sets": data_parts.data_sets,
     "facts": method_parts.facts,
+    "faults": reference_parts.faults,
     "fields": reference_parts.fields,
     "graph": graph_figure.mermaid,
     "names": reference_parts.names,

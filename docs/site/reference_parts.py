@@ -1,4 +1,4 @@
-"""The reference: fields of a thought, and the public names with their docstrings."""
+"""The reference: fields of a thought, codes of refusals, public names with their docstrings."""
 
 import ast
 import inspect
@@ -9,6 +9,7 @@ from typing import Any
 
 import thoughtgraph
 from thoughtgraph import acting, planning, reasoning, task, tree
+from thoughtgraph.tools.scenes.values import FAULTS
 
 PAGES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "calling": {
@@ -65,6 +66,12 @@ def _fields(kind: ast.ClassDef) -> str:
 def _plain(told: str) -> str:
     told = _LIMIT.sub(lambda named: f"{getattr(tree, named[1]):,}", told)
     return " ".join(told.split()).replace("|", "\\|")
+
+
+def faults() -> str:
+    """Returns what the codes mean with which plans are refused."""
+    rows = [f"| `{code}` | {meaning} |" for code, meaning in FAULTS.items()]
+    return "\n".join(["| code | what is wrong |", "|---|---|", *rows])
 
 
 def groups(page: str) -> Iterator[tuple[str, list[str]]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from thoughtgraph.tasks.scenes.question_reading import Description
 from thoughtgraph.tools.scenes.scene import PartGroup
+from thoughtgraph.tools.scenes.vocabulary import canonical
 
 Referents = frozenset[int]
 """The descriptions of the question that something may be; several when they read the same."""
@@ -121,26 +122,27 @@ def complete(plan: Constraints, description: Description) -> bool:
 
 
 def missing_words(plan: Constraints, description: Description) -> str | None:
-    """Returns the words of a description that the plan has not used; None when it used all."""
+    """Returns the question's words of a description that the plan has not used; None for none."""
     mention = description.mention
-    left = [mention.category] if mention.category and not plan.category else []
-    left += sorted(mention.words - plan.words)
+    unused = mention.words - plan.words
+    unused |= {mention.category} if mention.category and not plan.category else set()
+    left = [word for word in mention.text.split() if canonical(word) in unused]
     if mention.group and not any(_whole_group(each, description) for each in plan.groups):
         left.append(mention.text.partition(" with ")[2])
     return " ".join(left) or None
 
 
 def missing_relations(plan: Constraints, description: Description) -> list[str]:
-    """Returns the relations of a description that the plan has not used, in words."""
+    """Returns the relations of a description that the plan has not used: "it also says …"."""
     ends = [
         f"{name!r} of another description"
         for name, other in description.relations
         if not any(_linked(each, (name, other)) for each in plan.links)
     ]
     if description.shared and not plan.shared:
-        ends.append(f"the same {description.shared.attribute}")
+        ends.append(f"with which other one it shares its {description.shared.attribute}")
     if description.shared and not plan.without:
-        ends.append("the other one left out")
+        ends.append("that the other one is left out")
     if description.like and not plan.like:
         ends.append("the same positional relation")
     return ends

@@ -34,6 +34,7 @@ from thoughtgraph.tasks.scenes.constraints import (
 )
 from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, Ref
 from thoughtgraph.tasks.scenes.question_reading import Description, Query
+from thoughtgraph.tasks.scenes.question_tokens import quoted
 from thoughtgraph.tasks.scenes.step_meaning import PlanMeaning, constants, plan_meaning
 from thoughtgraph.tools.scenes.values import PlanError
 from thoughtgraph.tools.scenes.vocabulary import Style
@@ -89,9 +90,9 @@ class Grounding:
             if at not in used:
                 raise PlanError("E_END", f"{step.target} ({step.tool}) is never used")
         if sense.reading.exact:
-            _check_end(sense)
+            _check_end(sense, self.question)
         else:
-            _check_end_by_words(sense)
+            _check_end_by_words(sense, self.question)
 
 
 def _uses(sense: PlanMeaning, step: ExecutedStep) -> list[int]:
@@ -140,12 +141,14 @@ def _incomplete(sense: PlanMeaning, plan: Constraints) -> str:
     return f"of {description.mention.text!a} the question also says {relation}"
 
 
-def _check_end(sense: PlanMeaning) -> None:
+def _check_end(sense: PlanMeaning, question: str) -> None:
     join, queries = sense.reading.join, sense.reading.queries
     meaning = sense.meanings[-1]
     if join is None:
         if not isinstance(meaning, QueriedValue) or not _answers(meaning, queries[0]):
-            raise PlanError("E_END", f"the question asks {_in_words(*queries[0][:2])}")
+            kind, what, _ = queries[0]
+            asked = _in_words(kind, what and quoted(question, what))
+            raise PlanError("E_END", f"the question asks {asked}")
         return
     order = _JOINS.get((join, meaning.tool)) if isinstance(meaning, Combination) else None
     if order is None or not isinstance(meaning, Combination):
@@ -156,14 +159,14 @@ def _check_end(sense: PlanMeaning) -> None:
         raise PlanError("E_END", "these are not the two values asked, in their order")
 
 
-def _check_end_by_words(sense: PlanMeaning) -> None:
+def _check_end_by_words(sense: PlanMeaning, question: str) -> None:
     used: set[str] = set()
     for step in sense.steps:
         for constant in constants(step):
             used |= sense.words_of(step, constant)
     left = sorted(sense.reading.content - used - {"1"})
     if left:
-        raise PlanError("E_END", f"the question also says {left[0]!a}")
+        raise PlanError("E_END", f"the question also says {quoted(question, left[0])!a}")
     value = sense.steps[-1].value
     fits = {"number": type(value) is int, "truth": isinstance(value, bool)}
     if not fits.get(sense.reading.opening, True):

@@ -6,6 +6,7 @@ CLEVR's and PTR's templates; a word it does not know makes the sequence inexact,
 
 import re
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 from thoughtgraph.tools.scenes.scene import PartGroup
@@ -17,6 +18,7 @@ from thoughtgraph.tools.scenes.vocabulary import (
     SIZES,
     SYNONYMS,
     Style,
+    canonical,
     number_of,
 )
 
@@ -79,10 +81,22 @@ def tokenize(question: str, style: Style) -> Tokens:
     return _Lexer(question, style).scan()
 
 
+def quoted(question: str, meaning: str) -> str:
+    """Returns the question's own words for one of its `content`: "six" for 6, "legs" for leg."""
+    own = _TOKEN.findall(question.lower())
+    for at, size in product(range(len(own)), (1, 2, 3)):
+        words = " ".join(own[at : at + size])
+        if meaning in (canonical(words), str(number_of(words))):
+            return words
+    return meaning
+
+
 class _Lexer:
     def __init__(self, question: str, style: Style) -> None:
-        raw = [SINGULARS.get(word, word) for word in _TOKEN.findall(question.lower())]
-        self.words = [SYNONYMS.get(word, word) for word in raw]
+        self.own = _TOKEN.findall(question.lower())
+        """The question's own words, to be quoted; `words` are the same in canonical form."""
+        singular = [SINGULARS.get(word, word) for word in self.own]
+        self.words = [SYNONYMS.get(word, word) for word in singular]
         self.kinds = KINDS[style]
         self.style = style
         self.at = 0
@@ -129,21 +143,21 @@ class _Lexer:
             return False
         words = self.words[self.at : end]
         category = noun if self.kind(end) == "category" else None
-        self.at = end + 1
-        self.mention(" ".join([*words, noun]), category, words=frozenset(words))
+        begin, self.at = self.at, end + 1
+        self.mention(begin, category, words=frozenset(words))
         return True
 
     def ptr_mention(self) -> bool:
         noun = self.words[self.at]
         if self.style != "ptr" or (noun != ANY and self.kind(self.at) != "category"):
             return False
+        begin = self.at
         self.at += 1
         category = noun if noun != ANY else None
-        start = self.at + 1
         if not self.next_is(("with",)):
-            self.mention(noun, category)
+            self.mention(begin, category)
             return True
-        color, here = None, start
+        color, here = None, self.at + 1
         first = "" if here >= len(self.words) else self.words[here]
         article, number = first in ("a", "an"), number_of(first)
         if number is not None:
@@ -152,21 +166,22 @@ class _Lexer:
             color, here = self.words[here], here + 1
         part = self.part_here(here)
         if part is None:
-            self.mention(noun, category)
+            self.mention(begin, category)
             return True
         self.at = here + len(part.split())
-        text = " ".join([noun, "with", *self.words[start : self.at]])
-        self.mention(text, category, group=PartGroup(number, color, part), some=article)
+        self.mention(begin, category, group=PartGroup(number, color, part), some=article)
         return True
 
     def mention(
         self,
-        text: str,
+        begin: int,
         category: str | None,
         words: frozenset[str] = frozenset(),
         group: PartGroup | None = None,
         some: bool = False,
     ) -> None:
+        """Keeps a description that reaches from a word to where the lexer stands."""
+        text = " ".join(self.own[begin : self.at])
         self.content |= {*words, *([category] if category else [])}
         if group:
             counts = [str(group.number)] if group.number is not None and not some else []

@@ -4,6 +4,7 @@ Objects are an ordered tuple of indices, relations a frozenset of relation names
 are Python's own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from thoughtgraph.errors import InputError
@@ -28,14 +29,33 @@ LARGEST = 1000
 """Largest number of a plan (ours)."""
 
 
+FAULTS: Mapping[str, str] = {
+    "E_SYNTAX": "the line cannot be read as a step, or there is none",
+    "E_STMT": "the line is more or less than one tool call assigned to one name",
+    "E_FUNC": "there is no such tool, or it is none of the paper's (`tools=paper`)",
+    "E_ARITY": "the tool takes other arguments, or another number of them",
+    "E_NAME": "a name that no earlier step assigned, or that may not be assigned",
+    "E_TYPE": "an argument that the tool cannot take, such as a word where objects are needed",
+    "E_LIMIT": "the line, a list, a number or the whole plan is too large",
+    "E_VOCAB": "a word that no scene has, or of another kind than is needed here",
+    "E_SCHEMA": "what only scenes of the other data set have: a word, a tool, numbered parts; or a "
+    "relation that this scene lacks",
+    "E_EMPTY": "no object or relation of the scene is like that",
+    "E_AMBIG": "several objects or parts are like that, and one is needed",
+    "E_PART": "the object does not have the part, or not in a known color",
+    "E_GROUND": "the step says what the question does not, or leaves out part of what it says "
+    "(`evaluator=grounded`)",
+    "E_END": "the plan ends without answering what the question asks (`evaluator=grounded`)",
+    "E_NOANS": "what the plan ends with is no number, no word, and neither yes nor no",
+}
+"""Why a plan is refused, by the code that stands before the reason."""
+
+
 class PlanError(InputError):
     """A step of a plan that cannot be read or does not run on the scene.
 
     Args:
-        code: Its family. Static: E_SYNTAX, E_STMT, E_FUNC, E_ARITY, E_NAME, E_TYPE, E_LIMIT. On
-            the scene: E_VOCAB (no such word), E_SCHEMA (a word or tool of the other data set),
-            E_EMPTY (nothing fits), E_AMBIG (several fit where one is meant), E_PART (the object
-            lacks the part). At the end: E_NOANS (what ends the plan is no answer).
+        code: Its family, one of `FAULTS`.
         message: One line for a reader.
     """
 
