@@ -108,7 +108,9 @@ def bench(options: BenchOptions) -> int:
         folder.close()
     if options.file:
         _print_answers(console, folder, {trial.key: trial for trial in trials(mine)})
-    return _summary(console, options, shown)
+    if options.dry_run:
+        return _foretold(console, shown, trials(mine), options.concurrency)
+    return _summary(console, shown)
 
 
 async def _searched(
@@ -172,12 +174,15 @@ def _print_answers(console: Console, folder: ResultFolder, asked: Mapping[str, T
         console.print(f"{trial.record.id}: {problem}\n    {shown}", markup=False)
 
 
-def _summary(console: Console, options: BenchOptions, shown: Board) -> int:
+def _foretold(console: Console, shown: Board, wanted: Iterator[Trial], concurrency: int) -> int:
     console.print(shown.table())
-    if options.dry_run:
-        for line in shown.forecast():
-            console.print(line, markup=False)
-        return 0
+    for line in shown.forecast(wanted, concurrency):
+        console.print(line, markup=False)
+    return 0
+
+
+def _summary(console: Console, shown: Board) -> int:
+    console.print(shown.table())
     if shown.failed:
         console.print(
             f"{text.count(shown.failed, 'problem')} failed; run the same command again to try "

@@ -1,9 +1,10 @@
 """What a benchmark shows while it runs: a line for each thing compared, and how long yet."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from heapq import heapreplace
 from typing import Any
 
 from rich.console import Console, Group
@@ -118,11 +119,16 @@ class Board:
             table.add_row(Text(name), *_cells(tally, size))
         return table
 
-    def forecast(self) -> Iterator[str]:
-        """Yields what all problems will take, by the method's formula and by those searched."""
+    def forecast(self, wanted: Iterator[Trial], concurrency: int) -> Iterator[str]:
+        """Yields what all problems will take, by the method's formula and by those searched.
+
+        Args:
+            wanted: All of them, in the order in which they are searched.
+            concurrency: How many are searched at once.
+        """
         rows = zip(self.names, self.setups, self.sizes, self._tallies, strict=True)
         for name, setup, size, tally in rows:
-            yield f"{name}: requests a problem: {registry.method(setup.method).requests}"
+            yield f"{name}: requests per problem: {registry.method(setup.method).requests}"
             if not tally.finished:
                 yield f"{name}: nothing was finished, so nothing can be said"
                 continue
@@ -130,10 +136,21 @@ class Board:
             price = "" if tally.dollars is None else f", ${times * tally.dollars:,.2f}"
             yield (
                 f"{name}: {size} problems will take about {times * tally.requests:,.0f} "
-                f"requests, {text.rough(times * tally.tokens)} tokens{price} and "
-                f"{text.seconds(times * tally.seconds)} of waiting, by "
+                f"requests and {text.rough(times * tally.tokens)} tokens{price}, by "
                 f"{text.count(tally.finished, 'problem')} searched"
             )
+        if all(tally.finished for tally in self._tallies):
+            yield self._how_long(wanted, concurrency)
+
+    def _how_long(self, wanted: Iterator[Trial], concurrency: int) -> str:
+        rows = zip(self.setups, self._tallies, strict=True)
+        means = {id(setup): tally.seconds / tally.finished for setup, tally in rows}
+        each = [means[id(trial.setup)] for trial in wanted]
+        return (
+            f"all together: {text.seconds(sum(each))} one after the other, about "
+            f"{text.seconds(makespan(each, concurrency))} with --concurrency {concurrency}, "
+            "if the model is no slower then"
+        )
 
     def _drawn(self) -> Group:
         return Group(self.table(), Text(self._progress()))
@@ -148,6 +165,19 @@ class Board:
             left = text.seconds((total - done) / rate)
             told += [f"{60 * rate:.1f} a minute", f"about {left} left"]
         return ", ".join(told)
+
+
+def makespan(seconds: Iterable[float], workers: int) -> float:
+    """Returns how long searches take where so many run at once, each begun as one ends.
+
+    Args:
+        seconds: How long each takes, in the order in which they begin.
+        workers: How many run at once.
+    """
+    ends = [0.0] * workers
+    for each in seconds:
+        heapreplace(ends, ends[0] + each)
+    return max(ends)
 
 
 def board(console: Console, batches: Sequence[Batch]) -> Board:

@@ -75,7 +75,9 @@ Paragraphs = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Search two problems and say what all would take."),
+    typer.Option(
+        "--dry-run", help="Ask the model about two problems only, and say what all would take."
+    ),
 ]
 Paper = Annotated[
     bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")

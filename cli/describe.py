@@ -31,7 +31,7 @@ def method(name: str, task: str | None) -> None:
     if task is not None and fit(name, task) is None:
         admit(name, task_of(task), effective_settings(name, task_of(task)))
     published = {} if task is None else task_of(task).published(name)
-    print(f"{entry.id}: {entry.summary}\n{entry.paper}\nrequests a problem: {entry.requests}")
+    print(f"{entry.id}: {entry.summary}\n{entry.paper}\nrequests per problem: {entry.requests}")
     for how in FITS:
         if taken := [key for key in registry.TASKS if fit(name, key) == how]:
             print(f"tasks{how and f' ({how})'}: {', '.join(taken)}")

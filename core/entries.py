@@ -20,7 +20,7 @@ class MethodEntry:
     settings: str
     """`module:NAME` in `core/settings/` of its settings, which take no LangGraph."""
     requests: str
-    """How many requests a problem takes, by the names of its settings."""
+    """How many requests are sent per problem, by the names of its settings."""
     asks_oracle: bool = False
     """Whether it asks an oracle if an answer is right, when it is given one."""
 
@@ -76,7 +76,7 @@ METHODS = {
             _TOT,
             "tot_bfs:TOT_BFS",
             "tot:TotBfsSettings",
-            requests="1 + breadth * (steps - 1), and 1 a step (vote) or a new state (value)",
+            requests="1 + breadth * (steps - 1), and 1 per step (vote) or per new state (value)",
         ),
         MethodEntry(
             "tot_dfs",
@@ -84,7 +84,7 @@ METHODS = {
             _TOT,
             "tot_dfs:TOT_DFS",
             "tot:TotDfsSettings",
-            requests="1 an expanded and 1 a visited state, at most max_records of these",
+            requests="1 per expanded and 1 per visited state, at most max_records of these",
         ),
         MethodEntry(
             "tomt_one_stop",
@@ -92,7 +92,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_ONE_STOP",
             "mixed_thought:TomtOneStopSettings",
-            requests="1 a call, at most max_calls",
+            requests="1 per call, at most max_calls",
         ),
         MethodEntry(
             "tomt_tot",
@@ -100,7 +100,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_TOT",
             "mixed_thought:TomtTotSettings",
-            requests="1 a call, at most max_calls",
+            requests="1 per call, at most max_calls",
         ),
         MethodEntry(
             "tomt_os",
@@ -108,7 +108,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_OS",
             "mixed_thought:TomtOsSettings",
-            requests="1 a call, at most max_calls",
+            requests="1 per call, at most max_calls",
         ),
         MethodEntry(
             "tomt_block",
@@ -116,7 +116,7 @@ METHODS = {
             _TOMT,
             "mixed_thought:TOMT_BLOCK",
             "mixed_thought:TomtBlockSettings",
-            requests="1 a call, at most max_calls",
+            requests="1 per call, at most max_calls",
         ),
         MethodEntry(
             "rollback",
@@ -124,7 +124,7 @@ METHODS = {
             _TR,
             "thought_rollback:ROLLBACK",
             "rollback:RollbackSettings",
-            requests="1 a thought, 2 an analysed path (single_call: 1), at most limit_requests",
+            requests="1 per thought, 2 per analysed path (single_call: 1), at most limit_requests",
         ),
         MethodEntry(
             "chain",
@@ -132,7 +132,7 @@ METHODS = {
             _TR,
             "chain:CHAIN",
             "rollback:ChainSettings",
-            requests="1 a step, at most steps",
+            requests="1 per step, at most steps",
         ),
         MethodEntry(
             "level_tot",
@@ -140,7 +140,7 @@ METHODS = {
             _TR,
             "level_tot:LEVEL_TOT",
             "rollback:LevelTotSettings",
-            requests="1 + n_generate a step, at most steps",
+            requests="1 + n_generate per step, at most steps",
         ),
         MethodEntry(
             "react",
@@ -148,7 +148,7 @@ METHODS = {
             _REACT,
             "react:REACT",
             "acting:ReactSettings",
-            requests="1 a step, at most max_steps",
+            requests="1 per step, at most max_steps",
         ),
         MethodEntry(
             "reflexion",
@@ -156,7 +156,7 @@ METHODS = {
             _REFLEXION,
             "reflexion:REFLEXION",
             "acting:ReflexionSettings",
-            requests="1 a step and 1 a lesson, at most trials * (max_steps + 1)",
+            requests="1 per step and 1 per lesson, at most trials * (max_steps + 1)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -165,7 +165,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_A_STAR",
             "informed:ValuedSettings",
-            requests="1 an expansion, 1 a new child; at most rounds * width * (1 + n_generate)",
+            requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -174,7 +174,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_D_STAR_LITE",
             "informed:ItotDStarLiteSettings",
-            requests="1 an expansion, 1 a new child; at most rounds * width * (1 + n_generate)",
+            requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -183,7 +183,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_BEST_FIRST",
             "informed:ValuedSettings",
-            requests="1 an expansion, 1 a new child; at most rounds * width * (1 + n_generate)",
+            requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -192,7 +192,7 @@ METHODS = {
             _ITOT,
             "informed_tot:ITOT_DFS",
             "informed:ItotDfsSettings",
-            requests="1 an expansion, at most rounds * width",
+            requests="1 per expansion, at most rounds * width",
             asks_oracle=True,
         ),
         MethodEntry(
@@ -201,7 +201,7 @@ METHODS = {
             _FGDIP,
             "feedback_guided:FGDIP",
             "feedback:FgdipSettings",
-            requests="1 for the first entities, 2 a child, 1 an answer; at most limit_requests",
+            requests="1 for the first entities, 2 per child, 1 per answer; at most limit_requests",
         ),
         MethodEntry(
             "adaptive",
@@ -209,7 +209,7 @@ METHODS = {
             _OURS,
             "adaptive:ADAPTIVE",
             "adaptive:AdaptiveSettings",
-            requests="1 a batch; samples in all, fewer where they agree",
+            requests="1 per batch; at most `samples` samples",
             asks_oracle=True,
         ),
     )

@@ -3,6 +3,8 @@
 import json
 import os
 import random
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
 from thoughtgraph.cli import app
+from thoughtgraph.cli.bench_display import makespan
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -117,6 +120,47 @@ def test_a_dry_run_says_what_all_would_take(command: Command) -> None:
         assert "io: 10 problems will take about 10 requests" in out
         command(*told, "--model", fake.specifier)
         assert len(fake.seen) == 10, "what was tried counts"
+
+
+def test_a_dry_run_prints_what_its_page_shows(command: Command) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "benchmarks.md").read_text()
+    section = page.partition("## What it would take")[2]
+    [line] = re.findall(r"^uv run thoughtgraph (.*--dry-run)$", section, re.M)
+    shown = re.findall(r"```text\n(.*?)```", section, re.S)[0].splitlines()
+    with FakeServer(play) as fake:
+        fake.latency = 0.1
+        name = fake.specifier.partition("#")[2]
+        told = line.replace("--model local", f"--model {fake.specifier}")
+        code, out, _ = command(*shlex.split(told.replace('"local"', f'"{name}"')))
+    assert code == 0
+    pages, printed = ([measures(each) for each in lines] for lines in (shown, out.splitlines()))
+    assert printed == pages
+
+
+def measures(line: str) -> str:
+    """A line without its numbers, and as wide as its words."""
+    return " ".join(re.sub(r"\d[\d.,]*k?( min)?", "#", line).split())
+
+
+def test_a_dry_run_says_how_long_it_takes_with_problems_side_by_side(command: Command) -> None:
+    with FakeServer(play) as fake:
+        fake.latency = 0.5
+        told = ["bench", "--task", "game24", "--method", "io", "--problems", "1:40", "--dry-run"]
+        _, out, _ = command(*told, "--model", fake.specifier, "--concurrency", "20")
+    [line] = [each for each in out.splitlines() if each.startswith("all together")]
+    one_by_one, side_by_side = map(float, re.findall(r"([\d.]+) s\b", line))
+    assert one_by_one > 19
+    assert side_by_side == pytest.approx(one_by_one / 20, abs=0.1), "two rounds of twenty"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "workers", "taken"),
+    [([2] * 10, 1, 20), ([2] * 10, 16, 2), ([2] * 17, 16, 4), ([1, 5, 1, 5], 2, 7), ([], 3, 0)],
+)
+def test_a_worker_begins_the_next_search_as_one_ends(
+    seconds: list[float], workers: int, taken: float
+) -> None:
+    assert makespan(seconds, workers) == taken
 
 
 def test_parts_of_the_problems_share_a_folder(command: Command) -> None:

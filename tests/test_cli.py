@@ -625,7 +625,7 @@ def test_a_method_is_described_with_defaults_bounds_and_tasks(
     _, own, _ = call(monkeypatch, capfd, "methods", "tot_bfs")
     assert re.search(r"breadth +1 +whole number 1\.\.1000 ", own)
     assert re.search(r"evaluate +vote +value \| vote ", own)
-    assert own.splitlines()[2].startswith("requests a problem: 1 + breadth ")
+    assert own.splitlines()[2].startswith("requests per problem: 1 + breadth ")
     assert "game24" in own.splitlines()[3]
     _, published, _ = call(monkeypatch, capfd, "methods", "tot_bfs", "--task", "game24")
     assert re.search(r"breadth +5 +whole number", published)

@@ -79,7 +79,7 @@ def facts(*methods: str) -> str:
         (code(name), registry.METHODS[name].requests, needs_of(name), "; ".join(_tasks(name)))
         for name in methods
     ]
-    titles = ("method", "requests a problem", "a task must have", "tasks")
+    titles = ("method", "requests per problem", "a task must have", "tasks")
     return (
         f"{registry.METHODS[methods[0]].paper}. Its graph: [{file}](../../{file}).\n\n"
         f"{table(titles, rows)}"
@@ -215,7 +215,7 @@ def costs() -> str:
     ]
     titles = (
         "method",
-        "requests a problem",
+        "requests per problem",
         "worked search: requests",
         "samples",
         "tokens",
