@@ -253,7 +253,9 @@ class ShowingSettings(Settings):
     """What every method can be told whose prompts may show worked examples."""
 
     examples: str = EXAMPLES
-    shots: int = Field(0, ge=0, le=20, description=f"{SHOTS} (papers: 0; TR + CoT 5).")
+    shots: int = Field(
+        0, ge=0, le=20, description=f"{SHOTS} (papers: 0; Thought Rollback with CoT5: 5)."
+    )
 
 
 def limits_of(values: Mapping[str, Any]) -> Limits:

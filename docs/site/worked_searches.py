@@ -6,6 +6,7 @@ A request is answered by the first rule of its role whose `after` stands near th
 The search that follows is a real one; pages show its tree.
 """
 
+import textwrap
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ TAIL = 300
 """Characters at the end of a prompt in which `after` must stand: examples before them repeat it."""
 WIDTH = 120
 """Columns of a tree in text."""
+PROBLEM = "problem: "
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,12 @@ def _given(name: str) -> dict[str, Any]:
 
 
 def outline(name: str) -> str:
-    """Returns the tree of a search as text: a line a thought, then answer, end and requests."""
+    """Returns a search as text: the problem, a line a thought, then answer, end and requests."""
     done = search(name)
+    asked = f"{PROBLEM}{text.headline(done.result['problem'])}"
+    problem = textwrap.wrap(asked, WIDTH, subsequent_indent=" " * len(PROBLEM))
     lines = [_cut(line) for line in _branches(done.result["tree"])]
-    return "\n".join(["```text", *lines, "", *_ending(done), "```"])
+    return "\n".join(["```text", *problem, "", *lines, "", *_ending(done), "```"])
 
 
 def _cut(line: str) -> str:
