@@ -13,6 +13,7 @@ import worked_searches
 
 import thoughtgraph
 from thoughtgraph import registry
+from thoughtgraph.parts import JUDGES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -75,6 +76,21 @@ def test_the_drawing_of_a_graph_has_its_nodes_and_arrows(name: str) -> None:
     assert drawn.count("marker-end") == len(arrows)
     assert drawn.count("<rect") == drawn.count("<text") == len(nodes)
     assert "http" not in drawn and "<script" not in drawn
+
+
+def test_the_roles_of_requests_are_listed() -> None:
+    code = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "nodes").rglob("*.py"))
+    asked = {*re.findall(r'role(?:: str)? ?= ?"(\w+)"', code), "refine", *JUDGES}
+    table = (DOCS / "python.md").read_text(encoding="utf-8").partition("| role |")[2]
+    rows = re.findall(r"^\| (`.*?) \|", table.partition("\n\n")[0], re.M)
+    judges = {role for row in rows if "judge" in row.split("`")[-1] for role in named(row)}
+    assert {role for row in rows for role in named(row)} == asked
+    assert judges == JUDGES
+
+
+def named(row: str) -> list[str]:
+    """What stands as code in a text."""
+    return re.findall(r"`(\w+)`", row)
 
 
 def test_the_reference_has_every_public_name() -> None:

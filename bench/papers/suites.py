@@ -39,7 +39,7 @@ Figure = Literal[
 ]
 """`score`: of the answer; `mean`: of all outputs; `coherence`, `mean coherence`: the same from 1
 to 10, by a judge; `best`: of the best output; `f1`: HotpotQA's;
-`calls`: requests per problem; `tokens`: prompt and completion tokens per problem. Of crosswords, whose
+`calls` and `tokens`: requests, and prompt and completion tokens, per problem. Of crosswords, whose
 `score` is the share of right words: `letters` and `games`, over all outputs, and `best …` of the
 board with most right words that the search visited, as an oracle would choose."""
 
