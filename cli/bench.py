@@ -109,7 +109,7 @@ def bench(options: BenchOptions) -> int:
     if options.file:
         _print_answers(console, folder, {trial.key: trial for trial in trials(mine)})
     if options.dry_run:
-        return _foretold(console, shown, trials(mine), options.concurrency)
+        return _forecast(console, shown, trials(mine), options.concurrency)
     return _summary(console, shown)
 
 
@@ -174,7 +174,7 @@ def _print_answers(console: Console, folder: ResultFolder, asked: Mapping[str, T
         console.print(f"{trial.record.id}: {problem}\n    {shown}", markup=False)
 
 
-def _foretold(console: Console, shown: Board, wanted: Iterator[Trial], concurrency: int) -> int:
+def _forecast(console: Console, shown: Board, wanted: Iterator[Trial], concurrency: int) -> int:
     console.print(shown.table())
     for line in shown.forecast(wanted, concurrency):
         console.print(line, markup=False)

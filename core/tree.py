@@ -97,8 +97,8 @@ class Thought(TypedDict, total=False):
     tools: str
     """One line a tool, as the prompts of the run have them; on the root of methods that act."""
     status: Status
-    """`open`: not continued yet; `expanded`; `pruned`: judged not worth it; `terminal`: an
-    output."""
+    """`open`: not continued yet; `expanded`: next thoughts were asked for; `pruned`: judged not
+    worth it; `terminal`: an output."""
     pruned_by: str
     """`person`, where it was pruned by hand: it is no answer then. Absent or empty: by nobody, or
     by the search."""
@@ -154,7 +154,7 @@ class Thought(TypedDict, total=False):
     shown: Shown
     """What else the prompt that made it contained; absent: nothing."""
     created_by: dict[str, Any]
-    """The node and draw that made it: `node`, `expansion`, `sample`."""
+    """The node and draw that made it: `node`, `expansion`, `sample`; only `node` of a person's."""
 
 
 Tree = dict[str, Thought]
