@@ -17,7 +17,7 @@ from thoughtgraph.settings.acting import ActingSettings
 from thoughtgraph.task import Options, Question, Task
 from thoughtgraph.tree import Thought
 
-PROMPTED = ("examples", "layout", "shots", "wording", "zero_shot")
+PROMPTED = ("examples", "grammar", "layout", "shots", "wording", "zero_shot")
 """Settings that only prompts depend on."""
 PARSED = ("exact_steps", "strict_parse")
 """Settings that only the reading of completions depends on."""

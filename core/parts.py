@@ -11,7 +11,7 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Hints, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
 from thoughtgraph.context import effective, specialise
-from thoughtgraph.errors import InputError, ProblemError, ToolsUnavailable
+from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUnavailable
 from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.ineffective import check_used
 from thoughtgraph.llm.port import ChatPort
@@ -169,10 +169,14 @@ class Parts:
             What they cost.
 
         Raises:
-            InputError: A specifier has no known form.
+            InputError: A specifier has no known form, or the setting `grammar` is on and a model
+                takes none.
             ModelUnavailable: The embedded model cannot be had here.
         """
         ports = [await self.port_for(settings, role) for role in ("generate", "value")]
+        refused = (port.grammar_refusal() for port in ports if settings.get("grammar"))
+        if refusal := next(filter(None, refused), ""):
+            raise SettingError(refusal)
         # The table of prices takes half a second to import.
         return await asyncio.to_thread(prices_of, ports, settings["prices"])
 

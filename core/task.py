@@ -37,6 +37,9 @@ class Prompt:
     """Texts at which the completion ends; they are not part of it."""
     examples: tuple[tuple[str, str], ...] = ()
     """Questions and answers shown as earlier turns of the conversation."""
+    grammar: str = ""
+    """What a completion can be, in llama.cpp's GBNF: the form that the reader of the question
+    reads. Empty: anything. A task gives one where the setting `grammar` is on."""
 
     def messages(self) -> list[BaseMessage]:
         """Returns the prompt as chat messages."""

@@ -74,6 +74,7 @@ class Asker:
                 scope="shared" if settings.share_evaluations else self._given["run"],
                 parameters=settings.parameters(judging=role in JUDGES),
                 labels=labels(self._parts, self._given),
+                grammar=prompt.grammar,
             )
         except BudgetSpent:
             return None

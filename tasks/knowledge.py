@@ -7,7 +7,7 @@ Thought (appendix B), FGDIP (appendix E).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -18,7 +18,7 @@ from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import normalize_answer
-from thoughtgraph.tasks.trajectory import STOP, action_text, read_move, trajectory
+from thoughtgraph.tasks.trajectory import STOP, action_text, read_move, step_grammar, trajectory
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot, form_of
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
@@ -142,6 +142,9 @@ class Knowledge(ZeroShot):
             prompt = Prompt("\n".join(lines), stop=("\n",))
         else:
             prompt = Prompt("\n".join([*lines, f"Thought {step}:"]), stop=(STOP,))
+        if options.get("grammar"):
+            form = step_grammar(hints.tools, step, thought=not hints.thought)
+            prompt = replace(prompt, grammar=form)
         return Question(prompt, each(lambda text: read_move(text, hints.thought)))
 
     # Estimates, Reflects, Verifies

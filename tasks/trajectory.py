@@ -10,13 +10,20 @@ that holds an observation, but for what the model itself made up, which is cut o
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from thoughtgraph.acting import Move
+from thoughtgraph.tasks.grammar import grammar, literal, one_of
 from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import Path, Thought
 
 STOP = "\nObservation"
 """Where a step ends: the observation is the tool's to give (ReAct's code)."""
+
+LONGEST_THOUGHT = 600
+"""Letters of a thought that a grammar allows (ours)."""
+LONGEST_ARGUMENT = 200
+"""Letters of a call's argument that a grammar allows (ours)."""
 
 _MARK = r"[ \t*#>_-]{0,8}"
 _NUMBER = r"(?:\d{0,4}|i\b)"
@@ -33,6 +40,27 @@ _ACTION = re.compile(
 )
 _BARE = re.compile(r"^[ \t]*[A-Za-z]\w{0,40}\[[^\n]*\][ \t.]*$", re.MULTILINE)
 """A line that is an action and nothing else: small models leave the label out."""
+_TOOL = re.compile(r"(\w{1,64})\[")
+
+
+@lru_cache(maxsize=256)
+def step_grammar(tools: str, number: int, *, thought: bool) -> str:
+    """Returns the grammar of a step that goes on after its label, `Thought 2:` or `Action 2:`.
+
+    Args:
+        tools: One line a tool, as prompts show them: `Search[entity]: what it does`.
+        number: The number of the step.
+        thought: Whether the thought is written as well, or its action alone.
+    """
+    names = [found[1] for line in tools.split("\n") if (found := _TOOL.match(line))]
+    label = literal(f"\nAction {number}: ")
+    action = one_of(names) if names else "[A-Za-z]{1,40}"
+    return grammar(
+        f'" "? text {label} action' if thought else '" "? action',
+        text=f"[^ \\n] [^\\n]{{0,{LONGEST_THOUGHT}}}",
+        action=f'{action} "[" argument "]"',
+        argument=f"[^\\n\\[\\]]{{1,{LONGEST_ARGUMENT}}}",
+    )
 
 
 def trajectory(path: Path) -> str:

@@ -16,6 +16,7 @@ CHANGED: dict[str, Any] = {
     "layout": "turns",
     "strict_parse": False,
     "exact_steps": True,
+    "grammar": True,
     "corpus": "pages.txt",
     "observations": "react",
     "tool_costs": "Search=2",
@@ -26,7 +27,7 @@ CHANGED: dict[str, Any] = {
 }
 """A value of each setting that is no default."""
 SHOWING = ("shots", "examples", "zero_shot")
-PROPOSING = ("shots", "layout", "strict_parse", "exact_steps")
+PROPOSING = ("shots", "layout", "strict_parse", "exact_steps", "grammar")
 PAGES = '{"question": "Where is Milan?", "context": [["Milan", ["Milan is in Italy."]]]}'
 """A problem with pages of its own: no wiki is asked."""
 JUDGES = ("extract_examples", "label_examples", "verify_examples")
@@ -45,6 +46,7 @@ IGNORED = [
     *(("tot_bfs", "gsm8k", name) for name in PROPOSING[1:]),
     *(("fgdip", "game24", name) for name in ("examples", "corpus", "observations", "tool_costs")),
     *(("fgdip", "game24", name) for name in JUDGES),
+    *(("adaptive", task, "grammar") for task in ("gsm8k", "question")),
 ]
 USED = [
     *(("cot", "gsm8k", name) for name in SHOWING),
@@ -53,7 +55,9 @@ USED = [
     *(("io", task, "wording") for task in ("svamp", "hotpotqa", "question", "aqua")),
     *(("tot_bfs", "game24", name) for name in PROPOSING),
     *((method, "game24", name) for method in ("rollback", "chain") for name in SHOWING[:2]),
-    *(("tomt_os", "ptr", name) for name in ("shots", "layout")),
+    *(("tomt_os", "ptr", name) for name in ("shots", "layout", "grammar")),
+    *((method, "hotpotqa", "grammar") for method in ("react", "itot_dfs", "fgdip")),
+    ("fgdip", "game24", "grammar"),
     *(("fgdip", "hotpotqa", name) for name in JUDGES),
     ("itot_a_star", "hotpotqa", "estimate_examples"),
 ]
@@ -62,7 +66,7 @@ USED = [
 async def search(method: str, task: str, context: dict[str, Any]) -> ScriptedChat:
     """Starts a search that may ask nothing; returns its model."""
     model = ScriptedChat(reply=lambda call: "x")
-    graph = tg.build(method, task=task, model=model)
+    graph = tg.build(method, task=task, model=tg.ChatPort(model, takes_grammar=True))
     given = {"problem": PAGES if task == "hotpotqa" else registry.TASKS[task].example}
     await graph.ainvoke(given, context={**context, "limit_requests": 0})
     return model

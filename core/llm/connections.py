@@ -92,6 +92,14 @@ def arguments_of(
     return model, dict(parameters)
 
 
+def held_to(model: BaseChatModel, grammar: str) -> dict[str, Any]:
+    """Returns the arguments that hold a completion to a grammar; none for no grammar."""
+    if not grammar:
+        return {}
+    # An argument goes before the model's own field of that name, and would hide it.
+    return {"extra_body": {**(getattr(model, "extra_body", None) or {}), "grammar": grammar}}
+
+
 class Connections:
     """A chat model with connections of its own in every event loop.
 

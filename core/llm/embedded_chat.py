@@ -26,25 +26,26 @@ class EmbeddedChat(ChatOpenAI):
     async def _agenerate(
         self, messages: list[BaseMessage], *given: Any, **arguments: Any
     ) -> ChatResult:
-        async with self._slot(messages, arguments) as slot:
-            return await super()._agenerate(messages, *given, extra_body=slot, **arguments)
+        async with self._slot(messages, arguments) as placed:
+            return await super()._agenerate(messages, *given, **placed)
 
     async def _astream(
         self, messages: list[BaseMessage], *given: Any, **arguments: Any
     ) -> AsyncIterator[ChatGenerationChunk]:
-        async with self._slot(messages, arguments) as slot:
-            async for chunk in super()._astream(messages, *given, extra_body=slot, **arguments):
+        async with self._slot(messages, arguments) as placed:
+            async for chunk in super()._astream(messages, *given, **placed):
                 yield chunk
 
     @asynccontextmanager
     async def _slot(
         self, messages: Sequence[BaseMessage], arguments: Mapping[str, Any]
     ) -> AsyncIterator[dict[str, Any]]:
-        """Gives what names the slot of a request."""
+        """Gives the arguments of a request, its slot named among them."""
         text = BETWEEN.join(str(message.content) for message in messages)
         server = _Server(self, messages)
         async with self.prompts.slot(text, arguments.get("n") or 1, server) as slot:
-            yield {} if slot is None else {"id_slot": slot}
+            body = {} if slot is None else {"id_slot": slot}
+            yield {**arguments, "extra_body": {**(arguments.get("extra_body") or {}), **body}}
 
 
 @dataclass(frozen=True, slots=True)

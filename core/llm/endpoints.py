@@ -106,6 +106,7 @@ def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") ->
         choices=server.samples,
         price=FREE,
         seeded=True,
+        takes_grammar=True,
     )
 
 

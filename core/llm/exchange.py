@@ -66,9 +66,15 @@ class Request(NamedTuple):
     """Letters of a completion that are read: an endpoint may send any number."""
     labels: Mapping[str, Any] = {}
     """What a trace says of the call besides; no part of what is asked."""
+    grammar: str = ""
+    """What a completion is held to, in GBNF; empty: nothing."""
 
     def content(self) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
+        # Only where there is one: what was recorded without keeps its key.
+        return {**self._asked(), **({"grammar": self.grammar} if self.grammar else {})}
+
+    def _asked(self) -> dict[str, Any]:
         return {
             "messages": [_content(message) for message in self.messages],
             "n": self.n,
@@ -85,10 +91,12 @@ class Request(NamedTuple):
     def seed(self, at: int) -> int:
         """Returns a seed of the sampling: another one for every draw of every question.
 
+        With and without a grammar it is the same, so that what the grammar allows is drawn alike.
+
         Args:
             at: Index, within this request, of the first sample the call asks for.
         """
-        return int(digest({**self.content(), "at": at})[:SEED_DIGITS], 16)
+        return int(digest({**self._asked(), "at": at})[:SEED_DIGITS], 16)
 
     def metadata(self, at: int) -> dict[str, Any]:
         """Returns what a scripted or replaying model needs to know about a call.

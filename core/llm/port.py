@@ -18,6 +18,7 @@ from thoughtgraph.llm.connections import (
     Connections,
     arguments_of,
     endpoint_of,
+    held_to,
     length_in,
     model_name,
     provider_of,
@@ -77,6 +78,9 @@ class ChatPort:
         seeded: Whether the parameter `seed` reaches the model, mixed with what is asked and which
             draw it is: equal runs then get equal answers (ours: the embedded model alone, as others
             promise no more than their best).
+        takes_grammar: Whether its server holds completions to a grammar, as llama.cpp's does to
+            the request's field `grammar` (ours: the embedded model alone, as nothing says it of
+            others).
     """
 
     def __init__(
@@ -93,6 +97,7 @@ class ChatPort:
         choices: int = MOST_CHOICES,
         price: Price | None = None,
         seeded: bool = False,
+        takes_grammar: bool = False,
     ) -> None:
         self.model = model
         self.name = name or model_name(model)
@@ -104,6 +109,7 @@ class ChatPort:
         self._timeout = timeout
         self._price = price
         self._seeded = seeded
+        self._takes_grammar = takes_grammar
         self._connections = Connections(model)
         self._secrets = secrets_of(model)
         self._fields = frozenset(type(model).model_fields)
@@ -131,6 +137,11 @@ class ChatPort:
             model_name(self.model), endpoint_of(self.model), provider_of(self.model)
         )
 
+    def grammar_refusal(self) -> str:
+        """Returns one line that says why no grammar can be sent; empty if one can."""
+        unknown = f"the server of {self.name!r} is not known to take a grammar"
+        return "" if self._takes_grammar else f"{unknown}; leave 'grammar' out, or choose local"
+
     async def sample(
         self,
         messages: Sequence[BaseMessage],
@@ -143,6 +154,7 @@ class ChatPort:
         scope: str = "",
         parameters: Mapping[str, Any] | None = None,
         labels: Mapping[str, Any] | None = None,
+        grammar: str = "",
     ) -> list[str]:
         """Returns n completions of one conversation.
 
@@ -163,16 +175,19 @@ class ChatPort:
             parameters: `temperature`, `max_tokens` and the like; what the model has no field for is
                 left out.
             labels: What traces say of the call besides its role: metadata by name.
+            grammar: What each completion is held to, in GBNF; empty: nothing.
 
         Raises:
             BudgetSpent: A limit forbids the request; nothing was sent.
-            ModelError: The endpoint refused or kept failing.
+            ModelError: The endpoint refused or kept failing, or takes no grammar.
             ReplayMiss: A replayed run asked for something that was not recorded.
         """
+        if grammar and (refusal := self.grammar_refusal()):
+            raise ModelError(refusal)
         meter = meter or Meter(Limits(), Usage())
         known = supported(parameters or {}, self._fields if self._seeded else self._fields - {SEED})
         most = longest(length_in(known))
-        request = Request(messages, n, role, stop or (), draw, known, most, labels or {})
+        request = Request(messages, n, role, stop or (), draw, known, most, labels or {}, grammar)
         keep = self._replay != "off" or (draw is None and scope == "shared")
         key = self._key(request, "" if keep else scope) if keep or draw is None else ""
         if draw is not None:
@@ -260,6 +275,7 @@ class ChatPort:
             arguments[SEED] = request.seed(at)
         if n > 1:
             arguments["n"] = n
+        arguments |= held_to(model, request.grammar)
         async with self._limiter.slot(request.prompt_tokens() + n * TOKENS_A_SAMPLE, n) as turn:
             meter.check()
             trial = self._token_stream.trial(model, n)

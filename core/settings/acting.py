@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.acting import Acts, Reflects
-from thoughtgraph.settings.base import EXAMPLES, ExactCheck, Last, Settings
+from thoughtgraph.settings.base import EXAMPLES, ExactCheck, Grammar, Last, Settings
 from thoughtgraph.task import Checks, Judges
 
 
@@ -23,6 +23,7 @@ class ActingSettings(Settings):
         description="How observations read: repaired (ours), or as ReAct's code gives them.",
     )
     examples: str = EXAMPLES
+    grammar: Grammar = False
     tool_costs: str = Field(
         "",
         description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "

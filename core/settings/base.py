@@ -100,6 +100,14 @@ Layout = Annotated[
         "conversation, which weak chat models follow better (scenes and game24's proposals; ours)."
     ),
 ]
+Grammar = Annotated[
+    bool,
+    Field(
+        description="Hold completions to the form that the task reads, by a grammar that the "
+        "server obeys: the embedded model's alone is known to (game24, scenes, questions about "
+        "pages; ours: off, as in the papers)."
+    ),
+]
 
 
 class Settings(BaseModel):

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.planning import Plans
-from thoughtgraph.settings.base import SHOTS, Layout, Settings
+from thoughtgraph.settings.base import SHOTS, Grammar, Layout, Settings
 
 
 class PlanSettings(Settings):
@@ -36,6 +36,7 @@ class PlanSettings(Settings):
         "a server can reuse its work on the prompt; then temperature alone varies calls (ours).",
     )
     layout: Layout = "text"
+    grammar: Grammar = False
     max_steps: int = Field(32, ge=1, le=1000, description="Most steps of a plan (ours).")
 
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import SHOTS, Layout, Settings
+from thoughtgraph.settings.base import SHOTS, Grammar, Layout, Settings
 from thoughtgraph.task import Checks, Inspects, Proposes, Samples, Values, Votes
 
 
@@ -21,6 +21,7 @@ class ProposingSettings(Settings):
         "that cannot be taken and answers that fail the check (game24; ours: off, as in the "
         "paper).",
     )
+    grammar: Grammar = False
     layout: Layout = "text"
     shots: int = Field(
         0,

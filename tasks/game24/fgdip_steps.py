@@ -12,6 +12,7 @@ from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import last_line
+from thoughtgraph.tasks.game24 import line_grammar
 from thoughtgraph.tasks.game24.lines import answer_in, remaining, step_in
 from thoughtgraph.tree import Path, texts
 
@@ -21,6 +22,8 @@ LABELS: dict[str, Label] = {
     "maybe": "maybe",
     "impossible": "impossible",
 }
+PROMISING = ("sure", "likely", "impossible")
+"""The verdicts on numbers that their prompt names."""
 
 
 class FeedbackSteps(ABC):
@@ -40,7 +43,7 @@ class FeedbackSteps(ABC):
         if hints.wanted == "first":
             return self._first_steps(problem, options)
         if hints.wanted == "answer" or _reduced(problem, path):
-            return Question(_answer(problem, path), each(_answered))
+            return Question(_answer(problem, path, options), each(_answered))
         steps = _equations(problem, path)
         taken = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
         prompt = Prompt(
@@ -50,7 +53,8 @@ class FeedbackSteps(ABC):
                 steps=taken,
                 lessons=_lessons(hints),
                 input=remaining(problem, path),
-            )
+            ),
+            grammar=_form(problem, path) if options.get("grammar") else "",
         )
         return Question(prompt, each(_first_step))
 
@@ -79,9 +83,10 @@ class FeedbackSteps(ABC):
         return "".join(answer.split())
 
 
-def label(problem: str, path: Path) -> Question[Verdict]:
+def label(problem: str, path: Path, options: Options) -> Question[Verdict]:
     """Returns what to ask whether the numbers left can reach 24; the last word is read."""
-    prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
+    form = line_grammar.verdict(*PROMISING) if options.get("grammar") else ""
+    prompt = Prompt(fill("game24/value", input=remaining(problem, path)), grammar=form)
     return Question(prompt, lambda samples: labelled(LABELS.get(last_line(samples[0]))))
 
 
@@ -104,10 +109,15 @@ def _reduced(problem: str, path: Path) -> bool:
     return len(remaining(problem, path).split()) <= 1
 
 
-def _answer(problem: str, path: Path) -> Prompt:
+def _form(problem: str, path: Path) -> str:
+    return line_grammar.steps(len(remaining(problem, path).split()), most=1)
+
+
+def _answer(problem: str, path: Path, options: Options) -> Prompt:
     steps = "\n".join(_equations(problem, path))
     asked = fill("game24/cot", input=problem)
-    return Prompt(f"{asked}\nSteps:\n{steps}" if steps else asked)
+    form = line_grammar.answer() if options.get("grammar") else ""
+    return Prompt(f"{asked}\nSteps:\n{steps}" if steps else asked, grammar=form)
 
 
 def _equations(problem: str, path: Path) -> list[str]:

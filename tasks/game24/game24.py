@@ -7,6 +7,7 @@ step writes the answer as one expression. Verdicts are sure, likely (maybe) and 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
@@ -16,8 +17,8 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.answer_text import last_line
-from thoughtgraph.tasks.game24 import rollback_steps
-from thoughtgraph.tasks.game24.fgdip_steps import FeedbackSteps, label
+from thoughtgraph.tasks.game24 import line_grammar, rollback_steps
+from thoughtgraph.tasks.game24.fgdip_steps import PROMISING, FeedbackSteps, label
 from thoughtgraph.tasks.game24.lines import (
     ANSWER,
     EQUATION,
@@ -36,6 +37,8 @@ STEPS = 4
 VALUES = {"sure": 20.0, "likely": 1.0, "maybe": 1.0, "impossible": 0.001}
 """What one sample's verdict is worth (official code); the paper's text says "maybe" for
 "likely"."""
+CORRECT = ("sure", "impossible")
+"""The verdicts on an answer that its prompt names."""
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "cot_sc": {"n_generate": 100, "temperature": 0.7},
@@ -117,14 +120,15 @@ class Game24(StructuredSteps, FeedbackSteps):
     def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
         """Returns the prompt that asks for what follows a path."""
         left = remaining(problem, path)
-        turns, shots = options.get("layout") == "turns", options.get("shots", 1)
+        shots = options.get("shots", 1)
         if left == str(TARGET) and path:
             steps = "\n".join(texts(path))
             asked = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
-            return _as_turns(asked, "Answer: ") if turns else Prompt(asked)
+            return _laid_out(asked, "Answer: ", line_grammar.answer(), options)
         name = "propose_3" if shots >= 3 else "propose"
         asked = fill(f"game24/{name}", input=left) + "\n"
-        return _as_turns(asked, "Possible next steps:\n") if turns else Prompt(asked)
+        form = line_grammar.steps(len(left.split()))
+        return _laid_out(asked, "Possible next steps:\n", form, options)
 
     def _proposed(
         self, problem: str, path: Path, samples: Sequence[str], options: Options
@@ -157,9 +161,11 @@ class Game24(StructuredSteps, FeedbackSteps):
         last = path[-1]["text"] if path else ""
         if path and "left: " not in last:
             answer = last.lower().replace("answer: ", "")
-            prompt = Prompt(fill("game24/value_last", input=problem, answer=answer) + "\n")
+            asked, words = fill("game24/value_last", input=problem, answer=answer) + "\n", CORRECT
         else:
-            prompt = Prompt(fill("game24/value", input=remaining(problem, path)))
+            asked, words = fill("game24/value", input=remaining(problem, path)), PROMISING
+        form = line_grammar.verdict(*words) if options.get("grammar") else ""
+        prompt = Prompt(asked, grammar=form)
         lines = "\n".join(texts(path)).strip().split("\n")
         if len(lines) == STEPS and not any("answer" in line.lower() for line in lines):
             return Verdict(0.0, "four equations and no answer", instead=prompt)
@@ -168,7 +174,7 @@ class Game24(StructuredSteps, FeedbackSteps):
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
         """Returns what to ask: FGDIP's verdict on the numbers left, else a score of the steps."""
         if style == "fgdip":
-            return label(problem, path)
+            return label(problem, path, options)
         return super().estimate(problem, path, style, options)
 
     def check(self, problem: str, answer: str) -> bool:
@@ -187,6 +193,12 @@ def _summed(samples: Sequence[str]) -> Verdict:
     total = sum(VALUES.get(word, 0.0) for word in words)
     label = ", ".join(word if word in VALUES else "?" for word in words)
     return Verdict(total, label, malformed)
+
+
+def _laid_out(text: str, cue: str, form: str, options: Options) -> Prompt:
+    """Returns a few-shot prompt in the layout of the settings, held to a form where they say so."""
+    prompt = _as_turns(text, cue) if options.get("layout") == "turns" else Prompt(text)
+    return replace(prompt, grammar=form) if options.get("grammar") else prompt
 
 
 def _as_turns(text: str, cue: str) -> Prompt:

@@ -9,6 +9,7 @@ gets the type that its question looks like. The tools that a plan may use do not
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -18,7 +19,8 @@ from thoughtgraph.planning import Ruling
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.scenes.picture import svg
-from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
+from thoughtgraph.tasks.scenes.plan_evaluator import MOST_STEPS, Rules, judge
+from thoughtgraph.tasks.scenes.plan_grammar import plan_grammar
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.scene_tools import tools_of
@@ -137,6 +139,8 @@ class Scenes:
         A repetition of the path's own steps is skipped in what comes back.
         """
         prompt = self._prompt(problem, path, shots, steps, options)
+        if options.get("grammar"):
+            prompt = replace(prompt, grammar=self._grammar(path, steps, options))
         return Question(prompt, each(lambda text: _steps(path, text, steps)))
 
     def _prompt(
@@ -162,6 +166,12 @@ class Scenes:
         examples = "".join(f"{example.text}\n\n" for example in shown)
         text = fill("plans/text", **values, **begun, examples=examples.strip())
         return Prompt(text + "\n" * bool(done), stop=stop)
+
+    def _grammar(self, path: Path, steps: int | None, options: Options) -> str:
+        first, profile = len(lines_of(path)) + 1, options["tools_profile"]
+        end = max(first, min(options["max_steps"], MOST_STEPS))
+        last = end if steps is None else min(end, first + steps - 1)
+        return plan_grammar(self._style, _named(self._style, profile), first, last, end)
 
     def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
         """Runs steps on the scene: the paper's evaluator, or the grounded one."""
@@ -222,10 +232,17 @@ def described(style: Style, kind: str, options: Options) -> str:
 
 @cache
 def _described(style: Style, kind: str, profile: str) -> str:
-    left_out = EXTENDED if profile == "paper" else frozenset[str]()
-    wanted = {_INSTEAD[style].get(name, name) for name in TOOLS[kind]} - left_out
+    wanted = {_INSTEAD[style].get(name, name) for name in TOOLS[kind]} & _named(style, profile)
     lines = load(f"plans/tools_{style}").split("\n")
     return "\n".join(line for line in lines if line.partition("(")[0] in wanted)
+
+
+@cache
+def _named(style: Style, profile: str) -> frozenset[str]:
+    """Returns the tools that the prompts of a style can describe."""
+    left_out = EXTENDED if profile == "paper" else frozenset[str]()
+    lines = load(f"plans/tools_{style}").split("\n")
+    return frozenset(line.partition("(")[0] for line in lines) - left_out
 
 
 def uses_paper_tools(plan: Sequence[str]) -> bool:

@@ -1,0 +1,61 @@
+"""The lines of Game of 24 as grammars: their form is fixed, their numbers are free."""
+
+from functools import cache
+from math import comb
+
+from thoughtgraph.tasks.grammar import grammar, one_of
+
+NUMBER = '"-"? [0-9]{1,6} ([./] [0-9]{1,6})?'
+"""A whole number, a decimal or a fraction of so many digits (ours): `1/3` has no end otherwise."""
+SIGN = '" " [-+*/] " "'
+WAYS = 6
+"""Results of two numbers: their sum and product, and two differences and quotients."""
+BRACKETS = 3
+"""Brackets in brackets of an answer: four numbers need no more."""
+LINES = 8
+"""Lines before a verdict (ours): the prompt's longest example has four."""
+LONGEST = 120
+"""Letters of such a line (ours)."""
+
+
+@cache
+def steps(numbers: int, most: int | None = None) -> str:
+    """Returns the grammar of equations that go on from so many numbers, a line each.
+
+    Args:
+        numbers: How many there are; with fewer than two there is no step and nothing is held.
+        most: How many equations at most; None: as many as there are.
+    """
+    if numbers < 2:
+        return ""
+    further = (most or WAYS * comb(numbers, 2)) - 1
+    return grammar(
+        f'equation ("\\n" equation){{0,{further}}}',
+        equation=f'number {SIGN} number " = " number " (left: " left ")"',
+        left=f'number (" " number){{{numbers - 2}}}',
+        number=NUMBER,
+    )
+
+
+@cache
+def answer() -> str:
+    """Returns the grammar of an answer: an expression, whose brackets end, and 24."""
+
+    def joined(depth: int, least: int) -> str:
+        return f"term-{depth} ({SIGN} term-{depth}){{{least},3}}"
+
+    inner = {f"term_{at}": f'number | "(" {joined(at - 1, 1)} ")"' for at in range(BRACKETS, 0, -1)}
+    return grammar(
+        f'"Answer: " {joined(BRACKETS, 0)} " = 24"',
+        **inner,
+        term_0="number",
+        number="[0-9]{1,4}",
+    )
+
+
+@cache
+def verdict(*words: str) -> str:
+    """Returns the grammar of a verdict: lines of reasoning, then one of the words."""
+    return grammar(
+        f"line{{0,{LINES}}} {one_of(words)}", line=f'[-0-9(A-Z] [^\\n]{{0,{LONGEST}}} "\\n"'
+    )

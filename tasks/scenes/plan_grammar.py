@@ -1,0 +1,94 @@
+"""The form of plans as a grammar: numbered steps, of the tools and words that there are.
+
+It is made of the tables by which plans are read and run. What it lets pass are calls of known tools
+with arguments of a kind that they take; whether those fit scene and question is not its matter.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+
+from thoughtgraph.tasks.grammar import grammar, literal, one_of
+from thoughtgraph.tasks.scenes.plan_language import ALL, ANSWER, LONGEST_LIST
+from thoughtgraph.tools.scenes.scene_tools import TOOLS, SceneTool
+from thoughtgraph.tools.scenes.vocabulary import (
+    ANY,
+    KINDS,
+    NUMBERS,
+    RELATIONS,
+    SYNONYMS,
+    Style,
+    canonical,
+    plural,
+)
+
+_ARGUMENTS: Mapping[str, str] = {
+    **dict.fromkeys(("object", "object_list"), "name"),
+    **dict.fromkeys(("num1", "num2"), "(name | number)"),
+    **dict.fromkeys(("input1", "input2"), "(name | number | word)"),
+    "object_or_part": "(name | word)",
+    "category": "(name | category)",
+    "part": "(name | part)",
+    "color": "(name | color)",
+    "relation": "(name | relation)",
+    "part_list": "(name | word | list)",
+}
+"""What may stand for each argument of a tool, in rules of the grammar."""
+
+
+@cache
+def plan_grammar(style: Style, tools: frozenset[str], first: int, last: int, end: int) -> str:
+    """Returns the grammar of the next steps of a plan, a numbered line each.
+
+    The step that assigns the answer is the last one.
+
+    Args:
+        style: Whose words there are.
+        tools: The names of the tools that there are.
+        first: The number of the first step.
+        last: The number of the last step, where no answer comes before.
+        end: The number of the step that is to assign the answer, where none before does.
+    """
+    forms = [form for name in sorted(tools) for form in _calls(TOOLS[name])]
+    return grammar(
+        f"step-{first}",
+        **dict(_steps(first, last, end)),
+        answer=f"{literal(f'{ANSWER} = ')} call",
+        value='target " = " call',
+        call=" | ".join(forms),
+        next='"," " "?',
+        name=f"{literal(ALL)} | target",
+        target="[a-z]{1,10} [0-9]{1,2}",
+        number='"0" | [1-9] [0-9]{0,2}',
+        list=f'"[" item (next item){{0,{LONGEST_LIST - 1}}} "]"',
+        item="name | number | word | amount",
+        amount=_quoted(NUMBERS),
+        relation=_quoted(RELATIONS),
+        word=_quoted(_written(style)),
+        **{kind: _quoted(_written(style, kind)) for kind in ("category", "part", "color")},
+    )
+
+
+def _steps(first: int, last: int, end: int) -> Iterator[tuple[str, str]]:
+    for at in range(first, last + 1):
+        after = "" if at == last else f' "\\n" step-{at + 1}'
+        value = "" if at == end else f" | value{after}"
+        yield f"step_{at}", f'{literal(f"Step {at}:")} " "? (answer{value})'
+
+
+def _calls(tool: SceneTool) -> Iterator[str]:
+    """Yields the forms in which a tool is called: what may be missing is what comes first."""
+    for missing in range(tool.optional + 1):
+        given = " next ".join(_ARGUMENTS[each] for each in tool.arguments[missing:])
+        yield f'{literal(f"{tool.name}(")} {given} ")"'
+
+
+def _quoted(words: Iterable[str]) -> str:
+    return f'"\\"" {one_of(words)} "\\""'
+
+
+def _written(style: Style, kind: str = "") -> list[str]:
+    """Returns the words of a kind, or all, as they may be written."""
+    kinds = {ANY: "category", **KINDS[style]}
+    forms = sorted({form for word in (*kinds, *SYNONYMS) for form in (word, plural(word))})
+    found = [form for form in forms if canonical(form) in kinds]
+    return [form for form in found if kind in ("", kinds[canonical(form)])] or found

@@ -1,0 +1,314 @@
+"""Completions that are held to the form their task reads: the grammars, and who is sent them."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from langchain_core.messages import HumanMessage
+from support.fake_server import FakeServer
+from support.gbnf import Gbnf
+from support.players import equations, play
+from support.pools import POOLS
+from support.scripted import ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph import prompts
+from thoughtgraph.acting import Hints
+from thoughtgraph.bench.questions.question_types import Type
+from thoughtgraph.bench.questions.scene_questions import generate
+from thoughtgraph.context import effective
+from thoughtgraph.errors import ModelError
+from thoughtgraph.llm.embedded_chat import EmbeddedChat
+from thoughtgraph.llm.exchange import Request
+from thoughtgraph.llm.prompt_cache import WORTH, PromptCache, supported
+from thoughtgraph.settings.acting import ReactSettings
+from thoughtgraph.settings.mixed_thought import TomtTotSettings
+from thoughtgraph.settings.tot import TotBfsSettings
+from thoughtgraph.task import Prompt, Question
+from thoughtgraph.tasks.game24.game24 import Game24
+from thoughtgraph.tasks.hotpotqa import HotpotQA
+from thoughtgraph.tasks.scenes.plan_language import parse
+from thoughtgraph.tasks.scenes.scenes import Scenes, numbered
+from thoughtgraph.tasks.trajectory import step_grammar
+from thoughtgraph.tools.scenes.vocabulary import Style
+from thoughtgraph.tools.wiki.sources import toolbox
+
+PLANS = effective(TomtTotSettings, {}, {"grammar": True})
+EQUATIONS = effective(TotBfsSettings, {}, {"grammar": True, "layout": "turns"})
+STEPS = effective(ReactSettings, {}, {"grammar": True})
+STYLES: tuple[Style, ...] = get_args(Style)
+KINDS: tuple[Type, ...] = get_args(Type)
+PUZZLE = "4 9 10 13"
+TASK = Game24()
+TOOLS = "Search[entity]: finds a page\nLookup[string]: finds a sentence\nFinish[answer]: ends"
+HELD = [HumanMessage("Yes or no?")]
+FORM = 'root ::= "yes" | "no"'
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer() as running:
+        yield running
+
+
+def form(prompt: Prompt) -> Gbnf:
+    return Gbnf(prompt.grammar)
+
+
+def asked(scenes: Scenes, problem: str, done: Sequence[str], steps: int | None) -> Question[Any]:
+    path = [tg.Thought(text=line) for line in done]
+    return scenes.plan(scenes.read(problem), path, (), steps, PLANS)
+
+
+def path(*lines: str) -> list[tg.Thought]:
+    return [tg.Thought(text=line) for line in lines]
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_every_plan_that_we_make_is_allowed_whole_and_in_chunks(pool: range) -> None:
+    for seed in pool:
+        draws = random.Random(seed)
+        style, kind = draws.choice(STYLES), draws.choice(KINDS)
+        made = generate(style, kind, 1, seed)[0]
+        scenes, lines = Scenes(style), numbered(made.plan).split("\n")
+        assert form(asked(scenes, made.problem(), (), None).prompt).accepts("\n".join(lines))
+        at, size = draws.randrange(len(lines)), draws.randint(1, 4)
+        for steps in (size, None):
+            rest = lines[at:] if steps is None else lines[at : at + steps]
+            chunk = asked(scenes, made.problem(), made.plan[:at], steps)
+            assert form(chunk.prompt).accepts("\n".join(rest))
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_plan_that_prompts_show_is_allowed(style: Style, kind: Type) -> None:
+    made = generate(style, kind, 1, 0)[0]
+    allowed = form(asked(Scenes(style), made.problem(), (), None).prompt)
+    for shown in prompts.data(f"plans/{style}_{kind}"):
+        assert allowed.accepts(numbered(shown["plan"]))
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_every_plan_that_is_allowed_can_be_read(pool: range) -> None:
+    for seed in pool:
+        draws = random.Random(seed)
+        scenes = Scenes(draws.choice(STYLES))
+        problem = generate(scenes.id, "count", 1, 0)[0].problem()
+        steps = draws.choice([None, 1, 2, 3])
+        question = asked(scenes, problem, ["obj1 = exist(all_obj)"] * draws.randint(0, 3), steps)
+        text = form(question.prompt).some(draws)
+        (read,) = question.read([text])
+        assert read == text.split("\n")
+        targets = [parse(line).target for line in read]
+        assert "ans" not in targets[:-1]
+        assert targets[-1] == "ans" or len(read) == steps
+        assert not scenes.execute(scenes.read(problem), (), read, PLANS).malformed
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Here is the plan:",
+        "obj1 = filter_object(all_obj)",
+        'obj1 = find("chair",all_obj)',
+        'obj1 = filter_object("sofa",all_obj)',
+        'obj1 = filter_object("red",all_obj)',
+        'obj1 = count_part("leg","chair")',
+        'all_obj = filter_object("chair",all_obj)',
+        "Step 2:ans = count_object(all_obj)",
+        "Step 1:ans = count_object(all_obj)\nStep 2:obj1 = exist(all_obj)",
+    ],
+)
+def test_what_is_no_plan_of_this_scene_is_not_allowed(line: str) -> None:
+    problem = generate("ptr", "sum", 1, 0)[0].problem()
+    written = line if line.startswith("Step") else f"Step 1:{line}\nStep 2:ans = exist(obj1)"
+    assert not form(asked(Scenes("ptr"), problem, (), None).prompt).accepts(written)
+
+
+def test_a_plan_ends_by_its_answer_at_the_longest() -> None:
+    problem = generate("ptr", "sum", 1, 0)[0].problem()
+    scenes, options = Scenes("ptr"), {**PLANS, "max_steps": 2}
+    allowed = form(scenes.plan(scenes.read(problem), (), (), None, options).prompt)
+    assert allowed.accepts("Step 1:obj1 = exist(all_obj)\nStep 2:ans = exist(all_obj)")
+    assert not allowed.accepts("Step 1:obj1 = exist(all_obj)\nStep 2:obj2 = exist(all_obj)")
+
+
+@pytest.mark.parametrize("numbers", ["4 9 10 13", "4 6 13", "1/3 72", "0.5 -48"])
+def test_equations_that_we_make_are_allowed(numbers: str) -> None:
+    done = path(f"1 + 1 = 2 (left: {numbers})") if numbers != PUZZLE else path()
+    allowed = form(TASK.propose(PUZZLE, done, EQUATIONS).prompt)
+    if numbers.replace(" ", "").isdigit():
+        assert allowed.accepts("\n".join(equations(numbers.split())))
+    left = " ".join(numbers.split()[1:])
+    for line in (f"1/3 * 72 = 24 (left: {left})", f"0.5 - -48 = 48.5 (left: {left})"):
+        assert allowed.accepts(line)
+        assert allowed.accepts(f"{line}\n{line}")
+        assert not allowed.accepts(f"Possible next steps:\n{line}")
+        assert not allowed.accepts(f"{line} good")
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_equations_and_answers_that_are_allowed_are_read_line_by_line(pool: range) -> None:
+    for seed in pool:
+        draws = random.Random(seed)
+        left = " ".join(["4", "9", "10", "13"][: draws.randint(2, 4)])
+        question = TASK.propose(PUZZLE, path(f"8 / 2 = 4 (left: {left})"), EQUATIONS)
+        text = form(question.prompt).some(draws)
+        assert [each["text"] for each in question.read([text])] == text.split("\n")
+        ending = TASK.propose(PUZZLE, path("2 * 12 = 24 (left: 24)"), EQUATIONS)
+        answer = form(ending.prompt).some(draws)
+        assert TASK.output(PUZZLE, path(*[each["text"] for each in ending.read([answer])]))
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_verdicts_that_are_allowed_are_none_but_those_of_the_prompt(pool: range) -> None:
+    for seed in pool:
+        draws = random.Random(seed)
+        last = draws.choice([STEP, "Answer: 4 * 6 = 24"])
+        question = TASK.value(PUZZLE, path(last), EQUATIONS)
+        assert isinstance(question, Question)
+        text = form(question.prompt).some(draws)
+        assert question.read([text]).malformed == 0
+        assert text.rpartition("\n")[2] in question.prompt.user
+
+
+STEP = "4 + 9 = 13 (left: 10 13 13)"
+
+
+def shown_steps() -> Iterator[tuple[int, str]]:
+    """Yields the steps of the worked examples, as completions after `Thought N:`."""
+    for example in prompts.load("hotpotqa/react").split("\n\n"):
+        for at, block in enumerate(example.split("\nThought ")[1:], 1):
+            yield at, block.partition(":")[2].partition("\nObservation")[0]
+
+
+def test_steps_that_prompts_show_are_allowed() -> None:
+    steps = list(shown_steps())
+    assert len(steps) > 10
+    for at, text in steps:
+        assert Gbnf(step_grammar(TOOLS, at, thought=True)).accepts(text)
+        action = text.rpartition(f"Action {at}:")[2]
+        assert Gbnf(step_grammar(TOOLS, at, thought=False)).accepts(action)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_steps_that_are_allowed_call_a_tool(pool: range, tmp_path: Path) -> None:
+    pages = tmp_path / "pages.jsonl"
+    pages.write_text('{"title": "Milan", "text": "Milan is a city."}\n', encoding="utf-8")
+    tools = toolbox(str(pages))
+    for seed in pool:
+        draws = random.Random(seed)
+        hints = Hints(tools=tools.describe(), thought=draws.choice(["", "I look."]))
+        question = HotpotQA().move("Where?", (), "react", STEPS, hints)
+        move = question.read([form(question.prompt).some(draws)])[0]
+        called = tools.parse(move.action)
+        assert not move.malformed
+        assert called is not None and called[0] in tools.names
+
+
+@pytest.mark.parametrize("layout", ["text", "turns"])
+def test_nothing_but_the_grammar_changes_what_is_asked(layout: str) -> None:
+    problem = generate("ptr", "sum", 1, 0)[0].problem()
+    scenes, hotpot = Scenes("ptr"), HotpotQA()
+    for on in (EQUATIONS, PLANS, STEPS):
+        held, off = {**on, "layout": layout}, {**on, "layout": layout, "grammar": False}
+        both = [
+            [
+                TASK.propose(PUZZLE, (), options).prompt,
+                TASK.propose(PUZZLE, path("2 * 12 = 24 (left: 24)"), options).prompt,
+                TASK.move(PUZZLE, (), "fgdip", options, Hints()).prompt,
+                TASK.estimate(PUZZLE, path(STEP), "fgdip", options).prompt,
+                hotpot.move("Where?", (), "react", {**STEPS, **options}, Hints(tools=TOOLS)).prompt,
+                scenes.plan(scenes.read(problem), (), (0,), 1, {**PLANS, **options}).prompt,
+            ]
+            for options in (held, off)
+        ]
+        for with_form, without in zip(*both, strict=True):
+            assert with_form.grammar and not without.grammar
+            assert replace(with_form, grammar="") == without
+
+
+async def test_a_server_is_sent_it_where_the_setting_is_on_and_nowhere_else(
+    server: FakeServer,
+) -> None:
+    server.reply = play
+    bodies = []
+    for on in (True, False):
+        server.seen.clear()
+        port = tg.ChatPort(server.chat(), takes_grammar=True)
+        graph = tg.build("tot_bfs", task="game24", model=port)
+        out = await graph.ainvoke({"problem": PUZZLE}, context={"grammar": on, "breadth": 1})
+        assert out["answer"]
+        bodies.append([seen.body for seen in server.seen])
+    assert all(Gbnf(body["grammar"]).rules["root"] for body in bodies[0])
+    assert not any("grammar" in body for body in bodies[1])
+    plain = [{k: v for k, v in body.items() if k != "grammar"} for body in bodies[0]]
+    assert sorted(map(str, plain)) == sorted(map(str, bodies[1]))
+
+
+async def test_what_a_model_is_given_besides_is_kept(server: FakeServer) -> None:
+    model = server.chat(extra_body={"cache_prompt": False})
+    await tg.ChatPort(model, takes_grammar=True).sample(HELD, grammar=FORM)
+    assert server.seen[0].body["grammar"] == FORM
+    assert server.seen[0].body["cache_prompt"] is False
+
+
+@pytest.mark.skipif(not supported(), reason="no files in memory on this system")
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_reading_a_prompt_ahead_takes_no_grammar(server: FakeServer, streaming: bool) -> None:
+    shape = server.chat()
+    model = EmbeddedChat(
+        model="fake",
+        base_url=server.url,
+        api_key=shape.openai_api_key,
+        max_retries=0,
+        prompts=PromptCache(2),
+        streaming=streaming,
+    )
+    long = [HumanMessage("A long beginning. " * WORTH)]
+    await tg.ChatPort(model, takes_grammar=True).sample(long, grammar=FORM)
+    ahead, whole = (seen.body for seen in server.seen)
+    assert ahead["max_tokens"] == 1 and "grammar" not in ahead
+    assert whole["grammar"] == FORM and whole["id_slot"] == ahead["id_slot"]
+
+
+@pytest.mark.parametrize("judge", [False, True])
+async def test_a_model_that_is_not_known_to_take_one_is_refused(judge: bool) -> None:
+    model = ScriptedChat(reply={})
+    taking = tg.ChatPort(ScriptedChat(reply={}), takes_grammar=True)
+    models = {"model": taking, "evaluator_model": model} if judge else {"model": model}
+    graph = tg.build("tot_bfs", task="game24", **models)
+    with pytest.raises(tg.SettingError, match="leave 'grammar' out, or choose local") as refused:
+        await graph.ainvoke({"problem": PUZZLE}, context={"grammar": True})
+    assert "\n" not in str(refused.value)
+    assert not model.seen
+
+
+async def test_one_that_a_resumed_run_is_given_is_not_asked() -> None:
+    model = ScriptedChat(reply={"generate": "yes"})
+    with pytest.raises(ModelError, match="is not known to take a grammar"):
+        await tg.ChatPort(model).sample(HELD, grammar=FORM)
+    assert not model.seen
+
+
+def request(**more: Any) -> Request:
+    return Request(HELD, 1, "generate", (), tg.Draw("p", "0"), {"seed": 1}, **more)
+
+
+def test_what_was_recorded_without_a_grammar_keeps_its_key() -> None:
+    assert request().content().keys() == {"messages", "n", "stop", "parameters", "draw"}
+    assert request(grammar=FORM).content() == {**request().content(), "grammar": FORM}
+
+
+def test_a_grammar_draws_from_the_same_seed() -> None:
+    assert request(grammar=FORM).seed(0) == request().seed(0) != request().seed(1)
+
+
+async def test_an_answer_under_one_form_is_none_under_another(server: FakeServer) -> None:
+    port = tg.ChatPort(server.chat(), takes_grammar=True, replay="record")
+    for grammar in ("", FORM, FORM, 'root ::= "maybe"'):
+        await port.sample(HELD, grammar=grammar, draw=tg.Draw("p", "0"))
+    assert len(server.seen) == 3
