@@ -279,8 +279,8 @@ async def test_reading_a_prompt_ahead_takes_no_grammar(server: FakeServer, strea
 async def test_a_model_that_is_not_known_to_take_one_is_refused(judge: bool) -> None:
     model = ScriptedChat(reply={})
     taking = tg.ChatPort(ScriptedChat(reply={}), takes_grammar=True)
-    models = {"model": taking, "evaluator_model": model} if judge else {"model": model}
-    graph = tg.build("tot_bfs", task="game24", **models)
+    first, second = (taking, model) if judge else (model, taking)
+    graph = tg.build("tot_bfs", task="game24", model=first, evaluator_model=second)
     with pytest.raises(tg.SettingError, match="leave 'grammar' out, or choose local") as refused:
         await graph.ainvoke({"problem": PUZZLE}, context={"grammar": True})
     assert "\n" not in str(refused.value)

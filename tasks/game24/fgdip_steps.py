@@ -22,7 +22,7 @@ LABELS: dict[str, Label] = {
     "maybe": "maybe",
     "impossible": "impossible",
 }
-PROMISING = ("sure", "likely", "impossible")
+PROMISING: tuple[str, ...] = ("sure", "likely", "impossible")
 """The verdicts on numbers that their prompt names."""
 
 

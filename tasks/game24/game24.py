@@ -37,7 +37,7 @@ STEPS = 4
 VALUES = {"sure": 20.0, "likely": 1.0, "maybe": 1.0, "impossible": 0.001}
 """What one sample's verdict is worth (official code); the paper's text says "maybe" for
 "likely"."""
-CORRECT = ("sure", "impossible")
+CORRECT: tuple[str, ...] = ("sure", "impossible")
 """The verdicts on an answer that its prompt names."""
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {

