@@ -95,8 +95,8 @@ def test_every_plan_that_prompts_show_is_allowed(style: Style, kind: Type) -> No
 def test_every_plan_that_is_allowed_can_be_read(pool: range) -> None:
     for seed in pool:
         draws = random.Random(seed)
-        scenes = Scenes(draws.choice(STYLES))
-        problem = generate(scenes.id, "count", 1, 0)[0].problem()
+        style = draws.choice(STYLES)
+        scenes, problem = Scenes(style), generate(style, "count", 1, 0)[0].problem()
         steps = draws.choice([None, 1, 2, 3])
         question = asked(scenes, problem, ["obj1 = exist(all_obj)"] * draws.randint(0, 3), steps)
         text = form(question.prompt).some(draws)
