@@ -150,6 +150,12 @@ def test_equations_that_we_make_are_allowed(numbers: str) -> None:
         assert not allowed.accepts(f"{line} good")
 
 
+@pytest.mark.parametrize("left", ["", "7", "1 2 3 4 5", "1 " * 190])
+def test_numbers_that_no_step_leaves_hold_nothing(left: str) -> None:
+    made_up = path(f"4 + 9 = 13 (left: {left})")
+    assert not TASK.propose(PUZZLE, made_up, EQUATIONS).prompt.grammar
+
+
 @pytest.mark.parametrize("pool", POOLS)
 def test_equations_and_answers_that_are_allowed_are_read_line_by_line(pool: range) -> None:
     for seed in pool:

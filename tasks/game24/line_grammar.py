@@ -8,6 +8,8 @@ from thoughtgraph.tasks.grammar import grammar, one_of
 NUMBER = '"-"? [0-9]{1,6} ([./] [0-9]{1,6})?'
 """A whole number, a decimal or a fraction of so many digits (ours): `1/3` has no end otherwise."""
 SIGN = '" " [-+*/] " "'
+MOST = 4
+"""Numbers of a puzzle."""
 WAYS = 6
 """Results of two numbers: their sum and product, and two differences and quotients."""
 BRACKETS = 3
@@ -23,10 +25,11 @@ def steps(numbers: int, most: int | None = None) -> str:
     """Returns the grammar of equations that go on from so many numbers, a line each.
 
     Args:
-        numbers: How many there are; with fewer than two there is no step and nothing is held.
+        numbers: How many there are. Of one no step goes on, and more than four were made up: then
+            the grammar is empty, and nothing is held.
         most: How many equations at most; None: as many as there are.
     """
-    if numbers < 2:
+    if not 2 <= numbers <= MOST:
         return ""
     lines, left = most or WAYS * comb(numbers, 2), numbers - 1
     return grammar(

@@ -5,7 +5,7 @@ with arguments of a kind that they take; whether those fit scene and question is
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 
 from thoughtgraph.tasks.grammar import grammar, literal, one_of
 from thoughtgraph.tasks.scenes.plan_language import ALL, ANSWER, LONGEST_LIST
@@ -35,7 +35,7 @@ _ARGUMENTS: Mapping[str, str] = {
 """What may stand for each argument of a tool, in rules of the grammar."""
 
 
-@cache
+@lru_cache(maxsize=256)
 def plan_grammar(style: Style, tools: frozenset[str], first: int, last: int, end: int) -> str:
     """Returns the grammar of the next steps of a plan, a numbered line each.
 
