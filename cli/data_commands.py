@@ -1,4 +1,4 @@
-"""`thoughtgraph data list` and `data get`: their options; `data` does the work."""
+"""`thoughtgraph data list` and `data get`: their options; `data_downloads` does the work."""
 
 from importlib import import_module
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ def _names() -> list[str]:
 
 
 def _work() -> Any:
-    return import_module("thoughtgraph.cli.data")
+    return import_module("thoughtgraph.cli.data_downloads")
 
 
 @app.callback(invoke_without_command=True)

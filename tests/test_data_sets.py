@@ -18,7 +18,7 @@ from thoughtgraph.bench.data import found, load
 from thoughtgraph.bench.data_sets import DataSet, catalogue, data_set
 from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.scene_data import load_questions
-from thoughtgraph.cli import data as command
+from thoughtgraph.cli import data_downloads as command
 from thoughtgraph.cli.app import main
 
 SETS = catalogue().sets

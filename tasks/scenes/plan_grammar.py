@@ -63,8 +63,8 @@ def plan_grammar(style: Style, tools: frozenset[str], first: int, last: int, end
         item="name | number | word | amount",
         amount=_quoted(NUMBERS),
         relation=_quoted(RELATIONS),
-        word=_quoted(_written(style)),
-        **{kind: _quoted(_written(style, kind)) for kind in ("category", "part", "color")},
+        word=_quoted(_spellings(style)),
+        **{kind: _quoted(_spellings(style, kind)) for kind in ("category", "part", "color")},
     )
 
 
@@ -86,7 +86,7 @@ def _quoted(words: Iterable[str]) -> str:
     return f'"\\"" {one_of(words)} "\\""'
 
 
-def _written(style: Style, kind: str = "") -> list[str]:
+def _spellings(style: Style, kind: str = "") -> list[str]:
     """Returns the words of a kind, or all, as they may be written."""
     kinds = {ANY: "category", **KINDS[style]}
     forms = sorted({form for word in (*kinds, *SYNONYMS) for form in (word, plural(word))})
