@@ -158,7 +158,8 @@ async def at_once(under: Conditions) -> Readings:
     return {
         **{f"{label}, requests a second": each for label, each in rate.items()},
         **{f"{label}, of the bare client's": rate[label] / rate[BARE] for label in (BFS, KEPT)},
-        **{f"{label}, above the bare client": cost[label] - cost[BARE] for label in (BFS, KEPT)},
+        **{f"{label}, CPU time": cost[label] for label in (BARE, BFS, KEPT)},
+        **{f"{label}, CPU times the client's": cost[label] / cost[BARE] for label in (BFS, KEPT)},
     }
 
 
@@ -231,7 +232,7 @@ RETRIES = Measurement(
     "as `latency`; an --endpoint has to fail so of itself",
     (
         Figure(f"{PLAIN}, times the path", "x"),
-        Figure(f"{BFS}, times the path", "x", most=2.3),
+        Figure(f"{BFS}, times the path", "x"),
         Figure(f"{KEPT}, times the path", "x"),
         Figure(f"{BFS}, times the loop", "x", most=1.1),
         Figure(f"{KEPT}, times the loop", "x"),
@@ -248,8 +249,10 @@ THROUGHPUT = Measurement(
         *(Figure(f"{label}, requests a second", "1/s") for label in (BARE, BFS, KEPT)),
         Figure(f"{BFS}, of the bare client's", "share", least=0.70),
         Figure(f"{KEPT}, of the bare client's", "share", least=0.55),
-        Figure(f"{BFS}, above the bare client", "CPU ms/request", most=1.2),
-        Figure(f"{KEPT}, above the bare client", "CPU ms/request"),
+        *(Figure(f"{label}, CPU time", "ms/request") for label in (BARE, BFS, KEPT)),
+        # 1.2 ms above the 1.85 ms that the bare client took where this was aimed at.
+        Figure(f"{BFS}, CPU times the client's", "x", most=1.65),
+        Figure(f"{KEPT}, CPU times the client's", "x"),
     ),
     count=100,
     quick=10,

@@ -1,4 +1,4 @@
-"""What the model port costs: processor time a request, above the bare client.
+"""What the model port costs: processor time a request, in times of the bare client's.
 
 The same prompts go through `ChatOpenAI.agenerate` and through `ChatPort.sample`, as generations and
 as evaluations, in turn, many times. Turns are short, so that whatever else the machine does falls
@@ -51,7 +51,7 @@ def contenders(model: ChatOpenAI) -> dict[str, Ask]:
 
 
 async def measured(under: Conditions) -> Readings:
-    """Returns the milliseconds of processor time that a request takes."""
+    """Returns the processor time of a request: milliseconds, and what the port makes of it."""
     times: dict[str, list[float]] = {}
     with chat_model(under, latency=0.0) as model:
         for turn in range(under.count + 1):
@@ -60,8 +60,9 @@ async def measured(under: Conditions) -> Readings:
                 if turn:  # the first turn opens connections
                     times.setdefault(label, []).append(spent)
     bare, *ports = (statistics.median(runs) for runs in times.values())
-    added = zip(("generation, above it", "evaluation, above it"), ports, strict=True)
-    return {"bare client": bare, **{label: spent - bare for label, spent in added}}
+    labels = ("generation, times the client", "evaluation, times the client")
+    times_bare = (spent / bare for spent in ports)
+    return {"bare client": bare, **dict(zip(labels, times_bare, strict=True))}
 
 
 async def _timed(ask: Ask) -> float:
@@ -77,8 +78,9 @@ PORT = Measurement(
     "40 requests a turn on a server that answers at once, medians of 30 turns (--count)",
     (
         Figure("bare client", "CPU ms/request"),
-        Figure("generation, above it", "CPU ms/request", most=0.3),
-        Figure("evaluation, above it", "CPU ms/request", most=0.3),
+        # 0.3 ms above the 1.85 ms that the bare client took where this was aimed at.
+        Figure("generation, times the client", "x", most=1.16),
+        Figure("evaluation, times the client", "x", most=1.16),
     ),
     count=30,
     quick=3,
