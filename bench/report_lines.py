@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
 
+from thoughtgraph import registry
 from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
 from thoughtgraph.settings import WATCHING
@@ -201,15 +202,27 @@ def _entry(rows: Sequence[Row]) -> Entry:
 def _shared(entry: Entry, found: Sequence[Entry]) -> dict[str, Any]:
     """Returns what was given to a line and is the same in all of its table that have it.
 
-    A setting that no other line has is its own.
+    A setting that no other line has is its own. So is one whose default another line has, where a
+    summary does not tell it.
     """
-    beside = [each.rows[0]["settings"] for each in found if each.table == entry.table]
+    beside = [each for each in found if each.table == entry.table]
 
     def agreed(name: str) -> bool:
-        values = [settings[name] for settings in beside if name in settings]
+        if any(_hides(each, name) for each in beside):
+            return False
+        settings = [each.rows[0]["settings"] for each in beside]
+        values = [each[name] for each in settings if name in each]
         return len(values) > 1 and all(value == values[0] for value in values)
 
     return {name: value for name, value in entry.given.items() if agreed(name)}
+
+
+def _hides(entry: Entry, name: str) -> bool:
+    """Returns whether a line has a setting whose value its summaries leave out."""
+    known = entry.rows[0]["settings"]
+    if name in known or "others" not in known or entry.method not in registry.METHODS:
+        return False
+    return name in registry.settings(entry.method).model_fields
 
 
 def _ensembles(row: Row) -> Iterator[Row]:

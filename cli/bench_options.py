@@ -10,7 +10,8 @@ SuiteId = Annotated[
     typer.Option(
         metavar="ID",
         help="A table of a paper instead: tot-table2, tomt-table1, tr-table1, itot-table1, "
-        "fgdip-table1, …; --data is then a folder of data sets.",
+        "fgdip-table1, …; --data is then a folder of data sets, and --task and --method choose "
+        "some of its sets and methods.",
     ),
 ]
 MethodIds = Annotated[

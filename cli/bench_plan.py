@@ -63,9 +63,7 @@ def batches(options: BenchOptions) -> list[Batch]:
     """
     _check_models(options)
     if options.suite:
-        if options.task or options.methods or options.sweep:
-            raise InputError("a suite has tasks and methods of its own; leave them out")
-        return [_of_suite(options, part) for part in suite(options.suite).parts]
+        return _suite_batches(options)
     if not options.task:
         raise InputError("name what kind of problems with --task, or a table with --suite")
     part = Part(
@@ -111,10 +109,36 @@ def _check_models(options: BenchOptions) -> None:
         raise InputError(f"a server takes no {what}; leave out --server")
 
 
+def _suite_batches(options: BenchOptions) -> list[Batch]:
+    """Returns the runs of a table, or the part of it that was named: a set, some methods."""
+    if options.sweep:
+        raise InputError("a suite has settings of its own; leave out --sweep")
+    table = suite(options.suite)
+    parts = [part for part in table.parts if options.task in ("", part.id, part.task)]
+    if not parts:
+        known = {name for part in table.parts for name in (part.id, part.task)}
+        raise UnknownName(f"task or set of {options.suite}", options.task, sorted(known))
+    known_methods = sorted({line.method for line in table.rows})
+    for method in options.methods:
+        if method not in known_methods:
+            raise UnknownName(f"method of {options.suite}", method, known_methods)
+    wanted = [batch for part in parts if (batch := _of_suite(options, part)).setups]
+    if not wanted:
+        what = f"{', '.join(options.methods)} on {options.task}"
+        raise InputError(f"no line of {options.suite!r} has {what}; leave one of them out")
+    return wanted
+
+
 def _of_suite(options: BenchOptions, part: Part) -> Batch:
     own = {**given_settings(options.settings), **limit_settings(options.limits)}
     table = suite(options.suite)
-    lines = [line for line in table.rows if part in table.parts_of(line) and not line.same_run_as]
+    lines = [
+        line
+        for line in table.rows
+        if part in table.parts_of(line)
+        and not line.same_run_as
+        and (not options.methods or line.method in options.methods)
+    ]
     for name in own:
         if not any(name in registry.settings(row.method).model_fields for row in table.rows):
             raise InputError(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from thoughtgraph.bench.budget import vote_points
 from thoughtgraph.bench.equal_cost import beside_votes
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import page
@@ -73,6 +74,17 @@ def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:
     )
 
 
+def test_votes_of_several_calls_pay_for_the_prompts_that_were_read() -> None:
+    """Two calls of two samples, 50 tokens of prompt each: the first two samples read one."""
+    votes = runs()[:2]
+    for each in votes:
+        each["usage"]["calls"] = 2
+    reached = [point.spent["tokens"] for point in vote_points(votes[0])]
+    assert reached == [60.0, 70.0, 130.0, 140.0]
+    (beside,) = beside_votes(entries([*votes, row("tot_bfs", "1", [1.0], -35)]))
+    assert (beside.tokens, beside.samples, beside.vote_tokens) == (65.0, 2, 70.0)
+
+
 def test_a_dearer_line_stands_beside_all_votes_there_are() -> None:
     found = entries([*runs()[:2], row("tot_bfs", "1", [1.0], 9_000)])
     (beside,) = beside_votes(found)
@@ -93,6 +105,19 @@ def test_summaries_give_the_same_report_and_publish_no_text() -> None:
     for hidden in ("SECRET", *PUZZLES.values(), *RIGHT.values(), WRONG):
         assert hidden not in text
     assert [summary(each) for each in small] == small
+
+
+def test_a_default_that_a_summary_leaves_out_is_not_taken_for_what_other_lines_were_given() -> None:
+    """One line is asked in the papers' words, by default, and two in ours."""
+
+    def asked(method: str, **given: str) -> dict[str, Any]:
+        wording = {"wording": given.get("wording", "published")}
+        return row(method, "1", [1.0], 10, given=given, settings={"seed": 0, **wording})
+
+    whole = [asked("cot"), asked("cot", wording="chat"), asked("io", wording="chat")]
+    names = ["cot", "cot (wording=chat)", "io (wording=chat)"]
+    for rows in (whole, [summary(each) for each in whole]):
+        assert [entry.name for entry in entries(rows)] == names
 
 
 def test_summaries_of_lines_that_differ_in_a_default_never_merge() -> None:

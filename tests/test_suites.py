@@ -149,6 +149,32 @@ def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
         batches(options)
 
 
+def test_a_part_of_a_table_can_be_run_by_itself() -> None:
+    options = BenchOptions(
+        suite="comparison", task="game24", methods=["io", "tot_bfs"], model="http://x/v1#x"
+    )
+    [batch] = batches(options)
+    assert [setup.method for setup in batch.setups] == ["io", "tot_bfs", "tot_bfs"]
+    assert [setup.effective.get("exact_steps") for setup in batch.setups[1:]] == [False, True]
+    assert len(batch.records) == 50
+
+
+@pytest.mark.parametrize(
+    "task, methods, refusal",
+    [
+        ("gsm9k", [], "unknown task or set of comparison 'gsm9k'; did you mean 'gsm8k'"),
+        ("", ["fgdib"], "unknown method of comparison 'fgdib'; did you mean 'fgdip'"),
+        ("game24", ["fgdip"], "no line of 'comparison' has fgdip on game24"),
+    ],
+)
+def test_a_part_that_a_table_has_not_is_refused(
+    task: str, methods: list[str], refusal: str
+) -> None:
+    options = BenchOptions(suite="comparison", task=task, methods=methods, model="http://x/v1#x")
+    with pytest.raises(InputError, match=refusal):
+        batches(options)
+
+
 @pytest.mark.parametrize("there", [[], ["gsm8k.jsonl", "gsm8k_train.jsonl"]])
 def test_a_data_set_that_cannot_be_told_is_refused(tmp_path: Path, there: list[str]) -> None:
     for name in there:
