@@ -8,6 +8,7 @@ found by then: a search that is told a limit may choose its steps otherwise (our
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil
 from typing import Any, Literal, NamedTuple
 
 from thoughtgraph.bench.result_files import Row, unpacked
@@ -86,8 +87,11 @@ def _votes(row: Row) -> Iterator[Point]:
         yield Point(_whole(row["usage"]), float(row["score"]))
     first = row["scores"][:1] * drawn
     scores = _voted(row) if row["method"] == "cot_sc" else first
+    # An endpoint that returns fewer samples a call reads the prompt once for each call.
+    calls = row["usage"].get("calls") or 1
     for size, score in enumerate(scores, 1):
-        yield Point(_sampled(row["usage"], size / drawn), score)
+        read = ceil(size * calls / drawn) / calls
+        yield Point(_sampled(row["usage"], size / drawn, read), score)
 
 
 def _batches(row: Row) -> Iterator[Point]:
@@ -132,7 +136,7 @@ def _sampled(
     Args:
         usage: What all cost.
         share: The share of the samples.
-        read: The share of the requests: each reads the prompt once.
+        read: The share of the calls: each reads the prompt once.
         requests: How many requests they took.
     """
     tokens = usage["prompt_tokens"] * read + usage["completion_tokens"] * share

@@ -30,10 +30,13 @@ class Usage(TypedDict, total=False):
     requests: int
     """Questions that the model answered, each with its samples: one, also where an endpoint returns
     fewer samples a call than were asked for and several calls are sent for one question."""
+    calls: int
+    """Answered calls of the endpoint: more than requests where it returns fewer samples a call than
+    a question wants. Each reads the prompt. They are not told by role."""
     samples: int
     """Completions returned by those calls; equals the papers' "interactions"."""
     prompt_tokens: int
-    """Counted once a request, however many samples it returns."""
+    """Counted once a call, however many samples it returns."""
     completion_tokens: int
     cached: int
     """Answers taken from a cache or from the tree instead of the model."""
@@ -81,6 +84,7 @@ def nothing_spent() -> Usage:
     """Returns the usage of a search that has not begun, so that its totals can always be read."""
     return {
         "requests": 0,
+        "calls": 0,
         "samples": 0,
         "prompt_tokens": 0,
         "completion_tokens": 0,

@@ -32,8 +32,15 @@ async def test_twenty_samples_are_one_request():
     model = ScriptedChat(reply=lambda call: said([str(n % 4) for n in range(call.n)]))
     out = await tg.build("cot_sc", task="gsm8k", model=model).ainvoke({"problem": QUESTION})
     assert [call.n for call in model.seen] == [20]
-    assert out["usage"]["samples"] == 20
+    assert (out["usage"]["samples"], out["usage"]["calls"]) == (20, 1)
     assert len(out["candidates"]) == 20
+
+
+async def test_an_endpoint_that_returns_fewer_samples_is_called_more_often_for_one_request():
+    model = ScriptedChat(reply=lambda call: said(["4"] * call.n))
+    graph = tg.build("cot_sc", task="gsm8k", model=tg.ChatPort(model, choices=8))
+    usage = (await graph.ainvoke({"problem": QUESTION}))["usage"]
+    assert (usage["requests"], usage["calls"], usage["samples"]) == (1, 3, 20)
 
 
 @pytest.mark.parametrize(

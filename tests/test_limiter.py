@@ -6,7 +6,10 @@ import threading
 import time
 
 import pytest
+from langchain_core.messages import HumanMessage
+from support.scripted import ScriptedChat
 
+import thoughtgraph as tg
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.limiter import Limiter, Rates, rates_from_environment, shared_limiter
 
@@ -109,6 +112,40 @@ async def test_a_request_counts_as_many_samples_as_it_asks_for() -> None:
     assert [name for name in order if name not in gone] == [
         name for name in range(60) if name not in gone
     ]
+
+
+async def test_what_is_in_flight_comes_to_no_more_tokens_than_the_server_keeps() -> None:
+    limiter, within, most = Limiter(Rates(concurrency=None, context=100)), 0, 0
+
+    async def visit(tokens: int) -> None:
+        nonlocal within, most
+        async with limiter.slot(1, 1, tokens):
+            within += tokens
+            most = max(most, within)
+            await asyncio.sleep(0.001)
+            within -= tokens
+
+    draws = random.Random(3)
+    await asyncio.gather(*(visit(draws.randint(1, 60)) for _ in range(60)))
+    assert 60 < most <= 100
+    async with asyncio.timeout(1):
+        await visit(1_000)  # alone, as it would else wait for ever
+
+
+async def test_a_request_may_come_to_its_prompt_and_all_its_completions() -> None:
+    model = ScriptedChat(reply=lambda call: ["yes"] * call.n, delay=0.01)
+    limiter = Limiter(Rates(concurrency=None, context=1_000))
+    port = tg.ChatPort(model, limiter=limiter)
+    asked = [HumanMessage("letters " * 50)]  # some 100 tokens
+
+    async def ask(number: int, length: int) -> None:
+        bounds = {"max_tokens": length}
+        await port.sample(asked, n=4, parameters=bounds, draw=tg.Draw(str(number), "0"))
+
+    for length, together in ((100, 2), (25, 5), (400, 1)):
+        model.peak = 0
+        await asyncio.gather(*(ask(number, length) for number in range(10)))
+        assert model.peak == together
 
 
 async def test_no_minute_sees_more_requests_than_the_rate() -> None:

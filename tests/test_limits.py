@@ -123,6 +123,7 @@ async def test_states_whose_children_could_not_be_kept_are_not_expanded() -> Non
 
 COUNTERS = {
     "requests": int,
+    "calls": int,
     "samples": int,
     "prompt_tokens": int,
     "completion_tokens": int,

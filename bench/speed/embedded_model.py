@@ -31,6 +31,8 @@ from thoughtgraph.registry import task
 
 SENT = ("temperature", "max_tokens", "seed", "n", "stop")
 """What a request says besides its messages."""
+SAMPLES = 8
+"""Of `cot_sc` (ours): enough that decoding together shows, few enough to end in minutes."""
 PEN = "A pen costs 2 dollars and a pencil a quarter of that. What do 7 pens and 12 pencils cost?"
 
 
@@ -69,7 +71,7 @@ def searches(requests: int) -> Sequence[MeasuredSearch]:
     [question] = generated(task("ptr"), ["sum"], 1, seed=3)
     plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0}
     return (
-        MeasuredSearch("cot_sc", "gsm8k", PEN, {**most, "n_generate": SLOTS, "wording": "chat"}),
+        MeasuredSearch("cot_sc", "gsm8k", PEN, {**most, "n_generate": SAMPLES, "wording": "chat"}),
         MeasuredSearch("tot_bfs", "game24", "4 9 10 13", {**most, "n_evaluate": 1}),
         MeasuredSearch("tomt_os", "ptr", question.problem, {**most, **plans}),
         MeasuredSearch("rollback", "gsm8k", PEN, most),

@@ -95,12 +95,13 @@ def port_for(
 def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") -> ChatPort:
     # Only who asks for the embedded model loads what serves it.
     server = import_module("thoughtgraph.llm.local").serve_named(name or "local", progress)
+    rates = Rates(concurrency=None, samples=server.samples, context=server.context)
     return port(
         _embedded(server),
         name=name or "local",
         # Not the address: its port is another one each time, and a recorded run is to be found.
         endpoint=EMBEDDED,
-        limiter=shared_limiter(server.base_url, Rates(concurrency=None, samples=server.samples)),
+        limiter=shared_limiter(server.base_url, rates),
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.
         choices=server.samples,

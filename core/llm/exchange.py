@@ -11,6 +11,7 @@ from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.llm.answer_cache import Answer, digest
+from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
 
@@ -87,6 +88,11 @@ class Request(NamedTuple):
         """Returns the estimated size of the prompt."""
         letters = sum(len(str(message.content)) for message in self.messages)
         return max(1, letters // LETTERS_A_TOKEN)
+
+    def most_tokens(self, n: int) -> int:
+        """Returns how many tokens n completions may come to, prompt included, by the estimates."""
+        length = length_in(self.parameters) or TOKENS_A_SAMPLE
+        return self.prompt_tokens() + n * length
 
     def seed(self, at: int) -> int:
         """Returns a seed of the sampling: another one for every draw of every question.
@@ -168,6 +174,7 @@ def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answe
         prompt_tokens=answer["prompt_tokens"],
         completion_tokens=answer["completion_tokens"],
     )
+    meter.add({"calls": 1})
     return answer
 
 

@@ -36,16 +36,19 @@ class Rates:
             before the call and corrected by the answer. None sets no rate.
         samples: Most completions in flight, for a server that decodes so many together: a request
             for n counts as n. None sets no cap.
+        context: Most tokens in flight, for a server that keeps them all in one memory: a request
+            counts with its prompt and all that its completions may hold. None sets no cap.
     """
 
     concurrency: int | None = DEFAULT_CONCURRENCY
     rpm: float | None = None
     tpm: float | None = None
     samples: int | None = None
+    context: int | None = None
 
     def __post_init__(self) -> None:
         """Refuses rates nothing could pass."""
-        for name in ("concurrency", "rpm", "tpm", "samples"):
+        for name in ("concurrency", "rpm", "tpm", "samples", "context"):
             value = getattr(self, name)
             if value is not None and not 1 <= value < inf:
                 raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
@@ -63,12 +66,13 @@ class Limiter:
         self.rates = rates
         self._slots = _Slots(rates.concurrency) if rates.concurrency else None
         self._samples = _Slots(rates.samples) if rates.samples else None
+        self._context = _Slots(rates.context) if rates.context else None
         self._requests = _Window(rates.rpm, minute) if rates.rpm else None
         self._tokens = _Window(rates.tpm, minute) if rates.tpm else None
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def slot(self, tokens: int, samples: int = 1) -> AsyncIterator["Turn"]:
+    async def slot(self, tokens: int, samples: int = 1, most: int = 0) -> AsyncIterator["Turn"]:
         """Waits for a turn and holds it.
 
         Args:
@@ -76,12 +80,14 @@ class Limiter:
                 whole minute's allowance waits for a full minute's.
             samples: How many completions it asks for. One that asks for more than the cap waits
                 until nothing else is in flight.
+            most: The most tokens that it can come to, for the cap on those in flight; likewise.
 
         Yields:
             The turn, to be told the true size.
         """
         async with AsyncExitStack() as held:
-            for slots, wanted in ((self._slots, 1), (self._samples, samples)):
+            held_by = ((self._slots, 1), (self._samples, samples), (self._context, most))
+            for slots, wanted in held_by:
                 if slots is not None:
                     await held.enter_async_context(slots.held(wanted))
             yield await self._turn(float(tokens))

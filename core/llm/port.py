@@ -276,7 +276,8 @@ class ChatPort:
         if n > 1:
             arguments["n"] = n
         arguments |= held_to(model, request.grammar)
-        async with self._limiter.slot(request.prompt_tokens() + n * TOKENS_A_SAMPLE, n) as turn:
+        expected = request.prompt_tokens() + n * TOKENS_A_SAMPLE
+        async with self._limiter.slot(expected, n, request.most_tokens(n)) as turn:
             meter.check()
             trial = self._token_stream.trial(model, n)
             async with asyncio.timeout(self._timeout):
