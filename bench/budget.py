@@ -2,12 +2,13 @@
 
 Samples that vote can be cut after any of them; a search after any of its outputs, of which the best
 so far would have answered. A point of a curve is thus had without another run. It is exact for the
-votes of self-consistency, whose samples do not know of each other. For a search it is what had been
-found by then: a search that is told a limit may choose its steps otherwise (ours).
+votes of self-consistency, whose samples do not know of each other: any k of them in a row are a run
+of k, and the point is the mean over all of these. For a search it is what had been found by then: a
+search that is told a limit may choose its steps otherwise (ours).
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +20,8 @@ SAMPLED = ("io", "cot", "cot_sc")
 """Methods whose outputs are the samples of one request."""
 BATCHED = "adaptive"
 """The method whose samples come in several requests."""
+Sample = tuple[str | None, float]
+"""An answer, and what it scores."""
 Judge = Callable[[Row, Sequence[str | None]], Sequence[float]]
 """Scores answers to a row's problem."""
 
@@ -81,12 +84,12 @@ def _at(reached: Sequence[Point], unit: Unit, budget: float) -> float:
 
 
 def _votes(row: Row) -> Iterator[Point]:
-    """Yields the vote of the first sample, of the first two, and so on."""
+    """Yields the vote of one sample, of two, and so on: the mean over all in a row."""
     drawn = len(row.get("candidates", []))
     if not drawn:  # A limit ended it before there was any.
         yield Point(_whole(row["usage"]), float(row["score"]))
     first = row["scores"][:1] * drawn
-    scores = _voted(row) if row["method"] == "cot_sc" else first
+    scores = _mean_votes(_samples(row)) if row["method"] == "cot_sc" else first
     # An endpoint that returns fewer samples a call reads the prompt once for each call.
     calls = row["usage"].get("calls") or 1
     for size, score in enumerate(scores, 1):
@@ -102,7 +105,7 @@ def _batches(row: Row) -> Iterator[Point]:
     sizes = Counter(each.get("created_by", {}).get("expansion", 0) for each in order)
     asked = [sizes[request] for request in sorted(sizes)]
     # A sample without an answer votes for nothing, but is one of the row's candidates all the same.
-    scores, drawn = _voted(row), 0
+    scores, drawn = _voted(_samples(row)), 0
     for requests, size in enumerate(asked, 1):
         drawn += size
         share, read = drawn / len(order), requests / len(asked)
@@ -113,12 +116,29 @@ def _number(thought: Mapping[str, Any]) -> int:
     return int(thought["id"])
 
 
-def _voted(row: Row) -> list[float]:
+def _samples(row: Row) -> list[Sample]:
+    return list(zip(row.get("candidates", []), row["scores"], strict=False))
+
+
+def _mean_votes(samples: Sequence[Sample]) -> list[float]:
+    """Returns the mean score of the votes of each number of samples.
+
+    Each sample begins one of them, and the last is followed by the first. The vote of all is the
+    run's own: only the order of equals could change it.
+    """
+    if not samples:
+        return []
+    begun = [[*samples[at:], *samples[:at]] for at in range(len(samples))]
+    means = [mean(scores) for scores in zip(*map(_voted, begun), strict=True)]
+    return [*means[:-1], _voted(samples)[-1]]
+
+
+def _voted(samples: Iterable[Sample]) -> list[float]:
     """Returns the score of the majority after each sample; of equals the earliest wins."""
     votes: Counter[str] = Counter()
     score_of: dict[str, float] = {}
     scores: list[float] = []
-    for answer, score in zip(row.get("candidates", []), row["scores"], strict=False):
+    for answer, score in samples:
         if answer is not None:
             votes[answer] += 1
             score_of.setdefault(answer, score)

@@ -43,16 +43,39 @@ def beside_votes(table: Sequence[Entry]) -> Iterator[EqualCost]:
     """Yields each line of a table beside `cot_sc` at equal tokens.
 
     Args:
-        table: The lines of one task, set of problems and model; of several lines of `cot_sc` the
-            one with most samples is taken.
+        table: The lines of one task, set of problems and model.
+    """
+    votes = votes_of(table)
+    for entry in table:
+        if votes and entry.method != VOTE and entry.scores.keys() & votes.scores.keys():
+            yield _beside(entry, votes)
+
+
+def votes_of(table: Sequence[Entry]) -> Entry | None:
+    """Returns the line of `cot_sc` that others are measured by; None where there is none.
+
+    It is the one with most samples, and of equals the one that scores more: what one would use.
     """
     voting = [entry for entry in table if entry.method == VOTE and entry.scores]
     # Summaries of a task of the user's own know no costs of fewer samples.
     voting = [entry for entry in voting if all(map(vote_points, entry.rows))]
-    votes = max(voting, key=Entry.outputs, default=None)
-    for entry in table:
-        if votes and entry.method != VOTE and entry.scores.keys() & votes.scores.keys():
-            yield _beside(entry, votes)
+    return max(voting, key=lambda entry: (entry.outputs(), entry.score), default=None)
+
+
+def vote_line(votes: Entry) -> list[tuple[float, float]]:
+    """Returns what a vote of one sample, of two and so on costs and scores: the mean over its runs.
+
+    Args:
+        votes: A line of `cot_sc`.
+    """
+    reached = [points for points in map(vote_points, votes.rows) if points]
+    return [
+        (
+            mean([_cut(points, n).spent["tokens"] for points in reached]),
+            mean([_cut(points, n).score for points in reached]),
+        )
+        for n in range(1, max(map(len, reached), default=0) + 1)
+    ]
 
 
 def _beside(entry: Entry, votes: Entry) -> EqualCost:

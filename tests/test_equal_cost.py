@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from thoughtgraph.bench.budget import vote_points
-from thoughtgraph.bench.equal_cost import beside_votes
+from thoughtgraph.bench.equal_cost import beside_votes, vote_line, votes_of
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.report_tables import as_csv, markdown
@@ -72,6 +72,21 @@ def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:
         "| tot_bfs | 2 | 125 | 100.0% | 3 | 130 | 50.0% | +50.0% | +0.0% to +100.0% (a tie) |"
         in (text.replace(" (n_generate=1)", ""))
     )
+
+
+def test_the_line_of_votes_says_what_each_number_of_samples_costs_and_scores() -> None:
+    """Of the second puzzle one sample is wrong, and one pair in a row: of equals the first wins."""
+    (votes,) = entries(runs()[:2])
+    assert vote_line(votes) == [(110, 0.375), (120, 0.375), (130, 0.5), (140, 0.5)]
+
+
+def test_of_two_lines_of_as_many_votes_the_better_is_what_others_are_measured_by() -> None:
+    chat = {"given": {"wording": "chat"}, "settings": {"wording": "chat", "oracle": False}}
+    other = [row("cot_sc", at, [1.0] * 4, 40, **chat) for at in PUZZLES]
+    votes = votes_of(entries([*runs(), *other]))
+    assert votes is not None
+    assert votes.given == {"wording": "chat"}
+    assert votes_of(entries(runs()[2:])) is None
 
 
 def test_votes_of_several_calls_pay_for_the_prompts_that_were_read() -> None:
