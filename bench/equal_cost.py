@@ -47,7 +47,7 @@ def beside_votes(table: Sequence[Entry]) -> Iterator[EqualCost]:
     """
     votes = votes_of(table)
     for entry in table:
-        if votes and entry.method != VOTE and entry.scores.keys() & votes.scores.keys():
+        if votes and entry is not votes and entry.scores.keys() & votes.scores.keys():
             yield _beside(entry, votes)
 
 

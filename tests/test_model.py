@@ -159,14 +159,14 @@ async def test_usage_the_server_withholds_is_estimated(server: FakeServer, usage
 @pytest.mark.parametrize(
     ("fingerprint", "counted"),
     [
-        ("b6500-3de00820", 7 + 2 * 24 // 4),
-        ("b0-unknown", 7 + 2 * 24 // 4),
+        ("b6500-3de00820", 3 * 7),
+        ("b0-unknown", 3 * 7),
         ("fp_43dfabdef1", 7),
         (None, 7),
         (5, 7),
     ],
 )
-async def test_what_llama_cpp_leaves_out_of_its_count_is_estimated(
+async def test_completions_that_llama_cpp_does_not_count_are_as_dense_as_the_first(
     server: FakeServer, fingerprint: Any, counted: int
 ) -> None:
     server.fingerprint, spent = fingerprint, meter()

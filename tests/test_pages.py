@@ -8,11 +8,14 @@ import graph_figure
 import page_parts
 import pytest
 import reference_parts
+import results_parts
+import results_picture
 import terminal_picture
 import worked_searches
 
 import thoughtgraph
 from thoughtgraph import registry
+from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.parts import JUDGES
 
 ROOT = Path(__file__).parents[1]
@@ -28,7 +31,9 @@ def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "page", list(page_parts.pages()), ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_what_a_page_says_of_the_code_is_true(page: Path) -> None:
     """Where it fails: `uv run python docs/site/page_parts.py`."""
     text = page.read_text(encoding="utf-8")
@@ -122,3 +127,12 @@ def test_the_picture_of_the_terminal_is_what_the_program_shows() -> None:
     )
     for svg in (kept, drawn):
         assert "url(http" not in svg and 'url("http' not in svg, "it loads nothing from elsewhere"
+
+
+def test_the_picture_of_the_comparison_shows_the_results_that_are_kept() -> None:
+    """Where it fails: `uv run python docs/site/results_picture.py`."""
+    kept = results_picture.FILE.read_text(encoding="utf-8")
+    assert results_picture.words(kept) == results_picture.words(results_picture.picture())
+    assert {name for name, _ in results_parts.panels()} <= {
+        part.id for part in suite("comparison").parts
+    }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any, NamedTuple
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
@@ -149,13 +150,28 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     completion = _number(usage.get("completion_tokens"))
     # Of several completions llama.cpp counts the first alone.
     of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
-    uncounted = texts[1:] if of_one else [] if completion else texts
-    letters = sum(map(len, uncounted))
+    if of_one:
+        completion += _like_the_first(texts, completion)
     return {
         "texts": texts,
         "prompt_tokens": prompt or request.prompt_tokens(),
-        "completion_tokens": completion + -(-letters // LETTERS_A_TOKEN),
+        "completion_tokens": completion or -(-sum(map(len, texts)) // LETTERS_A_TOKEN),
     }
+
+
+def _like_the_first(texts: Sequence[str], tokens: int) -> int:
+    """Returns the tokens of all completions but the first, as dense in letters as that one.
+
+    The token that ends a completion is one of each. Figures and signs have fewer letters a token
+    than the rule of thumb, which would make several samples of them a sixth too cheap.
+
+    Args:
+        texts: The completions.
+        tokens: What the first came to.
+    """
+    first, *others = map(len, texts)
+    density = (tokens - 1) / first if first else 1 / LETTERS_A_TOKEN
+    return ceil(sum(letters * density for letters in others)) + len(others)
 
 
 def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answer:

@@ -20,7 +20,7 @@ from thoughtgraph.llm.specifiers import WEIGHTS
 
 SLOTS = 32
 """Completions decoded together (ours): llama.cpp refuses an `n` above it; a slot costs nothing. On
-two processors 32 samples of one prompt come at 28 tokens a second, 16 at 24, 8 at 15, one at 12."""
+two processors 32 samples of one prompt come at 44 tokens a second, 16 at 41, 8 at 26, one at 13."""
 CONTEXT = 20_480
 """Tokens the slots share (ours): a prompt of 2,500 with sixteen samples of 1,000 each fits."""
 REMEDY = 'needs the extra `local`: `uv sync --extra local` or `pip install "thoughtgraph[local]"`'

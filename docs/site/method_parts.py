@@ -1,11 +1,9 @@
 """Parts of the pages of methods: boxes, settings with their sources, costs, published figures."""
 
 import ast
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import worked_searches
 from pydantic.fields import FieldInfo
@@ -13,7 +11,7 @@ from pydantic.fields import FieldInfo
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.papers import suites
-from thoughtgraph.bench.report_lines import entries
+from thoughtgraph.bench.report_lines import Entry, entries
 from thoughtgraph.bench.report_tables import markdown
 from thoughtgraph.bench.result_files import ResultFolder, latest
 from thoughtgraph.bench.statistics import mean
@@ -163,9 +161,10 @@ def _published(suite: suites.Suite, methods: Sequence[str]) -> Iterator[Row]:
 
 def where_ours_are(*methods: str) -> str:
     """Says on GitHub where our own figures are, if there are any."""
-    if not _kept(methods):
+    kept = [f"`uv run thoughtgraph report {RESULTS.relative_to(ROOT)}/{f}`" for f in _kept(methods)]
+    if not kept:
         return UNMEASURED
-    return "`uv run thoughtgraph report bench/results/wording` prints what we measured."
+    return f"{' and '.join(kept)} {'prints' if len(kept) == 1 else 'print'} what we measured."
 
 
 def report(folder: str) -> str:
@@ -177,33 +176,26 @@ def report(folder: str) -> str:
 
 def ours(*methods: str) -> str:
     """Returns what we measured of methods, from the lines of results that are kept."""
-    found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
-    for row in _kept(methods):
-        found.setdefault((row["data"], row["method"], row["model"]), []).append(row)
-    if not found:
+    lines = [line for found in _kept(methods).values() for line in found]
+    if not lines:
         return UNMEASURED
-    rows = [(*map(code, key), *_measured(lines)) for key, lines in sorted(found.items())]
+    rows = [(*map(code, (line.data, line.name, line.model)), *_measured(line)) for line in lines]
     titles = ("problems of", "method", "model", "problems", "score", "requests", "tokens")
     return f"{table(titles, rows)}\n\nFewer than 50 problems decide nothing."
 
 
-def _kept(methods: Sequence[str]) -> list[Mapping[str, Any]]:
-    """Returns the lines of results of methods that have a score."""
-    files = sorted(RESULTS.glob("*/results.jsonl"))
-    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-    rows = map(json.loads, lines)
-    return [row for row in rows if row["method"] in methods and "score" in row]
+def _kept(methods: Sequence[str]) -> dict[str, list[Entry]]:
+    """Returns the lines of methods that have a score, by the folder of their results."""
+    found = {}
+    for folder in sorted(path.parent for path in RESULTS.glob("*/results.jsonl")):
+        lines = entries(latest(ResultFolder(folder).rows()).values())
+        found[folder.name] = [each for each in lines if each.method in methods and each.scores]
+    return {name: lines for name, lines in found.items() if lines}
 
 
-def _measured(rows: Sequence[Mapping[str, Any]]) -> Row:
-    spent = [row["usage"] for row in rows]
-    tokens = [each["prompt_tokens"] + each["completion_tokens"] for each in spent]
-    return (
-        str(len(rows)),
-        f"{mean([row['score'] for row in rows]):.0%}",
-        f"{mean([each['requests'] for each in spent]):.1f}",
-        f"{mean(tokens):.0f}",
-    )
+def _measured(line: Entry) -> Row:
+    requests = mean([each.requests for each in line.spent])
+    return str(len(line.scores)), f"{line.score:.0%}", f"{requests:.1f}", f"{line.tokens:.0f}"
 
 
 def costs() -> str:

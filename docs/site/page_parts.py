@@ -15,6 +15,7 @@ import data_parts
 import graph_figure
 import method_parts
 import reference_parts
+import results_parts
 import worked_searches
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,6 +26,7 @@ Maker = Callable[..., str]
 
 MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
+    "comparison": results_parts.comparison,
     "costs": method_parts.costs,
     "data_sets": data_parts.data_sets,
     "facts": method_parts.facts,
@@ -50,7 +52,8 @@ ON_SITE: Mapping[str, Maker] = {
 
 def pages() -> Iterator[Path]:
     """Yields the pages that may have parts."""
-    return iter(sorted(DOCS.rglob("*.md")))
+    yield ROOT / "README.md"
+    yield from sorted(DOCS.rglob("*.md"))
 
 
 def remade(text: str) -> str:

@@ -1,0 +1,83 @@
+"""Draws docs/results.svg: what each method scored in the comparison, over what it cost.
+
+    uv run python docs/site/results_picture.py
+
+It has a panel for each set of problems. The line is the vote of `cot_sc` with one sample, two and
+so on. Bars are 95 % intervals; a hollow point has too few problems to decide anything.
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+from results_parts import ENOUGH, line_name, panels
+
+from thoughtgraph.bench.equal_cost import vote_line, votes_of
+from thoughtgraph.bench.report_lines import Entry
+
+FILE = Path(__file__).resolve().parents[1] / "results.svg"
+ACROSS = 2
+"""Panels side by side."""
+WIDTH, HEIGHT = 6.4, 3.2
+"""Inches of a panel, its legend beside it."""
+
+
+def picture() -> str:
+    """Returns the picture as SVG, its words as text."""
+    sets = panels()
+    down = -(-len(sets) // ACROSS)
+    across = min(ACROSS, len(sets))
+    figure = Figure(figsize=(WIDTH * across, HEIGHT * down), layout="constrained")
+    grid = figure.subplots(down, across, squeeze=False)
+    for axes, (name, lines) in zip(grid.flat, sets, strict=False):
+        _draw(axes, name, lines)
+    for axes in grid.flat[len(sets) :]:
+        axes.remove()
+    out = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "results"}):
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    # No blanks at the ends of lines, as in any text of the repository.
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+
+def words(svg: str) -> list[str]:
+    """Returns what a picture says, whatever draws it."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+
+
+def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
+    for entry in (each for each in lines if each.scores):
+        low, high = entry.interval
+        bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
+        # Hollow: too few problems.
+        fill = "full" if len(entry.scores) >= ENOUGH else "none"
+        looks = {"fmt": "o", "capsize": 3, "fillstyle": fill, "label": line_name(entry)}
+        axes.errorbar(entry.tokens, entry.score, bars, **looks)
+    if votes := votes_of(lines):
+        line = vote_line(votes)
+        axes.plot(
+            *zip(*line, strict=True),
+            color="grey",
+            zorder=0,
+            label=f"{line_name(votes)}, 1 to {len(line)}",
+        )
+    problems = max(len(each.scores) for each in lines)
+    axes.set_title(f"{name}, {problems} problems", fontsize="medium")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylim(0, 1)
+    axes.set_xlabel("tokens a problem")
+    axes.set_ylabel("right")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
+
+
+if __name__ == "__main__":
+    FILE.write_text(picture(), encoding="utf-8")
