@@ -52,13 +52,13 @@ def test_a_picture_is_its_scene_and_follows_the_theme() -> None:
     assert "prefers-color-scheme:dark" in svg(ROOM)
 
 
-def test_the_picture_in_the_readme_is_the_demonstrations() -> None:
+def test_the_picture_of_a_scene_is_the_demonstrations() -> None:
     problem = json.loads(demonstration(SETTINGS["seed"]).problem)
     folder = Path(__file__).parents[1]
     shown = (folder / "docs" / "scene.svg").read_text(encoding="utf-8")
     assert shown == svg(Scene.from_json(problem["scene"]))
-    readme = (folder / "README.md").read_text(encoding="utf-8")
-    assert f'"{problem["question"]}"' in " ".join(readme.split())
+    beside = (folder / "docs" / "command.md").read_text(encoding="utf-8")
+    assert f'"{problem["question"]}"' in " ".join(beside.split())
 
 
 def test_what_is_said_of_an_object_stays_within_the_picture() -> None:
