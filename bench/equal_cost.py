@@ -70,11 +70,8 @@ def vote_line(votes: Entry) -> list[tuple[float, float]]:
     """
     reached = [points for points in map(vote_points, votes.rows) if points]
     return [
-        (
-            mean([_cut(points, n).spent["tokens"] for points in reached]),
-            mean([_cut(points, n).score for points in reached]),
-        )
-        for n in range(1, max(map(len, reached), default=0) + 1)
+        (cost, mean([_cut(points, n).score for points in reached]))
+        for n, cost in enumerate(_costs(reached), 1)
     ]
 
 
@@ -93,12 +90,15 @@ def _beside(entry: Entry, votes: Entry) -> EqualCost:
 
 def _samples(voted: Voted, tokens: float) -> tuple[int, float]:
     """Returns the fewest samples that cost so much, else all, and what they cost."""
-    most = max(len(reached) for _, reached in voted)
-    costs = [
-        mean([_cut(reached, n).spent["tokens"] for _, reached in voted]) for n in range(1, most + 1)
-    ]
-    at = next((at for at, cost in enumerate(costs) if cost >= tokens), most - 1)
+    costs = _costs([reached for _, reached in voted])
+    at = next((at for at, cost in enumerate(costs) if cost >= tokens), len(costs) - 1)
     return at + 1, costs[at]
+
+
+def _costs(runs: Sequence[Sequence[Point]]) -> list[float]:
+    """Returns what one sample costs, two and so on: the mean tokens of runs."""
+    most = max(map(len, runs), default=0)
+    return [mean([_cut(run, n).spent["tokens"] for run in runs]) for n in range(1, most + 1)]
 
 
 def _scores(voted: Voted, samples: int) -> dict[Problem, float]:

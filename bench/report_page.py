@@ -86,7 +86,8 @@ def _plot(table: Sequence[Entry]) -> str:
     if not scored:
         return ""
     told = "Score against tokens a problem, with 95 % intervals"
-    parts = [_image(told, lambda axes: score_against_tokens(axes, scored))]
+    named = {entry.name: entry for entry in scored}
+    parts = [_image(told, lambda axes: score_against_tokens(axes, named))]
     most = max(each.tokens for e in scored for each in e.spent)
     budgets = [most / SPAN ** (1 - at / POINTS) for at in range(POINTS + 1)]
     if curves := {entry.name: points for entry in scored if (points := _curve(entry, budgets))}:
@@ -116,12 +117,19 @@ def budget_curves(axes: Any, curves: Mapping[str, Sequence[tuple[float, float]]]
     _label(axes, "tokens a problem, at most")
 
 
-def score_against_tokens(axes: Any, table: Sequence[Entry]) -> None:
-    """Draws each line's score, with its interval, over the tokens it takes."""
-    for entry in table:
+def score_against_tokens(axes: Any, named: Mapping[str, Entry], enough: int = 0) -> None:
+    """Draws each line's score, with its interval, over the tokens it takes.
+
+    Args:
+        axes: Matplotlib's.
+        named: The lines, by the names to show.
+        enough: A line of fewer problems is a hollow point.
+    """
+    for name, entry in named.items():
         low, high = entry.interval
         bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
-        axes.errorbar(entry.tokens, entry.score, yerr=bars, fmt="o", capsize=3, label=entry.name)
+        looks = {"fmt": "o", "fillstyle": "full" if len(entry.scores) >= enough else "none"}
+        axes.errorbar(entry.tokens, entry.score, yerr=bars, capsize=3, label=name, **looks)
     _label(axes, "tokens a problem")
 
 

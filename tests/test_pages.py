@@ -132,7 +132,7 @@ def test_the_picture_of_the_terminal_is_what_the_program_shows() -> None:
 def test_the_picture_of_the_comparison_shows_the_results_that_are_kept() -> None:
     """Where it fails: `uv run python docs/site/results_picture.py`."""
     kept = results_picture.FILE.read_text(encoding="utf-8")
-    assert results_picture.words(kept) == results_picture.words(results_picture.picture())
+    assert terminal_picture.words(kept) == terminal_picture.words(results_picture.picture())
     assert {name for name, _ in results_parts.panels()} <= {
         part.id for part in suite("comparison").parts
     }

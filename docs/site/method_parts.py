@@ -169,9 +169,13 @@ def where_ours_are(*methods: str) -> str:
 
 def report(folder: str) -> str:
     """Returns the tables of results that are kept, as `thoughtgraph report` prints them."""
-    rows = latest(ResultFolder(RESULTS / folder).rows()).values()
     # Below the page's own headings.
-    return re.sub("^(#+ )", r"#\1", markdown(entries(rows)), flags=re.M).strip()
+    return re.sub("^(#+ )", r"#\1", markdown(kept_lines(folder)), flags=re.M).strip()
+
+
+def kept_lines(folder: str) -> list[Entry]:
+    """Returns the lines of results that are kept in a folder of `bench/results/`."""
+    return entries(latest(ResultFolder(RESULTS / folder).rows()).values())
 
 
 def ours(*methods: str) -> str:
@@ -187,9 +191,9 @@ def ours(*methods: str) -> str:
 def _kept(methods: Sequence[str]) -> dict[str, list[Entry]]:
     """Returns the lines of methods that have a score, by the folder of their results."""
     found = {}
-    for folder in sorted(path.parent for path in RESULTS.glob("*/results.jsonl")):
-        lines = entries(latest(ResultFolder(folder).rows()).values())
-        found[folder.name] = [each for each in lines if each.method in methods and each.scores]
+    for folder in sorted(path.parent.name for path in RESULTS.glob("*/results.jsonl")):
+        lines = kept_lines(folder)
+        found[folder] = [each for each in lines if each.method in methods and each.scores]
     return {name: lines for name, lines in found.items() if lines}
 
 

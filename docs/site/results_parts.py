@@ -1,16 +1,12 @@
 """What the comparison showed, in short: a line a method and set of problems."""
 
-from pathlib import Path
-
-from method_parts import table
+from method_parts import kept_lines, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_lines import Entry, entries
+from thoughtgraph.bench.report_lines import Entry
 from thoughtgraph.bench.report_tables import tables
-from thoughtgraph.bench.result_files import ResultFolder, latest
 
-RESULTS = Path(__file__).resolve().parents[2] / "bench" / "results" / "comparison"
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
 
@@ -71,5 +67,4 @@ def _measured(entry: Entry) -> tuple[str, str]:
 
 def panels() -> list[tuple[str, list[Entry]]]:
     """Returns the lines of each set of problems that has some."""
-    rows = latest(ResultFolder(RESULTS).rows()).values()
-    return [(lines[0].data, lines) for _, lines in tables(entries(rows))]
+    return [(lines[0].data, lines) for _, lines in tables(kept_lines("comparison"))]

@@ -7,7 +7,6 @@ so on. Bars are 95 % intervals; a hollow point has too few problems to decide an
 """
 
 import io
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from results_parts import ENOUGH, line_name, panels
 
 from thoughtgraph.bench.equal_cost import vote_line, votes_of
 from thoughtgraph.bench.report_lines import Entry
+from thoughtgraph.bench.report_page import score_against_tokens
 
 FILE = Path(__file__).resolve().parents[1] / "results.svg"
 ACROSS = 2
@@ -45,19 +45,8 @@ def picture() -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
-def words(svg: str) -> list[str]:
-    """Returns what a picture says, whatever draws it."""
-    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-
-
 def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
-    for entry in (each for each in lines if each.scores):
-        low, high = entry.interval
-        bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
-        # Hollow: too few problems.
-        fill = "full" if len(entry.scores) >= ENOUGH else "none"
-        looks = {"fmt": "o", "capsize": 3, "fillstyle": fill, "label": line_name(entry)}
-        axes.errorbar(entry.tokens, entry.score, bars, **looks)
+    score_against_tokens(axes, {line_name(each): each for each in lines if each.scores}, ENOUGH)
     if votes := votes_of(lines):
         line = vote_line(votes)
         axes.plot(
@@ -68,14 +57,11 @@ def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
         )
     problems = max(len(each.scores) for each in lines)
     axes.set_title(f"{name}, {problems} problems", fontsize="medium")
-    axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(0, 1)
-    axes.set_xlabel("tokens a problem")
     axes.set_ylabel("right")
-    axes.grid(alpha=0.3)
     axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
 
 
