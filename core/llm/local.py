@@ -29,8 +29,10 @@ SPINS = "1000"
 """How long a decoding thread waits for the others before it sleeps, in turns of a loop (ours). The
 runtime's own 300,000 are for threads that own their processors: beside one busy program they made
 decoding 2 to 5 times slower than this, which costs a sixth on an idle machine."""
-BATCH = 64
-"""Tokens of a prompt that are read at once (ours): one or two seconds of two slow processors."""
+BATCH = 60
+"""Tokens of a prompt that are read at once (ours): one second of two slow processors. From 64 on,
+llama.cpp works out the attention of every token to all slots' tokens, those of other prompts as
+well: half of all time where a dozen prompts of 700 tokens are in flight."""
 MAGIC = b"GGUF"
 MARGIN = 1.25
 """Memory needed, as a multiple of the file (ours): the weights and what is computed from them."""
