@@ -12,10 +12,12 @@ import results_parts
 import results_picture
 import terminal_picture
 import worked_searches
+from test_equal_cost import row
 
 import thoughtgraph
 from thoughtgraph import registry
 from thoughtgraph.bench.papers.suites import suite
+from thoughtgraph.bench.report_lines import Entry, entries
 from thoughtgraph.parts import JUDGES
 
 ROOT = Path(__file__).parents[1]
@@ -136,3 +138,32 @@ def test_the_picture_of_the_comparison_shows_the_results_that_are_kept() -> None
     assert {name for name, _ in results_parts.panels()} <= {
         part.id for part in suite("comparison").parts
     }
+
+
+def plans(method: str, tokens: int, right: int, problems: int = 60) -> Entry:
+    """A line that has the first few of its problems right."""
+    rows = [
+        row(
+            method, "1", [float(at < right)], tokens, id=f"ptr-{at}", key=f"{method}-{at}", given={}
+        )
+        for at in range(problems)
+    ]
+    (entry,) = entries(rows)
+    return entry
+
+
+def test_a_plan_is_judged_beside_those_that_cost_as_much() -> None:
+    """Of 60 problems 40 and 41 are as good as each other; 10 are fewer by any interval."""
+    cheap, dear, dearest = (
+        plans("tomt_os", 10, 40),
+        plans("tomt_tot", 90, 41),
+        plans("react", 99, 10),
+    )
+    lines = [dearest, dear, cheap]
+    told = results_parts.beside_plans(cheap, lines)
+    assert re.fullmatch(r"\+50% \(\+\d+%, \+\d+%\) beside react, wins; a tie with tomt_tot", told)
+    assert results_parts.beside_plans(dearest, lines) == "", "nothing costs as much"
+    turned = [plans("react", 10, 10), dear]
+    assert results_parts.beside_plans(turned[0], turned).endswith("scores less for less")
+    few = [plans("tomt_os", 10, 40, 49), plans("react", 90, 10, 49)]
+    assert results_parts.beside_plans(few[0], few).endswith("too few")

@@ -1,11 +1,14 @@
 """What the comparison showed, in short: a line a method and set of problems."""
 
+from collections.abc import Sequence
+
 from method_parts import kept_lines, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import Entry
 from thoughtgraph.bench.report_tables import tables
+from thoughtgraph.bench.statistics import Comparison, compare
 
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
@@ -18,15 +21,14 @@ def comparison() -> str:
         "method",
         "right (95 %)",
         "tokens",
-        "against votes for as many tokens (95 %)",
+        "against what costs as many tokens (95 %)",
     )
     rows = []
     for name, lines in panels():
-        beside = {id(each.entry): each for each in beside_votes(lines)}
+        voted = {id(each.entry): _beside_votes(each) for each in beside_votes(lines)}
         for entry in sorted(lines, key=lambda each: each.tokens):
-            found = beside.get(id(entry))
-            difference = _difference(found) if found else ""
-            rows.append((name, line_name(entry), *_measured(entry), difference))
+            against = voted.get(id(entry), "") if voted else beside_plans(entry, lines)
+            rows.append((name, line_name(entry), *_measured(entry), against))
     return table(titles, rows)
 
 
@@ -41,23 +43,46 @@ def line_name(entry: Entry) -> str:
     return entry.name
 
 
-def _difference(found: EqualCost) -> str:
-    low, high = found.comparison.interval
-    return f"{found.comparison.difference:+.0%} ({low:+.0%}, {high:+.0%}), {verdict(found)}"
-
-
-def verdict(found: EqualCost) -> str:
-    """Returns what docs/results.md calls a difference."""
-    low, high = found.comparison.interval
+def _beside_votes(found: EqualCost) -> str:
+    verdict = judged(found.comparison)
     if found.entry.oracle:
-        return "oracle"
-    if found.comparison.problems < ENOUGH:
+        verdict = "oracle"
+    elif found.dearer and verdict in {"wins", "a tie"}:
+        verdict = "dearer"
+    return f"{_difference(found.comparison)}, {verdict}"
+
+
+def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
+    """Returns how a plan does beside those that cost at least as much; of ties the names alone."""
+    told, ties = [], []
+    for other in sorted(lines, key=lambda each: each.tokens):
+        if other is entry or other.tokens < entry.tokens:
+            continue
+        common = sorted(entry.scores.keys() & other.scores.keys())
+        ours, theirs = ([line.scores[each] for each in common] for line in (entry, other))
+        found, name = compare(ours, theirs), line_name(other)
+        verdict = judged(found)
+        if verdict == "a tie":
+            ties.append(name)
+        else:
+            words = "scores less for less" if verdict == "loses" else verdict
+            told.append(f"{_difference(found)} beside {name}, {words}")
+    return "; ".join([*told, *([f"a tie with {', '.join(ties)}"] if ties else [])])
+
+
+def judged(found: Comparison) -> str:
+    """Returns what docs/results.md calls a difference."""
+    low, high = found.interval
+    if found.problems < ENOUGH:
         return "too few"
-    if high < 0:
-        return "loses"
-    if found.dearer:
-        return "dearer"
-    return "wins" if low > 0 else "a tie"
+    if low > 0:
+        return "wins"
+    return "loses" if high < 0 else "a tie"
+
+
+def _difference(found: Comparison) -> str:
+    low, high = found.interval
+    return f"{found.difference:+.0%} ({low:+.0%}, {high:+.0%})"
 
 
 def _measured(entry: Entry) -> tuple[str, str]:
