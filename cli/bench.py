@@ -17,7 +17,14 @@ from thoughtgraph.bench.runner import Search, Setup, Trial, run, trials
 from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
 from thoughtgraph.cli.bench_display import Board, board
-from thoughtgraph.cli.bench_plan import BenchOptions, batches, oracle_of, parse_shard
+from thoughtgraph.cli.bench_plan import (
+    GRAMMAR_REFUSED,
+    BenchOptions,
+    batches,
+    left_out,
+    oracle_of,
+)
+from thoughtgraph.cli.bench_problems import parse_shard
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.run_config import DEFAULT_TASK, SolveOptions
@@ -88,6 +95,8 @@ def bench(options: BenchOptions) -> int:
     console = Console(highlight=False, soft_wrap=True)
     shard = parse_shard(options.shard)
     mine = [batch.part(*shard) for batch in batches(options)]
+    if lines := left_out(options):
+        console.print(f"left out: {', '.join(lines)}; {GRAMMAR_REFUSED}", markup=False)
     models = Models(console)
     for setup in [] if options.server else [each for batch in mine for each in batch.setups]:
         _check_dollars(models, setup)

@@ -1,27 +1,25 @@
 """What a benchmark will run, from the options of the command line; nothing is spent yet."""
 
-import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.admission import Oracle, admit, default_method, effective_settings
-from thoughtgraph.bench.data import found, generated, load, unscored, where
-from thoughtgraph.bench.data_formats import Record
+from thoughtgraph.bench.data import found, unscored
 from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
+from thoughtgraph.cli.bench_problems import chosen, is_made
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
 from thoughtgraph.context import assignment
 from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.llm.specifiers import check_specifier, default_specifier
+from thoughtgraph.llm.specifiers import check_specifier, default_specifier, takes_grammar
 from thoughtgraph.settings import WATCHING
 from thoughtgraph.task import Checks
 
-MADE = "made"
-"""What `--data` begins with where problems are made up."""
+GRAMMAR_REFUSED = "no server but the embedded model's is known to take a grammar; choose local"
 
 
 @dataclass(frozen=True)
@@ -94,6 +92,29 @@ def batches(options: BenchOptions) -> list[Batch]:
     ]
 
 
+def left_out(options: BenchOptions) -> list[str]:
+    """Returns the lines of a table that the models cannot run, as none is known to take a grammar.
+
+    Raises:
+        UnknownName: There is no such table, or no such part of it.
+    """
+    if not options.suite:
+        return []
+    lines = [line for part in _parts(options) for line in _lines(options, part)]
+    return sorted({line.name for line in lines if not _runs(options, line.settings)})
+
+
+def _runs(options: BenchOptions, settings: Mapping[str, Any]) -> bool:
+    # What a LangGraph server's models take is known there alone.
+    if options.server or not settings.get("grammar"):
+        return True
+    return all(map(takes_grammar, _models(options)))
+
+
+def _models(options: BenchOptions) -> Iterable[str]:
+    return filter(None, (options.model or default_specifier(), options.evaluator_model))
+
+
 def _check_models(options: BenchOptions) -> None:
     """Checks the specifiers; a server knows its models by names of its own.
 
@@ -101,8 +122,7 @@ def _check_models(options: BenchOptions) -> None:
         InputError: One is none, or the server is asked for what only this process can do.
     """
     if not options.server:
-        named = (options.model or default_specifier(), options.evaluator_model)
-        for specifier in filter(None, named):
+        for specifier in _models(options):
             check_specifier(specifier)
     elif options.oracle or ".py:" in options.task:
         what = "--oracle" if options.oracle else "a task of your own"
@@ -113,42 +133,49 @@ def _suite_batches(options: BenchOptions) -> list[Batch]:
     """Returns the runs of a table, or the part of it that was named: a set, some methods."""
     if options.sweep:
         raise InputError("a suite has settings of its own; leave out --sweep")
-    table = suite(options.suite)
-    parts = [part for part in table.parts if options.task in ("", part.id, part.task)]
-    if not parts:
-        known = {name for part in table.parts for name in (part.id, part.task)}
-        raise UnknownName(f"task or set of {options.suite}", options.task, sorted(known))
-    known_methods = sorted({line.method for line in table.rows})
+    known_methods = sorted({line.method for line in suite(options.suite).rows})
     for method in options.methods:
         if method not in known_methods:
             raise UnknownName(f"method of {options.suite}", method, known_methods)
-    wanted = [batch for part in parts if (batch := _of_suite(options, part)).setups]
+    wanted = [batch for part in _parts(options) if (batch := _of_suite(options, part)).setups]
     if not wanted:
         what = f"{', '.join(options.methods)} on {options.task}"
         raise InputError(f"no line of {options.suite!r} has {what}; leave one of them out")
     return wanted
 
 
-def _of_suite(options: BenchOptions, part: Part) -> Batch:
-    own = {**given_settings(options.settings), **limit_settings(options.limits)}
+def _parts(options: BenchOptions) -> list[Part]:
+    parts = suite(options.suite).parts
+    if asked := [part for part in parts if options.task in ("", part.id, part.task)]:
+        return asked
+    known = {name for part in parts for name in (part.id, part.task)}
+    raise UnknownName(f"task or set of {options.suite}", options.task, sorted(known))
+
+
+def _lines(options: BenchOptions, part: Part) -> list[Line]:
     table = suite(options.suite)
-    lines = [
+    return [
         line
         for line in table.rows
         if part in table.parts_of(line)
         and not line.same_run_as
         and (not options.methods or line.method in options.methods)
     ]
+
+
+def _of_suite(options: BenchOptions, part: Part) -> Batch:
+    own = {**given_settings(options.settings), **limit_settings(options.limits)}
+    table = suite(options.suite)
     for name in own:
         if not any(name in registry.settings(row.method).model_fields for row in table.rows):
             raise InputError(
                 f"no method of {options.suite!r} has the setting {name!r}; leave it out"
             )
+    lines = [line for line in _lines(options, part) if _runs(options, line.settings)]
     setups = [_of_line(options, part, line, own) for line in lines]
     smaller = {"sample": options.sample, "problems": ""} if options.sample else {}
     part = part.model_copy(update=smaller)
-    made = part.data.partition(":")[0] in ("", MADE)
-    data = part.data if made else str(found(options.data or ".", part.data))
+    data = part.data if is_made(part.data) else str(found(options.data or ".", part.data))
     return Batch(setups, chosen(part, data, options.sample_seed), range(part.seeds))
 
 
@@ -170,6 +197,8 @@ def _setup(
             raise
         raise InputError(f"{method}: {error}; what is set must be known to every method") from None
     admit(method, task, settings, oracle=oracle_of(part.task, oracle))
+    if not _runs(options, settings):
+        raise InputError(GRAMMAR_REFUSED)
     return Setup(
         part.task,
         method,
@@ -204,66 +233,3 @@ def _seedless(setup: Setup) -> Setup:
     effective = {name: value for name, value in setup.effective.items() if name not in dropped}
     given = {name: value for name, value in setup.given.items() if name != "seed"}
     return Setup(**{**vars(setup), "given": given, "effective": effective})
-
-
-def chosen(part: Part, data: str, seed: int) -> list[Record]:
-    """Returns the problems: those of the file, a range of them, a sample of that.
-
-    Args:
-        part: Which ones.
-        data: The file, or `made:TYPES`, or empty.
-        seed: Seed of the sample, where the part has none of its own.
-
-    Raises:
-        InputError: They cannot be read, or the range is none.
-    """
-    task = task_of(part.task)
-    seed = seed if part.sample_seed is None else part.sample_seed
-    named, _, types = data.partition(":")
-    if named in ("", MADE) and types:
-        kinds = [kind for kind in types.split(",") if kind]
-        return generated(task, kinds, part.sample or 100, seed)
-    made = named in ("", MADE)
-    records = generated(task) if made else load(task, data, paragraphs=part.paragraphs)
-    if part.where:
-        records = where(records, part.where)
-    if part.problems:
-        first, last = parse_range(part.problems, len(records))
-        records = records[first - 1 : last]
-    if part.sample > len(records):
-        raise InputError(f"--sample {part.sample} of {len(records)} problems; take fewer")
-    # Shuffled whole: a smaller sample is the beginning of a larger one, which can go on from it.
-    shuffled = random.Random(seed).sample(records, len(records))
-    return shuffled[: part.sample] if part.sample else records
-
-
-def parse_range(written: str, size: int) -> tuple[int, int]:
-    """Returns the first and the last problem of a range such as `901:1000`, both included.
-
-    Raises:
-        InputError: It is none, or goes beyond the data.
-    """
-    first, colon, last = written.partition(":")
-    try:
-        numbers = int(first or 1), int((last or size) if colon else first)
-    except ValueError:
-        numbers = 0, 0
-    if not 1 <= numbers[0] <= numbers[1] <= size:
-        raise InputError(
-            f"--problems {written!r} is no range of {size} problems; write A:B, such as 1:{size}"
-        )
-    return numbers
-
-
-def parse_shard(written: str) -> tuple[int, int]:
-    """Returns which part of the problems is run and of how many, such as `1/4`.
-
-    Raises:
-        InputError: It is no part.
-    """
-    if not written:
-        return 1, 1
-    part, _, of = written.partition("/")
-    if not (part.isdecimal() and of.isdecimal() and 1 <= int(part) <= int(of)):
-        raise InputError(f"--shard {written!r} is no part; write 1/4 for the first of four")
-    return int(part), int(of)

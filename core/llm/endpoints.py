@@ -26,7 +26,7 @@ from thoughtgraph.llm.limiter import Rates, shared_limiter
 from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.prices import FREE
 from thoughtgraph.llm.retry import Retry, ServedRetry
-from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier
+from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier, takes_grammar
 
 if TYPE_CHECKING:
     from thoughtgraph.llm.local import Endpoint
@@ -77,10 +77,11 @@ def port_for(
         )
     if served_as:
         retry = ServedRetry(**asdict(retry or Retry()), name=served_as)
-    port = partial(ChatPort, cache=cache, replay=replay, retry=retry)
     specifier = "" if isinstance(model, BaseChatModel) else model or default_specifier()
     if specifier:
         check_specifier(specifier)
+    held = takes_grammar(specifier)
+    port = partial(ChatPort, cache=cache, replay=replay, retry=retry, takes_grammar=held)
     kind, _, rest = specifier.partition(":")
     if kind == "local":
         made = _local(rest, port, progress)
@@ -107,7 +108,6 @@ def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") ->
         choices=server.samples,
         price=FREE,
         seeded=True,
-        takes_grammar=True,
     )
 
 

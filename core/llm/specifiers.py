@@ -44,6 +44,15 @@ def default_specifier() -> str:
     return f"openai:{DEFAULT_OPENAI}" if os.environ.get("OPENAI_API_KEY") else "local"
 
 
+def takes_grammar(specifier: str) -> bool:
+    """Returns whether the server behind a specifier is known to hold completions to a grammar.
+
+    Args:
+        specifier: The specifier; empty for a chat model, of whose server nothing is known.
+    """
+    return specifier.partition(":")[0] == "local"
+
+
 def check_specifier(specifier: str) -> None:
     """Refuses what no model can be opened by, as far as the text and the environment tell.
 
