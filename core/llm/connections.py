@@ -17,7 +17,7 @@ from thoughtgraph.llm.response_bodies import bound
 if TYPE_CHECKING:
     # They take longer to import than everything else that is needed to check a command line.
     from langchain_openai.chat_models.base import BaseChatOpenAI
-    from openai import DefaultAsyncHttpxClient as AsyncClient
+    from openai import DefaultAioHttpClient as AsyncClient
 
 LENGTH = "max_tokens"
 """The longest completion, in OpenAI's words and most others'."""
@@ -158,7 +158,9 @@ class Pools:
             return pool[0]
         _drop_closed(self._open)
         plain = {"Accept-Encoding": "identity"}
-        client: AsyncClient = import_module("openai").DefaultAsyncHttpxClient(
+        # Of the SDK's two kinds the one on aiohttp: the other asks every idle connection, twice a
+        # request, whether its server has closed it.
+        client: AsyncClient = import_module("openai").DefaultAioHttpClient(
             headers=plain, event_hooks={"response": [_stay, bound]}
         )
         self._open[loop] = client, (keeper := self._keep(loop, client))
