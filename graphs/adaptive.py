@@ -8,13 +8,14 @@
         answers vote; a plan is run up to its first fault             register
         if one is accepted then return it                             select -> answer
         if P(leader beats runner-up | votes) > confidence then stop   select -> answer
-        start <- the plan that came furthest and was tried least      select
+        start <- of the plans tried least, what came furthest         select
     return argmax of the votes                                        answer
 
 Theirs is the rule: for the two most frequent answers, with v1 and v2 votes, the probability that
 the first is the more probable one, under a uniform prior a Beta(v1 + 1, v2 + 1). They ask for one
 sample at a time. Ours is the size of a batch, which pays for a prompt once: as many samples as
-settle the vote if all agree with the leader, never more. Four that agree are the fewest.
+settle the vote if all agree with the leader, never more. Four that agree are the fewest, and as
+many plans are drawn at a time: plans do not vote.
 
 A plan is accepted when it runs to its end and the evaluator refuses no step; its steps before a
 fault are kept and continued, where Tree-of-Mixed-Thought refuses the whole of what was written. An
