@@ -31,6 +31,7 @@ from support.fake_server import FakeServer
 from support.players import add_up
 
 from thoughtgraph import registry
+from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.cli.app import app
 
 ROOT = Path(__file__).parents[1]
@@ -145,7 +146,13 @@ def misnamed(words: list[str]) -> list[str]:
     known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
     known |= {option for p in command.params for option in getattr(p, "secondary_opts", [])}
     wrong = [w for w in words if w.startswith("-") and w.partition("=")[0] not in known]
-    for option, names in (("--method", registry.METHODS), ("--task", registry.TASKS)):
+    sets = [
+        part.id
+        for option, name in itertools.pairwise(words)
+        if option == "--suite"
+        for part in suite(name).parts
+    ]
+    for option, names in (("--method", registry.METHODS), ("--task", [*registry.TASKS, *sets])):
         given = [b for a, b in itertools.pairwise(words) if a == option]
         own = [value for value in given if ".py:" in value]  # a task in a file of the reader's
         wrong += [n for v in given if v not in own for n in v.split(",") if n not in names]

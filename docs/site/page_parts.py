@@ -37,6 +37,7 @@ MAKERS: Mapping[str, Maker] = {
     "ours": method_parts.where_ours_are,
     "published": method_parts.published,
     "report": method_parts.report,
+    "scores": results_parts.scores,
     "search": worked_searches.outline,
     "settings": method_parts.settings,
     "shared": method_parts.shared_settings,

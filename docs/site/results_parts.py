@@ -1,6 +1,6 @@
 """What the comparison showed, in short: a line a method and set of problems."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from method_parts import kept_lines, table
 
@@ -12,6 +12,14 @@ from thoughtgraph.bench.statistics import Comparison, compare
 
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
+COLUMNS = {
+    "cot": "one sample",
+    "tomt_one_stop": "one sample",
+    "cot_sc": "16 votes",
+    "adaptive": "adaptive",
+}
+"""Where README shows the methods that have a column of their own."""
+REST = "best of the others"
 
 
 def comparison() -> str:
@@ -32,6 +40,45 @@ def comparison() -> str:
     return table(titles, rows)
 
 
+def scores() -> str:
+    """Returns a row a set of problems and way of asking: one sample, votes, other methods.
+
+    The last column has the one of them that scored best; lines that an oracle told have no place.
+    """
+    rows: dict[str, dict[str, Entry]] = {}
+    marks: dict[int, str] = {}
+    for name, lines in panels():
+        marks |= {id(each.entry): _verdict(each) for each in beside_votes(lines)}
+        for entry in sorted(lines, key=lambda each: each.score):
+            if entry.method != "io" and not entry.oracle:
+                column = COLUMNS.get(entry.method, REST)
+                rows.setdefault(name + _asked(entry), {})[column] = entry
+    titles = [*dict.fromkeys(COLUMNS.values()), REST]
+    cells = [
+        [row, *(_marked(found[each], marks) if each in found else "" for each in titles)]
+        for row, found in sorted(rows.items())
+    ]
+    return table(("right, and tokens", *titles), cells)
+
+
+def _asked(entry: Entry) -> str:
+    """Returns how a line asks, where it is not in the papers' words alone."""
+    if entry.given.get("grammar"):
+        return ", grammar"
+    return ", our words" if entry.given.get("wording") == "chat" else ""
+
+
+def _marked(entry: Entry, marks: Mapping[int, str]) -> str:
+    """Returns what a line scored and cost: in bold where it wins, slanted where it loses."""
+    told = f"{entry.score:.0%}, {entry.tokens:,.0f}"
+    if entry.method not in COLUMNS:
+        told = f"{line_name(entry).partition(',')[0]} {told}"
+    if len(entry.scores) < ENOUGH:
+        return f"({told})"
+    mark = {"wins": "**", "loses": "*"}.get(marks.get(id(entry), ""), "")
+    return f"{mark}{told}{mark}"
+
+
 def line_name(entry: Entry) -> str:
     """Returns what the comparison calls a line, which tells its settings."""
     compared = suite("comparison")
@@ -44,16 +91,22 @@ def line_name(entry: Entry) -> str:
 
 
 def _beside_votes(found: EqualCost) -> str:
+    return f"{_difference(found.comparison)}, {_verdict(found)}"
+
+
+def _verdict(found: EqualCost) -> str:
+    """Returns what the rules call a line beside the votes that cost as much."""
     verdict = judged(found.comparison)
     if found.entry.oracle:
-        verdict = "oracle"
-    elif found.dearer and verdict in {"wins", "a tie"}:
-        verdict = "dearer"
-    return f"{_difference(found.comparison)}, {verdict}"
+        return "oracle"
+    return "dearer" if found.dearer and verdict in {"wins", "a tie"} else verdict
 
 
 def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
-    """Returns how a plan does beside those that cost at least as much; of ties the names alone."""
+    """Returns how a plan does beside those that cost at least as much; of ties the names alone.
+
+    Where a dearer one scores more nothing is told: either may be the better choice.
+    """
     told, ties = [], []
     for other in sorted(lines, key=lambda each: each.tokens):
         if other is entry or other.tokens < entry.tokens:
@@ -64,9 +117,8 @@ def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
         verdict = judged(found)
         if verdict == "a tie":
             ties.append(name)
-        else:
-            words = "scores less for less" if verdict == "loses" else verdict
-            told.append(f"{_difference(found)} beside {name}, {words}")
+        elif verdict != "loses":
+            told.append(f"{_difference(found)} beside {name}, {verdict}")
     return "; ".join([*told, *([f"a tie with {', '.join(ties)}"] if ties else [])])
 
 

@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib import color_sequences
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 from results_parts import ENOUGH, line_name, panels
 
 from thoughtgraph.bench.equal_cost import vote_line, votes_of
+from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import Entry
 from thoughtgraph.bench.report_page import score_against_tokens
 
@@ -25,6 +28,10 @@ ACROSS = 2
 """Panels side by side."""
 WIDTH, HEIGHT = 6.4, 3.2
 """Inches of a panel, its legend beside it."""
+HUES = [to_rgb(each) for name in ("tab10", "Dark2") for each in color_sequences[name]]
+"""Of the methods."""
+SHADES = (1.0, 0.0), (0.6, 0.0), (0.5, 0.5)
+"""Of a method's lines: plain, darker, lighter; what a colour is multiplied by, what is added."""
 
 
 def picture() -> str:
@@ -45,8 +52,23 @@ def picture() -> str:
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
+def colours() -> dict[str, tuple[float, ...]]:
+    """Returns the colour of each line of the suite: a hue a method, a shade for its settings."""
+    lines: dict[str, list[str]] = {}
+    for name in dict.fromkeys(row.name for row in suite("comparison").rows):
+        lines.setdefault(name.partition(",")[0], []).append(name)
+    return {
+        name: tuple(times * part + more for part in hue)
+        for hue, own in zip(HUES, lines.values(), strict=False)
+        for name, (times, more) in zip(own, SHADES, strict=False)
+    }
+
+
 def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
-    score_against_tokens(axes, {line_name(each): each for each in lines if each.scores}, ENOUGH)
+    found = {line_name(each): each for each in lines if each.scores}
+    shown = {name: colour for name, colour in colours().items() if name in found}
+    axes.set_prop_cycle(color=list(shown.values()))
+    score_against_tokens(axes, {name: found[name] for name in shown}, ENOUGH)
     if votes := votes_of(lines):
         line = vote_line(votes)
         axes.plot(
