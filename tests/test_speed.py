@@ -1,6 +1,9 @@
 """The command that prints targets of speed beside what was measured; no clock decides here."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 from thoughtgraph.bench.speed import __main__ as command
 from thoughtgraph.bench.speed.game24_searches import PUZZLES, chat_model
 from thoughtgraph.bench.speed.game24_server import answer
+from thoughtgraph.bench.speed.many_problems import resident
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings, report
 from thoughtgraph.bench.speed.plain_loop import asker, solve
 from thoughtgraph.task import Prompt
@@ -124,3 +128,13 @@ async def test_the_server_fails_one_request_in_as_many_as_it_is_told() -> None:
             assert await ask(prompt, 2) == [answer(prompt.user)] * 2
         with pytest.raises(openai.InternalServerError, match="as was asked for"):
             await ask(prompt, 1)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+def test_a_process_that_has_ended_has_no_memory_whoever_has_taken_note() -> None:
+    assert resident(os.getpid()) > 10
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    assert resident(process.pid) == 0
+    process.wait()
+    assert resident(process.pid) == 0

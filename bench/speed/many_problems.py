@@ -97,13 +97,18 @@ async def benchmark(specifier: str, count: int, folder: str) -> Process:
         megabytes.append(resident(process.pid))
         await asyncio.wait([ended], timeout=SECONDS_BETWEEN)
     assert ended.result() == 0, "the benchmark failed"
-    # A process that has ended, and is not taken note of yet, has none.
     return Process(time.perf_counter() - began, [each for each in megabytes if each])
 
 
 def resident(process: int) -> float:
-    """Returns the memory of a process in megabytes; 0 where it has ended."""
-    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    """Returns the memory of a process in megabytes; 0 where it has ended.
+
+    Before the end is taken note of it has no memory, and after that no status, at any moment.
+    """
+    try:
+        status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
     _, _, line = status.partition("VmRSS:")
     return int(line.split()[0]) / 1000 if line else 0.0
 
