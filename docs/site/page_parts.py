@@ -26,6 +26,7 @@ Maker = Callable[..., str]
 
 MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
+    "budgets": results_parts.budgets,
     "comparison": results_parts.comparison,
     "costs": method_parts.costs,
     "data_sets": data_parts.data_sets,

@@ -4,14 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from method_parts import kept_lines, table
 
+from thoughtgraph.bench.budget import curve
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import Entry
 from thoughtgraph.bench.report_tables import tables
+from thoughtgraph.bench.result_summaries import rescored
 from thoughtgraph.bench.statistics import Comparison, compare
 
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
+BUDGETS = 500, 1_000, 2_000, 4_000
+"""Tokens a problem: what about four, eight and sixteen votes cost on gsm8k, and twice that."""
 COLUMNS = {
     "cot": "one sample",
     "tomt_one_stop": "one sample",
@@ -38,6 +42,17 @@ def comparison() -> str:
             against = voted.get(id(entry), "") if voted else beside_plans(entry, lines)
             rows.append((name, line_name(entry), *_measured(entry), against))
     return table(titles, rows)
+
+
+def budgets() -> str:
+    """Returns what each line had reached with so many tokens a problem; in brackets: too few."""
+    rows = []
+    for name, lines in panels():
+        for entry in sorted(lines, key=lambda each: each.tokens):
+            shown = "{:.0%}" if len(entry.scores) >= ENOUGH else "({:.0%})"
+            reached = curve(entry.rows, rescored, "tokens", BUDGETS)
+            rows.append((name, line_name(entry), *map(shown.format, reached)))
+    return table(("problems", "method", *(f"{each:,} tokens" for each in BUDGETS)), rows)
 
 
 def scores() -> str:
