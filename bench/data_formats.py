@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thoughtgraph.bench import crossword_scores
+from thoughtgraph.bench.scene_data import is_scene_file, load_questions
 from thoughtgraph.tasks.choices import stated
 from thoughtgraph.tasks.fever import VERDICTS
 from thoughtgraph.tasks.math import boxed
+from thoughtgraph.tasks.scenes.scenes import question_type
 
 
 class Record(NamedTuple):
@@ -140,6 +142,16 @@ def _fever(file: Path) -> Rows:
         yield Record(_id(entry, number, "id"), as_text(entry["claim"]), label)
 
 
+def _scenes(file: Path) -> Rows:
+    if is_scene_file(file):  # Of a folder that holds questions as well.
+        return
+    for each in load_questions(file):
+        asked = {"question": each.question, "scene": each.scene.to_json()}
+        yield Record(
+            each.id, json.dumps(asked), each.answer, {"type": question_type(each.question)}
+        )
+
+
 def _facts(entry: Mapping[str, Any], *names: str) -> dict[str, str]:
     return {name: str(entry[name]) for name in names if name in entry}
 
@@ -208,6 +220,8 @@ LOADERS: Mapping[str, Loader] = {
     "strategyqa": _strategyqa,
     "hotpotqa": _hotpotqa,
     "fever": _fever,
+    "clevr": _scenes,
+    "ptr": _scenes,
 }
 
 DISTRACTORS: Mapping[str, Loader] = {"hotpotqa": _distractors}
@@ -226,4 +240,7 @@ FORMATS: Mapping[str, str] = {
     "strategyqa": 'a JSON list of objects with "question" and "answer" (true or false)',
     "hotpotqa": 'a JSON list, or lines of JSON, with "question", "answer" and "context"',
     "fever": 'lines of JSON with "claim" and "label" (SUPPORTS, REFUTES or NOT ENOUGH INFO)',
+    **dict.fromkeys(
+        ("clevr", "ptr"), 'a JSON file with "questions", whose scenes are in it or beside it'
+    ),
 }

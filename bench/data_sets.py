@@ -49,8 +49,6 @@ class DataSet(_Strict):
     archive: Kind | None = None
     members: Sequence[str] = ()
     """What is taken out of an archive."""
-    read_by: str = ""
-    """The function that reads it where `bench --data` does not."""
 
     @property
     def member_files(self) -> Mapping[str, str]:

@@ -17,6 +17,9 @@ from thoughtgraph.tasks.scenes.plan_language import clean
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.scene_files import from_clevr, from_ptr
 
+SCENE_KEYS = "scenes", "objects"
+"""What a file has that holds several scenes, or one."""
+
 
 class GoldQuestion(NamedTuple):
     """A question of a public file."""
@@ -43,7 +46,8 @@ def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[G
     Args:
         path: The file, JSON, packed with gzip or not: `{"questions": [...]}`.
         scenes: A file with the scenes, or one scene. When not given: the question file's own, else
-            the `*.tomt.json` beside it whose name is most like the question file's.
+            the `*.tomt.json` beside it whose name is most like the question file's, else such a
+            `*scenes*.json`.
 
     Raises:
         InputError: A file cannot be read, or is none of these.
@@ -56,6 +60,12 @@ def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[G
     return [
         _question(f"{file.name}:{at}", entry, known) for at, entry in enumerate(data["questions"])
     ]
+
+
+def is_scene_file(path: str | Path) -> bool:
+    """Returns whether a file holds scenes and no questions, as one that lies beside these does."""
+    data = _json(Path(path))
+    return isinstance(data, dict) and "questions" not in data and bool({*data} & {*SCENE_KEYS})
 
 
 def _question(name: str, entry: Mapping[str, Any], known: Mapping[Any, Scene]) -> GoldQuestion:
@@ -116,9 +126,13 @@ def _key(entry: Mapping[str, Any]) -> Any:
 
 
 def _beside(file: Path) -> Path:
-    found = sorted(file.parent.glob("*.tomt.json"))
+    others = [each for each in sorted(file.parent.glob("*.json")) if each != file]
+    found = [each for each in others if each.match("*.tomt.json")]
+    found = found or [each for each in others if each.match("*scenes*.json")]
     if not found:
-        raise InputError(f"no scenes for {file.name!r}: no *.tomt.json lies beside it")
+        raise InputError(
+            f"no scenes for {file.name!r}: no *.tomt.json and no *scenes*.json lies beside it"
+        )
     return max(found, key=lambda each: _alike(each.name, file.name))
 
 

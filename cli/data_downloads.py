@@ -62,15 +62,12 @@ def get(names: Sequence[str], out: str) -> int:
 
 def _report(wanted: DataSet, found: Fetched) -> list[str]:
     """Returns what is there now, in lines."""
-    lines = [
+    return [
         f"{text.line(found.path)} {'was' if found.was_there else 'is'} there: {wanted.title}",
         f"  problems  {wanted.entries:,}",
         f"  licence   {wanted.licence}, {wanted.home}",
         f"  SHA-256   {_checksum(wanted, found)}",
     ]
-    if wanted.read_by:
-        lines.append(f"  read by   {wanted.read_by}, not by bench")
-    return lines
 
 
 def _checksum(wanted: DataSet, found: Fetched) -> str:

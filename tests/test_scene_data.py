@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from thoughtgraph import registry
+from thoughtgraph.bench.data import load
 from thoughtgraph.bench.scene_data import load_questions
 from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
@@ -118,6 +120,32 @@ def test_a_public_question_becomes_a_plan_that_gives_its_answer(
     assert (found.plan, found.given, found.answer) == (plan, False, answer)
     judged = judge(found.question, found.scene, None, plan, Rules(profile="paper"))
     assert (judged.accepted, judged.answer) == (True, answer), judged.reason
+
+
+@pytest.mark.parametrize(("style", "data"), [("clevr", CLEVR), ("ptr", PTR)])
+def test_a_benchmark_reads_a_folder_of_questions_and_scenes(
+    tmp_path: Path, style: str, data: Any
+) -> None:
+    (tmp_path / "val_scenes.json").write_text(json.dumps({"scenes": data["scenes"]}))
+    file = written(tmp_path, {"questions": data["questions"]})
+    [record] = load(registry.task(style), tmp_path)
+    asked = data["questions"][0]
+    assert (record.gold, record.facts) == (str(asked["answer"]), {"type": "short"})
+    problem = json.loads(record.problem)
+    assert {*problem} == {"question", "type", "scene"}, "neither the answer nor the program"
+    assert problem["question"] == asked["question"]
+    assert load(registry.task(style), file) == [record]
+
+
+def test_questions_whose_scenes_are_nowhere_are_refused(tmp_path: Path) -> None:
+    written(tmp_path, {"questions": CLEVR["questions"]})
+    with pytest.raises(InputError, match=r"no scenes for 'questions.json': no \*.tomt.json and no"):
+        load(registry.task("clevr"), tmp_path)
+
+
+def test_scenes_of_the_other_style_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"entry 1 .* is no ptr problem"):
+        load(registry.task("ptr"), written(tmp_path, CLEVR))
 
 
 def test_a_program_that_no_tool_can_follow_has_no_plan(tmp_path: Path) -> None:
