@@ -112,7 +112,11 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("task", LOADERS)
+def test_every_public_format_has_its_test() -> None:
+    assert {*LOADERS} == {*GOOD, "clevr", "ptr"}, "questions about scenes: test_scene_data.py"
+
+
+@pytest.mark.parametrize("task", GOOD)
 def test_the_public_formats_are_read(task, tmp_path):
     text, key, problem, gold = GOOD[task]
     file = tmp_path / "data"

@@ -48,7 +48,9 @@ def budgets() -> str:
     """Returns what each line had reached with so many tokens a problem; in brackets: too few."""
     rows = []
     for name, lines in panels():
-        for entry in sorted(lines, key=lambda each: each.tokens):
+        # What a run has reached is told once, by the ensemble that it was run with.
+        run = (each for each in lines if not _same_run(each))
+        for entry in sorted(run, key=lambda each: each.tokens):
             shown = "{:.0%}" if len(entry.scores) >= ENOUGH else "({:.0%})"
             reached = curve(entry.rows, rescored, "tokens", BUDGETS)
             rows.append((name, line_name(entry), *map(shown.format, reached)))
@@ -158,5 +160,14 @@ def _measured(entry: Entry) -> tuple[str, str]:
 
 
 def panels() -> list[tuple[str, list[Entry]]]:
-    """Returns the lines of each set of problems that has some."""
-    return [(lines[0].data, lines) for _, lines in tables(kept_lines("comparison"))]
+    """Returns the lines of each set of problems that has some.
+
+    Of the ensembles of one run those alone that the suite has a line for.
+    """
+    kept = kept_lines("comparison")
+    shown = [each for each in kept if not _same_run(each) or line_name(each) != each.name]
+    return [(lines[0].data, lines) for _, lines in tables(shown)]
+
+
+def _same_run(entry: Entry) -> bool:
+    return bool(entry.rows[0].get("same_run"))
