@@ -37,7 +37,14 @@ PLACES = {
 """Where each data set lies in the folder that the variable names."""
 HELD = [
     f"{name}, grammar"
-    for name in ["ToT of plans", "ToT-Block", "ToT-OS", "adaptive", "one-stop plans"]
+    for name in [
+        "ToT of plans",
+        "ToT-Block",
+        "ToT-OS",
+        "adaptive",
+        "one-stop plans",
+        "repeated one-stop plans",
+    ]
 ]
 """Lines that need a server which takes a grammar."""
 WIKI = [{"title": "Milan", "text": "Milan is a city. It has a tower."}]
@@ -178,7 +185,7 @@ def test_lines_that_a_model_is_not_known_to_take_are_left_out(
     options = BenchOptions(suite="comparison", task="sum", model=model, server=server)
     [batch] = batches(options)
     assert left_out(options) == left
-    assert len(batch.setups) == 10 - len(left)
+    assert len(batch.setups) == 11 - len(left)
 
 
 def test_a_grammar_is_refused_before_the_first_problem() -> None:

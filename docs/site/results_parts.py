@@ -68,7 +68,7 @@ def scores() -> str:
         marks |= {id(each.entry): _verdict(each) for each in beside_votes(lines)}
         for entry in sorted(lines, key=lambda each: each.score):
             if entry.method != "io" and not entry.oracle:
-                column = COLUMNS.get(entry.method, REST)
+                column = REST if _repeats(entry) else COLUMNS.get(entry.method, REST)
                 rows.setdefault(name + _asked(entry), {})[column] = entry
     titles = [*dict.fromkeys(COLUMNS.values()), REST]
     cells = [
@@ -76,6 +76,11 @@ def scores() -> str:
         for row, found in sorted(rows.items())
     ]
     return table(("right, and tokens", *titles), cells)
+
+
+def _repeats(entry: Entry) -> bool:
+    """Returns whether a line of one plan asks for another where that is refused."""
+    return "max_calls" in entry.given
 
 
 def _asked(entry: Entry) -> str:
@@ -88,7 +93,7 @@ def _asked(entry: Entry) -> str:
 def _marked(entry: Entry, marks: Mapping[int, str]) -> str:
     """Returns what a line scored and cost: in bold where it wins, slanted where it loses."""
     told = f"{entry.score:.0%}, {entry.tokens:,.0f}"
-    if entry.method not in COLUMNS:
+    if entry.method not in COLUMNS or _repeats(entry):
         told = f"{line_name(entry).partition(',')[0]} {told}"
     if len(entry.scores) < ENOUGH:
         return f"({told})"
@@ -99,10 +104,12 @@ def _marked(entry: Entry, marks: Mapping[int, str]) -> str:
 def line_name(entry: Entry) -> str:
     """Returns what the comparison calls a line, which tells its settings."""
     compared = suite("comparison")
+    # Where the pages are is said by whoever runs it, not by the suite.
+    given = {name: value for name, value in entry.given.items() if name != "corpus"}
     for line in compared.rows:
         ids = [part.id for part in compared.parts_of(line)]
         told = line.method, line.settings, line.oracle
-        if told == (entry.method, entry.given, entry.oracle) and entry.data in ids:
+        if told == (entry.method, given, entry.oracle) and entry.data in ids:
             return line.name
     return entry.name
 
