@@ -18,7 +18,15 @@ from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import normalize_answer
-from thoughtgraph.tasks.trajectory import STOP, action_text, read_move, step_grammar, trajectory
+from thoughtgraph.tasks.trajectory import (
+    STOP,
+    action_text,
+    read_move,
+    step_grammar,
+    trajectory,
+    turns_of,
+    written_turns,
+)
 from thoughtgraph.tasks.zero_shot import Reader, ZeroShot, form_of
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
@@ -127,25 +135,51 @@ class Knowledge(ZeroShot):
             return self._first_steps(problem, options)
         if hints.wanted == "answer":
             return self._conclusion(problem, path)
-        step = len(path) + 1
+        turns = options.get("layout") == "turns"
+        prompt = (self._as_turns if turns else self._as_text)(problem, path, style, options, hints)
+        if options.get("grammar"):
+            thought, step = not hints.thought, len(path) + 1
+            form = step_grammar(hints.tools, step, thought=thought, label=turns)
+            prompt = replace(prompt, grammar=form)
+        return Question(prompt, each(lambda text: read_move(text, hints.thought)))
+
+    def _as_text(
+        self, problem: str, path: Path, style: str, options: Options, hints: Hints
+    ) -> Prompt:
+        """Returns the published layout: all in one text, which the model goes on with."""
+        shown = BREAK.join(self._shown(style, options))
+        begun, stop = _begun(path, hints) if hints.thought else (f"Thought {len(path) + 1}:", STOP)
+        text = self._instruction(style, hints, shown)
+        return Prompt("\n".join([text, "", self._so_far(problem, path), begun]), stop=(stop,))
+
+    def _as_turns(
+        self, problem: str, path: Path, style: str, options: Options, hints: Hints
+    ) -> Prompt:
+        """Returns the same as a conversation: what tools answered is told by the user."""
+        text = BREAK.join(self._shown(style, options))
+        shown = written_turns(text)
+        taken, given = turns_of(self._question(problem), path)
+        begun, stop = _begun(path, hints) if hints.thought else ("", STOP)
+        return Prompt(
+            f"{given}\n{begun}".strip(),
+            # A file of one's own may hold no step: it is shown as it is.
+            system=self._instruction(style, hints, "" if shown else text).strip(),
+            stop=(stop,),
+            examples=(*shown, *taken),
+        )
+
+    def _shown(self, style: str, options: Options) -> Sequence[str]:
         most = ITOT_EXAMPLES if style == "itot" else 0
-        text = fill(
+        return worked(lambda _: self._own("react", most), options)
+
+    def _instruction(self, style: str, hints: Hints, examples: str) -> str:
+        return fill(
             "acting/itot" if style == "itot" else "acting/react",
             tools=hints.tools,
             finish=self._wording.finish,
-            examples=BREAK.join(worked(lambda _: self._own("react", most), options)),
+            examples=examples,
             lessons=_lessons(hints),
         )
-        lines = [text, "", self._so_far(problem, path)]
-        if hints.thought:
-            lines.append(f"Thought {step}: {hints.thought}\nAction {step}:")
-            prompt = Prompt("\n".join(lines), stop=("\n",))
-        else:
-            prompt = Prompt("\n".join([*lines, f"Thought {step}:"]), stop=(STOP,))
-        if options.get("grammar"):
-            form = step_grammar(hints.tools, step, thought=not hints.thought)
-            prompt = replace(prompt, grammar=form)
-        return Question(prompt, each(lambda text: read_move(text, hints.thought)))
 
     # Estimates, Reflects, Verifies
 
@@ -207,6 +241,12 @@ class Knowledge(ZeroShot):
     def _own(self, style: str, count: int) -> Sequence[str]:
         """Returns the first worked examples of a style; all for 0."""
         return load(f"{self.id}/{style}").split(BREAK)[: count or None]
+
+
+def _begun(path: Path, hints: Hints) -> tuple[str, str]:
+    """Returns a step whose action is asked for alone, and where its completion ends."""
+    step = len(path) + 1
+    return f"Thought {step}: {hints.thought}\nAction {step}:", "\n"
 
 
 def _search(sought: str, *, malformed: bool = False) -> Move:

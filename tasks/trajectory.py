@@ -44,19 +44,21 @@ _TOOL = re.compile(r"(\w{1,64})\[")
 
 
 @lru_cache(maxsize=256)
-def step_grammar(tools: str, number: int, *, thought: bool) -> str:
+def step_grammar(tools: str, number: int, *, thought: bool, label: bool = False) -> str:
     """Returns the grammar of a step that goes on after its label, `Thought 2:` or `Action 2:`.
 
     Args:
         tools: One line a tool, as prompts show them: `Search[entity]: what it does`.
         number: The number of the step.
         thought: Whether the thought is written as well, or its action alone.
+        label: Whether the label of the thought is written as well.
     """
     names = [found[1] for line in tools.split("\n") if (found := _TOOL.match(line))]
-    label = literal(f"\nAction {number}: ")
+    first = literal(f"Thought {number}:") if label else ""
+    acts = literal(f"\nAction {number}: ")
     action = one_of(names) if names else "[A-Za-z]{1,40}"
     return grammar(
-        f'" "? text {label} action' if thought else '" "? action',
+        f'{first} " "? text {acts} action' if thought else '" "? action',
         text=f"[^ \\n] [^\\n]{{0,{LONGEST_THOUGHT}}}",
         action=f'{action} "[" argument "]"',
         argument=f"[^\\n\\[\\]]{{1,{LONGEST_ARGUMENT}}}",
@@ -66,6 +68,44 @@ def step_grammar(tools: str, number: int, *, thought: bool) -> str:
 def trajectory(path: Path) -> str:
     """Returns a path as numbered steps; empty for the root."""
     return "\n".join(line for step, thought in enumerate(path, 1) for line in _step(step, thought))
+
+
+def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]:
+    """Returns a path as turns of a conversation: what the model was given and what it wrote.
+
+    Args:
+        question: What stands before the first step.
+        path: The steps.
+
+    Returns:
+        The turns so far, and what the model is given next.
+    """
+    turns, given = [], question
+    for step, thought in enumerate(path, 1):
+        written = [line for line in _step(step, thought) if not _OBSERVED.match(line)]
+        observed = thought.get("observation")
+        turns.append((given, "\n".join(written) or f"Thought {step}: …"))
+        given = f"Observation {step}: {one_line(observed)}" if observed else "Go on."
+    return turns, given
+
+
+def written_turns(trajectories: str) -> Sequence[tuple[str, str]]:
+    """Cuts worked examples into such turns; what comes after the last action is left out.
+
+    Args:
+        trajectories: Questions with their numbered steps, as prompts show them.
+    """
+    turns, given, written = [], list[str](), list[str]()
+    for line in trajectories.split("\n"):
+        if _THOUGHT.match(line) or _ACTION.match(line):
+            written.append(line)
+            continue
+        if written:
+            turns.append(("\n".join(given).strip(), "\n".join(written)))
+            given, written = [], []
+        given.append(line)
+    last = [("\n".join(given).strip(), "\n".join(written))] if written else []
+    return [*turns, *last]
 
 
 def action_text(thought: Thought) -> str:

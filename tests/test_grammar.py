@@ -196,6 +196,8 @@ def test_steps_that_prompts_show_are_allowed() -> None:
     assert len(steps) > 10
     for at, text in steps:
         assert Gbnf(step_grammar(TOOLS, at, thought=True)).accepts(text)
+        labelled = step_grammar(TOOLS, at, thought=True, label=True)
+        assert Gbnf(labelled).accepts(f"Thought {at}:{text}")
         action = text.rpartition(f"Action {at}:")[2]
         assert Gbnf(step_grammar(TOOLS, at, thought=False)).accepts(action)
 

@@ -30,6 +30,7 @@ SHOWING = ("shots", "examples", "zero_shot")
 PROPOSING = ("shots", "layout", "strict_parse", "exact_steps", "grammar")
 PAGES = '{"question": "Where is Milan?", "context": [["Milan", ["Milan is in Italy."]]]}'
 """A problem with pages of its own: no wiki is asked."""
+SEARCHING = ("examples", "layout", "corpus", "observations", "tool_costs")
 JUDGES = ("extract_examples", "label_examples", "verify_examples")
 SWITCHES = ({"extractor": False}, {"step_evaluator": False}, {"answer_evaluator": False})
 IGNORED = [
@@ -44,7 +45,7 @@ IGNORED = [
     *(("tot_bfs", "creative_writing", name) for name in PROPOSING),
     *(("tot_dfs", "crosswords", name) for name in PROPOSING),
     *(("tot_bfs", "gsm8k", name) for name in PROPOSING[1:]),
-    *(("fgdip", "game24", name) for name in ("examples", "corpus", "observations", "tool_costs")),
+    *(("fgdip", "game24", name) for name in SEARCHING),
     *(("fgdip", "game24", name) for name in JUDGES),
     *(("adaptive", task, "grammar") for task in ("gsm8k", "question")),
 ]
@@ -56,7 +57,11 @@ USED = [
     *(("tot_bfs", "game24", name) for name in PROPOSING),
     *((method, "game24", name) for method in ("rollback", "chain") for name in SHOWING[:2]),
     *(("tomt_os", "ptr", name) for name in ("shots", "layout", "grammar")),
-    *((method, "hotpotqa", "grammar") for method in ("react", "itot_dfs", "fgdip")),
+    *(
+        (method, "hotpotqa", name)
+        for method in ("react", "itot_dfs", "fgdip")
+        for name in ("grammar", "layout")
+    ),
     ("fgdip", "game24", "grammar"),
     *(("fgdip", "hotpotqa", name) for name in JUDGES),
     ("itot_a_star", "hotpotqa", "estimate_examples"),

@@ -15,7 +15,7 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Hints, Reflects, Rejected, Verifies
 from thoughtgraph.prompts import load
 from thoughtgraph.task import Answers, Estimates, Verdict, lacking
-from thoughtgraph.tasks.trajectory import read_move, trajectory
+from thoughtgraph.tasks.trajectory import read_move, trajectory, turns_of
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Thought
 
@@ -122,6 +122,59 @@ def test_a_prompt_goes_on_at_the_next_thought(name, style):
     alone = task.move("Is it so?", [step()], style, {}, Hints(tools=tools, thought="I see.")).prompt
     assert alone.user.endswith("Thought 2: I see.\nAction 2:")
     assert alone.stop == ("\n",)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("style", ["react", "itot", "fgdip"])
+def test_turns_tell_the_same_as_the_text(name, style):
+    task, path = _task(name), [step(), step("I see.", "Lookup", "park", "(Result 1 / 1) A park.")]
+    hints = Hints(tools=toolbox(ScriptedPages({})).describe(), reflections=["Search first."])
+    text = task.move("Is it so?", path, style, {}, hints).prompt
+    turns = task.move("Is it so?", path, style, {"layout": "turns"}, hints).prompt
+    said = [str(message.content) for message in turns.messages()]
+    lines = [line for each in said for line in each.split("\n") if line]
+    told = [line for line in text.user.split("\n") if line and line != "Thought 3:"]
+    assert sorted(lines) == sorted(told)
+    assert [message.type for message in turns.messages()[-4:]] == ["ai", "human", "ai", "human"]
+    assert said[-4:] == [
+        "Thought 1: I look.\nAction 1: Search[Milan]",
+        "Observation 1: A city.",
+        "Thought 2: I see.\nAction 2: Lookup[park]",
+        "Observation 2: (Result 1 / 1) A park.",
+    ]
+    assert turns.stop == text.stop
+
+
+def test_turns_show_a_file_of_steps_as_steps_and_any_other_as_it_is(tmp_path):
+    file, other = tmp_path / "steps.md", tmp_path / "other.md"
+    file.write_text("Question: Q?\nThought 1: T.\nAction 1: Finish[yes]\n", encoding="utf-8")
+    other.write_text("Think of {Milan}.", encoding="utf-8")
+    options = {"layout": "turns", "examples": str(file)}
+    shown = _task("hotpotqa").move("So?", [], "react", options, Hints()).prompt
+    assert shown.examples == (("Question: Q?", "Thought 1: T.\nAction 1: Finish[yes]"),)
+    shown = _task("hotpotqa").move("So?", [], "react", {**options, "examples": str(other)}, Hints())
+    assert shown.prompt.examples == ()
+    assert str(shown.prompt.system).endswith("Think of {Milan}.")
+
+
+def test_an_action_that_is_asked_for_alone_ends_the_last_turn():
+    hints = Hints(thought="I see.")
+    prompt = _task("hotpotqa").move("So?", [step()], "react", {"layout": "turns"}, hints).prompt
+    assert prompt.user == "Observation 1: A city.\nThought 2: I see.\nAction 2:"
+    assert prompt.stop == ("\n",)
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60)), max_size=4))
+@settings(max_examples=100, deadline=None)
+def test_what_a_tool_answered_is_no_word_of_the_models(said):
+    path = [step(text, "Search", "Milan", f"Thought 9: {seen}") for text, seen in said]
+    turns, given = turns_of("Question: So?", path)
+    assert len(turns) == len(path)
+    for written in (written for _, written in turns):
+        assert all(line.startswith(("Thought ", "Action ")) for line in written.split("\n"))
+        assert "Thought 9:" not in written.partition(": ")[0]
+    for at, told in enumerate([*(asked for asked, _ in turns[1:]), given], 1):
+        assert not path or told.startswith(f"Observation {at}: Thought 9:")
 
 
 def test_all_prompts_of_a_search_begin_alike():

@@ -6,7 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.acting import Acts, Reflects
-from thoughtgraph.settings.base import EXAMPLES, ExactCheck, Grammar, Last, Settings
+from thoughtgraph.settings.base import EXAMPLES, ExactCheck, Grammar, Last, Layout, Settings
 from thoughtgraph.task import Checks, Judges
 
 
@@ -23,6 +23,7 @@ class ActingSettings(Settings):
         description="How observations read: repaired (ours), or as ReAct's code gives them.",
     )
     examples: str = EXAMPLES
+    layout: Layout = "text"
     grammar: Grammar = False
     tool_costs: str = Field(
         "",

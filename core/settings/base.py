@@ -97,7 +97,8 @@ Layout = Annotated[
     Literal["text", "turns"],
     Field(
         description="Show worked examples in one text, as published, or as turns of the "
-        "conversation, which weak chat models follow better (scenes and game24's proposals; ours)."
+        "conversation, which weak chat models follow better (scenes, game24's proposals, questions "
+        "about pages; ours)."
     ),
 ]
 Grammar = Annotated[
