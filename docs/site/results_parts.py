@@ -87,6 +87,8 @@ def _asked(entry: Entry) -> str:
     """Returns how a line asks, where it is not in the papers' words alone."""
     if entry.given.get("grammar"):
         return ", grammar"
+    if entry.given.get("layout") == "turns":
+        return ", turns"
     return ", our words" if entry.given.get("wording") == "chat" else ""
 
 
