@@ -82,7 +82,7 @@ def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_ylim(0, 1)
+    axes.set_ylim(0, 1.03)
     axes.set_ylabel("right")
     axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
 
