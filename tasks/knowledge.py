@@ -148,9 +148,9 @@ class Knowledge(ZeroShot):
     ) -> Prompt:
         """Returns the published layout: all in one text, which the model goes on with."""
         shown = BREAK.join(self._shown(style, options))
-        begun, stop = _begun(path, hints) if hints.thought else (f"Thought {len(path) + 1}:", STOP)
         text = self._instruction(style, hints, shown)
-        return Prompt("\n".join([text, "", self._so_far(problem, path), begun]), stop=(stop,))
+        cue = _begun(path, hints) or f"Thought {len(path) + 1}:"
+        return Prompt("\n".join([text, "", self._so_far(problem, path), cue]), stop=_stop(hints))
 
     def _as_turns(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
@@ -159,12 +159,11 @@ class Knowledge(ZeroShot):
         text = BREAK.join(self._shown(style, options))
         shown = written_turns(text)
         taken, given = turns_of(self._question(problem), path)
-        begun, stop = _begun(path, hints) if hints.thought else ("", STOP)
         return Prompt(
-            f"{given}\n{begun}".strip(),
+            f"{given}\n{_begun(path, hints)}".strip(),
             # A file of one's own may hold no step: it is shown as it is.
             system=self._instruction(style, hints, "" if shown else text).strip(),
-            stop=(stop,),
+            stop=_stop(hints),
             examples=(*shown, *taken),
         )
 
@@ -243,10 +242,15 @@ class Knowledge(ZeroShot):
         return load(f"{self.id}/{style}").split(BREAK)[: count or None]
 
 
-def _begun(path: Path, hints: Hints) -> tuple[str, str]:
-    """Returns a step whose action is asked for alone, and where its completion ends."""
+def _begun(path: Path, hints: Hints) -> str:
+    """Returns the step whose action is asked for alone; empty where its thought is asked for."""
     step = len(path) + 1
-    return f"Thought {step}: {hints.thought}\nAction {step}:", "\n"
+    return f"Thought {step}: {hints.thought}\nAction {step}:" if hints.thought else ""
+
+
+def _stop(hints: Hints) -> tuple[str, ...]:
+    """Returns where the step ends, or its line where the action is asked for alone."""
+    return ("\n" if hints.thought else STOP,)
 
 
 def _search(sought: str, *, malformed: bool = False) -> Move:

@@ -11,6 +11,7 @@ that holds an observation, but for what the model itself made up, which is cut o
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 
 from thoughtgraph.acting import Move
 from thoughtgraph.tasks.grammar import grammar, literal, one_of
@@ -67,7 +68,11 @@ def step_grammar(tools: str, number: int, *, thought: bool, label: bool = False)
 
 def trajectory(path: Path) -> str:
     """Returns a path as numbered steps; empty for the root."""
-    return "\n".join(line for step, thought in enumerate(path, 1) for line in _step(step, thought))
+    return "\n".join(
+        line
+        for step, thought in enumerate(path, 1)
+        for line in (*_written(step, thought), *_observed(step, thought))
+    )
 
 
 def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]:
@@ -82,10 +87,8 @@ def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]
     """
     turns, given = [], question
     for step, thought in enumerate(path, 1):
-        written = [line for line in _step(step, thought) if not _OBSERVED.match(line)]
-        observed = thought.get("observation")
-        turns.append((given, "\n".join(written) or f"Thought {step}: …"))
-        given = f"Observation {step}: {one_line(observed)}" if observed else "Go on."
+        turns.append((given, "\n".join(_written(step, thought)) or f"Thought {step}: …"))
+        given = "".join(_observed(step, thought)) or "Go on."
     return turns, given
 
 
@@ -95,17 +98,14 @@ def written_turns(trajectories: str) -> Sequence[tuple[str, str]]:
     Args:
         trajectories: Questions with their numbered steps, as prompts show them.
     """
-    turns, given, written = [], list[str](), list[str]()
-    for line in trajectories.split("\n"):
-        if _THOUGHT.match(line) or _ACTION.match(line):
-            written.append(line)
-            continue
+    turns, given = [], ""
+    for written, lines in groupby(trajectories.split("\n"), _is_written):
+        text = "\n".join(lines)
         if written:
-            turns.append(("\n".join(given).strip(), "\n".join(written)))
-            given, written = [], []
-        given.append(line)
-    last = [("\n".join(given).strip(), "\n".join(written))] if written else []
-    return [*turns, *last]
+            turns.append((given, text))
+        else:
+            given = text.strip()
+    return turns
 
 
 def action_text(thought: Thought) -> str:
@@ -114,13 +114,18 @@ def action_text(thought: Thought) -> str:
     return one_line(f"{action['name']}[{action['argument']}]") if action else ""
 
 
-def _step(step: int, thought: Thought) -> Sequence[str]:
-    lines = (
-        ("Thought", thought["text"]),
-        ("Action", action_text(thought)),
-        ("Observation", thought.get("observation") or ""),
-    )
+def _is_written(line: str) -> bool:
+    return bool(_THOUGHT.match(line) or _ACTION.match(line))
+
+
+def _written(step: int, thought: Thought) -> Sequence[str]:
+    lines = ("Thought", thought["text"]), ("Action", action_text(thought))
     return [f"{label} {step}: {one_line(text)}" for label, text in lines if text]
+
+
+def _observed(step: int, thought: Thought) -> Sequence[str]:
+    text = thought.get("observation")
+    return [f"Observation {step}: {one_line(text)}"] if text else []
 
 
 def read_move(text: str, thought: str = "") -> Move:

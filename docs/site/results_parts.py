@@ -68,8 +68,7 @@ def scores() -> str:
         marks |= {id(each.entry): _verdict(each) for each in beside_votes(lines)}
         for entry in sorted(lines, key=lambda each: each.score):
             if entry.method != "io" and not entry.oracle:
-                column = REST if _repeats(entry) else COLUMNS.get(entry.method, REST)
-                rows.setdefault(name + _asked(entry), {})[column] = entry
+                rows.setdefault(name + _asked(entry), {})[_column(entry)] = entry
     titles = [*dict.fromkeys(COLUMNS.values()), REST]
     cells = [
         [row, *(_marked(found[each], marks) if each in found else "" for each in titles)]
@@ -78,9 +77,9 @@ def scores() -> str:
     return table(("right, and tokens", *titles), cells)
 
 
-def _repeats(entry: Entry) -> bool:
-    """Returns whether a line of one plan asks for another where that is refused."""
-    return "max_calls" in entry.given
+def _column(entry: Entry) -> str:
+    """Returns where README shows a line: one plan that may be asked for again is no one sample."""
+    return REST if "max_calls" in entry.given else COLUMNS.get(entry.method, REST)
 
 
 def _asked(entry: Entry) -> str:
@@ -95,7 +94,7 @@ def _asked(entry: Entry) -> str:
 def _marked(entry: Entry, marks: Mapping[int, str]) -> str:
     """Returns what a line scored and cost: in bold where it wins, slanted where it loses."""
     told = f"{entry.score:.0%}, {entry.tokens:,.0f}"
-    if entry.method not in COLUMNS or _repeats(entry):
+    if _column(entry) == REST:
         told = f"{line_name(entry).partition(',')[0]} {told}"
     if len(entry.scores) < ENOUGH:
         return f"({told})"
