@@ -137,11 +137,12 @@ def _suite_batches(options: BenchOptions) -> list[Batch]:
     for method in options.methods:
         if method not in known_methods:
             raise UnknownName(f"method of {options.suite}", method, known_methods)
-    wanted = [batch for part in _parts(options) if (batch := _of_suite(options, part)).setups]
+    # Before data are looked for: nobody must give a file that no line reads.
+    wanted = [part for part in _parts(options) if _runnable(options, part)]
     if not wanted:
         what = f"{', '.join(options.methods)} on {options.task}"
         raise InputError(f"no line of {options.suite!r} has {what}; leave one of them out")
-    return wanted
+    return [_of_suite(options, part) for part in wanted]
 
 
 def _parts(options: BenchOptions) -> list[Part]:
@@ -163,6 +164,10 @@ def _lines(options: BenchOptions, part: Part) -> list[Line]:
     ]
 
 
+def _runnable(options: BenchOptions, part: Part) -> list[Line]:
+    return [line for line in _lines(options, part) if _runs(options, line.settings)]
+
+
 def _of_suite(options: BenchOptions, part: Part) -> Batch:
     own = {**given_settings(options.settings), **limit_settings(options.limits)}
     table = suite(options.suite)
@@ -171,10 +176,9 @@ def _of_suite(options: BenchOptions, part: Part) -> Batch:
             raise InputError(
                 f"no method of {options.suite!r} has the setting {name!r}; leave it out"
             )
-    lines = [line for line in _lines(options, part) if _runs(options, line.settings)]
-    setups = [_of_line(options, part, line, own) for line in lines]
-    smaller = {"sample": options.sample, "problems": ""} if options.sample else {}
-    part = part.model_copy(update=smaller)
+    setups = [_of_line(options, part, line, own) for line in _runnable(options, part)]
+    if options.sample:
+        part = part.model_copy(update={"sample": options.sample})
     data = part.data if is_made(part.data) else str(found(options.data or ".", part.data))
     return Batch(setups, chosen(part, data, options.sample_seed), range(part.seeds))
 

@@ -120,13 +120,13 @@ async def test_a_server_that_cannot_save_is_asked_all_the_same() -> None:
     assert "restore" not in llama.did()
 
 
-async def test_the_oldest_of_what_was_saved_gives_way() -> None:
+async def test_of_what_was_saved_the_longest_unused_gives_way() -> None:
     llama, cache = Llama(), PromptCache(1, most=2 * SIZE)
-    for k in (1, 2, 3):
+    for k in (1, 2, 1, 3):
         await llama.ask(cache, f"{k}{SHARED}")
     llama.told.clear()
-    await llama.ask(cache, f"2{SHARED}")
     await llama.ask(cache, f"1{SHARED}")
+    await llama.ask(cache, f"2{SHARED}")
     assert llama.did() == ["restore", "read", "save"]
 
 
@@ -136,6 +136,16 @@ async def test_samples_are_decoded_in_slots_of_their_own() -> None:
     await asyncio.sleep(0.01)
     assert await llama.ask(cache, "One more.") is None  # the server finds it a place
     assert await many is not None
+
+
+async def test_no_prompt_is_made_ready_where_the_server_puts_further_samples() -> None:
+    llama, cache = Llama(pace=0.05), PromptCache(8)
+    first_free = {0, 1, 2}
+    for text in ("Four samples.", "Four others."):
+        many = asyncio.create_task(llama.ask(cache, text, n=4))
+        await asyncio.sleep(0.01)
+        alone = await asyncio.gather(*(llama.ask(cache, f"{k}{SHARED}") for k in range(3)))
+        assert not first_free & {await many, *alone}
 
 
 @pytest.mark.parametrize("seed", range(20))

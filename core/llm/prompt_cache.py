@@ -12,15 +12,13 @@ import asyncio
 import os
 import threading
 import weakref
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import NamedTuple, Protocol, TypeVar
-
-T = TypeVar("T")
+from typing import NamedTuple, Protocol
 
 WORTH = 600
 """Letters, some 150 tokens, that are worth a request of their own to be read once (ours)."""
@@ -103,7 +101,8 @@ class PromptCache:
         self._most = most
         self._lock = threading.Lock()
         self._slots = [_Slot(at) for at in range(size)]
-        # In the order in which they were saved: the oldest gives way.
+        # In the order of their last use: what nobody asked for longest gives way, not the examples
+        # that all problems begin with.
         self._saved: dict[str, _Saved] = {}
         self._reading: dict[str, Future[None]] = {}
         self._uses = count(1)
@@ -134,28 +133,30 @@ class PromptCache:
     def _next(self, text: str, n: int) -> "_Turn | Future[None]":
         """Returns what a request does; or what it waits for, where another reads the same."""
         with self._lock:
-            idle = sorted((slot for slot in self._slots if not slot.busy), key=_last_use)
+            idle = [slot for slot in self._slots if not slot.busy]
             if not idle:
                 return _Turn(())
-            best = max(idle, key=lambda slot: common(slot.text, text))
+            free = min(idle, key=_last_use)
+            best = max(idle, key=lambda slot: (common(slot.text, text), slot.id))
             held = common(best.text, text)
             if held < ALIKE:
-                best, held = idle[0], 0
+                best, held = free, 0
             saved, known = _closest(self._saved, text)
             reading, begun = _closest(self._reading, text)
             if reading is not None and begun >= max(held, known) + WORTH:
-                return reading
+                return self._reading[reading]
             if saved is None or known < held + WORTH:
                 return self._taken(text, best, n, held)
-            return self._taken(text, idle[0], n, known, saved)
+            self._saved[saved] = self._saved.pop(saved)
+            return self._taken(text, free, n, known, self._saved[saved])
 
     def _taken(
         self, text: str, slot: _Slot, n: int, held: int, saved: _Saved | None = None
     ) -> _Turn:
         """Occupies the slots of a request."""
-        others = (each for each in self._slots if not each.busy and each is not slot)
-        # Which ones the server decodes the other samples in, it does not say.
-        taken = [slot, *sorted(others, key=_last_use)[: n - 1]]
+        # The server decodes the other samples in the first slots that are free.
+        others = [each for each in self._slots if not each.busy and each is not slot]
+        taken = [slot, *others[: n - 1]]
         for each in taken:
             each.text, each.busy, each.used = "", True, next(self._uses)
         reads: Future[None] | None = Future() if len(text) - held >= WORTH else None
@@ -196,13 +197,13 @@ class PromptCache:
                 slot.busy = False
 
 
-def _last_use(slot: _Slot) -> int:
-    return slot.used
+def _last_use(slot: _Slot) -> tuple[int, int]:
+    # The last of those as old: the first ones are where the server puts further samples, and what
+    # was made ready in one of them would be lost.
+    return slot.used, -slot.id
 
 
-def _closest(known: Mapping[str, T], text: str) -> tuple[T | None, int]:
-    """Returns what belongs to the text that has most in common with this one, and how much."""
-    if not known:
-        return None, 0
-    best = max(known, key=partial(common, text))
-    return known[best], common(text, best)
+def _closest(known: Iterable[str], text: str) -> tuple[str | None, int]:
+    """Returns the known text that has most in common with this one, and how much that is."""
+    best = max(known, key=partial(common, text), default=None)
+    return best, common(text, best or "")

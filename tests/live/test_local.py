@@ -92,16 +92,20 @@ async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
 def test_lines_of_a_table_that_need_a_grammar_are_run(
     part: str, methods: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    puzzles = "".join(f"{rank},4 9 10 13\n" for rank in range(1, 951))
+    (tmp_path / "game24.csv").write_text(f"Rank,Puzzles\n{puzzles}", encoding="utf-8")
     told = ["--suite", "comparison", "--task", part, "--method", methods, "--sample", "5"]
+    told += ["--data", str(tmp_path)]
     # Without examples all prompts begin alike, which is read once: small weights are slow in CI.
     brief = {"max_completion_tokens": 20, **({} if part == "game24" else {"shots": 0})}
     told += [word for name, value in brief.items() for word in ("--set", f"{name}={value}")]
     told += ["--limit", "requests=1", "--model", SMALL]
-    monkeypatch.setattr("sys.argv", ["thoughtgraph", "bench", *told, "--out", str(tmp_path)])
+    out = tmp_path / "out"
+    monkeypatch.setattr("sys.argv", ["thoughtgraph", "bench", *told, "--out", str(out)])
     with pytest.raises(SystemExit) as ended:
         app.main()
     assert ended.value.code == 0
-    rows = list(ResultFolder(tmp_path).rows())
+    rows = list(ResultFolder(out).rows())
     held = Counter(row["method"] for row in rows if row["given"].get("grammar"))
     # One plan has two lines: alone, and drawn anew.
     wanted = {name: 10 if name == "tomt_one_stop" else 5 for name in methods.split(",")}
