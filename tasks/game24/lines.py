@@ -28,14 +28,15 @@ _TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 def answer_in(text: str) -> str | None:
     """Returns the expression after the last `Answer:`, else the one on the last line.
 
-    What follows its `=` is not part of it.
+    What follows its `=` is not part of it. What has no value is no answer, such as one that was cut
+    off: it must not be voted for.
     """
-    if found := ANSWER.findall(text):
-        return _tidy(found[-1])
-    last = text.strip().rpartition("\n")[2].translate(_SIGNS)
-    if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
+    written = _written(text)
+    try:
+        evaluate(written)
+    except ExpressionError:
         return None
-    return _tidy(last.partition("=")[0])
+    return written
 
 
 def remaining(problem: str, path: Path) -> str:
@@ -86,9 +87,18 @@ def operator(sign: str) -> str:
     return _TEX_SIGNS.get(sign) or sign.translate(_SIGNS)
 
 
-def _tidy(expression: str) -> str | None:
+def _written(text: str) -> str:
+    if found := ANSWER.findall(text):
+        return _tidy(found[-1])
+    last = text.strip().rpartition("\n")[2].translate(_SIGNS)
+    if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
+        return ""
+    return _tidy(last.partition("=")[0])
+
+
+def _tidy(expression: str) -> str:
     plain = _without_tex(expression) if len(expression) <= LONGEST_LINE else expression
-    return " ".join(plain.translate(_SIGNS).split()).strip(" .`$*") or None
+    return " ".join(plain.translate(_SIGNS).split()).strip(" .`$*")
 
 
 def _without_tex(expression: str) -> str:
