@@ -138,11 +138,11 @@ def _suite_batches(options: BenchOptions) -> list[Batch]:
         if method not in known_methods:
             raise UnknownName(f"method of {options.suite}", method, known_methods)
     # Before data are looked for: nobody must give a file that no line reads.
-    wanted = [part for part in _parts(options) if _runnable(options, part)]
+    wanted = [(part, lines) for part in _parts(options) if (lines := _runnable(options, part))]
     if not wanted:
         what = f"{', '.join(options.methods)} on {options.task}"
         raise InputError(f"no line of {options.suite!r} has {what}; leave one of them out")
-    return [_of_suite(options, part) for part in wanted]
+    return [_of_suite(options, part, lines) for part, lines in wanted]
 
 
 def _parts(options: BenchOptions) -> list[Part]:
@@ -168,7 +168,7 @@ def _runnable(options: BenchOptions, part: Part) -> list[Line]:
     return [line for line in _lines(options, part) if _runs(options, line.settings)]
 
 
-def _of_suite(options: BenchOptions, part: Part) -> Batch:
+def _of_suite(options: BenchOptions, part: Part, lines: Sequence[Line]) -> Batch:
     own = {**given_settings(options.settings), **limit_settings(options.limits)}
     table = suite(options.suite)
     for name in own:
@@ -176,7 +176,7 @@ def _of_suite(options: BenchOptions, part: Part) -> Batch:
             raise InputError(
                 f"no method of {options.suite!r} has the setting {name!r}; leave it out"
             )
-    setups = [_of_line(options, part, line, own) for line in _runnable(options, part)]
+    setups = [_of_line(options, part, line, own) for line in lines]
     if options.sample:
         part = part.model_copy(update={"sample": options.sample})
     data = part.data if is_made(part.data) else str(found(options.data or ".", part.data))

@@ -71,7 +71,7 @@ def trajectory(path: Path) -> str:
     return "\n".join(
         line
         for step, thought in enumerate(path, 1)
-        for line in (*_written(step, thought), *_observed(step, thought))
+        for line in (*_step_lines(step, thought), *_observed(step, thought))
     )
 
 
@@ -87,7 +87,7 @@ def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]
     """
     turns, given = [], question
     for step, thought in enumerate(path, 1):
-        turns.append((given, "\n".join(_written(step, thought)) or f"Thought {step}: …"))
+        turns.append((given, "\n".join(_step_lines(step, thought)) or f"Thought {step}: …"))
         given = "".join(_observed(step, thought)) or "Go on."
     return turns, given
 
@@ -118,7 +118,7 @@ def _is_written(line: str) -> bool:
     return bool(_THOUGHT.match(line) or _ACTION.match(line))
 
 
-def _written(step: int, thought: Thought) -> Sequence[str]:
+def _step_lines(step: int, thought: Thought) -> Sequence[str]:
     lines = ("Thought", thought["text"]), ("Action", action_text(thought))
     return [f"{label} {step}: {one_line(text)}" for label, text in lines if text]
 

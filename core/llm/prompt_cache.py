@@ -137,6 +137,7 @@ class PromptCache:
             if not idle:
                 return _Turn(())
             free = min(idle, key=_last_use)
+            # Of slots that hold as much the last: the first ones are the server's (`_taken`).
             best = max(idle, key=lambda slot: (common(slot.text, text), slot.id))
             held = common(best.text, text)
             if held < ALIKE:
@@ -154,7 +155,8 @@ class PromptCache:
         self, text: str, slot: _Slot, n: int, held: int, saved: _Saved | None = None
     ) -> _Turn:
         """Occupies the slots of a request."""
-        # The server decodes the other samples in the first slots that are free.
+        # The server decodes the other samples in the first slots that are free, even in one that a
+        # prompt was just read into. So prompts are made ready in the last ones.
         others = [each for each in self._slots if not each.busy and each is not slot]
         taken = [slot, *others[: n - 1]]
         for each in taken:
@@ -198,8 +200,6 @@ class PromptCache:
 
 
 def _last_use(slot: _Slot) -> tuple[int, int]:
-    # The last of those as old: the first ones are where the server puts further samples, and what
-    # was made ready in one of them would be lost.
     return slot.used, -slot.id
 
 

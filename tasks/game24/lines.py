@@ -31,7 +31,7 @@ def answer_in(text: str) -> str | None:
     What follows its `=` is not part of it. What has no value is no answer, such as one that was cut
     off: it must not be voted for.
     """
-    written = _written(text)
+    written = _answer_text(text)
     try:
         evaluate(written)
     except ExpressionError:
@@ -87,7 +87,7 @@ def operator(sign: str) -> str:
     return _TEX_SIGNS.get(sign) or sign.translate(_SIGNS)
 
 
-def _written(text: str) -> str:
+def _answer_text(text: str) -> str:
     if found := ANSWER.findall(text):
         return _tidy(found[-1])
     last = text.strip().rpartition("\n")[2].translate(_SIGNS)
