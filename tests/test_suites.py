@@ -3,6 +3,7 @@
 import json
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,12 +163,18 @@ def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
 
 
 def test_a_part_of_a_table_can_be_run_by_itself(data: Path) -> None:
-    told = {"suite": "comparison", "task": "game24", "data": str(data), "model": "local"}
-    [batch] = batches(BenchOptions(methods=["io", "tot_bfs"], **told))
+    options = BenchOptions(
+        suite="comparison",
+        task="game24",
+        methods=["io", "tot_bfs"],
+        data=str(data),
+        model="local",
+    )
+    [batch] = batches(options)
     assert [setup.method for setup in batch.setups] == ["io", *["tot_bfs"] * 3]
     assert [setup.effective["breadth"] for setup in batch.setups[1:]] == [1, 1, 5]
     assert [record.id for record in batch.records] == [str(rank) for rank in range(901, 951)]
-    [fewer] = batches(BenchOptions(methods=["io"], sample=5, **told))
+    [fewer] = batches(replace(options, sample=5))
     assert {record.id for record in fewer.records} < {record.id for record in batch.records}
 
 
