@@ -83,9 +83,6 @@ def test_every_line_is_kept_where_the_official_parser_is_asked_for():
         (STEP, None),
         ("24", None),
         ("Answer:", None),
-        ("Answer: (11 - 8) * (", None),
-        ("Answer: 4 / (2 - 2)", None),
-        ("7. 7 -", None),
     ],
 )
 def test_the_answer_in_a_completion(text, answer):

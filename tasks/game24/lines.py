@@ -28,15 +28,14 @@ _TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 def answer_in(text: str) -> str | None:
     """Returns the expression after the last `Answer:`, else the one on the last line.
 
-    What follows its `=` is not part of it. What has no value is no answer, such as one that was cut
-    off: it must not be voted for.
+    What follows its `=` is not part of it.
     """
-    written = _answer_text(text)
-    try:
-        evaluate(written)
-    except ExpressionError:
+    if found := ANSWER.findall(text):
+        return _tidy(found[-1])
+    last = text.strip().rpartition("\n")[2].translate(_SIGNS)
+    if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
         return None
-    return written
+    return _tidy(last.partition("=")[0])
 
 
 def remaining(problem: str, path: Path) -> str:
@@ -87,18 +86,9 @@ def operator(sign: str) -> str:
     return _TEX_SIGNS.get(sign) or sign.translate(_SIGNS)
 
 
-def _answer_text(text: str) -> str:
-    if found := ANSWER.findall(text):
-        return _tidy(found[-1])
-    last = text.strip().rpartition("\n")[2].translate(_SIGNS)
-    if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
-        return ""
-    return _tidy(last.partition("=")[0])
-
-
-def _tidy(expression: str) -> str:
+def _tidy(expression: str) -> str | None:
     plain = _without_tex(expression) if len(expression) <= LONGEST_LINE else expression
-    return " ".join(plain.translate(_SIGNS).split()).strip(" .`$*")
+    return " ".join(plain.translate(_SIGNS).split()).strip(" .`$*") or None
 
 
 def _without_tex(expression: str) -> str:
