@@ -89,6 +89,17 @@ def test_the_answer_in_a_completion(text, answer):
     assert TASK.ask(PUZZLE, "io", {}).read([text]) == [answer]
 
 
+@pytest.mark.parametrize(
+    ("samples", "answers"),
+    [
+        (["Answer: (11 - 8) * ( = 24", "Answer: 4 + 9 = 24"], [None, "4 + 9"]),
+        (["Answer: - = 24", "Answer: 3 / 0 = 24"], ["-", "3 / 0"]),
+    ],
+)
+def test_answers_without_a_value_get_votes_only_where_no_answer_has_one(samples, answers):
+    assert TASK.ask(PUZZLE, "cot", {}).read(samples) == answers
+
+
 def test_the_worked_value_of_the_specification():
     verdict = TASK.value(PUZZLE, path(STEP), {}).read(["x\nsure", "likely", "x\nSure."])
     assert verdict.value == 41.0

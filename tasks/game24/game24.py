@@ -92,7 +92,7 @@ class Game24(StructuredSteps, FeedbackSteps):
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
         """Returns the 5-shot prompt that asks outright."""
-        return Question(Prompt(fill(f"game24/{style}", input=problem)), each(answer_in))
+        return Question(Prompt(fill(f"game24/{style}", input=problem)), _answers)
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
         """Returns the prompt that shows all outputs so far and asks for a better one."""
@@ -185,6 +185,21 @@ class Game24(StructuredSteps, FeedbackSteps):
             return used == Counter(map(int, problem.split())) and evaluate(expression) == TARGET
         except ExpressionError:
             return False
+
+
+def _answers(samples: Sequence[str]) -> Sequence[str | None]:
+    """Returns the answers of samples; where one has a value, those without get no votes."""
+    answers = each(answer_in)(samples)
+    valued = [answer if _has_value(answer) else None for answer in answers]
+    return valued if any(valued) else answers
+
+
+def _has_value(answer: str | None) -> bool:
+    try:
+        evaluate(answer or "")
+    except ExpressionError:
+        return False
+    return True
 
 
 def _summed(samples: Sequence[str]) -> Verdict:
