@@ -28,7 +28,7 @@ class Record(NamedTuple):
     gold: str | None
     """The gold answer as the data set writes it; None where the answer is checked or judged."""
     facts: Mapping[str, str] = {}
-    """What else the data set says of it, by which tables group: level, subject, type."""
+    """What else the data set says of it, by which tables group: level, subject, split, type."""
 
 
 Rows = Iterator[Record]
@@ -108,16 +108,19 @@ def _math(file: Path) -> Rows:
 
 def _theoremqa(file: Path) -> Rows:
     for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
-        yield Record(entry.get("id", str(number)), entry["Question"], str(entry["Answer"]))
+        if not entry.get("Picture"):
+            yield Record(entry.get("id", str(number)), entry["Question"], str(entry["Answer"]))
 
 
 def _mmlu(file: Path) -> Rows:
+    subject, _, split = file.stem.rpartition("_")
+    published = subject and split in ("test", "dev", "val")
+    facts = {"subject": subject, "split": split} if published else {"subject": file.stem}
     with file.open(encoding="utf-8-sig", newline="") as lines:
         for number, row in enumerate(csv.reader(lines), 1):
             question, *options, gold = row
             if gold not in ("A", "B", "C", "D") or len(options) != 4:
                 raise ValueError("it has no question, four choices and a letter from A to D")
-            facts = {"subject": file.stem}
             yield Record(f"{file.stem}/{number}", stated(question, options), gold, facts)
 
 
@@ -235,7 +238,9 @@ FORMATS: Mapping[str, str] = {
     "svamp": 'a JSON list of objects with "ID", "Body", "Question" and "Answer"',
     "aqua": 'lines of JSON with "question", "options" and "correct"',
     "math": 'lines of JSON with "problem" and "answer" or a "solution" with a boxed one',
-    "theoremqa": 'a JSON list of objects with "Question" and "Answer"',
+    "theoremqa": (
+        'a JSON list of objects with "Question" and "Answer" (those with a "Picture" are left out)'
+    ),
     "mmlu": "a CSV file without header: question, four choices, letter; a subject is a file",
     "strategyqa": 'a JSON list of objects with "question" and "answer" (true or false)',
     "hotpotqa": 'a JSON list, or lines of JSON, with "question", "answer" and "context"',

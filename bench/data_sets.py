@@ -4,7 +4,7 @@ The table is a file of TOML beside this one. Nothing else names an address: neit
 an answer of a home can add one.
 
     [sets.NAME]        one data set
-    [[missing]]        a set that a suite asks for and that no home has as a file, and why
+    [[missing]]        a set that is read and that cannot be downloaded here, and why
 """
 
 import tomllib
@@ -33,7 +33,7 @@ class DataSet(_Strict):
     """The task whose problems they are."""
     title: str
     entries: int
-    """How many problems there are."""
+    """How many problems of it are read."""
     file: str
     """What it is called in a folder of data sets; of an archive the folder of its members."""
     licence: str

@@ -17,9 +17,6 @@ from thoughtgraph.tasks.scenes.plan_language import clean
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.scene_files import from_clevr, from_ptr
 
-SCENE_KEYS = "scenes", "objects"
-"""What a file has that holds several scenes, or one."""
-
 
 class GoldQuestion(NamedTuple):
     """A question of a public file."""
@@ -65,7 +62,9 @@ def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[G
 def is_scene_file(path: str | Path) -> bool:
     """Returns whether a file holds scenes and no questions, as one that lies beside these does."""
     data = _json(Path(path))
-    return isinstance(data, dict) and "questions" not in data and bool({*data} & {*SCENE_KEYS})
+    # A file of several scenes has the former, one scene the latter.
+    holds_scenes = isinstance(data, dict) and ("scenes" in data or "objects" in data)
+    return holds_scenes and "questions" not in data
 
 
 def _question(name: str, entry: Mapping[str, Any], known: Mapping[Any, Scene]) -> GoldQuestion:

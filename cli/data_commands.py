@@ -26,7 +26,7 @@ def _options(context: typer.Context) -> None:
 
 @app.command("list")
 def list_sets(debug: Debug = False) -> None:
-    """List the data sets: task, problems, size, licence, and the page that each is from."""
+    """List the data sets: task, problems, size, licence, checksum, and the page of each."""
     _work().list_sets()
 
 

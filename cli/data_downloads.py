@@ -15,7 +15,7 @@ from thoughtgraph.cli.catalog import print_table
 from thoughtgraph.cli.guard import NO_ANSWER, complain
 from thoughtgraph.cli.screen.fetch_bar import FetchBar
 
-TITLES = ("name", "task", "problems", "download", "licence", "home")
+TITLES = ("name", "task", "problems", "download", "licence", "checksum", "home")
 UNKNOWN = "not known beforehand"
 
 
@@ -29,7 +29,8 @@ def list_sets() -> None:
 
 def _row(each: DataSet) -> tuple[str, ...]:
     size = "not known" if each.size is None else text.size(each.size)
-    return each.name, each.task, f"{each.entries:,}", size, each.licence, each.home
+    checksum = "not known" if each.sha256 is None else "SHA-256"
+    return each.name, each.task, f"{each.entries:,}", size, each.licence, checksum, each.home
 
 
 def get(names: Sequence[str], out: str) -> int:

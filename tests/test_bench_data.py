@@ -1,4 +1,6 @@
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -208,6 +210,64 @@ def test_a_folder_of_files_is_one_data_set(tmp_path):
     records = load(registry.task("mmlu"), tmp_path)
     assert [record.id for record in records] == ["algebra/1", "biology/1"]
     assert [record.facts["subject"] for record in records] == ["algebra", "biology"]
+
+
+@pytest.mark.parametrize(
+    ("name", "facts"),
+    [
+        ("college_physics_test", {"subject": "college_physics", "split": "test"}),
+        ("college_physics_dev", {"subject": "college_physics", "split": "dev"}),
+        ("college_physics_val", {"subject": "college_physics", "split": "val"}),
+        ("college_physics", {"subject": "college_physics"}),
+        ("test", {"subject": "test"}),
+    ],
+)
+def test_the_split_in_a_file_s_name_is_no_part_of_the_subject(tmp_path, name, facts):
+    (tmp_path / f"{name}.csv").write_text("q?,1,2,3,4,A\n")
+    (record,) = load(registry.task("mmlu"), tmp_path)
+    assert (record.id, record.facts) == (f"{name}/1", facts)
+
+
+def test_a_subject_of_a_folder_is_chosen_by_its_name(tmp_path):
+    for name in ("anatomy_dev", "anatomy_test", "anatomy_of_trees_test"):
+        (tmp_path / f"{name}.csv").write_text("q?,1,2,3,4,A\n")
+    records = load(registry.task("mmlu"), tmp_path)
+    of_subject = where(records, {"subject": "anatomy"})
+    assert [record.id for record in of_subject] == ["anatomy_dev/1", "anatomy_test/1"]
+    (tested,) = where(of_subject, {"split": "test"})
+    assert tested.id == "anatomy_test/1"
+
+
+def test_questions_with_a_picture_are_left_out_and_the_others_keep_their_ids(tmp_path):
+    pictures = [None, "images/a.png", "", "images/b.png"]
+    entries = [
+        {"Question": f"q{at}?", "Answer": at, "Picture": picture}
+        for at, picture in enumerate(pictures, 1)
+    ]
+    entries.append({"Question": "q5?", "Answer": 5, "id": "five.json"})
+    file = tmp_path / "theoremqa.json"
+    file.write_text(json.dumps(entries))
+    records = load(registry.task("theoremqa"), file)
+    assert [(each.id, each.problem, each.gold) for each in records] == [
+        ("1", "q1?", "1"),
+        ("3", "q3?", "3"),
+        ("five.json", "q5?", "5"),
+    ]
+    file.write_text(json.dumps(entries[1:2]))
+    with pytest.raises(tg.InputError, match=r'holds no problems; .* with a "Picture" are left out'):
+        load(registry.task("theoremqa"), file)
+
+
+def test_of_the_first_half_of_theoremqa_23_questions_have_a_picture():
+    file = Path(os.environ.get("THOUGHTGRAPH_TEST_SETS", "")) / "math/theoremqa_first_half.json"
+    if not file.is_file():
+        pytest.skip("THOUGHTGRAPH_TEST_SETS names no folder with this file")
+    records = load(registry.task("theoremqa"), file)
+    assert len(records) == 400 - 23
+    ids = [entry["id"] for entry in json.loads(file.read_text(encoding="utf-8"))]
+    kept = {record.id for record in records}
+    assert "wenhuchen/rectangle3.json" in ids and "wenhuchen/rectangle3.json" not in kept
+    assert [record.id for record in records] == [id_ for id_ in ids if id_ in kept]
 
 
 def test_scene_questions_are_made_up_with_their_answers():

@@ -15,6 +15,7 @@ from support.foreign_files import DATA
 
 from thoughtgraph import registry
 from thoughtgraph.bench.data import found, load
+from thoughtgraph.bench.data_formats import LOADERS
 from thoughtgraph.bench.data_sets import DataSet, catalogue, data_set
 from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.cli import data_downloads as command
@@ -99,6 +100,8 @@ def test_the_list_has_every_set_with_its_licence_and_home(
     for name, each in SETS.items():
         assert each.task in lines[name] and f"{each.entries:,}" in lines[name]
         assert each.licence in lines[name] and each.home in lines[name]
+        assert ("SHA-256" in lines[name]) == (each.sha256 is not None)
+    assert lines["clevr"].count("not known") == 2, "neither its size nor its checksum"
     assert all(each.name in out and each.why in out for each in catalogue().missing)
 
 
@@ -161,9 +164,17 @@ def test_every_set_that_a_suite_asks_for_can_be_had_or_is_said_not_to_be(all_set
     missing = {each.name for each in catalogue().missing}
     by_file = {each.file: each for each in SETS.values()}
     for name, task in asked:
-        if name.partition(":")[0] not in ("", "made") and name not in missing:
+        if name.partition(":")[0] not in ("", "made") and name not in missing - {"math"}:
             assert by_file[found(all_sets, name).name].task == task
-    assert missing <= {name for name, _ in asked}
+    assert missing <= {name for name, _ in asked} | {*registry.TASKS}
+    assert not missing & {*SETS}
+
+
+def test_what_is_said_of_a_set_that_cannot_be_downloaded_is_so(all_sets: Path) -> None:
+    said = {each.name: each.why for each in catalogue().missing}
+    assert "500 of math-500" in said["math"] and data_set("math-500").entries == 500
+    assert found(all_sets, "math").name == "math-500.jsonl"
+    assert {"clevr", "ptr"} <= {*LOADERS} and "ptr" not in {each.task for each in SETS.values()}
 
 
 @pytest.mark.parametrize(
