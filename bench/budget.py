@@ -104,8 +104,10 @@ def _batches(row: Row) -> Iterator[Point]:
     # Trees of older versions do not say it: then the end is all that is known.
     sizes = Counter(each.get("created_by", {}).get("expansion", 0) for each in order)
     asked = [sizes[request] for request in sorted(sizes)]
-    # A sample without an answer votes for nothing, but is one of the row's candidates all the same.
-    scores, drawn = _voted(_samples(row)), 0
+    # The row's candidates are in the order of their votes, and only those that are answers.
+    score_of, drawn = dict(_samples(row)), 0
+    answers = [each.get("answer") for each in order]
+    scores = _voted([(answer, score_of.get(answer, 0.0)) for answer in answers])
     for requests, size in enumerate(asked, 1):
         drawn += size
         share, read = drawn / len(order), requests / len(asked)

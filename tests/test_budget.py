@@ -43,10 +43,11 @@ def test_a_vote_that_a_limit_ended_costs_what_it_cost() -> None:
 def test_samples_in_batches_are_cut_after_each_request() -> None:
     # Two requests: four samples, then one. Each reads the prompt of 50 and writes 8 a sample.
     tree = {"0": thought("0", None, {"generate": asked(140)})}
-    for at in range(1, 6):
+    for at, answer in enumerate(["7", None, "24", "7", "24"], 1):
         made = {"node": "generate", "expansion": int(at == 5)}
-        tree[str(at)] = thought(str(at), "0", created_by=made)
-    row = {**sampled("adaptive", ["7", "24", None, "7", "24"]), "tree": tree}
+        tree[str(at)] = thought(str(at), "0", created_by=made, answer=answer)
+    # Its candidates are the answers alone, those of most votes first.
+    row = {**sampled("adaptive", ["24", "24", "7", "7"]), "tree": tree}
     row["settings"] = {"draw": "answers"}
     assert [(p.score, p.spent["requests"], p.spent["tokens"]) for p in points(row, right)] == [
         (0.0, 1, 50 + 32),
