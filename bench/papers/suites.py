@@ -7,6 +7,8 @@ A suite is a file of TOML beside this one. It says what cannot be reproduced, an
     title, source      what the table is, and where it stands
     [[parts]]          what is searched: task, data set, which problems, how many repeats
     [[rows]]           a line of the table: method, settings, parts, what was published
+    [[averages]]       a mean over the parts, each with a weight
+    [[correlations]]   how the means of the parts go with a fact of their problems
     [[missing]]        a line that cannot be reproduced, and why
 """
 
@@ -28,20 +30,37 @@ Figure = Literal[
     "coherence",
     "mean coherence",
     "best",
-    "calls",
-    "tokens",
     "f1",
+    "calls, answered right",
+    "NoBack",
+    "inconsistent",
+    "interactions",
+    "tokens",
+    "prompt tokens",
+    "completion tokens",
     "letters",
     "games",
     "best letters",
     "best words",
     "best games",
+    "saving",
+    "prompt ratio",
+    "completion ratio",
+    "score change",
+    "f1 change",
 ]
 """`score`: of the answer; `mean`: of all outputs; `coherence`, `mean coherence`: the same from 1
-to 10, by a judge; `best`: of the best output; `f1`: HotpotQA's;
-`calls` and `tokens`: requests, and prompt and completion tokens, per problem. Of crosswords, whose
-`score` is the share of right words: `letters` and `games`, over all outputs, and `best …` of the
-board with most right words that the search visited, as an oracle would choose."""
+to 10, by a judge; `best`: of the best output; `f1`: HotpotQA's.
+
+Per problem: `calls, answered right`: requests, over problems answered right; `interactions`:
+samples; `tokens`: prompt and completion tokens, or either alone. Shares of plans: `NoBack`: right,
+and no step was refused; `inconsistent`: accepted, and wrong.
+
+Of crosswords, whose `score` is the share of right words: `letters` and `games`, over all outputs,
+and `best …` of the board with most right words that the search visited, as an oracle would choose.
+
+Relative to another line: `saving`: its calls divided by this line's; `… ratio`: this line's tokens
+divided by its; `… change`: what this line has more, in percentage points."""
 
 
 class _Strict(BaseModel):
@@ -74,6 +93,7 @@ class Published(_Strict):
     """One published number."""
 
     part: str
+    """Id of a part, or name of an average or a correlation."""
     model: str
     value: float
     figure: Figure = "score"
@@ -92,7 +112,38 @@ class Line(_Strict):
     """Name of the line whose runs hold this one's answers too; empty: it is run by itself."""
     parts: Sequence[str] = ()
     """Ids of the parts it is run on; none: all."""
+    relative_to: str = ""
+    """Name of the line that its savings, ratios and changes are relative to."""
     published: Sequence[Published] = ()
+
+
+class Average(_Strict):
+    """A mean over parts."""
+
+    name: str
+    weights: Mapping[str, float]
+    """By the ids of the parts; their sum may be any."""
+    note: str = ""
+    """Where the weights are from."""
+
+    @property
+    def told(self) -> str:
+        """The weights in words."""
+        return ", ".join(f"{part} {weight:g}" for part, weight in self.weights.items())
+
+
+class Correlation(_Strict):
+    """Pearson's correlation, over the parts of a line, of their means with those of a fact."""
+
+    name: str
+    fact: str
+    """What is told of each problem, as a number, such as `hop`."""
+    note: str = ""
+
+    @property
+    def told(self) -> str:
+        """What it is in words."""
+        return f"Pearson's correlation of the sets' means with their mean {self.fact}"
 
 
 class Missing(_Strict):
@@ -110,11 +161,18 @@ class Suite(_Strict):
     source: str
     parts: Sequence[Part]
     rows: Sequence[Line]
+    averages: Sequence[Average] = ()
+    correlations: Sequence[Correlation] = ()
     missing: Sequence[Missing] = ()
 
     def parts_of(self, line: Line) -> list[Part]:
         """Returns what a line is run on."""
         return [part for part in self.parts if not line.parts or part.id in line.parts]
+
+    @property
+    def wholes(self) -> list[Average | Correlation]:
+        """What is published of several parts together."""
+        return [*self.averages, *self.correlations]
 
 
 def names() -> list[str]:

@@ -1,0 +1,167 @@
+"""What each figure of a published table is, computed from our runs."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from thoughtgraph.bench import metrics
+from thoughtgraph.bench.crossword_scores import best_state, score
+from thoughtgraph.bench.papers.mixed_metrics import counts
+from thoughtgraph.bench.papers.suites import Figure
+from thoughtgraph.bench.report_lines import Entry, outputs_of
+from thoughtgraph.bench.result_files import unpacked
+from thoughtgraph.bench.statistics import mean
+
+Values = Callable[[Entry], list[float]]
+TIMES: Mapping[Figure, float] = {
+    "calls, answered right": 1,
+    "interactions": 1,
+    "tokens": 1,
+    "prompt tokens": 1,
+    "completion tokens": 1,
+    "coherence": 10,
+    "mean coherence": 10,
+}
+"""By what figures are shown that are no percentages; scores are between 0 and 1."""
+_PERCENT = 100.0
+COUNTED: frozenset[Figure] = frozenset(name for name, times in TIMES.items() if times == 1)
+"""Figures that count something, whose interval is not that of a share."""
+
+
+def shown(figure: Figure, value: float) -> str:
+    """Returns a value in the unit of the papers' tables."""
+    return f"{scale(figure) * value:,.1f}"
+
+
+def scale(figure: Figure) -> float:
+    """Returns by what a figure is multiplied when it is shown."""
+    return TIMES.get(figure, _PERCENT)
+
+
+def _first(entry: Entry) -> list[float]:
+    return list(entry.scores.values())
+
+
+def _all(entry: Entry) -> list[float]:
+    return [mean(row["scores"]) for row in entry.rows if row.get("scores")]
+
+
+def _best(entry: Entry) -> list[float]:
+    return [max(row["scores"]) for row in entry.rows if row.get("scores")]
+
+
+def _f1(entry: Entry) -> list[float]:
+    if entry.task != "hotpotqa":
+        return []
+    return [
+        0.0 if row["answer"] is None else metrics.f1(row["answer"], row["gold"])
+        for row in entry.rows
+    ]
+
+
+def _calls(entry: Entry) -> list[float]:
+    # As Tree-of-Mixed-Thought counts its reasoning steps.
+    return [row["usage"]["requests"] for row in entry.rows if row["score"] == 1.0]
+
+
+def _no_back(entry: Entry) -> list[float]:
+    return [
+        float(row["score"] == 1.0 and not counts(unpacked(row["tree"]), 0).rejected)
+        for row in entry.rows
+    ]
+
+
+def _inconsistent(entry: Entry) -> list[float]:
+    return [float(row["answer"] is not None and row["score"] != 1.0) for row in entry.rows]
+
+
+def _boards(share: str) -> Values:
+    """Makes a figure of crosswords: a mean over a problem's outputs."""
+
+    def values(entry: Entry) -> list[float]:
+        if entry.task != "crosswords":
+            return []
+        return [
+            mean([float(getattr(score(each, row["gold"]), share)) for each in outputs_of(row)])
+            for row in entry.rows
+        ]
+
+    return values
+
+
+def _best_board(share: str) -> Values:
+    """Makes a figure of the best board that each search of crosswords visited."""
+
+    def values(entry: Entry) -> list[float]:
+        if entry.task != "crosswords":
+            return []
+        boards = [best_state(unpacked(row["tree"]), row["gold"]) for row in entry.rows]
+        return [float(getattr(board, share)) for board in boards]
+
+    return values
+
+
+FIGURES: Mapping[Figure, Values] = {
+    "score": _first,
+    "mean": _all,
+    "coherence": _first,
+    "mean coherence": _all,
+    "best": _best,
+    "f1": _f1,
+    "calls, answered right": _calls,
+    "NoBack": _no_back,
+    "inconsistent": _inconsistent,
+    "interactions": lambda entry: [each.samples for each in entry.spent],
+    "tokens": lambda entry: [each.tokens for each in entry.spent],
+    "prompt tokens": lambda entry: [each.prompt_tokens for each in entry.spent],
+    "completion tokens": lambda entry: [each.completion_tokens for each in entry.spent],
+    "letters": _boards("letters"),
+    "games": _boards("game"),
+    "best letters": _best_board("letters"),
+    "best words": _best_board("words"),
+    "best games": _best_board("game"),
+}
+"""What each figure is, one value a run or a problem."""
+
+
+class Relative(NamedTuple):
+    """A figure of one line relative to another."""
+
+    figure: Figure
+    """The figure of either line."""
+    relation: Callable[[float, float], float]
+    """What is told of this line's mean and the other's."""
+    form: str
+    """How it is shown."""
+
+    def told(self, own: Entry, other: Entry) -> str:
+        """Returns the figure in words; nothing where either line has no value."""
+        both = [FIGURES[self.figure](each) for each in (own, other)]
+        if not all(both):
+            return ""
+        try:
+            value = self.relation(*map(mean, both))
+        except ZeroDivisionError:
+            return ""
+        return format(value, self.form)
+
+
+def _ratio(own: float, other: float) -> float:
+    return own / other
+
+
+def _saving(own: float, other: float) -> float:
+    return other / own
+
+
+def _change(own: float, other: float) -> float:
+    return _PERCENT * (own - other)
+
+
+RELATIVES: Mapping[Figure, Relative] = {
+    "saving": Relative("calls, answered right", _saving, ".2f"),
+    "prompt ratio": Relative("prompt tokens", _ratio, ".2f"),
+    "completion ratio": Relative("completion tokens", _ratio, ".2f"),
+    "score change": Relative("score", _change, "+.1f"),
+    "f1 change": Relative("f1", _change, "+.1f"),
+}
+"""The figures that are relative to the line which a line names."""
