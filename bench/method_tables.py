@@ -1,12 +1,18 @@
-"""What a paper reports of its own methods besides score and cost, for the lines of a table."""
+"""What a paper reports of its own methods besides score and cost, for the lines of a table.
 
-from collections.abc import Iterator, Mapping, Sequence
+Beside it stands what is read off the trees of any method: `output_tables`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import StatisticsError, correlation
-from typing import Any, NamedTuple
+from typing import Any
 
+from thoughtgraph.bench.output_tables import output_tables
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
 from thoughtgraph.bench.papers.rollback_stats import METHODS, STRUCTURED, Kinds, summary
-from thoughtgraph.bench.report_lines import Entry, outputs_of
+from thoughtgraph.bench.report_lines import Entry, MethodTable, outputs_of
 from thoughtgraph.bench.result_files import Row, unpacked
 from thoughtgraph.bench.statistics import mean
 
@@ -21,14 +27,6 @@ Runs = Sequence[Mapping[str, Any]]
 """What `counts` says of the trees of a line, a run each, and whether it is right."""
 
 
-class MethodTable(NamedTuple):
-    """A table of some of the lines."""
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
 def method_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
     """Yields the tables that a paper has of its own methods, where they are among the lines.
 
@@ -36,7 +34,7 @@ def method_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
         table: The lines of one task, set of problems and model.
     """
     # Summaries have no trees. What is read off the trees is read once: they are packed.
-    table = [entry for entry in table if all("tree" in row for row in entry.rows)]
+    table = _with_trees(table)
     planned = [(e, [_counted(r) for r in e.rows]) for e in table if e.method.startswith(PLANNED)]
     if planned:
         yield MethodTable(PLAN_TITLE, PLAN_HEADINGS, [_plans(*each, planned) for each in planned])
@@ -45,6 +43,69 @@ def method_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
         yield MethodTable(ROLLBACK_TITLE, ROLLBACK_HEADINGS, rows)
         if first := [row for each in reasoned for row in _first_steps(*each)]:
             yield MethodTable(FIRST_TITLE, FIRST_HEADINGS, first)
+    yield from output_tables(table)
+
+
+def across_sets(found: Sequence[Entry]) -> Iterator[MethodTable]:
+    """Yields how the means of types of questions go with their hops (table 3 of the paper).
+
+    Hops and types are what a set of scene questions says of each.
+
+    Args:
+        found: The lines of all tables.
+    """
+    groups: dict[tuple[str, ...], list[Entry]] = {}
+    for entry in _with_trees(found):
+        if entry.method.startswith(PLANNED):
+            groups.setdefault(_apart_from_data(entry), []).append(entry)
+    if rows := [row for group in groups.values() for row in _correlations(group)]:
+        yield MethodTable(HOP_TITLE, HOP_HEADINGS, rows)
+
+
+HOP_TITLE = (
+    "Correlation with the hop number, over the means of types of questions "
+    "(Tree-of-Mixed-Thought, table 3)"
+)
+HOP_HEADINGS = ("method", "task", "model", "types", "accuracy", "calls, answered right", "NoBack")
+FEWEST_TYPES = 3
+"""Types of which a correlation says something (ours; the paper has nine): of two it is 1 or -1."""
+
+
+def _correlations(group: Sequence[Entry]) -> Iterator[list[str]]:
+    types = [(mean([*map(_hop, rows)]), score([*map(_counted, rows)])) for rows in _types(group)]
+    if len(types) >= FEWEST_TYPES:
+        first = group[0]
+        yield [
+            *(first.name, first.task, first.model, str(len(types))),
+            _correlation([(hop, of.correct) for hop, of in types], FEWEST_TYPES),
+            # A type without a right answer has no mean.
+            _correlation([(hop, of.calls) for hop, of in types if of.calls], FEWEST_TYPES),
+            _correlation([(hop, of.no_back) for hop, of in types], FEWEST_TYPES),
+        ]
+
+
+def _types(group: Sequence[Entry]) -> Iterable[Sequence[Row]]:
+    """Returns the rows of each type of question, those of a type in several sets together."""
+    found: dict[str, list[Row]] = {}
+    for row in chain.from_iterable(entry.rows for entry in group):
+        facts = row.get("facts", {})
+        if "hop" in facts and "type" in facts:
+            found.setdefault(facts["type"], []).append(row)
+    return found.values()
+
+
+def _apart_from_data(entry: Entry) -> tuple[str, ...]:
+    """Returns what lines have in common that differ in the set of problems alone."""
+    settings = json.dumps(dict(entry.given), sort_keys=True)
+    return entry.task, entry.method, entry.model, entry.judge, str(entry.oracle), settings
+
+
+def _hop(row: Row) -> float:
+    return float(row["facts"]["hop"])
+
+
+def _with_trees(table: Sequence[Entry]) -> list[Entry]:
+    return [entry for entry in table if all("tree" in row for row in entry.rows)]
 
 
 PLAN_TITLE = "Calls and plans, as Tree-of-Mixed-Thought counts them (section 4, appendix B)"
@@ -93,13 +154,19 @@ def _is_stepwise_of(other: Entry, entry: Entry) -> bool:
 def _with_hops(entry: Entry, runs: Runs) -> str:
     """Returns how calls go with the hops of a question, over those answered right (table 3)."""
     pairs = [
-        (float(row["facts"]["hop"]), float(run["calls"]))
+        (_hop(row), float(run["calls"]))
         for row, run in zip(entry.rows, runs, strict=True)
         if run["right"] and "hop" in row.get("facts", {})
     ]
+    return _correlation(pairs)
+
+
+def _correlation(pairs: Sequence[tuple[float, float]], fewest: int = 2) -> str:
+    if len(pairs) < fewest:
+        return ""
     try:
         return f"{correlation(*zip(*pairs, strict=True)):+.2f}"
-    except (StatisticsError, TypeError):  # too few, or all alike
+    except StatisticsError:  # all alike
         return ""
 
 

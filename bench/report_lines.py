@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from thoughtgraph import registry
+from thoughtgraph.bench.metrics import best_of_k
 from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
 from thoughtgraph.settings import WATCHING
@@ -85,8 +86,11 @@ class Entry:
     @cached_property
     def best(self) -> float:
         """The mean over problems of the best output's score, as an oracle would choose."""
-        tops = [max(row["scores"]) for row in self.rows if row.get("scores")]
-        return mean(tops)
+        return self.best_of()
+
+    def best_of(self, k: int | None = None) -> float:
+        """Returns the mean over problems of the best score of k outputs; None: of all."""
+        return mean([best_of_k(row["scores"], k) for row in self.rows if row.get("scores")])
 
     @property
     def score(self) -> float:
@@ -122,6 +126,14 @@ class Entry:
     def outputs(self) -> float:
         """Returns how many outputs a run gave, on average."""
         return mean([len(row.get("scores") or []) for row in self.rows])
+
+
+class MethodTable(NamedTuple):
+    """A table of some of the lines."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
 def spent(row: Mapping[str, Any]) -> Spent:

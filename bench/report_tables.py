@@ -8,7 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
-from thoughtgraph.bench.method_tables import method_tables
+from thoughtgraph.bench.method_tables import across_sets, method_tables
 from thoughtgraph.bench.report_lines import Entry, Spent, comparisons, problem_of, told_settings
 from thoughtgraph.bench.statistics import Comparison, deviation, mean
 
@@ -91,6 +91,8 @@ def markdown(found: Sequence[Entry]) -> str:
         if pairs := list(comparisons(table)):
             parts.append("Differences on the same problems (paired bootstrap, McNemar's test):\n")
             parts.append(grid(COMPARED, [compared(*pair) for pair in pairs]))
+    for own in across_sets(found):
+        parts += [f"## {own.title}\n", grid(own.headings, own.rows)]
     return "\n".join(parts)
 
 

@@ -147,6 +147,13 @@ class _Spent(TypedDict):
     seconds: float
     dollars: NotRequired[float | None]
     parse_errors: NotRequired[dict[str, int]]
+    tool_cost: NotRequired[float]
+    tool_cost_path: NotRequired[float]
+
+
+class _Vote(TypedDict):
+    got: float | None
+    of: float
 
 
 class _Known(TypedDict):
@@ -179,6 +186,7 @@ class _Finished(_Known):
     candidates: NotRequired[list[str | None]]
     ensembles: NotRequired[dict[str, str | None]]
     ensemble_scores: NotRequired[list[float]]
+    votes: NotRequired[list[_Vote]]
     points: NotRequired[list[tuple[dict[str, float], float]]]
     tree: NotRequired[str]
 

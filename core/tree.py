@@ -218,7 +218,7 @@ def path_to(tree: Tree, key: str) -> list[Thought]:
 
 def children_of(tree: Tree, key: str) -> list[Thought]:
     """Returns the children of thought `key` in the order of their creation."""
-    return [thought for thought in tree.values() if thought["parent"] == key]
+    return [thought for thought in tree.values() if thought.get("parent") == key]
 
 
 def texts(path: Path) -> list[str]:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from thoughtgraph.bench.method_tables import TRUNCATED, method_tables
+from thoughtgraph.bench.method_tables import TRUNCATED, across_sets, method_tables
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
 from thoughtgraph.bench.report_lines import entries
+from thoughtgraph.bench.report_tables import grid, markdown
 from thoughtgraph.bench.result_files import packed
 from thoughtgraph.context import assignments
 from thoughtgraph.errors import InputError
@@ -122,3 +123,35 @@ def test_the_report_has_the_papers_own_figures_of_plans() -> None:
     assert (stepwise["RSSI"], one_stop_first["RSSI"]) == ("1.00", "4.00")
     assert (stepwise["calls with hops"], one_stop_first["calls with hops"]) == ("+1.00", "")
     assert (stepwise["NoBack"], one_stop_first["NoBack"]) == ("0%", "100%")
+
+
+def test_the_report_has_the_correlations_over_the_means_of_types() -> None:
+    """Means of hops 2, 3, 5; right 100, 50, 25 %; calls of the right ones 2, 4, 8."""
+    kinds = {"sum": [(1, 1, True), (3, 3, True)], "count": [(3, 4, True), (3, 9, False)]}
+    kinds["logic"] = [(5, 7, False), (5, 8, True), (5, 9, False), (5, 9, False)]
+    rows = [
+        {
+            **row("tomt_tot", at, line_of(calls), hop),
+            "data": f"made:{kind}",
+            "facts": {"hop": str(hop), "type": kind},
+            "score": float(right),
+        }
+        for kind, questions in kinds.items()
+        for at, (hop, calls, right) in enumerate(questions)
+    ]
+    [own] = across_sets(entries(rows))
+    # Hops less their mean are -4/3, -1/3, 5/3: with 1, 1/2, 1/4 it is -13/12 / (7/6) = -.93, and
+    # with NoBack's 1/2, 0, 0 it is -2/3 / sqrt(14/3 / 6) = -.76.
+    assert own.rows == [["tomt_tot", "ptr", "m", "3", "-0.93", "+1.00", "-0.76"]]
+    together = [{**each, "data": "made:sum,count,logic"} for each in rows]
+    [whole] = across_sets(entries(together))
+    assert whole.rows == own.rows, "sets of several types are divided by type"
+    text = markdown(entries(rows))
+    assert text.endswith(f"## {own.title}\n\n{grid(own.headings, own.rows)}")
+    none_right = [
+        {**each, "score": 0.0} if each["facts"]["type"] == "logic" else each for each in rows
+    ]
+    [own] = across_sets(entries(none_right))
+    assert own.rows[0][5] == "", "two types have mean calls"
+    assert not list(across_sets(entries(rows[:4]))), "two means are always on a line"
+    assert not list(across_sets(entries([{**each, "method": "io"} for each in rows])))

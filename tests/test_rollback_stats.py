@@ -86,9 +86,10 @@ def test_the_report_has_figure_3() -> None:
         "usage": counted,
         "tree": packed(TREE),
     }
-    rollbacks, first = method_tables(entries([row, {**row, "method": "chain"}]))
+    rollbacks, first, best = method_tables(entries([row, {**row, "method": "chain"}]))
     assert rollbacks.rows == [
         ["rollback", "11.0", "2.00", "2.5", "1 of 1 right", "0 of 0 right", "0 of 0 right"],
         ["chain", "11.0", "", "", "", "", ""],
     ]
     assert first.rows[1] == ["rollback", "1", "1", "0"]
+    assert best.rows == [["rollback", "100.0%", "100.0%"], ["chain", "100.0%", "100.0%"]]

@@ -9,8 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thoughtgraph.tasks.game24.game24 import solvable
-from thoughtgraph.tasks.game24.rollback_steps import left_over
+from thoughtgraph.bench.papers.failed_steps import reachable
 from thoughtgraph.tree import ROOT, Tree, path_to
 
 Right = Callable[[str, str | None], bool]
@@ -74,9 +73,7 @@ def first_steps(problem: str, tree: Tree) -> list[FirstStep]:
         if thought["parent"] == ROOT:
             before = sum("caused_by" in tree[key] for key in _firsts(tree, thought["id"]))
             span = tree[thought["caused_by"]]["depth"] if "caused_by" in thought else 0
-            left = left_over(problem, [thought["text"]])
-            failed = left is None or not solvable(tuple(sorted(left)))
-            found.append(FirstStep(before, span, failed))
+            found.append(FirstStep(before, span, not reachable(problem, [thought["text"]])))
     return found
 
 
@@ -88,7 +85,7 @@ def summary(results: Iterable[Mapping[str, Any]], right: Right | None = None) ->
         right: Whether an answer is right; None: nothing is said about solving rates.
     """
     interactions: dict[str, list[int]] = {}
-    paths: dict[str, Counter[str]] = {name: Counter() for name in Kinds._fields}
+    paths = {name: Counter(paths=0, right=0) for name in Kinds._fields}
     by_rollbacks: dict[int, Counter[str]] = {}
     by_span: dict[int, Counter[str]] = {}
     spanned: Counter[int] = Counter()
