@@ -1,17 +1,25 @@
-"""The report as one self-contained page: tables, and plots of score against cost."""
+"""The report as one self-contained page: tables, plots, and links to the trees of some runs."""
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from html import escape
-from importlib import import_module
-from io import StringIO
-from typing import Any
+from typing import Any, NamedTuple
 
-from thoughtgraph import registry
-from thoughtgraph.bench.budget import curve
 from thoughtgraph.bench.equal_cost import beside_votes
-from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.report_lines import Entry, comparisons
+from thoughtgraph.bench.method_tables import across_sets, method_tables
+from thoughtgraph.bench.report_budgets import budget_tables, curves, units, with_points
+from thoughtgraph.bench.report_facts import are_numbers, divided, dividing
+from thoughtgraph.bench.report_lines import Entry, comparisons, spent
+from thoughtgraph.bench.report_plots import (
+    Parts,
+    bars,
+    budget_curves,
+    drawn,
+    requests_by_hops,
+    score_against_tokens,
+    score_by_hops,
+)
 from thoughtgraph.bench.report_tables import (
     COLUMNS,
     COMPARED,
@@ -22,8 +30,7 @@ from thoughtgraph.bench.report_tables import (
     equal_cost,
     tables,
 )
-from thoughtgraph.bench.result_summaries import rescored
-from thoughtgraph.errors import InputError
+from thoughtgraph.bench.result_files import Row
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8886 }
@@ -34,22 +41,40 @@ th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; text-align:
 th:first-child, td:first-child { text-align: left }
 img { max-width: 100%; background: white; border-radius: 6px }
 """
-POINTS, SPAN = 200, 1_000
-"""Budgets at which a curve is drawn, and the largest as a multiple of the smallest (ours)."""
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing of what a model or a data file wrote is run or fetched."""
+HOP = "hop"
+"""The fact over which lines are drawn: how many steps a question takes."""
+LINKED = 10
+"""Runs of a line whose trees are linked (ours)."""
+RUNS = ("method", "problem", "seed", "score", "tokens")
+RUNS_TITLE = f"Trees: of each line the {LINKED} runs that scored least"
 
 
-def page(found: Sequence[Entry]) -> str:
+class Link(NamedTuple):
+    """A cell of a table that leads to another page."""
+
+    address: str
+    words: str
+
+
+Cells = Sequence[Sequence[str | Link]]
+
+
+def page(found: Sequence[Entry], trees: str = "") -> str:
     """Returns the page.
 
     Args:
         found: The lines of the tables.
+        trees: The folder beside the page that holds the trees of `linked`, each in its `tree_file`;
+            empty: none are linked.
 
     Raises:
         InputError: The extra `bench`, which draws the plots, is not installed.
     """
-    parts = [_section(*kind) for kind in tables(found)]
+    parts = [_section(*kind, trees) for kind in tables(found)]
+    for own in across_sets(found):
+        parts.append(f"<h2>{escape(own.title)}</h2>{_table(own.headings, own.rows)}")
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -59,107 +84,84 @@ def page(found: Sequence[Entry]) -> str:
     )
 
 
-def _section(heading: str, table: Sequence[Entry]) -> str:
+def linked(entry: Entry) -> list[Row]:
+    """Returns the runs of a line whose trees are linked: those that scored least, if it has trees.
+
+    The other ensembles of a run have its tree, which is linked once.
+    """
+    runs = [row for row in entry.rows if "tree" in row and not row.get("same_run")]
+    return sorted(runs, key=lambda row: row["score"] or 0.0)[:LINKED]
+
+
+def tree_file(row: Row) -> str:
+    """Returns the name of the file of a run's tree; nothing that a model or a data set wrote."""
+    return f"{row['key']}.html"
+
+
+def _section(heading: str, table: Sequence[Entry], trees: str) -> str:
     rows = [cells(entry, table) for entry in table]
     shown = [name for name in COLUMNS if any(row[name] for row in rows)]
-    parts = [f"<h2>{escape(heading)}</h2>", _plot(table)]
+    known = with_points([entry for entry in table if entry.scores])
+    parts = [f"<h2>{escape(heading)}</h2>", *_plots(table, known)]
     parts.append(_table(shown, [[row[name] for name in shown] for row in rows]))
-    for own in method_tables(table):
+    for own in (*method_tables(table), *budget_tables(known)):
         parts += [f"<h3>{escape(own.title)}</h3>", _table(own.headings, own.rows)]
     if beside := [equal_cost(each) for each in beside_votes(table)]:
         parts += [f"<h3>{escape(EQUAL_TITLE)}</h3>", _table(EQUAL, beside)]
     if pairs := [compared(*pair) for pair in comparisons(table)]:
         parts += ["<h3>Differences on the same problems</h3>", _table(COMPARED, pairs)]
+    if trees and (runs := [_run(entry, row, trees) for entry in table for row in linked(entry)]):
+        parts += [f"<h3>{escape(RUNS_TITLE)}</h3>", _table(RUNS, runs)]
     return "".join(parts)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _run(entry: Entry, row: Row, trees: str) -> Sequence[str | Link]:
+    score = "" if row["score"] is None else f"{row['score']:.0%}"
+    link = Link(f"{trees}/{tree_file(row)}", row["id"])
+    return entry.name, link, str(row["seed"]), score, f"{spent(row).tokens:,.0f}"
+
+
+def _table(headings: Sequence[str], rows: Cells) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in headings)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
+    body = "".join(f"<tr>{''.join(f'<td>{_cell(cell)}</td>' for cell in row)}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _plot(table: Sequence[Entry]) -> str:
-    scored = [entry for entry in table if entry.scores]
-    if not scored:
-        return ""
+def _cell(cell: str | Link) -> str:
+    if isinstance(cell, Link):
+        return f'<a href="{escape(cell.address)}">{escape(cell.words)}</a>'
+    return escape(cell)
+
+
+def _plots(table: Sequence[Entry], known: Sequence[Entry]) -> Iterator[str]:
+    """Yields the plots of a table.
+
+    Args:
+        table: Its lines.
+        known: Those of them whose smaller budgets are known.
+    """
+    named = {entry.name: entry for entry in table if entry.scores}
+    if not named:
+        return
     told = "Score against tokens a problem, with 95 % intervals"
-    named = {entry.name: entry for entry in scored}
-    parts = [_image(told, lambda axes: score_against_tokens(axes, named))]
-    most = max(each.tokens for e in scored for each in e.spent)
-    budgets = [most / SPAN ** (1 - at / POINTS) for at in range(POINTS + 1)]
-    if curves := {entry.name: points for entry in scored if (points := _curve(entry, budgets))}:
-        told = "What each method would have reached with fewer tokens"
-        parts.append(_image(told, lambda axes: budget_curves(axes, curves)))
-    return "".join(parts)
+    yield _image(told, lambda axes: score_against_tokens(axes, named))
+    for unit, most in units(known):
+        draw = partial(budget_curves, curves=curves(known, unit, most), unit=unit)
+        yield _image(f"What each method would have reached with fewer {unit}", draw)
+    for fact, values in dividing(list(named.values())).items():
+        yield from _divided(named, fact, values)
+
+
+def _divided(named: Parts, fact: str, values: Sequence[str]) -> Iterator[str]:
+    parts = {name: divided(entry, fact) for name, entry in named.items()}
+    if fact != HOP or not are_numbers(values):
+        told = f"Score by {fact}, with 95 % intervals"
+        yield _image(told, lambda axes: bars(axes, parts, fact, values))
+        return
+    yield _image("Score by hops, with 95 % intervals", lambda axes: score_by_hops(axes, parts))
+    yield _image("Requests a problem by hops", lambda axes: requests_by_hops(axes, parts))
 
 
 def _image(told: str, draw: Callable[[Any], None]) -> str:
     image = b64encode(drawn(draw).encode()).decode()
     return f'<p><img alt="{escape(told)}" src="data:image/svg+xml;base64,{image}"></p>'
-
-
-def _curve(entry: Entry, budgets: Sequence[float]) -> list[tuple[float, float]]:
-    """Returns tokens and score at each budget; nothing where answers cannot be scored again."""
-    known = all("tree" in row or row.get("points") for row in entry.rows)
-    if not known or entry.task not in registry.TASKS:
-        return []
-    reached = curve(entry.rows, rescored, "tokens", budgets)
-    return [(x, y) for x, y in zip(budgets, reached, strict=True) if y is not None]
-
-
-def budget_curves(axes: Any, curves: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """Draws score over tokens, a line a method."""
-    for name, points in curves.items():
-        axes.step(*zip(*points, strict=True), where="post", label=name)
-    _label(axes, "tokens a problem, at most")
-
-
-def score_against_tokens(axes: Any, named: Mapping[str, Entry], enough: int = 0) -> None:
-    """Draws each line's score, with its interval, over the tokens it takes.
-
-    Args:
-        axes: Matplotlib's.
-        named: The lines, by the names to show.
-        enough: A line of fewer problems is a hollow point.
-    """
-    for name, entry in named.items():
-        low, high = entry.interval
-        bars = [[max(0.0, entry.score - low)], [max(0.0, high - entry.score)]]
-        looks = {"fmt": "o", "fillstyle": "full" if len(entry.scores) >= enough else "none"}
-        axes.errorbar(entry.tokens, entry.score, yerr=bars, capsize=3, label=name, **looks)
-    _label(axes, "tokens a problem")
-
-
-def _label(axes: Any, tokens: str) -> None:
-    axes.set_xscale("log")
-    axes.set_xlabel(tokens)
-    axes.set_ylabel("score")
-    axes.set_ylim(-0.02, 1.02)
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
-
-
-def drawn(draw: Callable[[Any], None]) -> str:
-    """Returns a plot as SVG.
-
-    Args:
-        draw: Draws on the axes of matplotlib that it is given.
-
-    Raises:
-        InputError: matplotlib is not installed.
-    """
-    try:
-        figures = import_module("matplotlib.figure")
-    except ImportError:
-        raise InputError(
-            "plots need the extra `bench`: uv add 'thoughtgraph[bench]'; without --out the tables "
-            "are printed alone"
-        ) from None
-    figure = figures.Figure(figsize=(8, 4.5), layout="constrained")
-    draw(figure.add_subplot())
-    out = StringIO()
-    figure.savefig(out, format="svg")
-    return out.getvalue()

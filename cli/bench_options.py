@@ -96,7 +96,7 @@ Folders = Annotated[
 ]
 ReportFolder = Annotated[
     str,
-    typer.Option(metavar="DIR", help="Write report.md, report.csv and report.html there as well."),
+    typer.Option(metavar="DIR", help="Write report.md, .csv and .html there as well, and trees."),
 ]
 Judge = Annotated[
     str,

@@ -2,23 +2,27 @@
 
 import asyncio
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import expanduser
 from pathlib import Path
 
 from thoughtgraph import results
+from thoughtgraph.bench import report_budgets as budgets
 from thoughtgraph.bench import report_tables as tables
 from thoughtgraph.bench.judging import judge_runs, judgements, pairs, with_judgements
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report_lines import Entry, by_fact, entries
-from thoughtgraph.bench.report_page import page
-from thoughtgraph.bench.result_files import ResultFolder, Row, latest
+from thoughtgraph.bench.report_page import linked, page, tree_file
+from thoughtgraph.bench.result_files import ResultFolder, Row, latest, unpacked
 from thoughtgraph.bench.result_summaries import summary
-from thoughtgraph.cli import text
+from thoughtgraph.cli import text, view
+from thoughtgraph.cli.viewer.page import page as tree_page
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
 
+TREES = "trees"
+"""Folder beside the page for the trees that it links."""
 NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
 
 
@@ -119,17 +123,40 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
 
 
 def _write(folder: Path, found: Sequence[Entry], shown: str) -> None:
+    trees = _tree_pages(found)
+    _make(folder / TREES if trees else folder)
+    more = text.lines(budgets.markdown(found))
+    contents = {
+        "report.md": "\n\n".join(filter(None, (shown, more))) + "\n",
+        "report.csv": tables.as_csv(found),
+        "report.html": page(found, TREES if trees else ""),
+    }
+    for name, content in contents.items():
+        results.write(str(folder / name), content)
+    for name, row in trees.items():
+        results.write(str(folder / TREES / name), tree_page([row]))
+    told = [str(folder / name) for name in contents]
+    told += [f"{text.count(len(trees), 'search tree')} in {folder / TREES}"] if trees else []
+    print("written:", ", ".join(told))
+
+
+def _tree_pages(found: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
+    """Returns the runs whose trees the page links, by the names of their files.
+
+    Raises:
+        InputError: One has no tree that can be shown.
+    """
+    runs = {tree_file(row): row for entry in found for row in linked(entry)}
+    return {
+        name: view.checked(f"run {row['key']}", {**row, "tree": unpacked(row["tree"])})
+        for name, row in runs.items()
+    }
+
+
+def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
             f"cannot make {str(folder)!r} ({error.strerror}); name another folder with --out"
         ) from error
-    contents = {
-        "report.md": f"{shown}\n",
-        "report.csv": tables.as_csv(found),
-        "report.html": page(found),
-    }
-    for name, content in contents.items():
-        results.write(str(folder / name), content)
-    print("written:", ", ".join(str(folder / name) for name in contents))

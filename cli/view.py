@@ -71,11 +71,11 @@ def read(path: str) -> list[CheckedResult]:
         found = [(file, item) for file in files for item in _items(file) if _meant(item)]
         if not found:
             raise InputError(f"no results in {path!r}; {REMEDY}")
-        return [_checked(file, item) for file, item in found]
+        return [checked(str(file), item) for file, item in found]
     items = _items(source)
     if not items:
         raise InputError(f"{path!r} is empty; {REMEDY}")
-    return [_checked(source, item) for item in items]
+    return [checked(str(source), item) for item in items]
 
 
 def _items(path: Path) -> list[Any]:
@@ -107,7 +107,16 @@ def _meant(item: Any) -> bool:
     return isinstance(item, dict) and all(name in item for name in NEEDED)
 
 
-def _checked(path: Path, item: Any) -> CheckedResult:
+def checked(source: str, item: Any) -> CheckedResult:
+    """Returns a result whose tree can be shown.
+
+    Args:
+        source: Where it is from, for the error.
+        item: What may be a result.
+
+    Raises:
+        InputError: It is none.
+    """
     try:
         result = _adapter().validate_python(item, strict=True)
     except ValidationError as error:
@@ -117,7 +126,7 @@ def _checked(path: Path, item: Any) -> CheckedResult:
     else:
         wrong = next(_faults(result["tree"]), "")
     if wrong:
-        raise InputError(f"{str(path)!r} is no result ({wrong}); {REMEDY}")
+        raise InputError(f"{source!r} is no result ({wrong}); {REMEDY}")
     # The whole of it: what a later version adds is carried on.
     return cast("CheckedResult", item)
 

@@ -21,7 +21,7 @@ from results_parts import ENOUGH, line_name, panels
 from thoughtgraph.bench.equal_cost import vote_line, votes_of
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import Entry
-from thoughtgraph.bench.report_page import score_against_tokens
+from thoughtgraph.bench.report_plots import score_against_tokens
 
 FILE = Path(__file__).resolve().parents[1] / "results.svg"
 ACROSS = 2

@@ -1,0 +1,161 @@
+"""The plots of a report, drawn by matplotlib: score against cost, by kind of problem, by hops."""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from io import StringIO
+from typing import Any
+
+from thoughtgraph.bench.report_lines import Entry
+from thoughtgraph.bench.statistics import mean
+from thoughtgraph.errors import InputError
+
+GROUP = 0.8
+"""Width of the bars of one value, of the space that there is for them (ours)."""
+LONGEST = 24
+"""Letters of a value that are shown under its bars (ours)."""
+
+SIDE_BY_SIDE = 60
+"""Letters of all values that find room under the bars (ours)."""
+
+Parts = Mapping[str, Entry]
+"""A line divided by what the data set says of its problems, by value."""
+
+
+def score_against_tokens(axes: Any, named: Mapping[str, Entry], enough: int = 0) -> None:
+    """Draws each line's score, with its interval, over the tokens it takes.
+
+    Args:
+        axes: Matplotlib's.
+        named: The lines, by the names to show.
+        enough: A line of fewer problems is a hollow point.
+    """
+    for name, entry in named.items():
+        looks = {"fmt": "o", "fillstyle": "full" if len(entry.scores) >= enough else "none"}
+        label = _literal(name)
+        axes.errorbar(
+            entry.tokens, entry.score, yerr=_errors([entry]), capsize=3, label=label, **looks
+        )
+    axes.set_xscale("log")
+    _label(axes, "tokens a problem")
+
+
+def budget_curves(
+    axes: Any, curves: Mapping[str, Sequence[tuple[float, float]]], unit: str
+) -> None:
+    """Draws score over what may be spent, a line a method.
+
+    Args:
+        axes: Matplotlib's.
+        curves: Budgets and scores, by the names to show.
+        unit: What a budget counts.
+    """
+    for name, points in curves.items():
+        axes.step(*zip(*points, strict=True), where="post", label=_literal(name))
+    axes.set_xscale("log")
+    _label(axes, f"{unit} a problem, at most")
+
+
+def bars(axes: Any, named: Mapping[str, Parts], fact: str, values: Sequence[str]) -> None:
+    """Draws the score of each line at each value of a fact, with its interval.
+
+    Args:
+        axes: Matplotlib's.
+        named: The divided lines, by the names to show.
+        fact: What they are divided by.
+        values: The values, in the order to show.
+    """
+    width = GROUP / max(1, len(named))
+    for at, (name, parts) in enumerate(named.items()):
+        shown = {place: parts[value] for place, value in enumerate(values) if value in parts}
+        places = [place - GROUP / 2 + (at + 0.5) * width for place in shown]
+        scores = [entry.score for entry in shown.values()]
+        errors = _errors(list(shown.values()))
+        axes.bar(places, scores, width, yerr=errors, capsize=2, label=_literal(name))
+    words = [_literal(value[:LONGEST]) for value in values]
+    tilted = {"rotation": 30, "ha": "right"} if len("".join(words)) > SIDE_BY_SIDE else {}
+    axes.set_xticks(range(len(values)), words, **tilted)
+    _label(axes, _literal(fact))
+
+
+def score_by_hops(axes: Any, named: Mapping[str, Parts]) -> None:
+    """Draws score over the number of hops, with intervals, a line a method.
+
+    Args:
+        axes: Matplotlib's.
+        named: The lines divided by hops, by the names to show.
+    """
+    for name, parts in named.items():
+        hops, lines = _by_hops(parts)
+        scores = [entry.score for entry in lines]
+        axes.errorbar(hops, scores, yerr=_errors(lines), fmt="o-", capsize=3, label=_literal(name))
+    _label_hops(axes, named)
+
+
+def requests_by_hops(axes: Any, named: Mapping[str, Parts]) -> None:
+    """Draws the mean number of requests over the number of hops, a line a method.
+
+    Args:
+        axes: Matplotlib's.
+        named: The lines divided by hops, by the names to show.
+    """
+    for name, parts in named.items():
+        hops, lines = _by_hops(parts)
+        spent = [mean([each.requests for each in entry.spent]) for entry in lines]
+        axes.plot(hops, spent, "o-", label=_literal(name))
+    axes.set_ylim(bottom=0)
+    _label_hops(axes, named, "requests a problem")
+
+
+def _by_hops(parts: Parts) -> tuple[list[float], list[Entry]]:
+    ordered = sorted((float(value), value) for value in parts)
+    return [hops for hops, _ in ordered], [parts[value] for _, value in ordered]
+
+
+def _errors(lines: Sequence[Entry]) -> list[list[float]]:
+    """Returns how far the intervals of lines reach below their scores and above them."""
+    ends = [(entry.score, entry.interval) for entry in lines]
+    below = [max(0.0, score - low) for score, (low, _) in ends]
+    return [below, [max(0.0, high - score) for score, (_, high) in ends]]
+
+
+def _literal(words: str) -> str:
+    # Matplotlib takes what stands between two of these for a formula.
+    return words.replace("$", r"\$")
+
+
+def _label_hops(axes: Any, named: Mapping[str, Parts], up: str = "score") -> None:
+    axes.set_xticks(sorted({float(value) for parts in named.values() for value in parts}))
+    axes.xaxis.set_major_formatter("{x:g}")
+    _label(axes, "hops", up)
+
+
+def _label(axes: Any, across: str, up: str = "score") -> None:
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    if up == "score":
+        axes.set_ylim(-0.02, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+
+
+def drawn(draw: Callable[[Any], None]) -> str:
+    """Returns a plot as SVG.
+
+    Args:
+        draw: Draws on the axes of matplotlib that it is given.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    try:
+        figures = import_module("matplotlib.figure")
+    except ImportError:
+        raise InputError(
+            "plots need the extra `bench`: uv add 'thoughtgraph[bench]'; without --out the tables "
+            "are printed alone"
+        ) from None
+    figure = figures.Figure(figsize=(8, 4.5), layout="constrained")
+    draw(figure.add_subplot())
+    out = StringIO()
+    figure.savefig(out, format="svg")
+    return out.getvalue()
