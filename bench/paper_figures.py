@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from thoughtgraph.bench import metrics
+from thoughtgraph.bench.budget import SAMPLED
 from thoughtgraph.bench.crossword_scores import best_state, score
 from thoughtgraph.bench.papers.mixed_metrics import counts
 from thoughtgraph.bench.papers.suites import Figure
@@ -75,14 +76,16 @@ def _inconsistent(entry: Entry) -> list[float]:
 
 
 def _boards(share: str) -> Values:
-    """Makes a figure of crosswords: a mean over a problem's outputs."""
+    """Makes a figure of crosswords: of the answer; where samples are drawn, a mean over these."""
 
     def values(entry: Entry) -> list[float]:
         if entry.task != "crosswords":
             return []
+        sampled = entry.method in SAMPLED
+        boards = [outputs_of(row) if sampled else [row["answer"]] for row in entry.rows]
         return [
-            mean([float(getattr(score(each, row["gold"]), share)) for each in outputs_of(row)])
-            for row in entry.rows
+            mean([float(getattr(score(board, row["gold"]), share)) for board in each])
+            for each, row in zip(boards, entry.rows, strict=True)
         ]
 
     return values

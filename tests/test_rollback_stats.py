@@ -64,6 +64,12 @@ def test_the_summary() -> None:
     assert told["results"] == 4
 
 
+def test_of_runs_without_a_solution_no_path_is_of_any_kind() -> None:
+    told = {"task": "gsm8k", "problem": "x", "usage": {"samples": 1}, "method": "rollback"}
+    paths = summary([{**told, "tree": tree_of(("0", "a", {}))}], lambda *_: True)["paths"]
+    assert list(paths.values()) == [{"paths": 0, "right": 0}] * 3
+
+
 def test_the_report_has_figure_3() -> None:
     known = {"id": "1", "seed": 0, "problem": "4 9 10 13", "task": "game24", "model": "m"}
     counted = {

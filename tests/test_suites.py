@@ -1,21 +1,18 @@
 """The papers' tables: each can be planned, run and reported."""
 
-import json
 import os
-import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.fake_server import FakeServer, Seen
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
-from thoughtgraph.bench.paper_tables import FIGURES, beside_published
+from thoughtgraph.bench.paper_figures import FIGURES, RELATIVES
+from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.report_lines import entries
-from thoughtgraph.bench.result_files import ResultFolder, packed
-from thoughtgraph.cli import app
+from thoughtgraph.bench.result_files import packed
 from thoughtgraph.cli.bench_plan import BenchOptions, batches, left_out
 from thoughtgraph.errors import InputError
 
@@ -48,7 +45,6 @@ HELD = [
     ]
 ]
 """Lines that need a server which takes a grammar."""
-WIKI = [{"title": "Milan", "text": "Milan is a city. It has a tower."}]
 ALL = names()
 
 
@@ -64,10 +60,14 @@ def test_every_table_of_the_five_papers_has_a_suite_and_so_has_ours() -> None:
 def test_a_published_number_names_its_part_and_its_model(name: str) -> None:
     table = suite(name)
     parts = {part.id for part in table.parts}
+    wholes = {each.name for each in table.wholes}
+    assert not parts & wholes
     for line in table.rows:
-        assert {each.part for each in line.published} <= parts
+        assert {each.part for each in line.published} <= parts | wholes
         assert all(each.model for each in line.published)
-        assert not line.same_run_as or line.same_run_as in {each.name for each in table.rows}
+        relative = any(each.figure in RELATIVES for each in line.published)
+        assert {line.same_run_as, line.relative_to} <= {"", *(each.name for each in table.rows)}
+        assert relative == bool(line.relative_to)
     assert table.source.split(",")[0]
 
 
@@ -98,60 +98,6 @@ def test_every_suite_can_be_planned(name: str, data: Path) -> None:
     planned = batches(options)
     assert len(planned) == len(suite(name).parts)
     assert all(len(batch.records) == 5 and batch.setups for batch in planned)
-
-
-def babble(seen: Seen) -> list[str]:
-    """Answers of every form that a prompt may want, now and then the right one."""
-    draws = random.Random(seen.prompt)
-    forms = [
-        "The answer is 5.",
-        "The final solution is 5.",
-        "Step 1: there are 5.",
-        "1 + 2 = 3 (left: 3 4 5)",
-        "Action: Search[Milan]",
-        "Thought: I know.\nAction: Finish[yes]",
-        "sure",
-        "Evaluation score is 0.5",
-        "The best choice is 2",
-        "obj1 = filter_category(objects, chair)\nans = count(obj1)",
-        "Bad step index: none",
-    ]
-    return [draws.choice(forms) for _ in range(seen.n)]
-
-
-# A package that is imported in a thread hides its own warnings, for all threads or for none.
-@pytest.mark.filterwarnings("default::DeprecationWarning")
-@pytest.mark.ci
-@pytest.mark.parametrize("name", ALL)
-def test_every_suite_runs_to_a_complete_table(
-    name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    corpus, out = tmp_path / "wiki.json", tmp_path / "out"
-    corpus.write_text(json.dumps(WIKI))
-    acting = any(part.task in ("hotpotqa", "strategyqa") for part in suite(name).parts)
-    pages = ["--set", f"corpus={corpus}"] * (acting and name[:4] in ("itot", "fgdi", "comp"))
-    with FakeServer(babble) as fake:
-        told = ["bench", "--suite", name, "--sample", "5", "--data", str(of(name, data)), *pages]
-        told += ["--limit", "requests=20", "--model", fake.specifier, "--out", str(out)]
-        monkeypatch.setattr("sys.argv", ["thoughtgraph", *told])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-    assert ended.value.code == 0
-    rows = list(ResultFolder(out).rows())
-    cells = {(row["data"], row["method"], json.dumps(row["given"], sort_keys=True)) for row in rows}
-    table = suite(name)
-    lines = [
-        (part.id, line.method, json.dumps(dict(line.settings), sort_keys=True))
-        for line in table.rows
-        for part in table.parts_of(line)
-        if not line.same_run_as
-    ]
-    held = {line for line in lines if '"grammar": true' in line[2]}
-    assert len(cells) == len({*lines} - held)
-    assert all(not row.get("error") for row in rows)
-    text = beside_published(entries(rows))
-    (section,) = [each for each in text.split("## ") if each.split("\n")[0].endswith(table.source)]
-    assert section.count("not run") == len(held)
 
 
 def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:

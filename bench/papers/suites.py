@@ -56,8 +56,9 @@ Per problem: `calls, answered right`: requests, over problems answered right; `i
 samples; `tokens`: prompt and completion tokens, or either alone. Shares of plans: `NoBack`: right,
 and no step was refused; `inconsistent`: accepted, and wrong.
 
-Of crosswords, whose `score` is the share of right words: `letters` and `games`, over all outputs,
-and `best …` of the board with most right words that the search visited, as an oracle would choose.
+Of crosswords, whose `score` is the share of right words: `letters` and `games`, of the answer or
+over all samples, and `best …` of the board with most right words that the search visited, as an
+oracle would choose.
 
 Relative to another line: `saving`: its calls divided by this line's; `… ratio`: this line's tokens
 divided by its; `… change`: what this line has more, in percentage points."""

@@ -24,6 +24,13 @@ def load(path: Path) -> Any:
         return json.load(file)
 
 
+def held(figures: Mapping[range, Any], known: Mapping[int, Any]) -> dict[range, Any]:
+    """The figures of what is recorded here; there must be some."""
+    found = {each: figures[each] for each in figures if known.keys() >= {*each}}
+    assert found
+    return found
+
+
 def thoughts(lines: str | Sequence[str]) -> list[Any]:
     """A path whose thoughts are the lines of a recorded partial output."""
     split = lines.split("\n")[:-1] if isinstance(lines, str) else lines
