@@ -6,7 +6,6 @@ Beside it stands what is read off the trees of any method: `output_tables`.
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from statistics import StatisticsError, correlation
 from typing import Any
 
 from thoughtgraph.bench.output_tables import output_tables
@@ -14,7 +13,7 @@ from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
 from thoughtgraph.bench.papers.rollback_stats import METHODS, STRUCTURED, Kinds, summary
 from thoughtgraph.bench.report_lines import Entry, MethodTable, outputs_of
 from thoughtgraph.bench.result_files import Row, unpacked
-from thoughtgraph.bench.statistics import mean
+from thoughtgraph.bench.statistics import mean, pearson
 
 PLANNED = "tomt_"
 """What the methods of Tree-of-Mixed-Thought begin with."""
@@ -162,12 +161,8 @@ def _with_hops(entry: Entry, runs: Runs) -> str:
 
 
 def _correlation(pairs: Sequence[tuple[float, float]], fewest: int = 2) -> str:
-    if len(pairs) < fewest:
-        return ""
-    try:
-        return f"{correlation(*zip(*pairs, strict=True)):+.2f}"
-    except StatisticsError:  # all alike
-        return ""
+    found = pearson(pairs) if len(pairs) >= fewest else None
+    return "" if found is None else f"{found:+.2f}"
 
 
 ROLLBACK_TITLE = "Interactions and rollbacks, as Thought Rollback counts them (figure 3)"

@@ -136,7 +136,7 @@ class Relative(NamedTuple):
     form: str
     """How it is shown."""
 
-    def told(self, own: Entry, other: Entry) -> str:
+    def formatted(self, own: Entry, other: Entry) -> str:
         """Returns the figure in words; nothing where either line has no value."""
         both = [FIGURES[self.figure](each) for each in (own, other)]
         if not all(both):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import StatisticsError, correlation, fmean
+from statistics import fmean
 from typing import NamedTuple
 
 from thoughtgraph import registry
@@ -22,7 +22,7 @@ from thoughtgraph.bench.papers.suites import (
 )
 from thoughtgraph.bench.report_lines import Entry
 from thoughtgraph.bench.report_tables import grid
-from thoughtgraph.bench.statistics import interval, mean
+from thoughtgraph.bench.statistics import interval, mean, pearson
 from thoughtgraph.settings import LIMIT_PREFIX, WATCHING
 
 HEADINGS = ("row", "problems", "figure", "published", "ours", "95 %", "n", "remarks")
@@ -84,7 +84,9 @@ def beside_published(found: Sequence[Entry]) -> str:
         parts.append(f"## {table.title}: {table.source}\n")
         parts.append(grid(HEADINGS, [row for runs in lines for row in _rows(runs)]))
         remarks = [f"* {part.id}: {part.note}." for part in table.parts if part.note]
-        remarks += [f"* {each.name}: {_joined(each.told, each.note)}." for each in table.wholes]
+        remarks += [
+            f"* {each.name}: {_joined(each.explanation, each.note)}." for each in table.wholes
+        ]
         remarks += [f"* Not reproduced: {each.name}. {each.why}." for each in table.missing]
         parts.append("\n".join(remarks) + "\n" if remarks else "")
     return "\n".join(parts)
@@ -142,7 +144,7 @@ def _ours(runs: _Runs, part: Part, figure: Figure, entry: Entry | None) -> _Ours
         return _Ours(NOT_RUN)
     if figure in RELATIVES:
         other = runs.other_on(part, entry)
-        told = RELATIVES[figure].told(entry, other) if other else ""
+        told = RELATIVES[figure].formatted(entry, other) if other else ""
         needed = NO_SCORE if other else f"needs {runs.line.relative_to}"
         return _Ours(f"{told} ({entry.model})" if told else needed)
     values = FIGURES[figure](entry)
@@ -195,10 +197,8 @@ def _combined(
 
 
 def _correlated(facts: Sequence[float], means: Sequence[float]) -> str:
-    try:
-        return f"{correlation(facts, means):+.3f}"
-    except StatisticsError:  # all are alike
-        return ""
+    found = pearson([*zip(facts, means, strict=True)])
+    return "" if found is None else f"{found:+.3f}"
 
 
 def _mean_fact(entry: Entry, fact: str) -> float:

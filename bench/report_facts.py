@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from thoughtgraph.bench.report_lines import Entry
+from thoughtgraph.bench.report_lines import Entry, value_of
 from thoughtgraph.bench.result_files import Row
 
 MOST = 20
 """Values of one fact that are shown: those of most runs (ours)."""
-UNKNOWN = "unknown"
 
 
 def dividing(table: Sequence[Entry]) -> dict[str, list[str]]:
@@ -35,11 +34,6 @@ def divided(entry: Entry, fact: str) -> Mapping[str, Entry]:
         groups.setdefault(value_of(row, fact), []).append(row)
     parts = {value: replace(entry, rows=rows) for value, rows in groups.items()}
     return {value: part for value, part in parts.items() if part.scores}
-
-
-def value_of(row: Row, fact: str) -> str:
-    """Returns what a data set says of a problem."""
-    return str(row.get("facts", {}).get(fact, UNKNOWN))
 
 
 def are_numbers(values: Sequence[str]) -> bool:

@@ -16,6 +16,8 @@ from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
 from thoughtgraph.settings import WATCHING
 
+UNKNOWN = "unknown"
+"""What stands for a fact that a data set does not tell of a problem."""
 Problem = tuple[str, str]
 """A problem's id and text: files of one task may number other problems alike."""
 
@@ -161,6 +163,11 @@ def outputs_of(row: Row) -> Sequence[str | None]:
     return outputs
 
 
+def value_of(row: Row, fact: str) -> str:
+    """Returns what a data set says of a row's problem."""
+    return str(row.get("facts", {}).get(fact, UNKNOWN))
+
+
 def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
     """Yields rows with their set of problems divided by what the data set says of them.
 
@@ -169,7 +176,7 @@ def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
         fact: What, such as `level`, `type` or `subject`.
     """
     for row in rows:
-        said = f"{fact} {row.get('facts', {}).get(fact, 'unknown')}"
+        said = f"{fact} {value_of(row, fact)}"
         yield {**row, "data": ", ".join(filter(None, (row.get("data", ""), said)))}
 
 

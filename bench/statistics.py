@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Sequence
+from statistics import StatisticsError, correlation
 from typing import NamedTuple
 
 RESAMPLES = 10_000
@@ -27,6 +28,16 @@ def deviation(values: Sequence[float]) -> float:
         return 0.0
     centre = mean(values)
     return math.sqrt(sum((value - centre) ** 2 for value in values) / (len(values) - 1))
+
+
+def pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Returns the correlation of pairs; None of fewer than two, or where one side is constant."""
+    if len(pairs) < 2:
+        return None
+    try:
+        return correlation(*zip(*pairs, strict=True))
+    except StatisticsError:
+        return None
 
 
 def wilson(successes: float, trials: int, z: float = 1.959964) -> Interval:

@@ -1,6 +1,13 @@
 import pytest
 
-from thoughtgraph.bench.statistics import bootstrap, compare, deviation, interval, mcnemar
+from thoughtgraph.bench.statistics import (
+    bootstrap,
+    compare,
+    deviation,
+    interval,
+    mcnemar,
+    pearson,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,3 +55,9 @@ def test_an_interval_is_wilsons_where_scores_are_right_or_wrong() -> None:
 def test_a_deviation_is_of_a_sample() -> None:
     assert deviation([1.0, 3.0]) == pytest.approx(2**0.5)
     assert deviation([1.0]) == 0.0
+
+
+def test_a_correlation_needs_two_pairs_that_differ_on_both_sides() -> None:
+    # Less their means: -1, 0, 1 and -1, 1, 0.
+    assert pearson([(1, 1), (2, 3), (3, 2)]) == pytest.approx(0.5)
+    assert [pearson(pairs) for pairs in ([], [(1, 2)], [(1, 2), (1, 3)])] == [None] * 3

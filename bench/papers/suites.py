@@ -128,7 +128,7 @@ class Average(_Strict):
     """Where the weights are from."""
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         """The weights in words."""
         return ", ".join(f"{part} {weight:g}" for part, weight in self.weights.items())
 
@@ -142,7 +142,7 @@ class Correlation(_Strict):
     note: str = ""
 
     @property
-    def told(self) -> str:
+    def explanation(self) -> str:
         """What it is in words."""
         return f"Pearson's correlation of the sets' means with their mean {self.fact}"
 
