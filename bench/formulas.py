@@ -1,8 +1,8 @@
-"""Whether two formulas are the same, by math-verify in a process of its own.
+"""What formulas come to and whether two are the same, by math-verify in a process of its own.
 
 Its own timeouts need the main thread, so they are off; instead the process is given a limit of
 processor time, after which two formulas count as different: a score must not hang on how busy the
-machine is. Nothing a model wrote can hang or end the caller.
+machine is, and one has no value. Nothing a model wrote can hang or end the caller.
 """
 
 import json
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from functools import lru_cache
 from importlib.util import find_spec
+from math import isfinite
 
 from thoughtgraph.errors import InputError
 
@@ -23,7 +24,7 @@ LONGEST = 300
 BROKEN = 3
 """How the process ends where math-verify cannot be imported."""
 
-COMPARE = f"""
+READ = f"""
 import json, sys
 try:
     from resource import RLIMIT_CPU, setrlimit
@@ -35,8 +36,10 @@ try:
 except ImportError:
     sys.exit({BROKEN})
 sides = [parse(f"${{text}}$", parsing_timeout=None) for text in json.load(sys.stdin)]
-sys.exit(0 if verify(sides[1], sides[0], timeout_seconds=None) else 1)
 """
+"""The beginning of the process: reads formulas."""
+COMPARE = READ + "sys.exit(0 if verify(sides[1], sides[0], timeout_seconds=None) else 1)"
+EVALUATE = READ + "print(float(sides[0][0]))"
 
 
 @lru_cache(maxsize=10_000)
@@ -46,20 +49,39 @@ def same_formula(answer: str, gold: str) -> bool:
     Raises:
         InputError: math-verify is not installed, or not whole.
     """
+    done = _run(COMPARE, answer, gold)
+    return done is not None and done.returncode == 0
+
+
+@lru_cache(maxsize=10_000)
+def value(formula: str) -> float | None:
+    r"""Returns what a formula such as `\frac{\sqrt{2}}{3}` comes to, or None if that is no number.
+
+    Raises:
+        InputError: math-verify is not installed, or not whole.
+    """
+    done = _run(EVALUATE, formula)
+    if done is None or done.returncode != 0:
+        return None
+    return found if isfinite(found := float(done.stdout)) else None
+
+
+def _run(script: str, *formulas: str) -> "subprocess.CompletedProcess[bytes] | None":
+    """Returns the process once it has ended; None if it was not worth a try, or came to no end."""
     if find_spec("math_verify") is None:
         raise InputError("formulas are scored by math-verify; install thoughtgraph[math]")
-    if max(len(answer), len(gold)) > LONGEST:
-        return False
+    if max(map(len, formulas)) > LONGEST:
+        return None
     try:
         done = subprocess.run(
-            [sys.executable, "-c", COMPARE],
-            input=json.dumps([answer, gold]).encode(),
+            [sys.executable, "-c", script],
+            input=json.dumps(formulas).encode(),
             capture_output=True,
             timeout=PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return False
+        return None
     if done.returncode == BROKEN:
         raise InputError("math-verify cannot be imported; install thoughtgraph[math] anew")
-    return done.returncode == 0
+    return done

@@ -3,10 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from thoughtgraph.bench import crossword_scores
-from thoughtgraph.bench.formulas import same_formula
+from thoughtgraph.bench.formulas import same_formula, value
 from thoughtgraph.bench.statistics import mean
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort
@@ -18,6 +19,9 @@ from thoughtgraph.tasks.numbers import canonical, number
 
 SCORES = range(1, 11)
 """The coherence scores there are (Tree of Thoughts, section 4.2)."""
+
+CLOSE = Fraction(4, 100)
+"""How far an answer may be from decimals, as a share of them (the official TheoremQA script)."""
 
 _SCORE = re.compile(r"coherency score is[^\d\n]{0,20}(\d+)", re.IGNORECASE)
 _SAID = re.compile(r"\W*(?:(?P<yes>yes|true)|no|false)\b", re.IGNORECASE)
@@ -60,9 +64,8 @@ def solved(answer: str, gold: str) -> float:
 def equivalent(answer: str, gold: str) -> float:
     """Returns 1 if two answers are the same in canonical form, or by math-verify.
 
-    Neither forgives a rounded number as the official TheoremQA script does (ours: no
-    tolerance): `0.33` is not `1/3`. Two numbers need no second look; a formula that math-verify
-    cannot compare in time is not the same.
+    Neither forgives a rounded number: `0.33` is not `1/3`. Two numbers need no second look; a
+    formula that math-verify cannot compare in time is not the same.
 
     Raises:
         InputError: A second look is needed, and the extra `math` is not installed.
@@ -71,6 +74,41 @@ def equivalent(answer: str, gold: str) -> float:
     if ours == theirs or None not in (number(ours), number(theirs)):
         return float(ours == theirs)
     return float(same_formula(answer, gold))
+
+
+def roughly(answer: str, gold: str) -> float:
+    """Returns 1 if an answer is right by the rule of the official TheoremQA script.
+
+    Where the gold answer is a whole number, the answer must round to it; where it has decimals,
+    even `1.0`, it may be 4 % of it away. Numbers of a list are compared one by one in ascending
+    order (where one has decimals, all may be 4 % away; ours). A formula is worked out; `true`,
+    `false` and choices must be the same.
+
+    Raises:
+        InputError: A formula has to be worked out, and the extra `math` is not installed.
+    """
+    ours, theirs = canonical(answer), canonical(gold)
+    targets = [number(part) for part in theirs.split(", ")]
+    parts = ours.strip("()[]").split(", ")
+    if ours == theirs or None in targets or len(parts) != len(targets):
+        return float(ours == theirs)
+    whole = "." not in gold and "e" not in gold
+    given = sorted(each for part in parts if (each := _worked_out(part)) is not None)
+    wanted = sorted(each for each in targets if each is not None)
+    return float(
+        len(given) == len(wanted)
+        and all(
+            round(one) == other if whole else abs(one - other) <= CLOSE * abs(other)
+            for one, other in zip(given, wanted, strict=True)
+        )
+    )
+
+
+def _worked_out(text: str) -> Fraction | None:
+    exact = number(text)
+    if exact is None and (rounded := value(text)) is not None:
+        return Fraction(rounded)
+    return exact
 
 
 def same_verdict(answer: str, gold: str) -> float:
@@ -102,7 +140,8 @@ SCORERS: Mapping[str, Scorer] = {
         ("gsm8k", "svamp", "aqua", "mmlu", "ptr", "clevr"),
         lambda problem, answer, gold: solved(answer, gold),
     ),
-    **dict.fromkeys(("math", "theoremqa"), lambda problem, answer, gold: equivalent(answer, gold)),
+    "math": lambda problem, answer, gold: equivalent(answer, gold),
+    "theoremqa": lambda problem, answer, gold: roughly(answer, gold),
     "strategyqa": lambda problem, answer, gold: same_verdict(answer, gold),
     "hotpotqa": lambda problem, answer, gold: exact_match(answer, gold),
     "hotpotqa_f1": lambda problem, answer, gold: f1(answer, gold),

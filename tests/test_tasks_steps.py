@@ -313,9 +313,28 @@ async def test_more_examples_than_there_are_must_be_brought(
 
 @pytest.mark.parametrize(
     ("answer", "gold", "score"),
-    [("0.25", "1/4", 1), ("0, 5", "[0.0, 5]", 1), ("true", "True", 1), ("0.33", "0.333", 0)],
+    [
+        ("0, 5", "[0, 5]", 1),
+        ("5, 0", "[0, 5]", 1),
+        ("(0.34, 0.25)", "[0.333, 0.25]", 1),
+        ("0, 5", "[0, 5, 5]", 0),
+        ("true", "True", 1),
+        ("false", "True", 0),
+        ("B", "(b)", 1),
+        ("0.33", "0.333", 1),
+        ("1/3", "0.333", 1),
+        ("0.31", "0.333", 0),
+        ("0.97", "1.0", 1),
+        ("4.4", "4", 1),
+        ("-4.6", "-4", 0),
+        ("-1.08", "-1.047", 1),
+        (r"2\pi", "6.28", 1),
+        (r"\frac{\sqrt{2}}{2}", "0.7071", 1),
+        ("9" * 300 + "^9", "1.0", 0),
+        ("unclear", "4", 0),
+    ],
 )
-def test_theoremqa_compares_exactly(answer: str, gold: str, score: float) -> None:
+def test_theoremqa_forgives_what_its_own_script_does(answer: str, gold: str, score: float) -> None:
     assert scores("theoremqa", "?", [answer], gold) == [score]
 
 
