@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
-from thoughtgraph.bench.result_files import Row, unpacked
+from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean
 
 Unit = Literal["requests", "tokens", "dollars"]
@@ -99,7 +99,7 @@ def _votes(row: Row) -> Iterator[Point]:
 
 def _batches(row: Row) -> Iterator[Point]:
     """Yields the vote after each request; samples of one request are not told apart by cost."""
-    tree, usage = _tree(row), row["usage"]
+    tree, usage = tree_of(row), row["usage"]
     order = sorted((each for each in tree.values() if each["parent"] is not None), key=_number)
     # Trees of older versions do not say it: then the end is all that is known.
     sizes = Counter(each.get("created_by", {}).get("expansion", 0) for each in order)
@@ -169,13 +169,9 @@ def _sampled(
     return spent
 
 
-def _tree(row: Row) -> Mapping[str, Any]:
-    return unpacked(row["tree"]) if isinstance(row["tree"], str) else row["tree"]
-
-
 def _outputs(row: Row, judge: Judge) -> Iterator[Point]:
     """Yields what the best output so far scores, in the order in which outputs came."""
-    tree = _tree(row)
+    tree = tree_of(row)
     best: Mapping[str, Any] | None = None
     for thought in tree.values():
         if thought["status"] != "terminal" or thought.get("answer") is None:

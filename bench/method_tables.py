@@ -12,7 +12,7 @@ from thoughtgraph.bench.output_tables import output_tables
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
 from thoughtgraph.bench.papers.rollback_stats import METHODS, STRUCTURED, Kinds, summary
 from thoughtgraph.bench.report_lines import Entry, MethodTable, outputs_of
-from thoughtgraph.bench.result_files import Row, unpacked
+from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean, pearson
 
 PLANNED = "tomt_"
@@ -140,7 +140,7 @@ def _plans(entry: Entry, runs: Runs, planned: Sequence[tuple[Entry, Runs]]) -> l
 
 def _counted(row: Row) -> dict[str, Any]:
     usage = row["usage"]
-    counted = counts(unpacked(row["tree"]), int(usage["requests"]))._asdict()
+    counted = counts(tree_of(row), int(usage["requests"]))._asdict()
     return {"right": row.get("score") == 1.0, "answer": row["answer"], **counted}
 
 
@@ -200,5 +200,5 @@ def _summary(entry: Entry) -> dict[str, Any]:
         for row in entry.rows
         for answer, score in zip(outputs_of(row), row.get("scores") or (), strict=False)
     }
-    results = ({**row, "tree": unpacked(row["tree"])} for row in entry.rows)
+    results = ({**row, "tree": tree_of(row)} for row in entry.rows)
     return summary(results, lambda problem, answer: scores.get((problem, answer)) == 1.0)

@@ -8,7 +8,7 @@ from thoughtgraph.bench.budget import BATCHED, SAMPLED
 from thoughtgraph.bench.equal_cost import VOTE
 from thoughtgraph.bench.papers import failed_steps
 from thoughtgraph.bench.report_lines import Entry, MethodTable, outputs_of
-from thoughtgraph.bench.result_files import Row, unpacked
+from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean
 from thoughtgraph.tree import Tree
 
@@ -75,7 +75,7 @@ def _failures(entry: Entry) -> Iterator[list[str]]:
 def _failed(row: Row) -> Iterator[int | None]:
     scored = zip(outputs_of(row), row.get("scores") or (), strict=False)
     right = {answer for answer, score in scored if score == 1.0}
-    return FAILURES[row["method"]](row["problem"], unpacked(row["tree"]), right)
+    return FAILURES[row["method"]](row["problem"], tree_of(row), right)
 
 
 VOTE_TITLE = "Votes for the answer, and how often it is right"

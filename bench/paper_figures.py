@@ -9,7 +9,7 @@ from thoughtgraph.bench.crossword_scores import best_state, score
 from thoughtgraph.bench.papers.mixed_metrics import counts
 from thoughtgraph.bench.papers.suites import Figure
 from thoughtgraph.bench.report_lines import Entry, outputs_of
-from thoughtgraph.bench.result_files import unpacked
+from thoughtgraph.bench.result_files import tree_of
 from thoughtgraph.bench.statistics import mean
 
 Values = Callable[[Entry], list[float]]
@@ -66,8 +66,7 @@ def _calls(entry: Entry) -> list[float]:
 
 def _no_back(entry: Entry) -> list[float]:
     return [
-        float(row["score"] == 1.0 and not counts(unpacked(row["tree"]), 0).rejected)
-        for row in entry.rows
+        float(row["score"] == 1.0 and not counts(tree_of(row), 0).rejected) for row in entry.rows
     ]
 
 
@@ -97,7 +96,7 @@ def _best_board(share: str) -> Values:
     def values(entry: Entry) -> list[float]:
         if entry.task != "crosswords":
             return []
-        boards = [best_state(unpacked(row["tree"]), row["gold"]) for row in entry.rows]
+        boards = [best_state(tree_of(row), row["gold"]) for row in entry.rows]
         return [float(getattr(board, share)) for board in boards]
 
     return values

@@ -16,13 +16,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from os.path import expanduser
 from pathlib import Path
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, cast
 
 from filelock import FileLock, Timeout
 from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.tree import Tree
+from thoughtgraph.tree_check import damage
 
 Row = dict[str, Any]
 """One finished problem: a stored result, and beside it what the benchmark knows of it (`key`, `id`,
@@ -125,7 +127,7 @@ def packed(tree: Mapping[str, Any]) -> str:
 
 
 def unpacked(text: str) -> dict[str, Any]:
-    """Returns a packed tree.
+    """Returns what was packed; `tree_of` says whether it is a tree.
 
     Raises:
         InputError: It is none.
@@ -137,6 +139,18 @@ def unpacked(text: str) -> dict[str, Any]:
     if not isinstance(tree, dict):
         raise InputError("a packed tree of a result is no tree; the file is damaged")
     return tree
+
+
+def tree_of(row: Mapping[str, Any]) -> Tree:
+    """Returns the tree of a finished problem.
+
+    Raises:
+        InputError: It is none that a search could have grown.
+    """
+    tree = unpacked(row["tree"])
+    if wrong := damage(tree):
+        raise InputError(f"the tree of {row['key']!r} is none ({wrong}); take that line out")
+    return cast("Tree", tree)
 
 
 class _Spent(TypedDict):

@@ -2,7 +2,6 @@
 
 import json
 import webbrowser
-from collections.abc import Iterator, Mapping
 from functools import cache
 from os.path import expanduser
 from pathlib import Path
@@ -18,7 +17,8 @@ from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.paid_answers import UnusedAnswers
 from thoughtgraph.outcome import Vote
-from thoughtgraph.tree import ROOT, Thought, Tree
+from thoughtgraph.tree import Thought
+from thoughtgraph.tree_check import misgrown
 from thoughtgraph.usage import Usage
 
 SUFFIXES = (".json", ".jsonl")
@@ -55,8 +55,6 @@ class CheckedResult(TypedDict):
 
 NEEDED = ("method", "task", "problem", "tree")
 """What makes a JSON object of a folder a result, whole or damaged; others are passed over."""
-ALWAYS = ("id", "parent", "depth", "status", "text")
-"""Fields that every thought has."""
 
 
 def read(path: str) -> list[CheckedResult]:
@@ -124,7 +122,7 @@ def checked(source: str, item: Any) -> CheckedResult:
         place = ".".join(map(str, first["loc"]))
         wrong = f"{place}: {first['msg'].lower()}" if place else first["msg"].lower()
     else:
-        wrong = next(_faults(result["tree"]), "")
+        wrong = misgrown(result["tree"])
     if wrong:
         raise InputError(f"{source!r} is no result ({wrong}); {REMEDY}")
     # The whole of it: what a later version adds is carried on.
@@ -134,51 +132,6 @@ def checked(source: str, item: Any) -> CheckedResult:
 @cache
 def _adapter() -> TypeAdapter[CheckedResult]:
     return TypeAdapter(CheckedResult)
-
-
-def _faults(tree: Tree) -> Iterator[str]:
-    """Yields what keeps thoughts from being a tree that grew from its root, parents first."""
-    if ROOT not in tree:
-        yield "the tree has no root" if tree else "the tree is empty"
-    for key, thought in tree.items():
-        missing = [name for name in ALWAYS if name not in thought]
-        if missing:
-            yield f"thought {key!r} has no {missing[0]}"
-        elif thought["id"] != key or not (key.isascii() and key.isdecimal()):
-            yield f"thought {key!r} has the id {thought['id']!r}"
-        elif lost := next((name for name in _named(thought) if name not in tree), None):
-            yield f"thought {key!r} speaks of {lost!r}, which is not there"
-        elif wrong := _misplaced(tree, thought):
-            yield f"thought {key!r} {wrong}"
-
-
-def _misplaced(tree: Tree, thought: Thought) -> str:
-    parent = thought["parent"]
-    if parent is None:
-        depth, older = 0, thought["id"] == ROOT
-    else:
-        depth, older = tree[parent]["depth"] + 1, int(parent) < int(thought["id"])
-    if not older:
-        return f"cannot have the parent {parent!r}"
-    return "" if thought["depth"] == depth else f"has the depth {thought['depth']}, not {depth}"
-
-
-def _named(thought: Thought) -> Iterator[str]:
-    """Yields the ids by which a thought speaks of others."""
-    if parent := thought["parent"]:
-        yield parent
-    if "rollback" in thought:
-        yield thought["rollback"]["to"]
-    if "caused_by" in thought:
-        yield thought["caused_by"]
-    yield from thought.get("experiences", [])
-    shown: Mapping[str, Any] = thought.get("shown", {})
-    yield from shown.get("rejected", [])
-    yield from shown.get("beside", [])
-    yield from shown.get("lessons", [])
-    if propagation := thought.get("propagation"):
-        yield propagation["last"]
-        yield from (each["thought"] for each in propagation["raised"])
 
 
 FOLDER_PAGE = "trees.html"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from thoughtgraph.bench.budget import curve, points
+from thoughtgraph.bench.result_files import packed
 
 
 def right(row: Any, answers: Any) -> list[float]:
@@ -13,6 +14,7 @@ def right(row: Any, answers: Any) -> list[float]:
 
 def sampled(method: str, answers: list[str | None]) -> dict[str, Any]:
     return {
+        "key": method,
         "method": method,
         "candidates": answers,
         "scores": right(None, answers),
@@ -47,7 +49,7 @@ def test_samples_in_batches_are_cut_after_each_request() -> None:
         made = {"node": "generate", "expansion": int(at == 5)}
         tree[str(at)] = thought(str(at), "0", created_by=made, answer=answer)
     # Its candidates are the answers alone, those of most votes first.
-    row = {**sampled("adaptive", ["24", "24", "7", "7"]), "tree": tree}
+    row = {**sampled("adaptive", ["24", "24", "7", "7"]), "tree": packed(tree)}
     row["settings"] = {"draw": "answers"}
     assert [(p.score, p.spent["requests"], p.spent["tokens"]) for p in points(row, right)] == [
         (0.0, 1, 50 + 32),
@@ -58,7 +60,9 @@ def test_samples_in_batches_are_cut_after_each_request() -> None:
 def thought(
     key: str, parent: str | None, usage: dict[str, Any] | None = None, **more: Any
 ) -> dict[str, Any]:
-    return {"id": key, "parent": parent, "status": "expanded", "usage": usage or {}, **more}
+    depth = 0 if parent is None else 1 if parent == "0" else 2
+    known = {"id": key, "parent": parent, "depth": depth, "status": "expanded", "text": ""}
+    return {**known, "usage": usage or {}, **more}
 
 
 def asked(tokens: int) -> dict[str, int]:
@@ -76,7 +80,7 @@ def test_a_search_is_cut_after_each_better_output() -> None:
         "4": thought("4", "1", {"value": asked(5)}, status="terminal", answer="9", value=1.0),
     }
     usage = {"requests": 6, "prompt_tokens": 50, "completion_tokens": 0, "dollars": None}
-    row = {"method": "tot_dfs", "tree": tree, "usage": usage, "score": 1.0}
+    row = {"key": "1", "method": "tot_dfs", "tree": packed(tree), "usage": usage, "score": 1.0}
     found = points(row, right)
     assert [point.score for point in found] == [0.0, 1.0, 1.0]
     assert [point.spent["requests"] for point in found] == [3, 5, 6]

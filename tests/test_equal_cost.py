@@ -24,7 +24,7 @@ def row(method: str, at: str, scores: list[float], tokens: int, **more: Any) -> 
     answers: list[str | None] = [RIGHT["2"] if score else WRONG for score in scores]
     usage = {"requests": 1, "samples": len(scores), "prompt_tokens": 100, "dollars": None}
     usage |= {"completion_tokens": tokens, "seconds": 1.0, "parse_errors": {"generate": 1}}
-    root = {"id": "0", "parent": None, "status": "expanded", "text": "SECRET", "usage": {}}
+    root = {"id": "0", "parent": None, "depth": 0, "status": "expanded", "text": "SECRET"}
     return {
         "key": f"{method}-{at}",
         "id": at,

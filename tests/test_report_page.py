@@ -186,5 +186,15 @@ def test_a_tree_that_cannot_be_shown_is_told_and_no_page_leads_to_it(
     no_depth = {"id": "0", "parent": None, "status": "expanded", "text": ""}
     kept(tmp_path / "r", [asked("io", 0, 1.0, {}, tree=packed({"0": no_depth}))])
     code, _, err = command("report", "r", "--out", "page")
-    assert code == 2 and "'run io-0' is no result (thought '0' has no depth)" in err
+    assert code == 2 and "the tree of 'io-0' is none (thought '0' has no depth)" in err
     assert not Path("page").exists()
+
+
+@pytest.mark.parametrize("method", ["rollback", "tomt_os"])
+@pytest.mark.parametrize("tree", [{}, {"0": {}}, {"0": None}, {"0": {**THOUGHT, "id": "0"}}])
+def test_trees_that_no_search_grew_are_told_in_one_line(
+    method: str, tree: dict[str, Any], command: Command, tmp_path: Path
+) -> None:
+    kept(tmp_path / "r", [asked(method, 0, 1.0, {}, tree=packed(tree))])
+    code, _, err = command("report", "r")
+    assert code == 2 and f"the tree of '{method}-0' is none" in err and "\n" not in err.strip()
