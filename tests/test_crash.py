@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -131,17 +132,19 @@ class Log:
         self.waited = 0.0
         """Seconds until the last answer was on the disk."""
         self.kill_at = -1
+        self._turn = threading.Lock()
         self.victim: Callable[[], int] = lambda: -1
         self.killed = float("inf")
         self.resumed = float("inf")
 
     def __call__(self, seen: Seen) -> str:
-        if len(self.answers) + 1 == self.kill_at:
-            self._wait()
-            os.kill(self.victim(), signal.SIGKILL)
-            # Several requests may be the k-th at once: the first of them killed it.
-            self.killed = min(self.killed, time.monotonic())
-        self.answers.append(Answer(seen.prompt, seen.arrived, time.monotonic()))
+        # One at a time: an answer that went out between the wait and the kill would be lost.
+        with self._turn:
+            if len(self.answers) + 1 == self.kill_at:
+                self._wait()
+                os.kill(self.victim(), signal.SIGKILL)
+                self.killed = time.monotonic()
+            self.answers.append(Answer(seen.prompt, seen.arrived, time.monotonic()))
         return play(seen)
 
     def _wait(self) -> None:

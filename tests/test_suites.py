@@ -206,12 +206,15 @@ def test_the_figures_of_crosswords_by_hand() -> None:
     row = {
         **{"task": "crosswords", "method": "io", "model": "m", "evaluator_model": ""},
         **{"id": "1", "problem": "?", "gold": gold, "given": {}, "settings": {}, "seed": 0},
+        "key": "1",
         "answer": gold,
         "candidates": [gold, "BGEND MOTOR ARTSY SALLE SLEER", None],
         "score": 1.0,
         "scores": [1.0, 0.8, 0.0],
         "usage": usage,
-        "tree": packed({"0": {"id": "0", "parent": None, "depth": 0, "status": "open"}}),
+        "tree": packed(
+            {"0": {"id": "0", "parent": None, "depth": 0, "text": "", "status": "open"}}
+        ),
     }
     [entry] = entries([row])
     assert FIGURES["letters"](entry) == [pytest.approx((1 + 24 / 25 + 0) / 3)]
