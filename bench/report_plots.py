@@ -16,6 +16,12 @@ LONGEST = 24
 
 SIDE_BY_SIDE = 60
 """Letters of all values that find room under the bars (ours)."""
+WIDTH, HEIGHT = 8.0, 4.5
+"""Inches of a plot without its legend (ours)."""
+ENTRY = 0.2
+"""Inches of a row of the legend (ours)."""
+HALF = 52
+"""Letters of a name that leave room for another one beside it in the legend (ours)."""
 
 Parts = Mapping[str, Entry]
 """A line divided by what the data set says of its problems, by value."""
@@ -35,7 +41,7 @@ def score_against_tokens(axes: Any, named: Mapping[str, Entry], enough: int = 0)
         axes.errorbar(
             entry.tokens, entry.score, yerr=_errors([entry]), capsize=3, label=label, **looks
         )
-    axes.set_xscale("log")
+    _log_scale(axes)
     _label(axes, "tokens a problem")
 
 
@@ -51,7 +57,10 @@ def budget_curves(
     """
     for name, points in curves.items():
         axes.step(*zip(*points, strict=True), where="post", label=_literal(name))
-    axes.set_xscale("log")
+    _log_scale(axes)
+    # Below the first right answer all lines are one.
+    if reached := [x for points in curves.values() for x, score in points if score > 0]:
+        axes.set_xlim(left=min(reached) / 2)
     _label(axes, f"{unit} a problem, at most")
 
 
@@ -135,11 +144,18 @@ def _label(axes: Any, across: str, up: str = "score") -> None:
     if up == "score":
         axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
+
+
+def _log_scale(axes: Any) -> None:
+    ticker = import_module("matplotlib.ticker")
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.9g}")
+    axes.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def drawn(draw: Callable[[Any], None]) -> str:
-    """Returns a plot as SVG.
+    """Returns a plot as SVG, its legend below it: a dozen names would cover what is drawn.
 
     Args:
         draw: Draws on the axes of matplotlib that it is given.
@@ -154,8 +170,18 @@ def drawn(draw: Callable[[Any], None]) -> str:
             "plots need the extra `bench`: uv add 'thoughtgraph[bench]'; without --out the tables "
             "are printed alone"
         ) from None
-    figure = figures.Figure(figsize=(8, 4.5), layout="constrained")
-    draw(figure.add_subplot())
+    figure = figures.Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
+    axes = figure.add_subplot()
+    hues = import_module("matplotlib").color_sequences
+    axes.set_prop_cycle(color=[*hues["tab10"], *hues["Dark2"]])
+    draw(axes)
+    _legend(figure, *axes.get_legend_handles_labels())
     out = StringIO()
     figure.savefig(out, format="svg")
     return out.getvalue()
+
+
+def _legend(figure: Any, handles: Sequence[Any], names: Sequence[str]) -> None:
+    columns = 2 if max(map(len, names), default=0) <= HALF else 1
+    figure.set_figheight(HEIGHT + ENTRY * -(-len(names) // columns))
+    figure.legend(handles, names, loc="outside lower left", ncols=columns, fontsize="small")

@@ -14,7 +14,7 @@ from thoughtgraph.bench.report_budgets import budget_tables, budgets, curves, ma
 from thoughtgraph.bench.report_facts import divided, dividing
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import LINKED, linked, page
-from thoughtgraph.bench.report_plots import bars, requests_by_hops, score_by_hops
+from thoughtgraph.bench.report_plots import bars, drawn, requests_by_hops, score_by_hops
 from thoughtgraph.bench.result_files import ResultFolder, packed
 from thoughtgraph.bench.result_summaries import summary
 
@@ -56,8 +56,8 @@ def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
     axes: Any = Figure().add_subplot()
     named = {entry.name: divided(entry, "type") for entry in table}
     bars(axes, named, "type", ["bridge", "comparison"])
-    drawn = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in axes.patches]
-    assert drawn == [
+    shown = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in axes.patches]
+    assert shown == [
         (pytest.approx(-0.2), 0.5),
         (pytest.approx(0.8), 0.0),
         (pytest.approx(1.2), 1.0),
@@ -78,6 +78,26 @@ def test_hops_are_numbers_in_order_with_the_requests_that_they_took() -> None:
         draw(axes, named)
         assert axes.lines[0].get_xydata().tolist() == [[9.0, expected[0]], [10.0, expected[1]]]
         assert list(axes.get_xticks()) == [9.0, 10.0]
+
+
+def test_names_stand_below_a_plot_not_over_its_points_and_no_colour_comes_twice() -> None:
+    """Fifteen lines, as a table of all methods has, are three times as many as fit inside."""
+    kept_axes: list[Any] = []
+
+    def draw(axes: Any) -> None:
+        kept_axes.append(axes)
+        for at in range(15):
+            axes.plot(
+                [1, 2], [0, at], label=f"method {at} (max_completion_tokens=400, limit_tokens=4000)"
+            )
+
+    assert drawn(draw).startswith("<?xml")
+    (axes,) = kept_axes
+    axes.figure.draw_without_rendering()
+    (names,) = axes.figure.legends
+    assert names.get_window_extent().y1 <= axes.get_tightbbox().y0
+    assert axes.get_window_extent().height > 200
+    assert len({line.get_color() for line in axes.lines}) == 15
 
 
 def test_hops_that_are_no_numbers_are_drawn_as_bars() -> None:
@@ -121,8 +141,8 @@ def test_scores_at_budgets_agree_with_hand_computation() -> None:
     assert [each[-2:] for each in tokens.rows] == [["0.0%", "50.0%"], ["0.0%", "100.0%"]]
     assert dollars.headings[-1] == "1"
     assert dollars.rows == [[search, *["0.0%"] * 5, "100.0%"]], "no price of the votes is known"
-    drawn = curves(lines, "requests", 4.0)[search]
-    assert (drawn[0], drawn[-1]) == ((1.0, 0.0), (4.0, 1.0))
+    curve = curves(lines, "requests", 4.0)[search]
+    assert (curve[0], curve[-1]) == ((1.0, 0.0), (4.0, 1.0))
 
 
 def test_the_page_has_a_curve_for_each_unit_and_the_markdown_tells_whole_results_alone() -> None:

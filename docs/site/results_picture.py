@@ -15,7 +15,6 @@ import matplotlib
 from matplotlib import color_sequences
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter
 from results_parts import ENOUGH, line_name, panels
 
 from thoughtgraph.bench.equal_cost import vote_line, votes_of
@@ -79,9 +78,6 @@ def _draw(axes: Any, name: str, lines: Sequence[Entry]) -> None:
         )
     problems = max(len(each.scores) for each in lines)
     axes.set_title(f"{name}, {problems} problems", fontsize="medium")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(0, 1.03)
     axes.set_ylabel("right")
     axes.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.02, 1.0), frameon=False)
