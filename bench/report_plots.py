@@ -154,6 +154,12 @@ def _log_scale(axes: Any) -> None:
     axes.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
+def hues() -> list[Any]:
+    """Returns the colours of lines, 18 of matplotlib's that can be told apart."""
+    sequences = import_module("matplotlib").color_sequences
+    return [*sequences["tab10"], *sequences["Dark2"]]
+
+
 def drawn(draw: Callable[[Any], None]) -> str:
     """Returns a plot as SVG, its legend below it: a dozen names would cover what is drawn.
 
@@ -172,8 +178,7 @@ def drawn(draw: Callable[[Any], None]) -> str:
         ) from None
     figure = figures.Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
     axes = figure.add_subplot()
-    hues = import_module("matplotlib").color_sequences
-    axes.set_prop_cycle(color=[*hues["tab10"], *hues["Dark2"]])
+    axes.set_prop_cycle(color=hues())
     draw(axes)
     _legend(figure, *axes.get_legend_handles_labels())
     out = StringIO()

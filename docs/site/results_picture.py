@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-from matplotlib import color_sequences
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from results_parts import ENOUGH, line_name, panels
@@ -20,15 +19,13 @@ from results_parts import ENOUGH, line_name, panels
 from thoughtgraph.bench.equal_cost import vote_line, votes_of
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import Entry
-from thoughtgraph.bench.report_plots import score_against_tokens
+from thoughtgraph.bench.report_plots import hues, score_against_tokens
 
 FILE = Path(__file__).resolve().parents[1] / "results.svg"
 ACROSS = 2
 """Panels side by side."""
 WIDTH, HEIGHT = 6.4, 3.2
 """Inches of a panel, its legend beside it."""
-HUES = [to_rgb(each) for name in ("tab10", "Dark2") for each in color_sequences[name]]
-"""Of the methods."""
 SHADES = (1.0, 0.0), (0.6, 0.0), (0.5, 0.5)
 """Of a method's lines: plain, darker, lighter; what a colour is multiplied by, what is added."""
 
@@ -58,7 +55,7 @@ def colours() -> dict[str, tuple[float, ...]]:
         lines.setdefault(name.partition(",")[0], []).append(name)
     return {
         name: tuple(times * part + more for part in hue)
-        for hue, own in zip(HUES, lines.values(), strict=False)
+        for hue, own in zip(map(to_rgb, hues()), lines.values(), strict=False)
         for name, (times, more) in zip(own, SHADES, strict=False)
     }
 
