@@ -9,6 +9,7 @@ import csv
 import io
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, count
 from pathlib import Path
 
 from thoughtgraph.bench.metrics import SCORES, coherence
@@ -103,27 +104,32 @@ def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:
 
 
 def pairs(found: Sequence[Entry], seed: int = 0) -> tuple[str, str]:
-    """Returns passages of two lines in pairs, for people who prefer one, and the key to them.
+    """Returns passages of every two lines in pairs, for people who prefer one, and the key to them.
 
     Args:
-        found: The lines; the first two of a task that is judged are paired, by problem.
+        found: The lines; those of tasks that are judged are paired, by problem.
         seed: Seed of which is A and which is B.
 
     Returns:
-        Two tables as CSV: number, problem, A, B; and number, method of A, method of B.
+        Two tables as CSV: number, problem, A, B; and number, method of A, method of B, with their
+        models where these differ. Both are empty where no two lines have a problem in common.
     """
-    lines = [entry for entry in found if entry.task in TASKS][:2]
-    if len(lines) < 2:
-        return "", ""
-    first, second = ({problem_of(row): row for row in entry.rows} for entry in lines)
-    draws = random.Random(seed)
+    judged = [entry for entry in found if entry.task in TASKS]
+    several = len({entry.model for entry in judged}) > 1
+    lines = [
+        (f"{e.name}, {e.model}" if several else e.name, {problem_of(row): row for row in e.rows})
+        for e in judged
+    ]
+    draws, numbers = random.Random(seed), count(1)
     shown, key = io.StringIO(), io.StringIO()
     passages, methods = csv.writer(shown), csv.writer(key)
     passages.writerow(["number", "problem", "A", "B"])
     methods.writerow(["number", "A", "B"])
-    for number, problem in enumerate(sorted(first.keys() & second.keys()), 1):
-        both = [(lines[0].name, first[problem]), (lines[1].name, second[problem])]
-        draws.shuffle(both)
-        passages.writerow([number, problem[1], *(row["answer"] or "" for _, row in both)])
-        methods.writerow([number, *(name for name, _ in both)])
-    return shown.getvalue(), key.getvalue()
+    for two in combinations(lines, 2):
+        for problem in sorted(two[0][1].keys() & two[1][1].keys()):
+            both = [(name, rows[problem]["answer"] or "") for name, rows in two]
+            draws.shuffle(both)
+            number = next(numbers)
+            passages.writerow([number, problem[1], *(answer for _, answer in both)])
+            methods.writerow([number, *(name for name, _ in both)])
+    return (shown.getvalue(), key.getvalue()) if next(numbers) > 1 else ("", "")

@@ -29,20 +29,22 @@ def judge() -> Iterator[FakeServer]:
         yield fake
 
 
-def written(folder: Path, method: str, passages: dict[str, list[str | None]]) -> None:
+def written(
+    folder: Path, method: str, passages: dict[str, list[str | None]], model: str = "m"
+) -> None:
     results = ResultFolder(folder)
     results.open()
     usage = {"requests": 1, "samples": 1, "prompt_tokens": 9, "completion_tokens": 9}
     for problem, outputs in passages.items():
         results.append(
             {
-                "key": f"{method}-{problem}",
+                "key": f"{method}-{problem}-{model}",
                 "id": problem,
                 "seed": 0,
                 "task": "creative_writing",
                 "data": "writing",
                 "method": method,
-                "model": "m",
+                "model": model,
                 "evaluator_model": "",
                 "problem": problem,
                 "gold": None,
@@ -117,6 +119,20 @@ def test_passages_are_paired_for_people(command: Command) -> None:
         assert passages[next(side for side in "AB" if methods[side] == "cot")] == GOOD
     code, _, err = command("report", "r", "--pairs", "nowhere/pairs.csv")
     assert code == 2 and "\n" not in err.strip()
+
+
+def test_passages_of_every_two_lines_are_paired(command: Command) -> None:
+    for method, model, passage in (("io", "m", "one"), ("io", "n", "two"), ("cot", "m", "three")):
+        written(Path("r"), method, {"a": [passage], "b": [passage]}, model)
+    command("report", "r", "--pairs", "pairs.csv")
+    with Path("pairs.csv").open() as shown, Path("pairs-key.csv").open() as key:
+        passages, methods = list(csv.DictReader(shown)), list(csv.DictReader(key))
+    assert [row["number"] for row in passages] == [row["number"] for row in methods] == [*"123456"]
+    two = [frozenset((row["A"], row["B"])) for row in passages]
+    assert {each: two.count(each) for each in two} == {
+        frozenset(each): 2 for each in (("one", "two"), ("one", "three"), ("two", "three"))
+    }
+    assert {row[side] for row in methods for side in "AB"} == {"io, m", "io, n", "cot, m"}
 
 
 def test_the_published_scores_are_from_one_to_ten() -> None:
