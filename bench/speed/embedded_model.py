@@ -1,13 +1,15 @@
 """Searches of the embedded model, beside the same requests sent to llama.cpp in the best order.
 
-What a search asks is noted, and asked again by a bare client: one after the other, as the search
-asked it, and all at once, sorted so that prompts that begin alike follow each other. The faster of
-the two is the best order. Before each, the server forgets all that it has read.
+What searches ask, one as `solve` makes it or several side by side as `bench` does, is noted, and
+asked again by a bare client: one after the other, as it was asked, and all at once, sorted so that
+prompts that begin alike follow each other. The faster of the two is the best order. Before each,
+the server forgets all that it has read.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -17,6 +19,9 @@ from langchain_core.messages import BaseMessage, convert_to_openai_messages
 
 import thoughtgraph as tg
 from thoughtgraph.bench.data import generated
+from thoughtgraph.bench.data_formats import Record
+from thoughtgraph.bench.result_files import ResultFolder, Row
+from thoughtgraph.bench.runner import Batch, Search, Setup, Trial, run, trials
 from thoughtgraph.bench.speed.measurement import (
     Conditions,
     Figure,
@@ -24,7 +29,7 @@ from thoughtgraph.bench.speed.measurement import (
     Readings,
     Unavailable,
 )
-from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
 from thoughtgraph.llm import local
 from thoughtgraph.llm.local import SLOTS
 from thoughtgraph.registry import task
@@ -33,15 +38,18 @@ SENT = ("temperature", "max_tokens", "seed", "n", "stop")
 """What a request says besides its messages."""
 SAMPLES = 8
 """Of `cot_sc` (ours): enough that decoding together shows, few enough to end in minutes."""
+SIDE_BY_SIDE = 4
+"""Problems that are searched at once, as `bench` does (ours)."""
 PEN = "A pen costs 2 dollars and a pencil a quarter of that. What do 7 pens and 12 pencils cost?"
 
 
 class MeasuredSearch(NamedTuple):
-    """A search that is measured."""
+    """A search that is measured, or several of one method side by side."""
 
+    name: str
     method: str
     task: str
-    problem: str
+    problems: Sequence[str]
     settings: dict[str, Any]
 
 
@@ -68,13 +76,15 @@ class RequestRecorder(AsyncCallbackHandler):
 def searches(requests: int) -> Sequence[MeasuredSearch]:
     """Returns what is searched, with at most so many requests each."""
     most = {"limit_requests": requests, "max_completion_tokens": 120}
-    [question] = generated(task("ptr"), ["sum"], 1, seed=3)
-    plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0}
+    questions = [made.problem for made in generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)]
+    plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0, **most}
+    votes = {"n_generate": SAMPLES, "wording": "chat", **most}
     return (
-        MeasuredSearch("cot_sc", "gsm8k", PEN, {**most, "n_generate": SAMPLES, "wording": "chat"}),
-        MeasuredSearch("tot_bfs", "game24", "4 9 10 13", {**most, "n_evaluate": 1}),
-        MeasuredSearch("tomt_os", "ptr", question.problem, {**most, **plans}),
-        MeasuredSearch("rollback", "gsm8k", PEN, most),
+        MeasuredSearch("cot_sc", "cot_sc", "gsm8k", [PEN], votes),
+        MeasuredSearch("tot_bfs", "tot_bfs", "game24", ["4 9 10 13"], {"n_evaluate": 1, **most}),
+        MeasuredSearch("tomt_os", "tomt_os", "ptr", questions[:1], plans),
+        MeasuredSearch("rollback", "rollback", "gsm8k", [PEN], most),
+        MeasuredSearch("bench", "tomt_os", "ptr", questions, plans),
     )
 
 
@@ -92,24 +102,56 @@ async def measured(under: Conditions) -> Readings:
             in_order = await timed_replay(client, server, requests, 1)
             together = await timed_replay(client, server, sorted(requests, key=_prompt), SLOTS)
             readings |= {
-                f"{each.method}, requests": len(requests),
-                f"{each.method}, seconds": seconds,
-                f"{each.method}, of them raw one by one": in_order,
-                f"{each.method}, of them raw together": together,
-                f"{each.method}, times the best": seconds / min(in_order, together),
+                f"{each.name}, requests": len(requests),
+                f"{each.name}, seconds": seconds,
+                f"{each.name}, of them raw one by one": in_order,
+                f"{each.name}, of them raw together": together,
+                f"{each.name}, times the best": seconds / min(in_order, together),
             }
     return readings
 
 
 async def timed_search(wanted: MeasuredSearch) -> tuple[Sequence[dict[str, Any]], float]:
-    """Makes a search; returns what it asked, and its seconds."""
+    """Makes a search, or all by the loop of `bench`; returns what was asked, and the seconds."""
     graph: Any = tg.build(wanted.method, task=wanted.task, model="local")
     recorder = RequestRecorder()
+
+    async def searched(problem: str) -> Mapping[str, Any]:
+        settings = {"callbacks": [recorder]}
+        found: Mapping[str, Any] = await graph.ainvoke(
+            {"problem": problem}, settings, context=wanted.settings
+        )
+        return found
+
     began = time.perf_counter()
-    await graph.ainvoke(
-        {"problem": wanted.problem}, {"callbacks": [recorder]}, context=wanted.settings
-    )
+    if len(wanted.problems) == 1:
+        await searched(wanted.problems[0])
+    else:
+        await _side_by_side(wanted, lambda trial: searched(trial.record.problem))
     return recorder.requests, time.perf_counter() - began
+
+
+async def _side_by_side(wanted: MeasuredSearch, search: Search) -> None:
+    records = [Record(str(at), problem, None) for at, problem in enumerate(wanted.problems)]
+    setup = Setup(wanted.task, wanted.method, "local", given=wanted.settings)
+    with TemporaryDirectory() as place:
+        folder = ResultFolder(place)
+        folder.open()
+        await run(
+            trials([Batch([setup], records, [0])]),
+            folder,
+            search,
+            lambda trial, answers: [0.0 for _ in answers],
+            concurrency=len(records),
+            tell=_succeeded,
+        )
+        folder.close()
+
+
+def _succeeded(trial: Trial, row: Row) -> None:
+    """Ends the measurement where a search failed: what is left of it would be too fast."""
+    if error := row.get("error"):
+        raise ThoughtgraphError(error)
 
 
 async def timed_replay(
@@ -141,16 +183,16 @@ def _prompt(request: dict[str, Any]) -> str:
 EMBEDDED = Measurement(
     "embedded",
     "searches of the embedded model, beside their requests in the best order",
-    "12 requests each (--count) of at most 120 tokens; takes a quarter of an hour",
+    "12 requests each (--count) of at most 120 tokens; takes half an hour",
     tuple(
         figure
-        for method in ("cot_sc", "tot_bfs", "tomt_os", "rollback")
+        for name in ("cot_sc", "tot_bfs", "tomt_os", "rollback", "bench")
         for figure in (
-            Figure(f"{method}, requests", ""),
-            Figure(f"{method}, seconds", "s"),
-            Figure(f"{method}, of them raw one by one", "s"),
-            Figure(f"{method}, of them raw together", "s"),
-            Figure(f"{method}, times the best", "x", most=1.15),
+            Figure(f"{name}, requests", ""),
+            Figure(f"{name}, seconds", "s"),
+            Figure(f"{name}, of them raw one by one", "s"),
+            Figure(f"{name}, of them raw together", "s"),
+            Figure(f"{name}, times the best", "x", most=1.15),
         )
     ),
     count=12,
