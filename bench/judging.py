@@ -9,7 +9,7 @@ import csv
 import io
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, count
+from itertools import combinations
 from pathlib import Path
 
 from thoughtgraph.bench.metrics import SCORES, coherence
@@ -120,16 +120,22 @@ def pairs(found: Sequence[Entry], seed: int = 0) -> tuple[str, str]:
         (f"{e.name}, {e.model}" if several else e.name, {problem_of(row): row for row in e.rows})
         for e in judged
     ]
-    draws, numbers = random.Random(seed), count(1)
-    shown, key = io.StringIO(), io.StringIO()
-    passages, methods = csv.writer(shown), csv.writer(key)
-    passages.writerow(["number", "problem", "A", "B"])
-    methods.writerow(["number", "A", "B"])
-    for two in combinations(lines, 2):
-        for problem in sorted(two[0][1].keys() & two[1][1].keys()):
-            both = [(name, rows[problem]["answer"] or "") for name, rows in two]
+    draws = random.Random(seed)
+    drawn: list[tuple[str, list[tuple[str, str]]]] = []
+    for (one, its), (other, others) in combinations(lines, 2):
+        for problem in sorted(its.keys() & others.keys()):
+            both = [(one, its[problem]["answer"] or ""), (other, others[problem]["answer"] or "")]
             draws.shuffle(both)
-            number = next(numbers)
-            passages.writerow([number, problem[1], *(answer for _, answer in both)])
-            methods.writerow([number, *(name for name, _ in both)])
-    return (shown.getvalue(), key.getvalue()) if next(numbers) > 1 else ("", "")
+            drawn.append((problem[1], both))
+    if not drawn:
+        return "", ""
+    numbered = list(enumerate(drawn, 1))
+    shown = [[at, problem, *(said for _, said in both)] for at, (problem, both) in numbered]
+    key = [[at, *(name for name, _ in both)] for at, (_, both) in numbered]
+    return _table(["number", "problem", "A", "B"], shown), _table(["number", "A", "B"], key)
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    out = io.StringIO()
+    csv.writer(out).writerows([headings, *rows])
+    return out.getvalue()

@@ -49,7 +49,7 @@ class MeasuredSearch(NamedTuple):
     name: str
     method: str
     task: str
-    problems: Sequence[str]
+    records: Sequence[Record]
     settings: dict[str, Any]
 
 
@@ -76,14 +76,15 @@ class RequestRecorder(AsyncCallbackHandler):
 def searches(requests: int) -> Sequence[MeasuredSearch]:
     """Returns what is searched, with at most so many requests each."""
     most = {"limit_requests": requests, "max_completion_tokens": 120}
-    questions = [made.problem for made in generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)]
+    questions = generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)
+    pen, puzzle = Record("pen", PEN, None), Record("puzzle", "4 9 10 13", None)
     plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0, **most}
     votes = {"n_generate": SAMPLES, "wording": "chat", **most}
     return (
-        MeasuredSearch("cot_sc", "cot_sc", "gsm8k", [PEN], votes),
-        MeasuredSearch("tot_bfs", "tot_bfs", "game24", ["4 9 10 13"], {"n_evaluate": 1, **most}),
+        MeasuredSearch("cot_sc", "cot_sc", "gsm8k", [pen], votes),
+        MeasuredSearch("tot_bfs", "tot_bfs", "game24", [puzzle], {"n_evaluate": 1, **most}),
         MeasuredSearch("tomt_os", "tomt_os", "ptr", questions[:1], plans),
-        MeasuredSearch("rollback", "rollback", "gsm8k", [PEN], most),
+        MeasuredSearch("rollback", "rollback", "gsm8k", [pen], most),
         MeasuredSearch("bench", "tomt_os", "ptr", questions, plans),
     )
 
@@ -116,33 +117,31 @@ async def timed_search(wanted: MeasuredSearch) -> tuple[Sequence[dict[str, Any]]
     graph: Any = tg.build(wanted.method, task=wanted.task, model="local")
     recorder = RequestRecorder()
 
-    async def searched(problem: str) -> Mapping[str, Any]:
-        settings = {"callbacks": [recorder]}
+    async def search(record: Record) -> Mapping[str, Any]:
         found: Mapping[str, Any] = await graph.ainvoke(
-            {"problem": problem}, settings, context=wanted.settings
+            {"problem": record.problem}, {"callbacks": [recorder]}, context=wanted.settings
         )
         return found
 
     began = time.perf_counter()
-    if len(wanted.problems) == 1:
-        await searched(wanted.problems[0])
+    if len(wanted.records) == 1:
+        await search(wanted.records[0])
     else:
-        await _side_by_side(wanted, lambda trial: searched(trial.record.problem))
+        await _side_by_side(wanted, lambda trial: search(trial.record))
     return recorder.requests, time.perf_counter() - began
 
 
 async def _side_by_side(wanted: MeasuredSearch, search: Search) -> None:
-    records = [Record(str(at), problem, None) for at, problem in enumerate(wanted.problems)]
     setup = Setup(wanted.task, wanted.method, "local", given=wanted.settings)
     with TemporaryDirectory() as place:
         folder = ResultFolder(place)
         folder.open()
         await run(
-            trials([Batch([setup], records, [0])]),
+            trials([Batch([setup], wanted.records, [0])]),
             folder,
             search,
-            lambda trial, answers: [0.0 for _ in answers],
-            concurrency=len(records),
+            lambda trial, answers: [],
+            concurrency=len(wanted.records),
             tell=_succeeded,
         )
         folder.close()
