@@ -60,14 +60,16 @@ def budgets() -> str:
 def scores() -> str:
     """Returns a row a set of problems and way of asking: one sample, votes, other methods.
 
-    The last column has the one of them that scored best; lines that an oracle told have no place.
+    The last column has the one of them that scored best, of several the cheapest; lines that an
+    oracle told have no place, nor have other ensembles of a run that is shown.
     """
     rows: dict[str, dict[str, Entry]] = {}
     marks: dict[int, str] = {}
     for name, lines in panels():
         marks |= {id(each.entry): _verdict(each) for each in beside_votes(lines)}
-        for entry in sorted(lines, key=lambda each: each.score):
-            if entry.method != "io" and not entry.oracle:
+        run = (each for each in lines if not _same_run(each) and not each.oracle)
+        for entry in sorted(run, key=lambda each: (each.score, -each.tokens)):
+            if entry.method != "io":
                 rows.setdefault(name + _asked(entry), {})[_column(entry)] = entry
     titles = [*dict.fromkeys(COLUMNS.values()), REST]
     cells = [
