@@ -132,10 +132,10 @@ def pairs(found: Sequence[Entry], seed: int = 0) -> tuple[str, str]:
     numbered = list(enumerate(drawn, 1))
     shown = [[at, problem, *(said for _, said in both)] for at, (problem, both) in numbered]
     key = [[at, *(name for name, _ in both)] for at, (_, both) in numbered]
-    return _table(["number", "problem", "A", "B"], shown), _table(["number", "A", "B"], key)
+    return _as_csv(["number", "problem", "A", "B"], shown), _as_csv(["number", "A", "B"], key)
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _as_csv(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     out = io.StringIO()
     csv.writer(out).writerows([headings, *rows])
     return out.getvalue()

@@ -149,7 +149,10 @@ def _label(axes: Any, across: str, up: str = "score") -> None:
 def _log_scale(axes: Any) -> None:
     ticker = import_module("matplotlib.ticker")
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    low, high = axes.get_xlim()
+    # Over more than two decades the numbers of three ticks each run into one another.
+    ticks = (1, 2, 5) if high < 100 * low else (1, 3)
+    axes.xaxis.set_major_locator(ticker.LogLocator(subs=ticks))
     axes.xaxis.set_major_formatter("{x:,.9g}")
     axes.xaxis.set_minor_formatter(ticker.NullFormatter())
 

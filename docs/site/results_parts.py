@@ -1,6 +1,6 @@
 """What the comparison showed, in short: a line a method and set of problems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from method_parts import kept_lines, table
 
@@ -49,8 +49,7 @@ def budgets() -> str:
     rows = []
     for name, lines in panels():
         # What a run has reached is told once, by the ensemble that it was run with.
-        run = (each for each in lines if not _same_run(each))
-        for entry in sorted(run, key=lambda each: each.tokens):
+        for entry in sorted(_as_run(lines), key=lambda each: each.tokens):
             shown = "{:.0%}" if len(entry.scores) >= ENOUGH else "({:.0%})"
             reached = curve(entry.rows, rescored, "tokens", BUDGETS)
             rows.append((name, line_name(entry), *map(shown.format, reached)))
@@ -67,9 +66,8 @@ def scores() -> str:
     marks: dict[int, str] = {}
     for name, lines in panels():
         marks |= {id(each.entry): _verdict(each) for each in beside_votes(lines)}
-        run = (each for each in lines if not _same_run(each) and not each.oracle)
-        for entry in sorted(run, key=lambda each: (each.score, -each.tokens)):
-            if entry.method != "io":
+        for entry in sorted(_as_run(lines), key=lambda each: (each.score, -each.tokens)):
+            if entry.method != "io" and not entry.oracle:
                 rows.setdefault(name + _asked(entry), {})[_column(entry)] = entry
     titles = [*dict.fromkeys(COLUMNS.values()), REST]
     cells = [
@@ -177,6 +175,11 @@ def panels() -> list[tuple[str, list[Entry]]]:
     kept = kept_lines("comparison")
     shown = [each for each in kept if not _same_run(each) or line_name(each) != each.name]
     return [(lines[0].data, lines) for _, lines in tables(shown)]
+
+
+def _as_run(lines: Iterable[Entry]) -> list[Entry]:
+    """Returns the lines without other ensembles of a run."""
+    return [each for each in lines if not _same_run(each)]
 
 
 def _same_run(entry: Entry) -> bool:

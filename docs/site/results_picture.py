@@ -26,8 +26,8 @@ ACROSS = 2
 """Panels side by side."""
 WIDTH, HEIGHT = 6.4, 3.2
 """Inches of a panel, its legend beside it."""
-SHADES = (1.0, 0.0), (0.6, 0.0), (0.5, 0.5)
-"""Of a method's lines: plain, darker, lighter; what a colour is multiplied by, what is added."""
+SHADES = (1.0, 0.0), (0.6, 0.0), (0.5, 0.5), (0.3, 0.0)
+"""Of a method's lines: plain, darker, lighter, darkest; a colour's factor, and what is added."""
 
 
 def picture() -> str:
@@ -56,7 +56,7 @@ def colours() -> dict[str, tuple[float, ...]]:
     return {
         name: tuple(times * part + more for part in hue)
         for hue, own in zip(map(to_rgb, hues()), lines.values(), strict=False)
-        for name, (times, more) in zip(own, SHADES, strict=False)
+        for name, (times, more) in zip(own, SHADES[: len(own)], strict=True)
     }
 
 
