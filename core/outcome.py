@@ -4,12 +4,13 @@ What is said follows from plain data of the result: `stop_reason`, `limit`, `ans
 """
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 from thoughtgraph.settings import LIMIT_PREFIX, limits_of
-from thoughtgraph.usage import spent
+from thoughtgraph.usage import Ending, spent
 
 StopReason = Literal[
     "",
@@ -62,6 +63,14 @@ JUDGED = {
     POOR: "that the model does not find good yet",
 }
 """What a thought's note says of its answer, as the outcome says it."""
+INCOMPLETE: Mapping[Ending, str] = {
+    "cut_off": "cut off at max_completion_tokens={longest}; raise it",
+    "filtered": "withheld by a content filter",
+    "refused": "refused by the model",
+    "tool_call": "a call of a tool without text",
+    "reasoning_only": "reasoning without an answer",
+}
+"""What ended a completion, by its name in `usage`, as the outcome says it."""
 SHOWN = 5
 """Tied answers that are named."""
 LONGEST = 40
@@ -154,7 +163,8 @@ def sentence(result: Mapping[str, Any]) -> str:
         before = [f"{len(close)} choices before the last were tied or partly unread"]
     else:
         before = [vote_words(each) for each in close]
-    return "; ".join([_end(result), *before, *map(vote_words, votes[-1:])])
+    parts = [_end(result), _incomplete(result), *before, *map(vote_words, votes[-1:])]
+    return "; ".join(filter(None, parts))
 
 
 def verdict(result: Mapping[str, Any]) -> str:
@@ -228,6 +238,19 @@ def _unread(result: Mapping[str, Any]) -> str:
     outputs = [each for each in result.get("tree", {}).values() if each["status"] == "terminal"]
     unread = outputs and all(each.get("answer") is None for each in outputs)
     return ", as none could be read" * bool(unread)
+
+
+def _incomplete(result: Mapping[str, Any]) -> str:
+    """Returns which completions of a search without an answer were no whole ones, and why."""
+    usage, settings = result.get("usage", {}), result.get("settings", {})
+    counts: Mapping[Ending, int] = usage.get("incomplete") or {}
+    if result.get("answer") is not None or not counts:
+        return ""
+    ending, number = max(counts.items(), key=itemgetter(1))
+    many = f"{number} of {usage['samples']} completions {'was' if number == 1 else 'were'}"
+    only = usage["samples"] == 1
+    words = INCOMPLETE[ending].format(longest=settings.get("max_completion_tokens"))
+    return f"{'the only completion was' if only else many} {words}"
 
 
 def note_of(result: Mapping[str, Any]) -> str:

@@ -6,9 +6,13 @@ that would break it, and so that a resumed run goes on counting where it stopped
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
+
+Ending = Literal["cut_off", "filtered", "refused", "tool_call", "reasoning_only"]
+"""What ended a completion: its length, a filter of the server, the model's refusal, a call of a
+tool, or nothing, where reasoning ended and no answer followed."""
 
 
 class RoleUsage(TypedDict, total=False):
@@ -75,6 +79,8 @@ class Usage(TypedDict, total=False):
     """Malformed outputs by role: completions in which nothing could be read of what was asked for,
     or whose action no tool can be called with.
     A line that is no step among others that are is passed over."""
+    incomplete: dict[str, int]
+    """Completions that are no whole answers, by their `Ending`."""
     roles: dict[str, RoleUsage]
     mark: dict[str, float]
     """Bookkeeping of `seconds` and `levels`: last superstep and last instant accounted for."""
@@ -106,6 +112,7 @@ def nothing_spent() -> Usage:
         "tool_cost": 0.0,
         "tool_cost_path": 0.0,
         "parse_errors": {},
+        "incomplete": {},
         "roles": {},
     }
 

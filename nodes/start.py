@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 
 from thoughtgraph.context import is_given
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.asker import labels
@@ -42,7 +43,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
         settings = parts.effective_settings(runtime.context)
         task = parts.task_for(settings, Task)
-        problem = parts.read(settings, problem_of(state, task))
+        problem = parts.read(settings, encodable(problem_of(state, task)))
         parts.check_used(settings, runtime.context, problem)
         _check_pauses(settings)
         run = secrets.token_hex(8)

@@ -14,6 +14,7 @@ from langchain_core.tools import BaseTool
 
 from thoughtgraph.acting import ToolResult
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.completions import encodable
 from thoughtgraph.tools.costs import Priced, Receipt, checked_cost
 from thoughtgraph.tools.deadline import DEADLINE, result_of, within_deadline
 from thoughtgraph.tools.wiki.pages import one_line
@@ -170,7 +171,7 @@ class ToolSet:
         failed = bool(artifact.get("failed") or verdict)
         moved = artifact.get("tool_state") if ready.takes_cursor else None
         return ToolResult(
-            observation=cut(text, LONGEST),
+            observation=cut(encodable(text), LONGEST),
             state=before if moved is None else moved,
             failed=failed,
             cost=UNPRICED if isinstance(cost, BaseException) else cost,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from os.path import expanduser
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, NotRequired, Protocol, cast
 
 from typing_extensions import TypedDict
 
@@ -29,6 +29,8 @@ class Answer(TypedDict):
     texts: list[str]
     prompt_tokens: int
     completion_tokens: int
+    incomplete: NotRequired[dict[str, int]]
+    """How many completions are no whole answers, by what ended them (`llm.completions`)."""
 
 
 class AnswerCache(Protocol):
@@ -139,6 +141,8 @@ def read_answer(written: str | bytes) -> Answer | None:
         and isinstance(texts := answer.get("texts"), list)
         and all(isinstance(text, str) for text in texts)
         and all(type(answer.get(name)) is int for name in counts)
+        and isinstance(ends := answer.get("incomplete", {}), dict)
+        and all(type(number) is int for number in ends.values())
     )
     return cast("Answer", answer) if whole else None
 

@@ -1,6 +1,7 @@
 """One question to a chat model, and what is read out of the answer."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
@@ -12,6 +13,7 @@ from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.llm.answer_cache import Answer, digest
+from thoughtgraph.llm.completions import encodable, ending_of, text_of, without_reasoning
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
@@ -141,7 +143,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         BadAnswer: There is not one completion in it.
     """
     generations = result.generations[0]
-    texts = [_text(generation)[: request.longest] for generation in generations[:n]]
+    sent = [text_of(generation)[: request.longest] for generation in generations[:n]]
+    texts = [without_reasoning(encodable(text)) for text in sent]
     if not texts:
         raise BadAnswer("the answer holds no completion")
     output = result.llm_output or {}
@@ -151,12 +154,15 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     # Of several completions llama.cpp counts the first alone.
     of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
     if of_one:
-        completion += _like_the_first(texts, completion)
-    return {
+        completion += _like_the_first(sent, completion)
+    answer: Answer = {
         "texts": texts,
         "prompt_tokens": prompt or request.prompt_tokens(),
-        "completion_tokens": completion or -(-sum(map(len, texts)) // LETTERS_A_TOKEN),
+        "completion_tokens": completion or -(-sum(map(len, sent)) // LETTERS_A_TOKEN),
     }
+    if endings := Counter(filter(None, map(ending_of, generations, texts))):
+        answer["incomplete"] = dict(endings)
+    return answer
 
 
 def _like_the_first(texts: Sequence[str], tokens: int) -> int:
@@ -190,7 +196,7 @@ def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answe
         prompt_tokens=answer["prompt_tokens"],
         completion_tokens=answer["completion_tokens"],
     )
-    meter.add({"calls": 1})
+    meter.add({"calls": 1, "incomplete": answer.get("incomplete", {})})
     return answer
 
 
@@ -198,13 +204,6 @@ def _content(message: BaseMessage) -> list[Any]:
     """Returns what of a message reaches the model."""
     called = (getattr(message, name, None) for name in ("tool_calls", "tool_call_id"))
     return [message.type, message.content, message.name, *called]
-
-
-def _text(generation: Any) -> str:
-    """Returns a completion as text, also where its content is a list of blocks."""
-    if isinstance(generation, ChatGeneration) and not isinstance(generation.message.content, str):
-        return str(generation.message.text)
-    return str(generation.text)
 
 
 def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ import thoughtgraph as tg
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import demonstration
 from thoughtgraph.cli.screen.layout import rows
-from thoughtgraph.llm.scripted import Call, ScriptedChat, UnexpectedCall
+from thoughtgraph.llm.scripted import Call, Reply, ScriptedChat, UnexpectedCall
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 ROOT_FOLDER = Path(__file__).resolve().parents[2]
@@ -52,22 +52,38 @@ def search(name: str, method: str = "") -> Search:
         name: The file.
         method: Another method that its script serves too; empty: the file's own.
     """
+    given, asked = _given(name), ScriptedChat(reply=script(name))
+    return Search(run(name, method or given["method"], asked), asked.seen, given)
+
+
+def script(name: str) -> Reply:
+    """Returns what the model of a file says."""
+    rules = _given(name)["says"]
+    return lambda call: _replies(rules, call)
+
+
+def run(name: str, method: str, model: ScriptedChat) -> Mapping[str, Any]:
+    """Returns what a method finds on the problem of a file.
+
+    Args:
+        name: The file.
+        method: The method, with the settings that the file has for it.
+        model: The model to ask.
+    """
     given = _given(name)
-    model = ScriptedChat(reply=lambda call: _replies(given["says"], call))
     own = given.get("settings_of", {}).get(method, {})
     settings = {**given.get("settings", {}), **own, "seed": 0}
     asked = given.get("problem") or demonstration(given["demonstration"]).problem
     # A corpus is named as it is seen from the checkout, so that no page shows a folder of ours.
     with chdir(ROOT_FOLDER):
-        result = tg.solve(
+        return tg.solve(
             asked,
             task=given["task"],
-            method=method or given["method"],
+            method=method,
             model=model,
             oracle=_oracle(given.get("oracle")),
             **settings,
         )
-    return Search(result, model.seen, given)
 
 
 def _oracle(right: str | bool | None) -> Any:
