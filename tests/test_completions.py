@@ -59,6 +59,7 @@ REMOVED = {
     "framed": ("<think>13</think><answer>42</answer>", "42"),
     "after a sentence": ("Let me see. <think>13</think>42", "Let me see. 42"),
     "between steps": ("<think>13</think>Step 1.\n<think>13</think>Step 2.", "Step 1.\nStep 2."),
+    "gpt-oss, constrained": (HARMONY.replace("final", "final <|constrain|>json"), "42"),
     "cut off": ("<think>13", ""),
     "cut off at once": ("<think>", ""),
     "cut off later": ("Step 1.\n<think>13", "Step 1."),
@@ -66,6 +67,7 @@ REMOVED = {
 }
 NAMED = (
     "Use <think> tags.",
+    "<think> is the mark that begins it.",
     "The mark is `<think>`.",
     "`<think>` begins it and `</think>` ends it.",
     "Reasoning stands between <think> and </think>.",

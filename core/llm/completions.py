@@ -9,7 +9,7 @@ from langchain_core.outputs import ChatGeneration, Generation
 
 from thoughtgraph.usage import Ending
 
-_ENDINGS: Mapping[Ending, str] = {
+_FINISH_REASONS: Mapping[Ending, str] = {
     "cut_off": "length max_length model_length token_limit context_length max_tokens "
     "max_output_tokens max_completion_tokens model_context_window_exceeded",
     "filtered": "content_filter content_filtered safety sensitive recitation blocklist spii "
@@ -18,6 +18,7 @@ _ENDINGS: Mapping[Ending, str] = {
     "tool_call": "tool_calls tool_call tool_use function_call malformed_function_call",
 }
 """What OpenAI, Anthropic, Google, Cohere, Mistral, Amazon, Zhipu and Ollama call each."""
+_ENDINGS = {name: ending for ending, names in _FINISH_REASONS.items() for name in names.split()}
 _FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason")
 
 _NAMES = r"(?:seed:|antml:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad)"
@@ -26,7 +27,8 @@ _MARK = re.compile(
     r"|<\|channel>thought\b|<\|channel\|>(?:analysis|commentary)[^<\n]{0,80}<\|message\|>"
     r"|(?-i:\Aanalysis(?=[A-Z]))|\Ahere(?:'s| is) my thought process:)"
     rf"|<\|?/{_NAMES}\|?>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|end_thinking|inner_suffix)\|>"
-    r"|<channel\|>|(?:<\|start\|>assistant)?<\|channel\|>final[^<\n]{0,80}<\|message\|>"
+    r"|<channel\|>|(?:<\|start\|>assistant)?<\|channel\|>final(?:[^<\n]{0,20}<\|constrain\|>)?"
+    r"[^<\n]{0,80}<\|message\|>"
     r"|assistantfinal(?=\S)|^here(?:'s| is) my response:",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -39,6 +41,8 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 """What some models put around the answer that follows their reasoning."""
+_SUBJECT = re.compile(r"`? (?:is|are|was|and|or|tags?|marks?|tokens?|means|begins|opens|starts)\b")
+"""What follows a mark that a sentence is about."""
 _QUOTES = "`'\"“”\u2018\u2019«»"
 _SENTENCE_ENDS = ".!?…。\uff01\uff1f>"
 
@@ -86,7 +90,7 @@ def without_reasoning(text: str) -> str:
             at, begin = mark.end(), -1
         elif begin < 0 and not quoted and _closes(text, mark, named=named):
             kept, at = [], mark.end()
-    end = begin if begin >= 0 else len(text)
+    end = begin if begin >= 0 and not _SUBJECT.match(text, seen) else len(text)
     if at == 0 and end == len(text):
         return text
     return _FRAME.sub("", "".join([*kept, text[at:end]]).strip()).strip()
@@ -127,9 +131,8 @@ def ending_of(generation: Generation | Any, text: str) -> Ending | None:
     """
     message = generation.message if isinstance(generation, ChatGeneration) else AIMessage("")
     reason = _finish_reason({**message.response_metadata, **(generation.generation_info or {})})
-    for ending, names in _ENDINGS.items():
-        if reason in names.split():
-            return ending
+    if ending := _ENDINGS.get(reason):
+        return ending
     if text.strip() or not isinstance(message, AIMessage):
         return None
     fields = message.additional_kwargs
