@@ -15,6 +15,7 @@ from thoughtgraph.llm.answer_cache import Answer, digest
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.token_stream import RunningUsage
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
@@ -141,7 +142,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         BadAnswer: There is not one completion in it.
     """
     generations = result.generations[0]
-    texts = [_text(generation)[: request.longest] for generation in generations[:n]]
+    whole = [_text(generation)[: request.longest] for generation in generations[:n]]
+    texts = [_stopped_at(text, request.stop) for text in whole]
     if not texts:
         raise BadAnswer("the answer holds no completion")
     output = result.llm_output or {}
@@ -157,6 +159,16 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         "prompt_tokens": prompt or request.prompt_tokens(),
         "completion_tokens": completion or -(-sum(map(len, texts)) // LETTERS_A_TOKEN),
     }
+
+
+def _stopped_at(text: str, stops: Sequence[str]) -> str:
+    """Returns a completion up to the first of some stop texts, as a server would have ended it.
+
+    A server may ignore or refuse them. Blanks that a completion begins with do not end it.
+    """
+    begin = len(text) - len(text.lstrip())
+    starts = (text.find(stop, begin if stop.isspace() else 0) for stop in stops if stop)
+    return text[: min((at for at in starts if at >= 0), default=None)]
 
 
 def _like_the_first(texts: Sequence[str], tokens: int) -> int:
@@ -258,19 +270,22 @@ class _SizeOnFirstSample(BaseCallbackHandler):
                 message.usage_metadata = None
 
 
-def callbacks(request: Request, n: int) -> BaseCallbackManager | list[Any] | None:
+def callbacks(request: Request, n: int, *, openai: bool) -> BaseCallbackManager | list[Any] | None:
     """Returns the running graph's callbacks: traces and token streams nest under its node.
 
     Args:
         request: What is asked.
         n: How many samples the call asks for; of several, they are told the size once.
+        openai: Whether the model speaks OpenAI's protocol, whose streams may tell the size often.
     """
     config = var_child_runnable_config.get()
     given = config.get("callbacks") if config else None
-    if n == 1:
+    if n == 1 and not openai:
         return given
+    # No stream carries several samples.
+    own = _SizeOnFirstSample(request, n) if n > 1 else RunningUsage()
     if not isinstance(given, BaseCallbackManager):
-        return [_SizeOnFirstSample(request, n), *(given or ())]
+        return [own, *(given or ())]
     manager = given.copy()
-    manager.handlers.insert(0, _SizeOnFirstSample(request, n))
+    manager.handlers.insert(0, own)
     return manager
