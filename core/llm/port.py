@@ -18,7 +18,6 @@ from thoughtgraph.llm.answer_cache import Answer, AnswerCache, MemoryCache, dige
 from thoughtgraph.llm.connections import (
     Connections,
     endpoint_of,
-    is_openai,
     length_in,
     model_name,
     provider_of,
@@ -30,7 +29,6 @@ from thoughtgraph.llm.exchange import (
     TOKENS_A_SAMPLE,
     Draw,
     Request,
-    callbacks,
     counted,
     longest,
     read,
@@ -287,13 +285,7 @@ class ChatPort:
                 while True:
                     with trial as (asked, more):
                         result = await asked.agenerate(
-                            [outgoing.messages],
-                            stop=outgoing.stop,
-                            callbacks=callbacks(request, n, openai=is_openai(model)),
-                            metadata=request.metadata(at),
-                            tags=[f"role:{request.role}"],
-                            **outgoing.arguments,
-                            **more,
+                            [outgoing.messages], **outgoing.keywords(), **more
                         )
                         answer = read(completed(result, model), request, n)
                         break

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Collection, Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from thoughtgraph.llm.connections import LENGTH, arguments_of, endpoint_of, is_openai, with_fields
-from thoughtgraph.llm.exchange import SEED, Request
+from thoughtgraph.llm.exchange import SEED, Request, callbacks
 from thoughtgraph.llm.failures import Unacceptable, status_of
 
 STATUSES = frozenset({400, 422, 500, 501})
@@ -120,9 +121,21 @@ class Outgoing:
             self.arguments["n"] = n
         if request.grammar:
             self.arguments = with_fields(model, self.arguments, grammar=request.grammar)
+        self._request, self._at, self._n = request, at, n
         self._known, self._refused = refused, set(refused)
         self._bound = self.arguments.get(LENGTH) or getattr(model, LENGTH, None)
         self._leave_out()
+
+    def keywords(self) -> dict[str, Any]:
+        """Returns the arguments of the call besides its messages."""
+        openai = is_openai(self.model)
+        return {
+            "stop": self.stop,
+            "callbacks": callbacks(self._request, self._n, openai=openai),
+            "metadata": self._request.metadata(self._at),
+            "tags": [f"role:{self._request.role}"],
+            **self.arguments,
+        }
 
     def drop(self, error: BaseException) -> bool:
         """Leaves out the parameter that an error names; says whether it named one.

@@ -276,6 +276,8 @@ class FakeServer:
             for word in re.findall(r" ?[^ ]*", each["message"]["content"]):
                 delta = {"role": "assistant", "content": word}
                 chunks.append({**common, "choices": [{"index": each["index"], "delta": delta}]})
+            end = {"index": each["index"], "delta": {}, "finish_reason": each["finish_reason"]}
+            chunks.append({**common, "choices": [end]})
         if (seen.body.get("stream_options") or {}).get("include_usage"):
             chunks.append({**common, "choices": [], "usage": whole["usage"]})
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
