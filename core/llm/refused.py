@@ -36,7 +36,7 @@ _MENTIONS = {
     SEED: re.compile(r"\bseed\b", re.A),
     "n": re.compile(
         r"'n'|\bn\b ?(?:[=><:]|must|should|is|to|value|param)|candidate_?count"
-        r"|(?:parameter|argument|field|support|permitted|model)s?:? ?\(?'?n\b|\bmulti-?choice"
+        r"|(?:parameter|argument|supplied|field|support|permitted|model)s?:? ?\(?'?n\b|\bmulti-?choice"
         r"|(?:one|single|multiple|several|1|of) (?:chat |completion )?"
         r"(?:completion|choice|candidate|output|response|sample)",
         re.A,
@@ -53,7 +53,7 @@ _MENTIONS = {
 _REFUSAL = re.compile(
     r"(?:not|n't|no) (?:a |be |currently |longer |yet )?(?:support|allow|permit|accept|recogni|"
     r"implement|enable|valid|available|specif|used)|un(?:supported|recogni|known|expected)|invalid|"
-    r"forbidden|extra (?:input|field)|cannot|can't|must|only|should|deprecated|both|range|instead|"
+    r"forbidden|extra (?:input|field)|cannot|can't|must|only|should|deprecated|fixed|both|range|instead|"
     r"不支持|不能|无效",
     re.A,
 )
