@@ -35,6 +35,7 @@ class Refusal(Exception):
 def forms() -> dict[str, list[Any]]:
     """What servers and gateways say, by the parameter that they mean, bodies of JSON parsed."""
     found: dict[str, list[Any]] = {}
+    name = ""
     text = (Path(__file__).parent / "support" / "refusals.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         if line.startswith("# "):

@@ -142,8 +142,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         BadAnswer: There is not one completion in it.
     """
     generations = result.generations[0]
-    whole = [_text(generation)[: request.longest] for generation in generations[:n]]
-    texts = [_stopped_at(text, request.stop) for text in whole]
+    sent = [_text(generation)[: request.longest] for generation in generations[:n]]
+    texts = [_stopped_at(text, request.stop) for text in sent]
     if not texts:
         raise BadAnswer("the answer holds no completion")
     output = result.llm_output or {}
@@ -153,11 +153,11 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     # Of several completions llama.cpp counts the first alone.
     of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
     if of_one:
-        completion += _like_the_first(texts, completion)
+        completion += _like_the_first(sent, completion)
     return {
         "texts": texts,
         "prompt_tokens": prompt or request.prompt_tokens(),
-        "completion_tokens": completion or -(-sum(map(len, texts)) // LETTERS_A_TOKEN),
+        "completion_tokens": completion or -(-sum(map(len, sent)) // LETTERS_A_TOKEN),
     }
 
 

@@ -239,7 +239,7 @@ class ChatPort:
             samples.add(await asyncio.gather(*sent, return_exceptions=True))
             if samples.one_a_call and self._most > 1:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-                self._tell(request, ["several samples are asked for one by one, as it sends one"])
+                self._tell(request, ["it returns one sample a call: each is asked for alone"])
         answer = samples.answer()
         if isinstance(samples.error, ModelError):
             meter.fail(str(samples.error))

@@ -36,29 +36,31 @@ _MENTIONS = {
     SEED: re.compile(r"\bseed\b", re.A),
     "n": re.compile(
         r"'n'|\bn\b ?(?:[=><:]|must|should|is|to|value|param)|candidate_?count"
-        r"|(?:parameter|argument|supplied|field|support|permitted|model)s?:? ?\(?'?n\b|\bmulti-?choice"
+        r"|(?:parameter|argument|supplied|field|support|permitted|model)s?:? ?\(?'?n\b"
         r"|(?:one|single|multiple|several|1|of) (?:chat |completion )?"
-        r"(?:completion|choice|candidate|output|response|sample)",
+        r"(?:completion|choice|candidate|output|response|sample|generation|sequence)",
         re.A,
     ),
-    LENGTH: re.compile(rf"\b{LENGTH}\b", re.A),
-    OPENAIS_LENGTH: re.compile(OPENAIS_LENGTH),
+    LENGTH: re.compile(r"\bmax_?tokens\b", re.A),
+    OPENAIS_LENGTH: re.compile("max_?completion_?tokens"),
     SYSTEM: re.compile(
-        r"(?:system|developer)'?[ _-]?(?:role|message|prompt|instruction)|roles must alternate"
+        r"(?:system|developer)'?[ _-]?(?:role|message|prompt|instruction)|alternat"
         r"|(?:role|got)[s:=' ]{0,4}(?:system|developer)\b|'(?:system|developer)'"
-        r"|messages?[\[\].,' \d]{0,9}role|alternate between",
+        r"|messages?[\[\].,' \d]{0,9}role|(?:assistant|tool)'? roles|roles other than"
+        r"|(?:start|begin) with an? user|first message",
         re.A,
     ),
 }
 _REFUSAL = re.compile(
     r"(?:not|n't|no) (?:a |be |currently |longer |yet )?(?:support|allow|permit|accept|recogni|"
-    r"implement|enable|valid|available|specif|used)|un(?:supported|recogni|known|expected)|invalid|"
-    r"forbidden|extra (?:input|field)|cannot|can't|must|only|should|deprecated|fixed|both|range|instead|"
-    r"不支持|不能|无效",
+    r"implement|enable|valid|available|specif|used|appli)|can ?not|can't|must|only|should|require|"
+    r"un(?:supported|recogni|known|expected)|invalid|incompatible|forbidden|disabled|deprecated|"
+    r"fixed|limited|exclusive|both|range|out of|instead|extra (?:input|field)|不支持|不能|无效|"
+    r"サポート|지원",
     re.A,
 )
 _TOO_LARGE = re.compile(r"context|too |at (?:most|least)|maxim|exceed| than|limit|range| value")
-_TOGETHER = re.compile(r"both|together|exclusive|simultan|同时")
+_TOGETHER = re.compile("both|together|exclusive|simultan|same time|only one of|同时")
 _CODES = re.compile(r"'(?:type|code|object|status)': '(?!extra_)[^']*+'")
 """Words for programs: `invalid_request_error` says nothing of what is invalid."""
 _PARAMETER = re.compile(r"'param(?:eter)?': ('[^']++')")
@@ -85,7 +87,7 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
         return ""
     text = f"{error}\n{getattr(error, 'body', '')}"[:LONGEST].lower()
     # Without the escapes of JSON in JSON, and with one kind of quotes.
-    text = re.sub(r"\\++n", "\n", text).replace("\\", "")
+    text = text.replace("\\n", "\n").replace("\\", "")
     text = re.sub('["`\u2018\u2019\u201c\u201d]', "'", text)
     if _TOO_LARGE.search(text):
         sent = [name for name in sent if name not in (LENGTH, OPENAIS_LENGTH)]
