@@ -29,7 +29,7 @@ LONGEST = 10_000
 
 _MENTIONS = {
     "stop": re.compile(
-        r"(?<!please )(?<!to )(?<!must )\bstop(?:\b|_seq)(?! (?:the|this|send))", re.A
+        r"(?<!please )(?<!to )(?<!must )\bstop(?:\b|_?seq)(?! (?:the|this|send))", re.A
     ),
     "temperature": re.compile("temperature"),
     "top_p": re.compile(r"top[_ -]?p\b|nucleus", re.A),
