@@ -46,7 +46,7 @@ def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
 def move_question(
     parts: Parts, given: NodeInput, style: str, hints: Hints
 ) -> Question[Sequence[Move]]:
-    """Returns what to ask for a next step; it is read up to where a completion should have ended.
+    """Returns what to ask for a next step.
 
     Args:
         given: What to continue.
@@ -54,19 +54,7 @@ def move_question(
         hints: What the prompt says besides.
     """
     problem, path, settings = given["problem"], given["path"], given["settings"]
-    question = parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
-
-    def read(samples: Sequence[str]) -> Sequence[Move]:
-        # Some servers ignore stop texts, and what follows is an observation the model made up.
-        return question.read([_stopped(text, question.prompt.stop) for text in samples])
-
-    return Question(question.prompt, read, question.n)
-
-
-def _stopped(text: str, stops: Sequence[str]) -> str:
-    """Returns a completion up to the first of some texts."""
-    ends = [at for stop in stops if (at := text.find(stop)) >= 0]
-    return text[: min(ends, default=None)]
+    return parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
 
 
 def toolbox(parts: Parts, given: SearchState | NodeInput) -> Toolbox | None:

@@ -26,6 +26,9 @@ from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.errors import InputError, ThoughtgraphError
 from thoughtgraph.llm.answer_cache import Answer, SqliteCache
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.paid_answers import PaidAnswers
+from thoughtgraph.usage import Limits, Usage
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SEARCH = {"breadth": 2, "n_evaluate": 1}
@@ -202,3 +205,20 @@ def test_the_damaged_cache_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.sqlite").write_bytes(b"damaged" * 1_000)
     with pytest.raises(InputError, match=r"not a database.*another file"):
         SqliteCache(tmp_path / "a.sqlite")
+
+
+def test_a_paid_answer_that_was_torn_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "pread", raising=False)  # Windows has none
+    file, meter = tmp_path / "paid.jsonl", Meter(Limits(), Usage())
+    for key in ("first", "second"):
+        paid = PaidAnswers(file)
+        with paid.in_use():
+            paid.keep(key, {"texts": [key], "prompt_tokens": 1, "completion_tokens": 1}, meter)
+        with file.open("ab") as torn:
+            torn.write(b'{"key": "to')
+    known = PaidAnswers(file)
+    read = [known.take(key, 1) for key in ("first", "second")]
+    assert [answer and answer["texts"] for answer in read] == [["first"], ["second"]]
+    assert not meter.error

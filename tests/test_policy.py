@@ -204,7 +204,7 @@ async def test_a_published_value_above_the_ceiling_is_lowered() -> None:
         graph = served("tot_bfs", server, ceilings={"max_completion_tokens": 7})
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
     assert out["stop_reason"] == "finished"
-    assert {seen.body["max_completion_tokens"] for seen in server.seen} == {7}
+    assert {seen.body["max_tokens"] for seen in server.seen} == {7}
 
 
 SAID = "internal host db-7 said: sk-secret-123456"

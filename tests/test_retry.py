@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
+from support.fake_server import OK, FakeServer, Fault
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.failures import retry_after
+from thoughtgraph.llm.failures import explained, retry_after, status_of
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
 
 QUICK = Retry(give_up_after=5.0, first_wait=0.001, longest_wait=0.01)
@@ -74,6 +78,9 @@ async def test_a_body_that_was_cut_off_is_asked_for_again() -> None:
         (403, "may use this model"),
         (404, "/v1"),
         (405, "/v1"),
+        (413, "the prompt is too long"),
+        (422, "the request was refused"),
+        (418, "the request was refused"),
     ],
 )
 async def test_lasting_refusals_are_not_tried_again(status: int, remedy: str) -> None:
@@ -84,6 +91,81 @@ async def test_lasting_refusals_are_not_tried_again(status: int, remedy: str) ->
     assert caught.value.status == status
     message = str(caught.value)
     assert remedy in message and "(why not)" in message and "\n" not in message
+
+
+def test_the_remedy_for_a_wrong_path_is_told_for_a_wrong_path_alone() -> None:
+    others = (400, 401, 402, 403, 409, 413, 415, 418, 422, 431, 451, 500, 501)
+    lines = [
+        str(explained(Refusal(status), "e", attempt=1, seconds=0, hide=())) for status in others
+    ]
+    assert not [line for line in lines if "no such model" in line]
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ({"code": 402}, 402),
+        ({"code": "402"}, 402),
+        ({"code": 401, "message": "No auth credentials found"}, 401),
+        ({"code": 429}, 429),
+        ({"code": 502, "metadata": {"raw": "x"}}, 502),
+        ({"code": "503"}, 503),
+        ({"status": 529}, 529),
+        ({"code": 8, "status": "RESOURCE_EXHAUSTED"}, 429),
+        ({"code": None, "type": "insufficient_quota"}, 402),
+        ({"code": "insufficient_quota", "type": "invalid_request_error"}, 402),
+        ({"code": "invalid_api_key", "type": "invalid_request_error"}, 401),
+        ({"type": "authentication_error"}, 401),
+        ({"type": "permission_error"}, 403),
+        ({"type": "rate_limit_error"}, 429),
+        ({"code": "rate_limit_exceeded", "type": "tokens"}, 429),
+        ({"type": "overloaded_error"}, 503),
+        ({"type": "server_error", "code": None}, 503),
+        ({"type": "invalid_request_error", "param": "model"}, 400),
+        ({"code": "model_not_found"}, 404),
+        ({"type": "request_too_large"}, 413),
+        ({"code": 40303, "message": "no"}, None),
+        ({"code": 200}, None),
+        ({"code": 4.02}, None),
+        ({"code": "4020"}, None),
+        ({"message": "no"}, None),
+        ({}, None),
+    ],
+)
+def test_what_an_error_inside_an_answer_says_is_its_status(
+    told: dict[str, Any], status: int | None
+) -> None:
+    assert status_of(ValueError(told)) == status
+    streamed = RuntimeError("in a stream")
+    streamed.body = told  # type: ignore[attr-defined]
+    assert status_of(streamed) == status
+
+
+@pytest.mark.parametrize(("code", "tries"), [(402, 1), (401, 1), (429, 2), (500, 2), ("503", 2)])
+async def test_an_error_inside_an_answer_is_final_or_tried_again_by_its_code(
+    code: Any, tries: int
+) -> None:
+    body = json.dumps({"error": {"message": "why not", "code": code}})
+    with FakeServer(lambda seen: "fine") as server:
+        server.fault = lambda seen: Fault(body=body) if seen.number == 0 else OK
+        asked = ChatPort(server.chat(), retry=QUICK).sample([HumanMessage("which way")])
+        if tries > 1:
+            assert await asked == ["fine"]
+        else:
+            with pytest.raises(ModelError, match=r"credit|key was refused"):
+                await asked
+        assert len(server.seen) == tries
+
+
+async def test_a_completion_that_an_error_ended_is_asked_for_again() -> None:
+    with FakeServer(lambda seen: [f"{seen.number}.{k}" for k in range(seen.n)]) as server:
+        server.finishes = lambda seen, k: "error" if seen.number == 0 and k != 2 else "stop"
+        port = ChatPort(server.chat(), retry=QUICK)
+        assert await port.sample([HumanMessage("which way")]) == ["1.0"]
+        server.seen.clear()
+        server.finishes = lambda seen, k: "error" if seen.number == 0 and k == 1 else "stop"
+        assert await port.sample([HumanMessage("and now")], n=3) == ["0.0", "0.2", "1.0"]
+        assert [seen.n for seen in server.seen] == [3, 1], "what is whole is kept"
 
 
 async def test_a_used_up_quota_is_no_rate_limit() -> None:

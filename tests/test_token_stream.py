@@ -114,3 +114,59 @@ async def test_a_model_that_always_streams_gets_whole_answers_where_streams_are_
     model = server.chat(streaming=True)
     out = await tg.build("tot_bfs", task=Spelling(), model=model).ainvoke({"problem": "leaf"})
     assert out["answer"] == "leaf"
+
+
+async def test_a_stream_without_a_finish_reason_is_a_failed_attempt(server: FakeServer) -> None:
+    smooth = await graph(server).ainvoke({"problem": "leaf"})
+    server.seen.clear()
+    server.finishes = lambda seen, index: None if seen.number == 0 else "stop"
+    _, out = await streamed(graph(server))
+    assert out["answer"] == "leaf" and texts(out) == texts(smooth)
+    assert out["usage"]["retries"] == 1
+    assert out["usage"]["completion_tokens"] == smooth["usage"]["completion_tokens"]
+
+
+async def test_a_stream_with_a_finish_reason_is_whole_without_its_last_event(
+    server: FakeServer,
+) -> None:
+    server.done = False
+    _, out = await streamed(graph(server))
+    assert out["answer"] == "leaf" and not out["usage"].get("retries")
+
+
+def told_so_far(chunks: list[dict[str, Any]], last: bool) -> list[dict[str, Any]]:
+    """Has each chunk tell the size so far, and the last one again, or not."""
+    tokens = [chunk for chunk in chunks if chunk["choices"]]
+    whole = chunks[-1]["usage"]
+    for chunk, left in zip(tokens, range(len(tokens) - 1, -1, -1), strict=True):
+        completion = max(0, whole["completion_tokens"] - left)
+        chunk["usage"] = {**whole, "completion_tokens": completion, "total_tokens": 0}
+    return chunks if last else tokens
+
+
+@pytest.mark.parametrize("last", [True, False])
+async def test_sizes_in_every_chunk_are_not_added_up(server: FakeServer, last: bool) -> None:
+    smooth = await graph(server).ainvoke({"problem": "leaf"})
+    server.events = lambda chunks: told_so_far(chunks, last)
+    _, out = await streamed(graph(server))
+    assert what_it_spent(out) == what_it_spent(smooth)
+
+
+async def test_a_refused_parameter_leaves_the_stream_as_it_is(server: FakeServer) -> None:
+    refusal = Fault(400, body='{"error": {"message": "temperature is not supported"}}')
+    server.fault = lambda seen: refusal if "temperature" in seen.body else OK
+    messages, out = await streamed(graph(server))
+    assert out["answer"] == "leaf" and messages > out["usage"]["requests"], "token by token"
+    assert len(server.seen) == out["usage"]["requests"] + 1
+    assert all("stream_options" in seen.body for seen in server.seen)
+
+
+@pytest.mark.parametrize(("code", "stop_reason"), [(402, "error"), (429, "finished")])
+async def test_an_error_inside_a_stream_is_read_by_its_code(
+    server: FakeServer, code: int, stop_reason: str
+) -> None:
+    failure = {"error": {"message": "why not", "code": code}}
+    server.events = lambda chunks: [failure] if len(server.seen) == 1 else chunks
+    _, out = await streamed(graph(server))
+    assert (out["stop_reason"] == "error") == (stop_reason == "error")
+    assert (len(server.seen) == 1) == (stop_reason == "error")

@@ -1,7 +1,7 @@
 """A completion as a server sends it: its text without the model's reasoning, and how it ended."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -94,6 +94,16 @@ def without_reasoning(text: str) -> str:
     if at == 0 and end == len(text):
         return text
     return _FRAME.sub("", "".join([*kept, text[at:end]]).strip()).strip()
+
+
+def stopped_at(text: str, stops: Sequence[str]) -> str:
+    """Returns a completion up to the first of some stop texts, as a server would have ended it.
+
+    A server may ignore or refuse them. Blanks that a completion begins with do not end it.
+    """
+    begin = len(text) - len(text.lstrip())
+    starts = (text.find(stop, begin if stop.isspace() else 0) for stop in stops if stop)
+    return text[: min((at for at in starts if at >= 0), default=None)]
 
 
 def _is_quoted(text: str, mark: re.Match[str]) -> bool:

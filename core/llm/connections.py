@@ -92,12 +92,20 @@ def arguments_of(
     return model, dict(parameters)
 
 
-def held_to(model: BaseChatModel, grammar: str) -> dict[str, Any]:
-    """Returns the arguments that hold a completion to a grammar; none for no grammar."""
-    if not grammar:
-        return {}
+def with_fields(
+    model: BaseChatModel, arguments: Mapping[str, Any], **fields: Any
+) -> dict[str, Any]:
+    """Returns the arguments of a call whose request has further fields, of the server's own."""
     # An argument goes before the model's own field of that name, and would hide it.
-    return {"extra_body": {**(getattr(model, "extra_body", None) or {}), "grammar": grammar}}
+    own = arguments.get("extra_body") or getattr(model, "extra_body", None) or {}
+    return {**arguments, "extra_body": {**own, **fields}}
+
+
+def is_openai(model: BaseChatModel) -> "TypeGuard[BaseChatOpenAI]":
+    """Returns whether a model speaks OpenAI's protocol, by LangChain's class for it."""
+    # A model of a class is at hand only where the class has been imported.
+    module = sys.modules.get("langchain_openai.chat_models.base")
+    return module is not None and isinstance(model, module.BaseChatOpenAI)
 
 
 class Connections:
@@ -119,7 +127,7 @@ class Connections:
     async def model(self) -> BaseChatModel:
         """Returns the model for the running event loop."""
         model = self._model
-        if not _is_openai(model) or model.http_async_client is not None:
+        if not is_openai(model) or model.http_async_client is not None:
             return model
         loop = asyncio.get_running_loop()
         client = await shared_pools().client(loop)
@@ -135,12 +143,6 @@ class Connections:
         )
         self._own[loop] = client, copy
         return copy
-
-
-def _is_openai(model: BaseChatModel) -> "TypeGuard[BaseChatOpenAI]":
-    # A model of a class is at hand only where the class has been imported.
-    module = sys.modules.get("langchain_openai.chat_models.base")
-    return module is not None and isinstance(model, module.BaseChatOpenAI)
 
 
 class Pools:

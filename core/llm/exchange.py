@@ -13,10 +13,17 @@ from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.llm.answer_cache import Answer, digest
-from thoughtgraph.llm.completions import encodable, ending_of, text_of, without_reasoning
+from thoughtgraph.llm.completions import (
+    encodable,
+    ending_of,
+    stopped_at,
+    text_of,
+    without_reasoning,
+)
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.token_stream import RunningUsage
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
@@ -144,7 +151,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     """
     generations = result.generations[0]
     sent = [text_of(generation)[: request.longest] for generation in generations[:n]]
-    texts = [without_reasoning(encodable(text)) for text in sent]
+    answers = (without_reasoning(encodable(text)) for text in sent)
+    texts = [stopped_at(text, request.stop) for text in answers]
     if not texts:
         raise BadAnswer("the answer holds no completion")
     output = result.llm_output or {}
@@ -257,19 +265,22 @@ class _SizeOnFirstSample(BaseCallbackHandler):
                 message.usage_metadata = None
 
 
-def callbacks(request: Request, n: int) -> BaseCallbackManager | list[Any] | None:
+def callbacks(request: Request, n: int, *, openai: bool) -> BaseCallbackManager | list[Any] | None:
     """Returns the running graph's callbacks: traces and token streams nest under its node.
 
     Args:
         request: What is asked.
         n: How many samples the call asks for; of several, they are told the size once.
+        openai: Whether the model speaks OpenAI's protocol, whose streams may tell the size often.
     """
     config = var_child_runnable_config.get()
     given = config.get("callbacks") if config else None
-    if n == 1:
+    if n == 1 and not openai:
         return given
+    # No stream carries several samples.
+    own = _SizeOnFirstSample(request, n) if n > 1 else RunningUsage()
     if not isinstance(given, BaseCallbackManager):
-        return [_SizeOnFirstSample(request, n), *(given or ())]
+        return [own, *(given or ())]
     manager = given.copy()
-    manager.handlers.insert(0, _SizeOnFirstSample(request, n))
+    manager.handlers.insert(0, own)
     return manager

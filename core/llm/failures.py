@@ -1,7 +1,8 @@
 """Failures of an endpoint: which are its own, which may pass, and what a reader is told of them."""
 
+import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from traceback import walk_tb
@@ -33,12 +34,45 @@ class Unacceptable(BadAnswer):
     """The endpoint answered what it will answer again."""
 
 
+NAMED = {
+    **dict.fromkeys(("insufficient_quota", "billing_error", "payment_required"), 402),
+    **dict.fromkeys(("authentication_error", "invalid_api_key", "unauthenticated"), 401),
+    **dict.fromkeys(("permission_error", "permission_denied"), 403),
+    **dict.fromkeys(("rate_limit_error", "rate_limit_exceeded", "resource_exhausted"), 429),
+    **dict.fromkeys(("model_not_found", "not_found_error"), 404),
+    **dict.fromkeys(("invalid_request_error", "invalid_argument"), 400),
+    **dict.fromkeys(("server_error", "internal_server_error", "overloaded_error"), 503),
+    "request_too_large": 413,
+}
+"""What an error inside an answer may say instead of a status: OpenAI's, Anthropic's and Google's
+words."""
+
+
 def status_of(error: BaseException) -> int | None:
-    """Returns the HTTP status an error carries, whichever SDK raised it."""
+    """Returns the HTTP status an error carries, whichever SDK raised it, or its body names."""
     if not isinstance(error, Exception):
         return None
-    if getattr(error, "code", None) == "insufficient_quota":
-        return 402  # OpenAI says 429, as for a rate limit, but waiting does not help
+    told = _told_status(error)
+    # OpenAI says 429, as for a rate limit, but waiting does not help.
+    return 402 if told == 402 else _http_status(error) or told
+
+
+def _told_status(error: Exception) -> int | None:
+    """Returns the status that an error's body names: some servers send failures with status 200."""
+    body: Any = getattr(error, "body", None)
+    if not isinstance(body, Mapping):
+        # LangChain raises what stands in an answer's field `error`.
+        body = error.args[0] if isinstance(error, ValueError) and error.args else None
+    told = body if isinstance(body, Mapping) else {"code": getattr(error, "code", None)}
+    for name in ("code", "status", "type"):
+        value = str(told.get(name)).lower()
+        status = int(value) if re.fullmatch("[45][0-9]{2}", value) else NAMED.get(value)
+        if status is not None:
+            return status
+    return None
+
+
+def _http_status(error: BaseException) -> int | None:
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status", "code"):
             status = getattr(holder, name, None)
@@ -133,13 +167,18 @@ def _raised_by_reader(error: BaseException) -> bool:
     return any(name in READERS or name.startswith("langchain_") for name in packages)
 
 
+_REFUSED = (
+    "the request was refused: check the model's name, context length and settings such as "
+    "temperature, top_p and max_completion_tokens"
+)
 _REMEDIES = {
-    400: "the request was refused: check the model's name, context length and temperature",
     401: "the key was refused: set OPENAI_API_KEY, or THOUGHTGRAPH_API_KEY=ADDRESS=KEY for an "
     "http:// endpoint, or the provider's own variable",
     402: "the account has no credit left: pay, or use another endpoint",
     403: "access was refused: check that the key may use this model",
     404: "there is no such model or path: check the model's name and that the address ends in /v1",
+    405: "the path takes no chat requests: check that the address ends in /v1",
+    413: "the prompt is too long for this model or server: shorten it, or use another model",
     429: "the rate limit holds: set THOUGHTGRAPH_RPM or THOUGHTGRAPH_CONCURRENCY lower",
 }
 
@@ -147,7 +186,7 @@ _REMEDIES = {
 def _problem(error: BaseException) -> str:
     status = status_of(error)
     if status is not None:
-        return f"HTTP {status}"
+        return f"{'error' if _http_status(error) is None else 'HTTP'} {status}"
     if isinstance(error, TimeoutError):
         return "no answer"
     if is_unreachable(error):
@@ -163,7 +202,7 @@ def _remedy(error: BaseException) -> str:
         return "the server is too slow: ask it less at a time with THOUGHTGRAPH_CONCURRENCY"
     if status is None:
         return "is the server running and the address right?"
-    other = "the server keeps failing; see its own log" if status >= 500 else _REMEDIES[404]
+    other = "the server keeps failing; see its own log" if status >= 500 else _REFUSED
     return _REMEDIES.get(status, other)
 
 

@@ -119,10 +119,12 @@ class PaidAnswers:
     def _opened(self) -> int:
         if self._descriptor is None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+            # Windows would write other line ends.
+            flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
             self._descriptor = os.open(self._file, flags, 0o600)
             size = os.fstat(self._descriptor).st_size
-            if size and os.pread(self._descriptor, 1, size - 1) != b"\n":
+            os.lseek(self._descriptor, max(size - 1, 0), os.SEEK_SET)
+            if os.read(self._descriptor, 1) not in (b"", b"\n"):
                 os.write(self._descriptor, b"\n")  # the last line is torn: a new one begins
         return self._descriptor
 

@@ -5,6 +5,7 @@ caller's `Meter`; what it may cost is checked there before it is sent.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, ParamSpec, TypeVar
 
@@ -16,9 +17,7 @@ from thoughtgraph.llm import paid_answers
 from thoughtgraph.llm.answer_cache import Answer, AnswerCache, MemoryCache, digest
 from thoughtgraph.llm.connections import (
     Connections,
-    arguments_of,
     endpoint_of,
-    held_to,
     length_in,
     model_name,
     provider_of,
@@ -30,7 +29,6 @@ from thoughtgraph.llm.exchange import (
     TOKENS_A_SAMPLE,
     Draw,
     Request,
-    callbacks,
     counted,
     longest,
     read,
@@ -38,11 +36,12 @@ from thoughtgraph.llm.exchange import (
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.prices import Price, public_price
+from thoughtgraph.llm.refused import Outgoing
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.llm.run_log import RequestLog
+from thoughtgraph.llm.run_log import RequestLog, tell
 from thoughtgraph.llm.sampling import SampleCollector
 from thoughtgraph.llm.single_flight import SingleFlight
-from thoughtgraph.llm.token_stream import TokenStream
+from thoughtgraph.llm.token_stream import TokenStream, completed
 from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
@@ -122,6 +121,7 @@ class ChatPort:
                 "parameters": model._identifying_params,
             }
         )
+        self._refused: set[str] = set()
         self._single_flight = SingleFlight()
         self._token_stream = TokenStream(model)
 
@@ -237,12 +237,17 @@ class ChatPort:
         while calls := samples.calls(self._most):
             sent = (self._call(request, at, n, meter, log) for at, n in calls)
             samples.add(await asyncio.gather(*sent, return_exceptions=True))
-            if samples.one_a_call:
+            if samples.one_a_call and self._most > 1:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
+                self._tell(request, ["it returns one sample a call: each is asked for alone"])
         answer = samples.answer()
         if isinstance(samples.error, ModelError):
             meter.fail(str(samples.error))
         return answer
+
+    def _tell(self, request: Request, lines: Sequence[str]) -> None:
+        for line in lines:
+            tell(logging.WARNING, request.labels, "%s at %s: %s", self.name, self.endpoint, line)
 
     async def _call(
         self, request: Request, at: int, n: int, meter: Meter, log: RequestLog
@@ -270,30 +275,21 @@ class ChatPort:
 
     async def _attempt(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Sends one call, once, when it is its turn."""
-        model, arguments = arguments_of(await self._connections.model(), request.parameters)
-        if SEED in arguments:
-            arguments[SEED] = request.seed(at)
-        if n > 1:
-            arguments["n"] = n
-        arguments |= held_to(model, request.grammar)
+        model = await self._connections.model()
+        outgoing = Outgoing(model, request, at, n, self._refused)
         expected = request.prompt_tokens() + n * TOKENS_A_SAMPLE
         async with self._limiter.slot(expected, n, request.most_tokens(n)) as turn:
             meter.check()
-            trial = self._token_stream.trial(model, n)
+            trial = self._token_stream.trial(outgoing, n)
             async with asyncio.timeout(self._timeout):
                 while True:
                     with trial as (asked, more):
                         result = await asked.agenerate(
-                            [list(request.messages)],
-                            stop=list(request.stop) or None,
-                            callbacks=callbacks(request, n),
-                            metadata=request.metadata(at),
-                            tags=[f"role:{request.role}"],
-                            **arguments,
-                            **more,
+                            [outgoing.messages], **outgoing.keywords(), **more
                         )
+                        answer = read(completed(result, model), request, n)
                         break
-            answer = read(result, request, n)
+            self._tell(request, outgoing.accepted())
             turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
             # Before the next one gets this turn: it may be over the limit now.
             return counted(answer, request, self.name, meter)

@@ -9,16 +9,26 @@ import json
 from contextlib import suppress
 from enum import IntEnum
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
+from langchain_core.outputs import ChatGenerationChunk, LLMResult
 
-from thoughtgraph.llm.failures import status_of
+from thoughtgraph.llm.connections import is_openai
+from thoughtgraph.llm.failures import BadAnswer, status_of
+
+if TYPE_CHECKING:
+    from thoughtgraph.llm.refused import Outgoing
 
 REFUSES_STREAMS = frozenset({400, 405, 422, 501})
 """How servers refuse a stream, or the option that tells its size."""
 NO_EVENTS = "No generations found in stream."
 """LangChain's words for an answer in which no event was: most often a whole completion."""
+ENDS = frozenset({"finish_reason", "status"})
+"""What says that a completion ended: of chats, and of OpenAI's Responses."""
 
 
 class Way(IntEnum):
@@ -43,33 +53,34 @@ class TokenStream:
         first = Way.SIZED if unset else Way.TOKENS
         self.way = first if self.streams else Way.WHOLE
 
-    def trial(self, model: BaseChatModel, n: int) -> "Trial":
+    def trial(self, outgoing: "Outgoing", n: int) -> "Trial":
         """Returns what asks in the ways that are left, one after the other.
 
         Args:
-            model: The model, with connections of the running event loop.
+            outgoing: The call; what its server refuses of it is left out.
             n: How many samples are asked for: no stream carries several.
         """
-        return Trial(self, model, several=n > 1)
+        return Trial(self, outgoing, several=n > 1)
 
 
 class Trial:
-    """Gives the model and further arguments of a call; ends it without a word where it is refused.
+    """Gives a call and further arguments; ends it without a word where it is refused.
 
     It is entered until its body comes to an end.
     """
 
-    def __init__(self, stream: TokenStream, model: BaseChatModel, *, several: bool) -> None:
+    def __init__(self, stream: TokenStream, outgoing: "Outgoing", *, several: bool) -> None:
         self._stream = stream
-        self._model = model
+        self._outgoing = outgoing
         self._several = several
         self._way = Way.WHOLE if several else stream.way
 
     def __enter__(self) -> tuple[BaseChatModel, dict[str, Any]]:
+        model = self._outgoing.model
         if self._way is Way.SIZED:
-            return self._model.model_copy(update={"stream_usage": True}), {}
+            return model.model_copy(update={"stream_usage": True}), {}
         whole = self._way is Way.WHOLE and self._stream.streams
-        return self._model, {"stream": False} if whole else {}
+        return model, {"stream": False} if whole else {}
 
     def __exit__(
         self,
@@ -82,6 +93,8 @@ class Trial:
                 # Only now: a request may be refused for reasons of its own.
                 self._stream.way = max(self._stream.way, self._way)
             return False
+        if self._outgoing.drop(error):
+            return True
         before = self._way
         if isinstance(error, ValueError) and str(error) == NO_EVENTS:
             self._way = Way.WHOLE
@@ -97,3 +110,52 @@ def _asked_stream(error: BaseException) -> bool:
     with suppress(ValueError, RecursionError):
         asked = json.loads(getattr(request, "content", b""))
     return isinstance(asked, dict) and bool(asked.get("stream"))
+
+
+def completed(result: LLMResult, model: BaseChatModel) -> LLMResult:
+    """Returns an answer without the completions that an error ended at the server.
+
+    Args:
+        result: What the model returned.
+        model: The model.
+
+    Raises:
+        BadAnswer: A stream of OpenAI's protocol does not say why it ended, or no completion is
+            left, or one of several, which would look as if the server returned no more.
+    """
+    told = [(each, _told(each)) for each in result.generations[0]]
+    # LangChain names the provider in what a server sent; a double for tests may say nothing at all.
+    sent = [info.keys() for _, info in told if "model_provider" in info]
+    if is_openai(model) and not all(ENDS & names for names in sent):
+        raise BadAnswer("the stream ended without a finish reason")
+    whole: list[Any] = [
+        each for each, info in told if "error" not in str(info.get("finish_reason")).lower()
+    ]
+    if len(whole) < min(2, len(told)):
+        raise BadAnswer("the server says that an error ended the completion")
+    return LLMResult(generations=[whole], llm_output=result.llm_output)
+
+
+def _told(generation: Any) -> dict[str, Any]:
+    """Returns what a server said of a completion."""
+    message = getattr(generation, "message", None)
+    return {**(generation.generation_info or {}), **getattr(message, "response_metadata", {})}
+
+
+class RunningUsage(BaseCallbackHandler):
+    """Has the sizes in the chunks of a stream add up to the largest of them.
+
+    Some servers tell the size so far in every chunk. LangChain, and whoever reads the stream, adds
+    up what the chunks tell: so each keeps what it tells beyond those before it.
+    """
+
+    run_inline = True
+
+    def __init__(self) -> None:
+        self._told: UsageMetadata | None = None
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
+        message = chunk.message if isinstance(chunk, ChatGenerationChunk) else None
+        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
+            message.usage_metadata = subtract_usage(usage, self._told)
+            self._told = add_usage(self._told, message.usage_metadata)

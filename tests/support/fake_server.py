@@ -87,6 +87,12 @@ class FakeServer:
         """Whether a stream is sent where one is asked for, and not a whole completion."""
         self.usage: Any = ...
         """What is reported as usage; counted by words when `...`."""
+        self.finishes: Callable[[Seen, int], str | None] = lambda seen, index: "stop"
+        """Why each choice of an answer ended; None: nothing is said of it."""
+        self.events: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
+        """What becomes of the events of a stream before they are sent."""
+        self.done = True
+        """Whether a stream ends by `[DONE]`."""
         self.fingerprint: Any = None
         """What the server says it is."""
         self.seen: list[Seen] = []
@@ -257,7 +263,7 @@ class FakeServer:
         choices = [
             {
                 "index": index,
-                "finish_reason": "stop",
+                "finish_reason": self.finishes(seen, index),
                 "message": {"role": "assistant", "content": text},
             }
             for index, text in enumerate(texts)
@@ -276,7 +282,9 @@ class FakeServer:
             for word in re.findall(r" ?[^ ]*", each["message"]["content"]):
                 delta = {"role": "assistant", "content": word}
                 chunks.append({**common, "choices": [{"index": each["index"], "delta": delta}]})
+            end = {"index": each["index"], "delta": {}, "finish_reason": each["finish_reason"]}
+            chunks += [{**common, "choices": [end]}] if end["finish_reason"] else []
         if (seen.body.get("stream_options") or {}).get("include_usage"):
             chunks.append({**common, "choices": [], "usage": whole["usage"]})
-        events = [f"data: {json.dumps(chunk)}\n\n" for chunk in chunks]
-        return "".join([*events, "data: [DONE]\n\n"]).encode()
+        events = [f"data: {json.dumps(chunk)}\n\n" for chunk in self.events(chunks)]
+        return "".join([*events, "data: [DONE]\n\n" * self.done]).encode()

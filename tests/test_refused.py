@@ -1,0 +1,242 @@
+"""Which parameter a server refuses, and that calls go on without it."""
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+from support.fake_server import OK, FakeServer, Fault, Seen
+
+from thoughtgraph.errors import ModelError
+from thoughtgraph.llm.exchange import Request
+from thoughtgraph.llm.port import ChatPort, Draw
+from thoughtgraph.llm.refused import Outgoing, refused_parameter
+from thoughtgraph.llm.retry import Retry
+
+QUICK = Retry(give_up_after=3.0, first_wait=0.001, longest_wait=0.01)
+ASK: list[BaseMessage] = [SystemMessage("Be brief."), HumanMessage("which way")]
+SENT = {"stop", "temperature", "top_p", "n", "seed", "system"}
+SETTINGS = {"temperature": 0.7, "top_p": 0.7, "max_tokens": 50}
+
+
+class Refusal(Exception):
+    """An error of an SDK: the status, and the body as it was sent."""
+
+    def __init__(self, status: int, body: Any) -> None:
+        super().__init__(body if isinstance(body, str) else f"Error code: {status} - {body}")
+        self.status_code = status
+
+
+def forms() -> dict[str, list[Any]]:
+    """What servers and gateways say, by the parameter that they mean, bodies of JSON parsed."""
+    found: dict[str, list[Any]] = {}
+    name = ""
+    text = (Path(__file__).parent / "support" / "refusals.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if line.startswith("# "):
+            name = line[2:]
+            found[name] = []
+        else:
+            found[name].append(json.loads(line) if line.startswith("{") else line)
+    return found
+
+
+FORMS = forms()
+
+
+@pytest.mark.parametrize("status", [400, 422, 500, 501])
+@pytest.mark.parametrize("name", FORMS)
+def test_the_refused_parameter_is_found(name: str, status: int) -> None:
+    sent = SENT | {name if name == "max_completion_tokens" else "max_tokens"}
+    read = {str(form): refused_parameter(Refusal(status, form), sent) for form in FORMS[name]}
+    wanted = "" if name == "none" else name
+    assert {form: each for form, each in read.items() if each != wanted} == {}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_only_what_was_sent_can_be_refused(name: str) -> None:
+    for form in FORMS[name]:
+        assert refused_parameter(Refusal(400, form), SENT - {name}) != name
+        assert refused_parameter(Refusal(400, form), set()) == ""
+        assert refused_parameter(Refusal(404, form), SENT | {"max_tokens"}) == ""
+
+
+# On the wire.
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(lambda seen: [f"text {k}" for k in range(seen.n)]) as running:
+        yield running
+
+
+def sends(name: str, seen: Seen) -> bool:
+    if name == "system":
+        return any(message["role"] == "system" for message in seen.body["messages"])
+    return seen.n > 1 if name == "n" else name in seen.body
+
+
+def refuses(*names: str) -> Callable[[Seen], Fault]:
+    """Refuses each of some parameters, one an answer, as OpenAI words it."""
+
+    def fault(seen: Seen) -> Fault:
+        for name in names:
+            if sends(name, seen):
+                role = "role " * (name == "system")
+                return Fault(400, body=f'{{"error": {{"message": "Unsupported {role}{name!r}"}}}}')
+        return OK
+
+    return fault
+
+
+async def ask(port: ChatPort, **more: Any) -> list[str]:
+    return await port.sample(ASK, stop=["END"], parameters=SETTINGS, **more)
+
+
+@pytest.mark.parametrize("name", ["stop", "temperature", "top_p", "max_tokens", "system"])
+async def test_what_is_refused_is_left_out_from_then_on_and_said_once(
+    server: FakeServer, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    server.fault = refuses(name)
+    port = ChatPort(server.chat(), retry=QUICK)
+    assert await ask(port) == ["text 0"]
+    assert await ask(port, role="again") == ["text 0"]
+    assert await ask(port, n=2) == ["text 0", "text 1"]
+    assert [sends(name, seen) for seen in server.seen] == [True, False, False, False]
+    assert [name in record.getMessage() for record in caplog.records] == [True]
+    others = {"stop", "temperature", "top_p", "max_tokens", "system"} - {name}
+    assert all(sends(each, seen) for each in others for seen in server.seen), "and nothing else"
+
+
+async def test_several_parameters_are_left_out_one_by_one(server: FakeServer) -> None:
+    server.fault = refuses("top_p", "stop", "system", "temperature")
+    assert await ask(ChatPort(server.chat(), retry=QUICK)) == ["text 0"]
+    assert len(server.seen) == 5
+    assert server.seen[-1].body["messages"] == [
+        {"role": "user", "content": "Be brief.\n\nwhich way"}
+    ]
+
+
+async def test_requests_beside_each_other_fail_once_at_most(server: FakeServer) -> None:
+    server.latency = 0.02
+    server.fault = refuses("stop")
+    port = ChatPort(server.chat(), retry=QUICK)
+    await asyncio.gather(*(ask(port, draw=Draw("p", str(number))) for number in range(8)))
+    assert 9 <= len(server.seen) <= 16
+    server.seen.clear()
+    await asyncio.gather(*(ask(port, n=2, draw=Draw("p", str(number))) for number in range(8)))
+    assert len(server.seen) == 8
+
+
+async def test_the_bound_goes_by_its_other_name_and_then_not_at_all(server: FakeServer) -> None:
+    server.fault = refuses("max_tokens")
+    model = server.chat(max_tokens=70)
+    await ask(ChatPort(model, retry=QUICK))
+    assert server.seen[-1].body["max_completion_tokens"] == 50
+    server.fault = refuses("max_tokens", "max_completion_tokens")
+    await ask(ChatPort(model, retry=QUICK))
+    assert not {"max_tokens", "max_completion_tokens"} & server.seen[-1].body.keys()
+
+
+@pytest.mark.parametrize("status", [500, 501])
+async def test_a_server_that_has_one_sample_only_is_asked_singly(
+    server: FakeServer, status: int
+) -> None:
+    refusal = Fault(status, body='{"error": {"message": "Only one completion choice is allowed"}}')
+    server.fault = lambda seen: refusal if seen.n > 1 else OK
+    port = ChatPort(server.chat(), retry=QUICK)
+    assert len(await ask(port, n=3)) == 3
+    assert [seen.n for seen in server.seen] == [3, 1, 1, 1]
+
+
+async def test_values_of_the_model_itself_are_left_out_too(server: FakeServer) -> None:
+    server.fault = refuses("temperature", "stop", "seed")
+    model = server.chat(temperature=0.3, stop=["END"], seed=5)
+    assert await ChatPort(model, retry=QUICK).sample(ASK) == ["text 0"]
+    assert (model.temperature, model.stop, model.seed) == (0.3, ["END"], 5), "a copy is asked"
+
+
+async def test_a_guess_that_does_not_help_is_forgotten(server: FakeServer) -> None:
+    server.fault = lambda seen: Fault(400, body='{"error": {"message": "Invalid temperature"}}')
+    port = ChatPort(server.chat(), retry=QUICK)
+    with pytest.raises(ModelError, match="HTTP 400"):
+        await ask(port)
+    assert len(server.seen) == 2, "it ends, though the error stays the same"
+    server.fault = lambda seen: OK
+    await ask(port)
+    assert sends("temperature", server.seen[-1])
+
+
+async def test_a_failure_of_another_kind_passes_with_all_parameters(server: FakeServer) -> None:
+    server.fault = lambda seen: Fault(500) if seen.number < 2 else OK
+    await ask(ChatPort(server.chat(), retry=QUICK))
+    assert len({str(seen.body) for seen in server.seen}) == 1
+    assert len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("address", "field"),
+    [
+        ("https://api.openai.com/v1", "max_completion_tokens"),
+        ("https://eu.api.openai.com/v1", "max_completion_tokens"),
+        ("https://mine.openai.azure.com/openai/v1", "max_completion_tokens"),
+        ("https://api.mistral.ai/v1", "max_tokens"),
+        ("https://openai.com.example/v1", "max_tokens"),
+        ("http://localhost:11434/v1", "max_tokens"),
+    ],
+)
+def test_each_server_is_told_the_bound_by_the_name_it_knows(address: str, field: str) -> None:
+    model = ChatOpenAI(model="m", base_url=address, api_key=SecretStr("none"))
+    request = Request(ASK, 1, "generate", (), None, {"max_tokens": 9})
+    outgoing = Outgoing(model, request, 0, 1, set())
+    payload = outgoing.model._get_request_payload(outgoing.messages, **outgoing.arguments)  # type: ignore[attr-defined]
+    body = {**payload, **payload.pop("extra_body", {})}
+    assert {name: body[name] for name in body if "tokens" in name} == {field: 9}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([SystemMessage("a"), HumanMessage("b")], [("human", "a\n\nb")]),
+        ([SystemMessage("a")], [("human", "a")]),
+        (
+            [SystemMessage("a"), HumanMessage("b"), AIMessage("c"), HumanMessage("d")],
+            [("human", "a\n\nb"), ("ai", "c"), ("human", "d")],
+        ),
+        (
+            [SystemMessage("a"), SystemMessage("b"), HumanMessage("c")],
+            [("human", "a\n\nb\n\nc")],
+        ),
+        ([HumanMessage("b")], [("human", "b")]),
+    ],
+)
+def test_a_system_text_goes_before_the_first_user_text(
+    before: list[BaseMessage], after: list[tuple[str, str]]
+) -> None:
+    request = Request(before, 1, "generate", (), None, {})
+    model = ChatOpenAI(model="m", api_key=SecretStr("none"))
+    messages = Outgoing(model, request, 0, 1, {"system"}).messages
+    assert [(each.type, each.text) for each in messages] == after
+
+
+@pytest.mark.parametrize(
+    ("stops", "text", "read"),
+    [
+        (["\nObservation"], "Act[x]\nObservation 1: y", "Act[x]"),
+        (["\nObservation"], "\nObservation: y", ""),
+        (["\n"], "\n\nyes\nno", "\n\nyes"),
+        (["END", "STOP"], "a STOP b END", "a "),
+        (["END"], "ended", "ended"),
+        ([], "a\nb", "a\nb"),
+    ],
+)
+async def test_a_server_that_ignores_stop_texts_changes_nothing(
+    server: FakeServer, stops: list[str], text: str, read: str
+) -> None:
+    server.reply = lambda seen: text
+    assert await ChatPort(server.chat()).sample(ASK, stop=stops) == [read]
