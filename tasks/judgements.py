@@ -26,14 +26,14 @@ _KEYBOARD = str.maketrans(
     }
 )
 _MARKS = re.compile(
-    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w{0,4}|math\w{1,4}|left|right|quad)\b|[()\[\]!,;:\\*_])"
+    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w{0,4}|math\w{1,4}|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
 )
 
 
 def after(label: str, value: str) -> str:
     """Returns the pattern of a value that follows its label, however the two are set apart."""
     apart = r"(?:\s{0,2}\([^()\n]{0,30}\))?[^\w:=?\n-]{0,6}(?:[:=?\n-]|\b(?:is|are|was|would be)\b)"
-    return rf"(?<![^\W_])(?:{label}){apart}\W{{0,30}}(?:an?\s)?{value}"
+    return rf"(?<![^\W_])(?:{label}){apart}\W{{0,30}}(?:(?:an?|about|therefore|thus)\s)?{value}"
 
 
 def points(best: int) -> str:

@@ -13,15 +13,16 @@ LONGEST_LINE = 400
 
 EQUATION = re.compile(
     r"(?>(-[\d./]+|(?<![\d./,])[\d./]+)[\s)]*+([-+*/]))[\s(]*+(-?[\d./]++)[\s)]*+="
-    r"[\s(]*+(-?[\d./]++)[^\w\n]{0,9}(?:the )?(?:numbers )?(?:left|remaining)(?: numbers)?"
-    r"[\s:=(]{0,6}((?:-?[\d./]++[\s,;]*+(?:and\s)?)*+)(?![\w+*-])",
+    r"[\s(]*+(-?[\d./]++)[^\w\n]{0,9}(?:the )?(?:numbers )?(?:left|remaining)(?: numbers)?(?: are)?"
+    r"[\s:=(]{0,6}+((?:-?[\d./]++[\s,;]*+(?:and\s)?)++)(?![\w+*-])",
     re.I,
 )
 """Each number is looked at from its beginning only: the effort grows no faster than the line."""
 _CHAIN = re.compile(r"(?<!step )[\d)]\s*+[-+*/][\s(]*+$", re.I)
 """A number and a sign before an equation, which then is a part of a longer one."""
 ANSWER = re.compile(
-    r"\b(?:answer|solution)[^\w\n:]{0,6}(?::|\bis\b:?(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)", re.I
+    r"\b(?:answer|solution)[^\w\n:=]{0,6}(?::|(?:=|-\s|\bis\b:?)(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)",
+    re.I,
 )
 _OPERATION = re.compile(r"[\d)]\s*+[-+*/]\s*+[-(\d]")
 _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
@@ -108,6 +109,8 @@ def _tidy(expression: str) -> str | None:
         and (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression
     ):
         expression = flat
-    first, *others = (" ".join(side.split()) for side in keyboard(expression).split("="))
+    first, *others = (
+        " ".join(side.split()) for side in keyboard(expression).replace(")(", ") * (").split("=")
+    )
     sides = (_FOREIGN.sub("", side).rstrip(" -") for side in (first, *others))
     return next(filter(_OPERATION.search, sides), first).strip(" .`$*") or None
