@@ -21,16 +21,13 @@ LONGEST_PROBLEM = 4000
 """Characters of a problem (ours; the public inputs have at most 480)."""
 
 _END = re.compile(r"[.!?][\"'\u201d\u2019)]*(?:\s|$)")
-_COHERENT = re.compile(r"perfectly[\s-]coherent\b(?![^\w\n]{0,6}[?:=])", re.IGNORECASE)
+_SAID = after(
+    "perfectly[ -]coherent|verdict|judge?ment|conclusion|answer",
+    r"(yes\b|no\b(?!\s\w)|not (?:perfectly|quite|coherent))(?!\s?[/|])",
+)
+_COHERENT = re.compile(rf"{_SAID}|perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE)
 _NEGATION = re.compile(
     r"\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|nearly|less than)\b",
-    re.IGNORECASE,
-)
-_SAID = re.compile(
-    after(
-        "perfectly[ -]coherent|verdict|judge?ment|conclusion|answer",
-        r"(yes\b|no\b(?!\s\w)|not (?:perfectly|quite|coherent))(?!\s?[/|])",
-    ),
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
@@ -116,12 +113,10 @@ def _coherent(samples: Sequence[str]) -> Verdict:
     A negation before it in its sentence counts; a question is no verdict.
     """
     text = plain(samples[0])
-    found = max(
-        (*_SAID.finditer(text), *_COHERENT.finditer(text)), key=re.Match.start, default=None
-    )
-    if found is None:
+    found = list(_COHERENT.finditer(text))
+    if not found:
         return Verdict(0.0, malformed=1)
-    if found.re is _SAID:
-        return Verdict(float(found[1].lower() == "yes"))
-    before = _SENTENCE.split(text[: found.start()][-200:])[-1]
+    if said := found[-1][1]:
+        return Verdict(float(said.lower() == "yes"))
+    before = _SENTENCE.split(text[: found[-1].start()][-200:])[-1]
     return Verdict(float(_NEGATION.search(before) is None))

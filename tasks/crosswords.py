@@ -32,9 +32,8 @@ _LENIENT = re.compile(
     re.I,
 )
 _OUTPUT = re.compile(r"\boutput[^\w\n]{0,6}:", re.I)
-_CELLS = re.compile(r"(?![^\w\n]*+v[1-5]\b)[^\n]*?[^\W\d]", re.I)
-_TOKEN = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
-_ROW_LABEL = re.compile(r"^[^\w\n]{0,9}(?:row\W{0,3})?h?[1-5][^\w\n]{1,6}", re.I)
+_DOWN = re.compile(r"[^\w\n]*+v[1-5]\b", re.I)
+_CELLS = re.compile(r"(?<!\w)(?!row\b)[^\W\d]+(?!\w)", re.I)
 _CLUE = re.compile(r"([hv][1-5])[.:)]\s*+(\S.*)", re.I)
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
@@ -186,7 +185,7 @@ def _rows(text: str) -> str | None:
     Of several such boards it is the last; words down and lines without a letter are left out.
     """
     lines = _OUTPUT.split(plain(text))[-1].split("\n")
-    rows = [_row(line) for line in lines if _CELLS.match(line)]
+    rows = [_row(line) for line in lines if _CELLS.search(line) and not _DOWN.match(line)]
     boards = [rows[at : at + SIZE] for at in range(max(1, len(rows) - SIZE + 1))]
     board = max(reversed(boards), key=lambda board: len("".join(board).replace(BLANK, "")))
     board += [BLANK * SIZE] * (SIZE - len(board))
@@ -195,7 +194,6 @@ def _rows(text: str) -> str | None:
 
 def _row(line: str) -> str:
     """Returns a row of five; blank when the line is neither five letters nor a row of letters."""
-    cells = _TOKEN.findall(_ROW_LABEL.sub("", line))[:SIZE]
-    word = "".join(cells).upper()
+    word = "".join(_CELLS.findall(line)[:SIZE]).upper()
     word += BLANK * (SIZE - len(word))
     return word if len(word) == SIZE and re.fullmatch(r"[A-Z_]{5}", word) else BLANK * SIZE

@@ -37,11 +37,11 @@ _MARKER = re.compile(
     re.I,
 )
 _NONE = re.compile(
-    r"\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
-    r"|\b(?:all|every)\b[^\n]{0,30}\bsteps? (?:is|are) (?:correct|right|fine|valid|sound)\b",
+    r"(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
+    r"|\b(?:all|every)\b[^\n]{0,30}\bsteps? (?:is|are) (?:correct|right|fine|valid|sound)\b)"
+    r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)",
     re.I,
 )
-_EXCEPTION = re.compile(r"\b(?:except|but|apart from|other than)\b", re.I)
 _LIST = re.compile(r"(?:\W|\d|and|to|steps?|none|no|bad)+", re.I)
 """A whole completion that goes on after the marker, and does not repeat it."""
 _BULLET = re.compile(r"\s*[-*\u2022]\s*(?:step\s?)?\d", re.I)
@@ -189,7 +189,7 @@ def bad_steps(text: str, count: int) -> Faults:
     lines = [line for line in rest if line.strip(" \t\r*_`.")]
     bullets = takewhile(_BULLET.match, lines)
     line = ("; ".join(bullets) or next(iter(lines), ""))[:LONGEST_LINE]
-    if _NONE.search(line) and not _EXCEPTION.search(line):
+    if _NONE.search(line):
         return Faults()
     named: set[int] = set()
     within: list[bool] = []

@@ -27,8 +27,7 @@ ANSWER = re.compile(
 _OPERATION = re.compile(r"[\d)]\s*+[-+*/]\s*+[-(\d]")
 _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
 _BARE = re.compile(r"(?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?[^\w(]{0,9}")
-_DIGIT = re.compile(r"\d")
-_SEPARATOR = re.compile(r"[\s,;]+(?:and\s)?")
+_APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
 _TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
 _TEX_SIGN = re.compile(r"\\(times|cdot|ast|div)\b")
@@ -42,9 +41,10 @@ def answer_in(text: str) -> str | None:
     Of an equation it is the side with an operation; an explanation after it is left out.
     """
     if found := list(ANSWER.finditer(plain(text))):
-        answers = [_tidy(text[each.start(1) : each.end(1)]) for each in found]
-        return next(filter(_calculates, reversed(answers)), answers[-1])
-    last = next(filter(_DIGIT.search, reversed(text.split("\n"))), "")
+        answers = [_tidy(text[each.start(1) : each.end(1)]) or "" for each in reversed(found)]
+        return max(answers, key=lambda answer: bool(_OPERATION.search(answer))) or None
+    lines = (line for line in reversed(text.split("\n")) if any(map(str.isdigit, line)))
+    last = next(lines, "")
     if len(last) > LONGEST_LINE or not _BARE.fullmatch(keyboard(last).strip()):
         return None
     return _tidy(last)
@@ -86,9 +86,8 @@ def step_in(line: str) -> str | None:
         return None
     said = keyboard(_TEX_NUMBER.sub(r"\1/\2", line))
     if (equation := EQUATION.search(said)) and not _CHAIN.search(said[: equation.start()]):
-        a, sign, b, result, left = (part.rstrip(" .") for part in equation.groups())
-        rest = (number.rstrip(".") for number in _SEPARATOR.split(left))
-        return f"{a} {sign} {b} = {result} (left: {' '.join(filter(None, rest))})"
+        a, sign, b, result, left = (_APART.sub(" ", part).strip() for part in equation.groups())
+        return f"{a} {sign} {b} = {result} (left: {left})"
     if answer := ANSWER.search(plain(line)):
         return f"Answer: {' '.join(line[answer.start(1) :].split()).strip(' *`$')}"
     return None
@@ -99,15 +98,9 @@ def keyboard(text: str) -> str:
     return plain(_TEX_SIGN.sub(lambda found: _TEX_SIGNS[found[1]], text)).translate(_SIGNS)
 
 
-def _calculates(answer: str | None) -> bool:
-    return bool(_OPERATION.search(answer or ""))
-
-
 def _tidy(expression: str) -> str | None:
-    while (
-        len(expression) <= LONGEST_LINE
-        and (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression
-    ):
+    expression = expression[:LONGEST_LINE]
+    while (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression:
         expression = flat
     first, *others = (
         " ".join(side.split()) for side in keyboard(expression).replace(")(", ") * (").split("=")

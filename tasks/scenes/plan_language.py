@@ -60,11 +60,11 @@ _FOLDED = str.maketrans(
 )
 _LINES = re.compile(r"\r\n|\r|\n")
 _STEP_MARK = re.compile(r"(?i)(?<!^)\bstep ?\d{1,4} ?[:.)]")
-_BEGIN = r"(?i)[ `>]*+(?:(?:[-*+]|#{2,6}) ++)?+[ `*(]*+"
-_LABEL = r"(?:step ?#?\d{1,4}[ *]*+(?:[:.)]|- |$)|\d{1,4} ?\\?[.:)](?!\d))?+"
+_BEGIN = r"(?i)[ `>]*+(?:(?:[-*+]|#{2,6}) ++)?+[ `*]*+"
+_LABEL = r"(?:step ?#?\d{1,4}[ *]*+(?:[:.)]|- |$)|\(?\d{1,4} ?\\?[.:)](?!\d))?+"
 _PREFIX = re.compile(rf"{_BEGIN}{_LABEL}[ `*]*+")
 _STEP_LIKE = re.compile(
-    rf"{_BEGIN}(?:step ?#?\d|(?:\d{{1,4}} ?\\?[.:)][ `*]*+)?+[a-z_][a-z_0-9]*+ ?=(?!=))"
+    rf"{_BEGIN}(?:step ?#?\d|(?:\(?\d{{1,4}} ?\\?[.:)][ `*]*+)?+[a-z_][a-z_0-9]*+ ?=(?!=))"
 )
 _TARGET = re.compile(r"[a-z][a-z_]{0,15}\d{0,3}")
 _ESCAPE = re.compile(r"\\(?![\\'\"abfnrtvxuUN0])")
