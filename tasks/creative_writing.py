@@ -27,8 +27,7 @@ _SAID = after(
 )
 _COHERENT = re.compile(rf"{_SAID}|perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE)
 _NEGATION = re.compile(
-    r"\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|nearly|less than)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
 )
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
 

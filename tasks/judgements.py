@@ -42,20 +42,15 @@ def points(best: int) -> str:
 _WORDS = "sure|likely|maybe|impossible"
 _ONE = rf"(?!\W{{1,3}}(?:or |and )?(?:{_WORDS}|yes|no\b(?!\s?\w))|[^\w\n]{{0,3}}\?)"
 """Not the first of the words that may be written, nor a question."""
-_SCORE = re.compile(after("score", points(10)), re.I)
-_REPLY = re.compile(after("reply", rf"(sure|maybe|impossible)\b{_ONE}"), re.I)
-_JUDGEMENT = re.compile(after("judge?ment", rf"(yes|no)\b{_ONE}"), re.I)
-_LABELLED = re.compile(
-    after(
-        "judge?ment|judge|verdict|evaluation|conclusion|assessment|rating|reply|answer",
-        rf"({_WORDS})\b{_ONE}(?=[^\w\n]{{0,9}}$|\s?(?:[.,;:(-]|because\b|since\b|as\b))",
-    ),
-    re.I | re.M,
-)
+_END = r"(?=[^\w\n]{0,9}$|\s?(?:[.,;:(-]|because\b|since\b|as\b))"
+_LABELS = "judge?ment|judge|verdict|evaluation|conclusion|reply|answer"
+_LABELLED = re.compile("(?im)" + after(_LABELS, rf"({_WORDS})\b{_ONE}{_END}"))
 _ALONE = re.compile(
-    rf"^[^\w\n]{{0,20}}({_WORDS})\b[^\w\n(?]{{0,20}}(?:\([^()\n]{{0,200}}\)[^\w\n]{{0,9}})?$",
-    re.I | re.M,
+    rf"(?im)^[^\w\n]{{0,20}}({_WORDS})\b[^\w\n(?]{{0,20}}(?:\([^()\n]{{0,200}}\)[^\w\n]{{0,9}})?$"
 )
+_SCORE = re.compile(after("score", points(10)), re.IGNORECASE)
+_REPLY = re.compile(after("reply", rf"(sure|maybe|impossible)\b{_ONE}"), re.IGNORECASE)
+_JUDGEMENT = re.compile(after("judge?ment", rf"(yes|no)\b{_ONE}"), re.IGNORECASE)
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]+)[\"”]")
 _LABEL = re.compile(r"^[\s*_]*(?:Thought|Reason|Reflection|Entities)[\s*_]*:[\s*_]*", re.IGNORECASE)

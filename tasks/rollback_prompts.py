@@ -32,23 +32,20 @@ MARKS = ("<steps>", "</steps>")
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """The labels of steps at the beginnings of lines."""
 _MARKER = re.compile(
-    r"\bbad[ _]steps?(?:[ _](?:index(?:es|\(es\))?|indices|numbers?))?[^\w\n:=]{0,6}"
-    r"(?:[:=]|-\s|\b(?:is|are)\b:?)",
-    re.I,
+    r"(?i)\bbad[ _]steps?(?:[ _](?:index(?:es|\(es\))?|indices|numbers?))?[^\w\n:=]{0,6}"
+    r"(?:[:=]|-\s|\b(?:is|are)\b:?)"
 )
 _NONE = re.compile(
-    r"(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
+    r"(?i)(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
     r"|\b(?:all|every)\b[^\n]{0,30}\bsteps? (?:is|are) (?:correct|right|fine|valid|sound)\b)"
-    r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)",
-    re.I,
+    r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)"
 )
-_LIST = re.compile(r"(?:\W|\d|and|to|steps?|none|no|bad)+", re.I)
+_LIST = re.compile(r"(?i)(?:\W|\d|and|to|steps?|none|no|bad)+")
 """A whole completion that goes on after the marker, and does not repeat it."""
-_BULLET = re.compile(r"\s*[-*\u2022]\s*(?:step\s?)?\d", re.I)
+_BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
 _REMARK = re.compile(
-    r"(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+"
-    r"|(?:[:.]\s|-\s(?!\d)|,?\s(?:because|since|as)\b)[^\n;]*+)",
-    re.I,
+    r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+"
+    r"|(?:[:.]\s|-\s(?!\d)|,?\s(?:because|since|as)\b)[^\n;]*+)"
 )
 """What is said of a step after its number; numbers in it are no steps."""
 _RANGE = re.compile(

@@ -13,12 +13,11 @@ from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.judgements import plain
 from thoughtgraph.tree import Path, texts
 
-NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
+_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NUMBER = r"(?<![-.\d])(\d{1,6})(?![.,]?\d|\s?(?:[/%-]|or\b|and\b|to\b)\s?(?:choice )?\d)"
 _NAMED = (
     r"(?![^\d\n]{0,20}(?:\bnot\b|n't\b))"
-    rf"(?:\W{{0,20}}({'|'.join(NUMERALS)})(?=\W{{0,9}}$)|(?:\W{{0,20}}|[^\d\n]{{0,20}}){_NUMBER})"
+    rf"(?:\W{{0,20}}({'|'.join(_NUMERALS)})(?=\W{{0,9}}$)|(?:\W{{0,20}}|[^\d\n]{{0,20}}){_NUMBER})"
 )
 _BEST = r"(?:best|most promising)(?: choice| option)\b"
 _VOTES = (
@@ -81,10 +80,9 @@ def choice(text: str, choices: int) -> int | None:
     The whole number counts: the official expression reads its last digit alone.
     """
     found = [next(filter(None, groups)).lower() for groups in _VOTE.findall(plain(text))]
-    if not found:
-        return None
-    number = NUMERALS.index(found[-1]) + 1 if found[-1] in NUMERALS else int(found[-1])
-    return number - 1 if 1 <= number <= choices else None
+    last = found[-1] if found else "0"
+    at = _NUMERALS.index(last) if last in _NUMERALS else int(last) - 1
+    return at if 0 <= at < choices else None
 
 
 def section_question(

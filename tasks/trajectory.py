@@ -163,11 +163,6 @@ def _thought(text: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Returns the first line that says something; empty if that is the next thought.
-
-    What Markdown puts before or around a call is no part of it.
-    """
+    """Returns the first line that says something; empty if that is the next thought."""
     line = next((line for line in text.split("\n") if line.strip() and "```" not in line), "")
-    name, bracket, argument = one_line(line).partition("[")
-    call = "".join(name.split("`")).replace("*", "") + bracket + argument
-    return "" if _THOUGHT.match(line) else call.strip("`* ")
+    return "" if _THOUGHT.match(line) else one_line(line).strip("`* ")

@@ -21,12 +21,12 @@ EQUATION = re.compile(
 _CHAIN = re.compile(r"(?<!step )[\d)]\s*+[-+*/][\s(]*+$", re.I)
 """A number and a sign before an equation, which then is a part of a longer one."""
 ANSWER = re.compile(
-    r"\b(?:answer|solution)[^\w\n:=]{0,6}(?::|(?:=|-\s|\bis\b:?)(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)",
-    re.I,
+    r"(?i)\b(?:answer|solution)[^\w\n:=]{0,6}(?::|(?:=|-\s|\bis\b:?)(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)"
 )
 _OPERATION = re.compile(r"[\d)]\s*+[-+*/]\s*+[-(\d]")
 _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
 _BARE = re.compile(r"(?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?[^\w(]{0,9}")
+_DIGIT = re.compile(r"\d")
 _APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
 _TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
@@ -43,8 +43,7 @@ def answer_in(text: str) -> str | None:
     if found := list(ANSWER.finditer(plain(text))):
         answers = [_tidy(text[each.start(1) : each.end(1)]) or "" for each in reversed(found)]
         return max(answers, key=lambda answer: bool(_OPERATION.search(answer))) or None
-    lines = (line for line in reversed(text.split("\n")) if any(map(str.isdigit, line)))
-    last = next(lines, "")
+    last = next(filter(_DIGIT.search, reversed(text.split("\n"))), "")
     if len(last) > LONGEST_LINE or not _BARE.fullmatch(keyboard(last).strip()):
         return None
     return _tidy(last)
@@ -102,8 +101,6 @@ def _tidy(expression: str) -> str | None:
     expression = expression[:LONGEST_LINE]
     while (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression:
         expression = flat
-    first, *others = (
-        " ".join(side.split()) for side in keyboard(expression).replace(")(", ") * (").split("=")
-    )
-    sides = (_FOREIGN.sub("", side).rstrip(" -") for side in (first, *others))
-    return next(filter(_OPERATION.search, sides), first).strip(" .`$*") or None
+    said = " ".join(keyboard(expression).replace(")(", ") * (").split())
+    sides = (_FOREIGN.sub("", side).rstrip(" -") for side in said.split("="))
+    return next(filter(_OPERATION.search, sides), said.partition("=")[0]).strip(" .`$*") or None
