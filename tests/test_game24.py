@@ -151,6 +151,8 @@ def test_a_part_of_a_longer_calculation_is_no_step(line):
         "Answer - (10 - 4) * (13 - 9) = 24",
         "Answer = (10 - 4) * (13 - 9)",
         "24 = (10 - 4) * (13 - 9)",
+        "R\u00e9ponse : (10 \u2212 4) \u00d7 (13 \u2212 9) = 24",
+        "**\u7b54\u6848\uff1a**\uff0810 - 4\uff09\u00d7\uff0813 - 9\uff09= 24",
         "Solution: (10 - 4) * (13 - 9) = 24",
         "Answer: (10 - 4) * (13 - 9) = 6 * 4 = 24",
         "Answer: **(10 - 4)** * **(13 - 9)** = **24**",

@@ -25,7 +25,9 @@ ANSWER = re.compile(
 )
 _OPERATION = re.compile(r"[\d)]\s*+[-+*/]\s*+[-(\d]")
 _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
-_BARE = re.compile(r"(?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?[^\w(]{0,9}")
+_BARE = re.compile(
+    r"(?:[^\d(=\n]{0,40}:\s*+)?((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
+)
 _DIGIT = re.compile(r"\d")
 _APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
@@ -44,9 +46,8 @@ def answer_in(text: str) -> str | None:
         answers = [_tidy(text[each.start(1) : each.end(1)]) or "" for each in reversed(found)]
         return max(answers, key=lambda answer: bool(_OPERATION.search(answer))) or None
     last = next(filter(_DIGIT.search, reversed(text.split("\n"))), "")
-    if len(last) > LONGEST_LINE or not _BARE.fullmatch(keyboard(last).strip()):
-        return None
-    return _tidy(last)
+    bare = _BARE.fullmatch(keyboard(last[: LONGEST_LINE + 1]).strip())
+    return _tidy(bare[1]) if bare and len(last) <= LONGEST_LINE else None
 
 
 def remaining(problem: str, path: Path) -> str:
