@@ -57,12 +57,12 @@ _LABEL = re.compile(r"^[\s*_]*(?:Thought|Reason|Reflection|Entities)[\s*_]*:[\s*
 
 
 def plain(text: str) -> str:
-    r"""Returns a text of the same length whose signs are those of a keyboard.
+    """Returns a text of the same length whose signs are those of a keyboard.
 
     Marks of Markdown and LaTeX are blanks in it; a single `*` and `_` stay, being signs themselves.
 
-    >>> plain(r"**Answer**: 4 \(\u00b7\) 6")
-    '  Answer  : 4    *   6'
+    >>> plain("**Answer**: `4 ÷ 6`")
+    '  Answer  :  4 / 6 '
     """
     return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_KEYBOARD))
 
