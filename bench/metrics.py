@@ -15,6 +15,7 @@ from thoughtgraph.prompts import fill
 from thoughtgraph.task import Checks, Prompt, Task
 from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.game24.game24 import Game24
+from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tasks.numbers import canonical, number
 
 SCORES = range(1, 11)
@@ -23,7 +24,7 @@ SCORES = range(1, 11)
 CLOSE = Fraction(4, 100)
 """How far an answer may be from decimals, as a share of them (the official TheoremQA script)."""
 
-_SCORE = re.compile(r"coherency score is[^\d\n]{0,20}(\d+)", re.IGNORECASE)
+_SCORE = re.compile(after("coheren(?:ce|cy) score", points(10)), re.IGNORECASE)
 _SAID = re.compile(r"\W*(?:(?P<yes>yes|true)|no|false)\b", re.IGNORECASE)
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
@@ -240,7 +241,6 @@ async def coherence(
 
 def read_score(text: str) -> int | None:
     """Returns the last coherence score in a judge's text; None for none or one out of range."""
-    found = _SCORE.findall(text)
-    if not found or len(found[-1]) > 2 or int(found[-1]) not in SCORES:
-        return None
-    return int(found[-1])
+    found = _SCORE.findall(plain(text))
+    value = float(found[-1]) if found else 0.0
+    return int(value) if value in SCORES else None

@@ -11,6 +11,7 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
+from thoughtgraph.tasks.judgements import after, plain
 from thoughtgraph.tasks.sections import partial_output, section_question, split, vote_question
 from thoughtgraph.tree import Path, texts
 
@@ -20,10 +21,15 @@ LONGEST_PROBLEM = 4000
 """Characters of a problem (ours; the public inputs have at most 480)."""
 
 _END = re.compile(r"[.!?][\"'\u201d\u2019)]*(?:\s|$)")
-_COHERENT = re.compile(r"perfectly coherent", re.IGNORECASE)
-_NEGATION = re.compile(
-    r"\b(?:not|isn[\u2019']t|no|nor|never|far from|cannot|hardly)\b", re.IGNORECASE
+_SAID = after(
+    "perfectly[ -]coherent|verdict|judge?ment|conclusion|answer",
+    r"(yes\b|no\b(?!\s\w)|not (?:perfectly|quite|coherent))(?!\s?[/|])",
 )
+_COHERENT = re.compile(rf"{_SAID}|perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE)
+_NEGATION = re.compile(
+    r"(?i)\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
+)
+_SENTENCE = re.compile(r"[.!?;]\s|\n")
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "refine": {"refinements": 5},
@@ -101,10 +107,15 @@ def _passage(text: str) -> str | None:
 
 
 def _coherent(samples: Sequence[str]) -> Verdict:
-    """Reads the last line that speaks of "perfectly coherent"; a negation before it counts."""
-    text = samples[0]
+    """Reads the last sentence that says "perfectly coherent", or a yes or no after a label.
+
+    A negation before it in its sentence counts; a question is no verdict.
+    """
+    text = plain(samples[0])
     found = list(_COHERENT.finditer(text))
     if not found:
         return Verdict(0.0, malformed=1)
-    before = text[: found[-1].start()].rpartition("\n")[2]
-    return Verdict(float(_NEGATION.search(before[-200:]) is None))
+    if said := found[-1][1]:
+        return Verdict(float(said.lower() == "yes"))
+    before = _SENTENCE.split(text[: found[-1].start()][-200:])[-1]
+    return Verdict(float(_NEGATION.search(before) is None))

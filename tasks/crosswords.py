@@ -14,8 +14,8 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.answer_text import last_line
 from thoughtgraph.tasks.crossword_board import BLANK, LABELS, SIZE, CrosswordBoard
+from thoughtgraph.tasks.judgements import plain, verdict
 from thoughtgraph.tree import Path, texts
 
 CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
@@ -27,8 +27,13 @@ MOST_BLANKS = 3
 _EXAMPLE = '["Smell that a dog follows", "Boat with paddles", … ten in all]'
 _LINE = re.compile(r"([hv][1-5])\. ([A-Za-z]{5}) \((certain|high|medium|low)\)")
 _LENIENT = re.compile(
-    r"\W*([hv][1-5])\b[^A-Za-z\n]*([A-Za-z]{5})\b[^A-Za-z\n]*(certain|high|medium|low)\b", re.I
+    r"\W*(?:\d{1,2}[.)]\W*)?([hv][1-5])\b[^A-Za-z\n]*([a-z]{5}|[a-z](?: [a-z]){4})\b[^A-Za-z\n]*"
+    r"(?:confidence\b[^A-Za-z\n]*)?(certain|high|medium|low)\b",
+    re.I,
 )
+_OUTPUT = re.compile(r"\boutput[^\w\n]{0,6}:", re.I)
+_DOWN = re.compile(r"[^\w\n]*+v[1-5]\b", re.I)
+_CELLS = re.compile(r"(?<!\w)(?!row\b)[^\W\d]+(?!\w)", re.I)
 _CLUE = re.compile(r"([hv][1-5])[.:)]\s*+(\S.*)", re.I)
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
@@ -138,9 +143,9 @@ def _proposed(
 ) -> list[dict[str, Any]]:
     scores: dict[str, dict[str, Any]] = {}
     for line in (line for text in samples for line in text.split("\n")):
-        if not (found := (_LINE if exactly else _LENIENT).match(line)):
+        if not (found := _LINE.match(line) if exactly else _LENIENT.match(plain(line))):
             continue
-        label, word, confidence = (part.lower() for part in found.groups())
+        label, word, confidence = (part.lower().replace(" ", "") for part in found.groups())
         if (text := f"{label}. {word}") in standing:
             continue
         draft = scores.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
@@ -149,8 +154,8 @@ def _proposed(
 
 
 def _verdict(samples: Sequence[str]) -> Verdict:
-    """Reads the verdict in the last line; the most frequent one, of several the first."""
-    words = [last_line(text) for text in samples]
+    """Reads the verdict of each judgement; the most frequent one, of several the first."""
+    words = [verdict(text) for text in samples]
     valid = [word for word in words if word in VERDICTS]
     label = max(valid, key=valid.count, default="")
     return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))
@@ -175,15 +180,20 @@ def _lined(text: str) -> list[str] | None:
 
 
 def _rows(text: str) -> str | None:
-    """Returns the last five lines after `Output:` as five rows, blanks for missing letters."""
-    lines = text.rpartition("Output:")[2].strip().split("\n")[-SIZE:]
-    rows = [_row(line) for line in lines]
-    rows += [BLANK * SIZE] * (SIZE - len(rows))
-    return " ".join(rows) if any(row.strip(BLANK) for row in rows) else None
+    """Returns the five lines after `Output:` that hold most letters as rows, blanks for missing.
+
+    Of several such boards it is the last; words down and lines without a letter are left out.
+    """
+    lines = _OUTPUT.split(plain(text))[-1].split("\n")
+    rows = [_row(line) for line in lines if _CELLS.search(line) and not _DOWN.match(line)]
+    boards = [rows[at : at + SIZE] for at in range(max(1, len(rows) - SIZE + 1))]
+    board = max(reversed(boards), key=lambda board: len("".join(board).replace(BLANK, "")))
+    board += [BLANK * SIZE] * (SIZE - len(board))
+    return " ".join(board) if any(row.strip(BLANK) for row in board) else None
 
 
 def _row(line: str) -> str:
     """Returns a row of five; blank when the line is neither five letters nor a row of letters."""
-    word = "".join(line.split()[:SIZE]).upper()
+    word = "".join(_CELLS.findall(line)[:SIZE]).upper()
     word += BLANK * (SIZE - len(word))
     return word if len(word) == SIZE and re.fullmatch(r"[A-Z_]{5}", word) else BLANK * SIZE

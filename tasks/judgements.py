@@ -17,37 +17,89 @@ HIGHEST = 10.0
 LONGEST_ENTITY = 200
 """Characters of an entity that are kept (ours)."""
 
-_DECORATION = r"[*_`\"'\s]{0,6}"
-_SCORE = re.compile(
-    rf"Score{_DECORATION}[:=]{_DECORATION}(\d{{1,9}}(?:\.\d{{1,9}})?)", re.IGNORECASE
+_KEYBOARD = str.maketrans(
+    "\u00b7\u22c5\u2219\u00d7\u2715\u2217\u00f7\u2215\u2212\u2010\u2011\u2012\u2013\u2014",
+    "******//------",
+) | {0xFEE0 + code: code for code in range(33, 127)}  # full-width forms
+_MARKS = re.compile(
+    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w{0,4}|math\w{1,4}|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
 )
-_REPLY = re.compile(rf"Reply{_DECORATION}:{_DECORATION}(sure|maybe|impossible)\b", re.IGNORECASE)
-_JUDGEMENT = re.compile(rf"Judge?ment{_DECORATION}:{_DECORATION}(yes|no)\b", re.IGNORECASE)
+
+
+def after(label: str, value: str) -> str:
+    """Returns the pattern of a value that follows its label, however the two are set apart."""
+    apart = r"(?:\s{0,2}\([^()\n]{0,30}\))?[^\w:=?\n-]{0,6}(?:[:=?\n-]|\b(?:is|are|was|would be)\b)"
+    return rf"(?<![^\W_])(?:{label}){apart}\W{{0,30}}(?:(?:an?|about|therefore|thus)\s)?{value}"
+
+
+def points(best: int) -> str:
+    """Returns the pattern of one number of points; of a range or on another scale there is none."""
+    scale = rf"(?:\s{{0,3}}(?:/|(?:out )?of)\s{{0,3}}{best}(?:\.0)?)?+"
+    more = r"[.,]?\d|\w|\s{0,3}(?:[/%]|(?:out )?of\b|(?:-|or|to|and)\s?\d)"
+    return rf"(?<![-.\d])(\d{{1,9}}+(?:\.\d{{1,20}}+)?+|\.\d{{1,20}}+){scale}(?!{more})"
+
+
+_WORDS = "sure|likely|maybe|impossible"
+_ONE = rf"(?!\W{{1,3}}(?:or |and )?(?:{_WORDS}|yes|no\b(?!\s?\w))|[^\w\n]{{0,3}}\?)"
+"""Not the first of the words that may be written, nor a question."""
+_END = r"(?=[^\w\n]{0,9}$|\s?(?:[.,;:(-]|because\b|since\b|as\b))"
+_LABELS = "judge?ment|judge|verdict|evaluation|conclusion|reply|answer"
+_LABELLED = re.compile("(?im)" + after(_LABELS, rf"({_WORDS})\b{_ONE}{_END}"))
+_ALONE = re.compile(
+    rf"(?im)^[^\w\n]{{0,20}}({_WORDS})\b[^\w\n(?]{{0,20}}(?:\([^()\n]{{0,200}}\)[^\w\n]{{0,9}})?$"
+)
+_SCORE = re.compile(after("score", points(10)), re.IGNORECASE)
+_REPLY = re.compile(after("reply", rf"(sure|maybe|impossible)\b{_ONE}"), re.IGNORECASE)
+_JUDGEMENT = re.compile(after("judge?ment", rf"(yes|no)\b{_ONE}"), re.IGNORECASE)
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _QUOTED = re.compile(r"[\"“]([^\"“”\n]+)[\"”]")
 _LABEL = re.compile(r"^[\s*_]*(?:Thought|Reason|Reflection|Entities)[\s*_]*:[\s*_]*", re.IGNORECASE)
 
 
+def plain(text: str) -> str:
+    """Returns a text of the same length whose signs are those of a keyboard.
+
+    Marks of Markdown and LaTeX are blanks in it; a single `*` and `_` stay, being signs themselves.
+
+    >>> plain("**Answer**: `4 ÷ 6`")
+    '  Answer  :  4 / 6 '
+    """
+    return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_KEYBOARD))
+
+
+def verdict(text: str) -> str:
+    """Returns the verdict that a judgement ends with, in lower case; empty if none can be told.
+
+    It stands alone on the last line or after a label there, else after the last label above, else
+    alone on lines that all say the same. A verdict in a sentence is none.
+    """
+    said = plain(text).strip()
+    last = said.rpartition("\n")[2]
+    ends = _ALONE.findall(last) or _LABELLED.findall(last) or _LABELLED.findall(said)
+    words = {word.lower() for word in ends[-1:] or _ALONE.findall(said)}
+    return words.pop() if len(words) == 1 else ""
+
+
 def score(text: str) -> float | None:
     """Returns the last `Score: x`, kept within 1 and 10; None if there is none."""
-    found = _SCORE.findall(text)
+    found = _SCORE.findall(plain(text))
     return min(HIGHEST, max(LOWEST, float(found[-1]))) if found else None
 
 
 def label(samples: Sequence[str]) -> Verdict:
     """Reads the last `Reply: sure`, `maybe` or `impossible`."""
-    found = _REPLY.findall(samples[0])
+    found = _REPLY.findall(plain(samples[0]))
     return labelled(cast("Label", found[-1].lower()) if found else None)
 
 
 def judgement(samples: Sequence[str]) -> Verdict:
     """Reads the last `JUDGMENT: YES` or `NO`, and what stands before it as its reason."""
     text = samples[0]
-    found = list(_JUDGEMENT.finditer(text))
+    found = list(_JUDGEMENT.finditer(plain(text)))
     if not found:
         return Verdict(0.0, lesson(text), malformed=1)
     good = found[-1][1].lower() == "yes"
-    return Verdict(float(good), lesson(text[: found[-1].start()]))
+    return Verdict(float(good), lesson(text[: found[-1].start()].rstrip(' \n*_`#>{"')))
 
 
 def lesson(text: str) -> str:

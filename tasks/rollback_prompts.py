@@ -8,11 +8,13 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.reasoning import TWO_CALLS, Faults
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
+from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tree import Path, cut, texts
 
 UNSCORED = 0.5
@@ -29,15 +31,29 @@ MARKS = ("<steps>", "</steps>")
 """Between these a prompt shows the steps so far, and models repeat them."""
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """The labels of steps at the beginnings of lines."""
-_MARKER = re.compile(r"bad step (?:index(?:es)?|indices)[*_ \t]{0,4}:", re.I)
-_NONE = re.compile(r"\bnone\b", re.I)
+_MARKER = re.compile(
+    r"(?i)\bbad[ _]steps?(?:[ _](?:index(?:es|\(es\))?|indices|numbers?))?[^\w\n:=]{0,6}"
+    r"(?:[:=]|-\s|\b(?:is|are)\b:?)"
+)
+_NONE = re.compile(
+    r"(?i)(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
+    r"|\b(?:all|every)\b[^\n]{0,30}\bsteps? (?:is|are) (?:correct|right|fine|valid|sound)\b)"
+    r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)"
+)
+_LIST = re.compile(r"(?i)(?:\W|\d|and|to|steps?|none|no|bad)+")
+"""A whole completion that goes on after the marker, and does not repeat it."""
+_BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
+_REMARK = re.compile(
+    r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+"
+    r"|(?:[:.]\s|-\s(?!\d)|,?\s(?:because|since|as)\b)[^\n;]*+)"
+)
+"""What is said of a step after its number; numbers in it are no steps."""
 _RANGE = re.compile(
     r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
-    r"(?:\s{0,3}(?:[-\u2013\u2014]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
+    r"(?:\s{0,3}(?:[-~\u2026]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
     re.I,
 )
-_NUMBER = r"(\d{1,6}(?:\.\d{1,20})?|\.\d{1,20})"
-_SCORE = re.compile(rf"evaluation score[*_ \t]{{0,4}}:[*_ \t]{{0,4}}{_NUMBER}", re.I)
+_SCORE = re.compile(after("evaluation score", points(1)), re.I)
 
 
 class Reasoning(ABC):
@@ -153,7 +169,8 @@ def unlabelled(text: str) -> str:
 def bad_steps(text: str, count: int) -> Faults:
     """Reads the numbers of bad steps out of a completion.
 
-    What counts is the rest of the line after the last marker, or the next line with text in it.
+    What counts is the rest of the line after the last marker, or the next line with text in it, or
+    a list there, a bullet a step. What is said of a step after its number is left out.
     `none` means that no step is bad; ranges are spelt out. A completion is well-formed if it has
     the marker, after it `None` or numbers, and no number is out of range.
 
@@ -161,16 +178,19 @@ def bad_steps(text: str, count: int) -> Faults:
         text: The completion.
         count: How many steps there are; larger numbers are left out.
     """
+    text = plain(text).strip()
     marks = list(_MARKER.finditer(text))
-    if not marks:
+    if not marks and not _LIST.fullmatch(text):
         return Faults(malformed=1)
-    lines = text[marks[-1].end() :].split("\n")
-    line = next((line for line in lines if line.strip(" \t\r*_`.")), "")[:LONGEST_LINE]
+    rest = text[marks[-1].end() if marks else 0 :].split("\n")
+    lines = [line for line in rest if line.strip(" \t\r*_`.")]
+    bullets = takewhile(_BULLET.match, lines)
+    line = ("; ".join(bullets) or next(iter(lines), ""))[:LONGEST_LINE]
     if _NONE.search(line):
         return Faults()
     named: set[int] = set()
     within: list[bool] = []
-    for found in _RANGE.finditer(line):
+    for found in _RANGE.finditer(_REMARK.sub("", line)):
         first = int(found[1])
         last = first if found[2] is None else int(found[2])
         within.append(1 <= first <= last <= count)
@@ -180,7 +200,7 @@ def bad_steps(text: str, count: int) -> Faults:
 
 def score_of(text: str) -> float | None:
     """Returns the last score of a completion; None without one from 0 to 1."""
-    found = _SCORE.findall(text)
+    found = _SCORE.findall(plain(text))
     value = float(found[-1]) if found else -1.0
     return value if 0 <= value <= 1 else None
 

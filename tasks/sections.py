@@ -10,9 +10,24 @@ from typing import Any
 
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
+from thoughtgraph.tasks.judgements import plain
 from thoughtgraph.tree import Path, texts
 
-_CHOICE = re.compile(r"best choice is[^\d\n]{0,20}(\d{1,6})(?!\d)", re.IGNORECASE)
+_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBER = r"(?<![-.\d])(\d{1,6})(?![.,]?\d|\s?(?:[/%-]|or\b|and\b|to\b)\s?(?:choice )?\d)"
+_NAMED = (
+    r"(?![^\d\n]{0,20}(?:\bnot\b|n't\b))"
+    rf"(?:\W{{0,20}}({'|'.join(_NUMERALS)})(?=\W{{0,9}}$)|(?:\W{{0,20}}|[^\d\n]{{0,20}}){_NUMBER})"
+)
+_BEST = r"(?:best|most promising)(?: choice| option)\b"
+_VOTES = (
+    rf"(?<!not the )(?<!n't the )\b(?:{_BEST}|(?:my|final) choice|vote)"
+    rf"[^\w\n:=-]{{0,6}}(?:[:=-]|\b(?:is|would be)\b){_NAMED}",
+    rf"\bI(?:'d|'ll| would)? (?:vote for|choose|pick|select|go with)\b{_NAMED}",
+    rf"\bchoice\W{{0,4}}{_NUMBER}\W{{0,3}} is (?:\w{{1,12}}ly )?(?:the )?{_BEST}",
+    rf"^[^\w\n]{{0,20}}(?:choice\W{{0,3}})?{_NUMBER}\W{{0,9}}\Z",
+)
+_VOTE = re.compile("|".join(_VOTES), re.IGNORECASE | re.MULTILINE)
 
 
 def split(text: str, header: str) -> tuple[str, str | None]:
@@ -64,10 +79,10 @@ def choice(text: str, choices: int) -> int | None:
 
     The whole number counts: the official expression reads its last digit alone.
     """
-    found = _CHOICE.findall(text)
-    if not found or not 1 <= (number := int(found[-1])) <= choices:
-        return None
-    return number - 1
+    found = [next(filter(None, groups)).lower() for groups in _VOTE.findall(plain(text))]
+    last = found[-1] if found else "0"
+    at = _NUMERALS.index(last) if last in _NUMERALS else int(last) - 1
+    return at if 0 <= at < choices else None
 
 
 def section_question(

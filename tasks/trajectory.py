@@ -26,20 +26,19 @@ LONGEST_THOUGHT = 600
 LONGEST_ARGUMENT = 200
 """Letters of a call's argument that a grammar allows (ours)."""
 
-_MARK = r"[ \t*#>_-]{0,8}"
-_NUMBER = r"(?:\d{0,4}|i\b)"
+_MARK = r"(?:[^\w\n]|_){0,8}"
+_NUMBER = r"[ \t*_#(]{0,5}(?:\d{0,4}|i\b)"
 """Small models write the letter that papers and prompts number steps with."""
+_COLON = r"[ \t*_)>]{0,6}[:\uff1a][*_]{0,3}"
 
 _OBSERVED = re.compile(rf"^{_MARK}Observation\b", re.IGNORECASE | re.MULTILINE)
-_THOUGHT = re.compile(
-    rf"^{_MARK}Thought[ \t]{{0,3}}{_NUMBER}[ \t*_]{{0,6}}:[*_]{{0,3}}", re.IGNORECASE | re.MULTILINE
-)
+_THOUGHT = re.compile(rf"^{_MARK}Thought{_NUMBER}{_COLON}", re.IGNORECASE | re.MULTILINE)
 _ACTION = re.compile(
-    rf"(?:^{_MARK}Action[ \t]{{0,3}}{_NUMBER}|\bAction[ \t]{{1,3}}(?:\d{{1,4}}|i\b))"
-    r"[ \t*_]{0,6}:[*_]{0,3}",
+    rf"^{_MARK}(?:next )?Action{_NUMBER}(?:{_COLON}|[ \t]-[ \t]|[ \t*_]*$)"
+    rf"|\bAction[ \t]{{1,3}}(?:\d{{1,4}}|i\b){_COLON}",
     re.IGNORECASE | re.MULTILINE,
 )
-_BARE = re.compile(r"^[ \t]*[A-Za-z]\w{0,40}\[[^\n]*\][ \t.]*$", re.MULTILINE)
+_BARE = re.compile(r"^[ \t*`>-]{0,8}[A-Za-z]\w{0,40}\[[^\n]*\][ \t.*`]*$", re.MULTILINE)
 """A line that is an action and nothing else: small models leave the label out."""
 _TOOL = re.compile(r"(\w{1,64})\[")
 
@@ -165,5 +164,5 @@ def _thought(text: str) -> str:
 
 def _first_line(text: str) -> str:
     """Returns the first line that says something; empty if that is the next thought."""
-    line = next((line for line in text.split("\n") if line.strip()), "")
-    return "" if _THOUGHT.match(line) else one_line(line)
+    line = next((line for line in text.split("\n") if line.strip() and "```" not in line), "")
+    return "" if _THOUGHT.match(line) else one_line(line).strip("`* ")

@@ -7,6 +7,8 @@ from support.scripted import rng
 
 import thoughtgraph as tg
 from thoughtgraph.tasks.game24.game24 import Game24, puzzles, solvable
+from thoughtgraph.tasks.game24.lines import step_in
+from thoughtgraph.tasks.game24.rollback_steps import composed
 from thoughtgraph.tree import Thought
 
 TASK: Any = Game24()
@@ -60,6 +62,150 @@ def test_what_is_no_puzzle_is_refused_in_one_line(text):
 def test_a_line_of_a_proposal(line, thought):
     found = TASK.propose(PUZZLE, [], {}).read([line])
     assert [draft["text"] for draft in found] == ([] if thought is None else [thought])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "10 - 4 = 6 (remaining: 6 9 13)",
+        "* 10 \u2212 4 = 6, left: [6, 9, 13]",
+        "\u2022 10 - 4 = **6** (Left: 6, 9, and 13)",
+        "10 - 4 = 6 \u2192 left: 6 9 13",
+        "`10 - 4 = 6 (left: 6 9 13)`",
+        "| 10 - 4 = 6 | left: 6 9 13 |",
+        r"\(10 - 4 = 6\) (left: \(6, 9, 13\))",
+        "\uff0810 - 4\uff09= 6\uff08left\uff1a 6 9 13\uff09",
+        "10 - 4 = 6 (numbers left: 6, 9, 13)",
+        "10 \u2013 4 = 6 (remaining numbers: 6 9 13).",
+        "10 - 4 = 6. Remaining numbers: 6, 9, 13.",
+        "10 - 4 = 6 (The remaining numbers are 6, 9, 13)",
+        "**Step 1:** 10 - 4 = 6 (left: 6 9 13)",
+        "Step 1 \u2013 10 - 4 = 6 (left: 6 9 13)",
+        "(10 - 4) = 6 (left: {6, 9, 13})",
+        r"10 \- 4 = 6 (left: 6 9 13)",
+        "10 - 4 = 6 (left 6 9 13)",
+        "10-4=6(left:6 9 13)",
+        "10 - 4 = 6 (left: 6 9 13) - closer to 24",
+        r"$10 - 4 = 6$ \quad (left: $6$, $9$, $13$)",
+        r"\boxed{10 - 4 = 6} (left: 6 9 13)",
+        "\uff11\uff10 - \uff14 = \uff16 (left: 6 9 13)",
+    ],
+)
+def test_a_step_is_read_whatever_its_decoration(line):
+    assert step_in(line) == "10 - 4 = 6 (left: 6 9 13)"
+
+
+@pytest.mark.parametrize(
+    ("line", "step"),
+    [
+        ("4 \u22c5 9 = 36 (left: 10 13 36)", "4 * 9 = 36 (left: 10 13 36)"),
+        (r"4 \* 9 = 36 (left: 10 13 36)", "4 * 9 = 36 (left: 10 13 36)"),
+        ("4 x 9 = 36 (left: 10 13 36)", "4 * 9 = 36 (left: 10 13 36)"),
+        (r"36 \div 4 = 9 (left: 9 9)", "36 / 4 = 9 (left: 9 9)"),
+        ("10/4 = 2.5 (left: 2.5 9 13)", "10 / 4 = 2.5 (left: 2.5 9 13)"),
+        (r"4 \cdot \frac{1}{3} = \frac{4}{3} (left: 4/3)", "4 * 1/3 = 4/3 (left: 4/3)"),
+        ("10 - (-5) = 15 (left: 15 -2)", "10 - -5 = 15 (left: 15 -2)"),
+    ],
+)
+def test_signs_and_fractions_of_a_step(line, step):
+    assert step_in(line) == step
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2 * (10 - 4) = 12 (left: 9 12)",
+        "2 * 10 - 4 = 16 (left: 9 16)",
+        "12 - 10 - 4 = -2 (left: 3)",
+        "1,000 - 4 = 996 (left: 9)",
+        "10 - 4 = 6 (left: 6 9 1e3)",
+        "2**3 = 8 (left: 8 9)",
+        "1 + 2**3 = 9 (left: 9)",
+        "5\u00b2 - 1 = 24 (left: 24)",
+        "10 - 4 = 6 (left: )",
+    ],
+)
+def test_a_part_of_a_longer_calculation_is_no_step(line):
+    assert step_in(line) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"**Answer:** $$(10-4)\times(13-9)=24$$",
+        "**Answer:**\n\n" + r"$$(10-4)\times(13-9)=24$$",
+        "\\[\n" + r"(10 - 4) \times (13 - 9) = 24" + "\n\\]",
+        r"Final answer: \boxed{(10 - 4)(13 - 9)}",
+        r"Final Answer: $\boxed{(10-4)\cdot(13-9)=24}$",
+        "```\n(10 - 4) * (13 - 9) = 24\n```",
+        "(10 - 4) * (13 - 9) = 24 \u2705",
+        "**(10 - 4) * (13 - 9) = 24**\nAll numbers are used once.",
+        "Answer: (10 - 4) * (13 - 9), which equals 24",
+        "Answer: (10 - 4) * (13 - 9) = 24. This uses each of 4, 9, 10, 13 once.",
+        "Answer: (10 - 4) * (13 - 9) (each number once)",
+        r"**Answer: (10 - 4) \* (13 - 9) = 24**",
+        "Answer: `(10 - 4) * (13 - 9) = 24`",
+        "So the answer is **(10 \u2212 4) \u00d7 (13 \u2212 9)**.",
+        "Answer: (10 - 4) * (13 - 9) = 24\nThe answer is 24.",
+        "### Answer\n(10 - 4) * (13 - 9) = 24",
+        "Answer - (10 - 4) * (13 - 9) = 24",
+        "Answer = (10 - 4) * (13 - 9)",
+        "24 = (10 - 4) * (13 - 9)",
+        "R\u00e9ponse : (10 \u2212 4) \u00d7 (13 \u2212 9) = 24",
+        "**\u7b54\u6848\uff1a**\uff0810 - 4\uff09\u00d7\uff0813 - 9\uff09= 24",
+        "Solution: (10 - 4) * (13 - 9) = 24",
+        "Answer: (10 - 4) * (13 - 9) = 6 * 4 = 24",
+        "Answer: **(10 - 4)** * **(13 - 9)** = **24**",
+        r"Answer: \left(10 - 4\right) \ast \left(13 - 9\right)",
+        "ANSWER: \uff3b10 \uff0d 4\uff3d \uff0a \uff3b13 \uff0d 9\uff3d \uff1d 24",
+        "The answer is:\n(10 - 4) \u00d7 (13 - 9)",
+    ],
+)
+def test_a_right_answer_is_read_whatever_its_decoration(text):
+    [answer] = TASK.ask(PUZZLE, "io", {}).read([text])
+    assert TASK.check(PUZZLE, answer)
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("Verdict: sure, because 4 * 6 = 24", "sure"),
+        ("**Verdict**: likely \u2705", "likely"),
+        (" **Judge:** `Likely`.", "likely"),
+        ("Judgement \u2014 impossible", "impossible"),
+        ("Conclusion = **sure**", "sure"),
+        ("The verdict is impossible.", "impossible"),
+        ("### Judgment\n\nSure", "sure"),
+        ("Judgment: Sure.\n\nThe numbers reach 24.", "sure"),
+        ("sure\n\nExplanation: 10 + 14 = 24", "sure"),
+        ("impossible (10 * 10 is too large)", "impossible"),
+        ("> sure", "sure"),
+        ("- **Impossible**", "impossible"),
+        (r"$\boxed{\text{likely}}$", "likely"),
+        (r"Evaluation: \(\text{sure}\)", "sure"),
+        ("\u274c impossible", "impossible"),
+        ('{"judgment": "sure"}', "sure"),
+        ("Evaluation\uff1asure", "sure"),
+        ("sure\nimpossible", "impossible"),
+        ("It is not sure at all.\nVerdict: impossible", "impossible"),
+        ('"impossible" would be wrong here.\nJudge: sure', "sure"),
+        ("Judgment: not sure", "?"),
+        ("Judgment: sure? No.", "?"),
+        ("Evaluation: sure/likely/impossible", "?"),
+        ("Verdict: sure, likely or impossible", "?"),
+        ("Sure, let me look at the numbers:", "?"),
+        ("The answer is likely wrong", "?"),
+        ("sure\n\n4 4\nimpossible\n\n5 5", "?"),
+        ("It is impossible to say sure", "?"),
+    ],
+)
+def test_verdicts_with_labels_and_marks(text, word):
+    assert TASK.value(PUZZLE, path(STEP), {}).read([text]).label == word
+
+
+def test_steps_of_thought_rollback_in_latex_and_markdown():
+    steps = ["**10 \u2212 4 = 6**", "13 \u2013 9 = `4`", r"$6 \times 4 = \boxed{24}$"]
+    assert composed(PUZZLE, steps) == "(10 - 4) * (13 - 9)"
 
 
 def test_every_line_is_kept_where_the_official_parser_is_asked_for():

@@ -78,6 +78,48 @@ def test_the_steps_of_a_chatty_completion() -> None:
     assert steps_of(text) == [f"Step 1:{LINE}", "Step 2:ans = exist(obj1)"]
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "**Step {at}:** {step}",
+        "**Step {at}**: {step}",
+        "**Step {at}: {step}**",
+        "**Step {at}.** {step}",
+        "**Step {at}**\n`{step}`",
+        "### Step {at}: {step}",
+        "### Step {at}:\n{step}",
+        "**Step {at}:**\n```python\n{step}\n```",
+        "{at}. {step}",
+        "{at}) {step}",
+        "({at}) {step}",
+        "{at}. **{step}**",
+        "{at}. `{step}`",
+        "**{at}.** {step}",
+        "{at}\\. {step}",
+        "- Step {at}: {step}",
+        "* **Step {at}:** `{step}`",
+        "Step {at} - {step}",
+        "Step {at} \u2014 {step}",
+        "Step #{at}: {step}",
+        "> Step {at}: {step}",
+        "Step {at}\uff1a{step}",
+        "STEP {at}: {step};",
+        "Step {at}: {step}.",
+        "\u2022 {step}",
+    ],
+)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_steps_are_read_whatever_their_decoration(form: str, escaped: bool) -> None:
+    wanted = [LINE, "ans = exist(obj1)"]
+    written = [step.replace("_", "\\_") if escaped else step for step in wanted]
+    plan = "\n".join(form.format(at=at, step=step) for at, step in enumerate(written, 1))
+    assert [clean(step) for step in steps_of(f"Here is the plan:\n\n{plan}\n")] == wanted
+
+
+def test_a_step_that_is_commented_out_is_none() -> None:
+    assert steps_of(f"# {LINE}\nans = exist(all_obj)") == ["ans = exist(all_obj)"]
+
+
 def test_steps_on_one_line_are_split() -> None:
     assert steps_of(f"Step 1:{LINE} Step 2:ans = exist(obj1)") == [
         f"Step 1:{LINE}",

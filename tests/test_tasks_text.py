@@ -164,7 +164,7 @@ def test_a_missing_header_is_added_and_a_present_one_is_not_repeated():
         ("The best choice is 0", None),
         ("The best choice is 13", None),
         ("The best choice is the second", None),
-        ("The best choice is\n2", None),
+        ("The best choice is\n2", 1),
         ("I like 2", None),
     ],
 )
@@ -173,8 +173,83 @@ def test_the_choice_in_a_vote(text, number):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Best choice: 2",
+        "Best choice \u2013 2",
+        "The best choice is Choice **2**",
+        "I vote for choice 2",
+        r"\boxed{2}",
+        r"The best choice is $\boxed{2}$.",
+        r"The best choice is \text{Choice }2",
+        "The best choice is two",
+        "(2)",
+        "**Choice 2**",
+        "Choice 2 is clearly the best choice. Choice 1 is not.",
+        "Choice 2 is the best choice.\n\n1. It is short",
+        "Therefore, Choice **2** is the most promising choice.",
+        "I would choose Choice 2.",
+        "My vote: Choice 2",
+        "Vote: **2**",
+        "Final choice: 2",
+        "The most promising choice is 2",
+        "The best choice is definitely choice #2",
+        "The best choice would be 2",
+        "### Best choice\n\n2",
+        "The best choice is \u201c2\u201d.",
+        "best choice is Choice 2, since choice 1 is longer than 3 lines",
+        "**The best choice is 2**\n\nIt is the better of 3.",
+        "The best choice is \uff12",
+        '{"best choice": 2}',
+    ],
+)
+def test_a_vote_is_read_whatever_its_words(text):
+    assert choice(text, 3) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Choice 1 is not the best choice",
+        "The best choice is not 1",
+        "The best choice isn't 2",
+        "The best choice is 1 or 2",
+        "The best choice is between 1 and 3",
+        "The best choice is 2.5",
+        "The best choice is -2",
+        "The worst choice is 2",
+        "Is 2 the best choice?",
+        "Choice 2: good\nChoice 3: bad",
+    ],
+)
+def test_no_vote_is_made_up(text):
+    assert choice(text, 3) is None
+
+
+@pytest.mark.parametrize(
     ("text", "verdict"),
     [
+        ("Is the passage perfectly coherent? No, it is not.", False),
+        ("Is it perfectly coherent? Not quite.", False),
+        ("The passage is perfectly coherent? Yes.", True),
+        ("The passage is perfectly coherent? I do not think so.", None),
+        ("Perfectly coherent \u2014 no", False),
+        ("Perfectly coherent: **Yes**", True),
+        ("perfectly-coherent: no", False),
+        ("**Verdict:** No", False),
+        ("Verdict: no", False),
+        ("Answer: Yes", True),
+        ("Judgment: not perfectly coherent", False),
+        ("Conclusion \u2013 yes", True),
+        ("### Verdict\n\nNo.", False),
+        (r"Verdict: $\boxed{\text{no}}$", False),
+        ("No sentence is out of place. The passage is perfectly coherent.", True),
+        ("The passage is perfectly coherent.\nNo sentence is misplaced", True),
+        ("The passage is perfectly coherent \u2705", True),
+        ("It is almost perfectly coherent", False),
+        ("The passage is less than perfectly coherent", False),
+        ("The passage wasn't perfectly coherent", False),
+        ("The passage is *not* perfectly coherent.", False),
         ("The passage is perfectly coherent.", True),
         ("The passage is not perfectly coherent.", False),
         ("It isn't perfectly coherent", False),

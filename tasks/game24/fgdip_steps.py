@@ -11,7 +11,6 @@ from thoughtgraph.acting import Hints, Label, Move, labelled
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
-from thoughtgraph.tasks.answer_text import last_line
 from thoughtgraph.tasks.game24 import line_grammar
 from thoughtgraph.tasks.game24.lines import answer_in, remaining, step_in
 from thoughtgraph.tree import Path, texts
@@ -84,10 +83,10 @@ class FeedbackSteps(ABC):
 
 
 def label(problem: str, path: Path, options: Options) -> Question[Verdict]:
-    """Returns what to ask whether the numbers left can reach 24; the last word is read."""
+    """Returns what to ask whether the numbers left can reach 24; its verdict is read."""
     form = line_grammar.verdict(*PROMISING) if options.get("grammar") else ""
     prompt = Prompt(fill("game24/value", input=remaining(problem, path)), grammar=form)
-    return Question(prompt, lambda samples: labelled(LABELS.get(last_line(samples[0]))))
+    return Question(prompt, lambda samples: labelled(LABELS.get(judgements.verdict(samples[0]))))
 
 
 def _answered(text: str) -> Move:

@@ -16,7 +16,7 @@ from typing import Any
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.answer_text import last_line
+from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.game24 import line_grammar, rollback_steps
 from thoughtgraph.tasks.game24.fgdip_steps import PROMISING, FeedbackSteps, label
 from thoughtgraph.tasks.game24.lines import (
@@ -103,7 +103,7 @@ class Game24(StructuredSteps, FeedbackSteps):
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the expression that the last thought of a path writes down."""
         last = path[-1]["text"] if path else ""
-        return answer_in(last) if ANSWER.search(last) else None
+        return answer_in(last) if ANSWER.search(judgements.plain(last)) else None
 
     def propose(
         self, problem: str, path: Path, options: Options
@@ -203,7 +203,7 @@ def _has_value(answer: str | None) -> bool:
 
 
 def _summed(samples: Sequence[str]) -> Verdict:
-    words = [last_line(text) for text in samples]
+    words = [judgements.verdict(text) for text in samples]
     malformed = sum(word not in VALUES for word in words)
     total = sum(VALUES.get(word, 0.0) for word in words)
     label = ", ".join(word if word in VALUES else "?" for word in words)

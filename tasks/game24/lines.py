@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from thoughtgraph.tasks.judgements import plain
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path
 
@@ -11,31 +12,42 @@ LONGEST_LINE = 400
 """Characters of a line that can be a thought (ours)."""
 
 EQUATION = re.compile(
-    r"(?>(-[\d./]+|(?<![\d./])[\d./]+)\s*+([-+*/\u00d7÷]))\s*+(-?[\d./]++)\s*+="
-    r"\s*+(-?[\d./]++)\s*+\(left:(?!\))\s*+((?:[-\d./]++ *+)*+)\s*+\)",
+    r"(?>(-[\d./]+|(?<![\d./,])[\d./]+)[\s)]*+([-+*/]))[\s(]*+(-?[\d./]++)[\s)]*+="
+    r"[\s(]*+(-?[\d./]++)[^\w\n]{0,9}(?:the )?(?:numbers )?(?:left|remaining)(?: numbers)?(?: are)?"
+    r"[\s:=(]{0,6}+((?:-?[\d./]++[\s,;]*+(?:and\s)?)++)(?![\w+*-])",
     re.I,
 )
 """Each number is looked at from its beginning only: the effort grows no faster than the line."""
-ANSWER = re.compile(r"answer:\s*([^=\n]+)", re.I)
-_BARE = re.compile(r"[\d\s().]+[-+*/][-+*/\d\s().]*(?:=[\s\d.]*)?")
-_SIGNS = str.maketrans({"\u00d7": "*", "÷": "/", "\u2212": "-", "x": "*", "[": "(", "]": ")"})
-_TEX_SIGNS = {r"\times": "*", r"\cdot": "*", r"\div": "/"}
-_TEX_SIGN = re.compile(r"\\(?:times|cdot|div)\b")
-_TEX_MARKUP = re.compile(r"\\(?:left|right|boxed)\b|\\[()\[\],;!]|[${}]")
+_CHAIN = re.compile(r"(?<!step )[\d)]\s*+[-+*/][\s(]*+$", re.I)
+"""A number and a sign before an equation, which then is a part of a longer one."""
+ANSWER = re.compile(
+    r"(?i)\b(?:answer|solution)[^\w\n:=]{0,6}(?::|(?:=|-\s|\bis\b:?)(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)"
+)
+_OPERATION = re.compile(r"[\d)]\s*+[-+*/]\s*+[-(\d]")
+_FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
+_BARE = re.compile(
+    r"(?:[^\d(=\n]{0,40}:\s*+)?((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
+)
+_DIGIT = re.compile(r"\d")
+_APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
+_SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
+_TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
+_TEX_SIGN = re.compile(r"\\(times|cdot|ast|div)\b")
+_TEX_NUMBER = re.compile(r"\\[dt]?frac\{(\d{1,9})\}\{(\d{1,9})\}")
 _TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 
 
 def answer_in(text: str) -> str | None:
-    """Returns the expression after the last `Answer:`, else the one on the last line.
+    """Returns the expression after the last `Answer:`, else the one on the last line with a digit.
 
-    What follows its `=` is not part of it.
+    Of an equation it is the side with an operation; an explanation after it is left out.
     """
-    if found := ANSWER.findall(text):
-        return _tidy(found[-1])
-    last = text.strip().rpartition("\n")[2].translate(_SIGNS)
-    if len(last) > LONGEST_LINE or not _BARE.fullmatch(last):
-        return None
-    return _tidy(last.partition("=")[0])
+    if found := list(ANSWER.finditer(plain(text))):
+        answers = [_tidy(text[each.start(1) : each.end(1)]) or "" for each in reversed(found)]
+        return max(answers, key=lambda answer: bool(_OPERATION.search(answer))) or None
+    last = next(filter(_DIGIT.search, reversed(text.split("\n"))), "")
+    bare = _BARE.fullmatch(keyboard(last[: LONGEST_LINE + 1]).strip())
+    return _tidy(bare[1]) if bare and len(last) <= LONGEST_LINE else None
 
 
 def remaining(problem: str, path: Path) -> str:
@@ -55,7 +67,7 @@ def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
     Returns:
         The step as a thought; None if it uses a number that is not there, or divides by zero.
     """
-    a, sign, b = equation[1], operator(equation[2]), equation[3]
+    a, sign, b = equation.group(1, 2, 3)
     try:
         before = Counter(evaluate(n) for n in numbers)
         used = Counter([evaluate(a), evaluate(b)])
@@ -72,27 +84,24 @@ def step_in(line: str) -> str | None:
     """Returns the thought in a line, rid of bullets and comment; None when there is none."""
     if len(line) > LONGEST_LINE:
         return None
-    if equation := EQUATION.search(line):
-        a, sign, b, result, left = equation.groups()
-        return f"{a} {operator(sign)} {b} = {result} (left: {' '.join(left.split())})"
-    if answer := ANSWER.search(line):
-        rest = line[answer.start() :].partition(":")[2]
-        return f"Answer: {' '.join(rest.split())}"
+    said = keyboard(_TEX_NUMBER.sub(r"\1/\2", line))
+    if (equation := EQUATION.search(said)) and not _CHAIN.search(said[: equation.start()]):
+        a, sign, b, result, left = (_APART.sub(" ", part).strip() for part in equation.groups())
+        return f"{a} {sign} {b} = {result} (left: {left})"
+    if answer := ANSWER.search(plain(line)):
+        return f"Answer: {' '.join(line[answer.start(1) :].split()).strip(' *`$')}"
     return None
 
 
-def operator(sign: str) -> str:
-    """Returns one of `+ - * /` for the sign of an operation, as models and LaTeX write it."""
-    return _TEX_SIGNS.get(sign) or sign.translate(_SIGNS)
+def keyboard(text: str) -> str:
+    """Returns a text with `+ - * /` for the signs of operations as models and LaTeX write them."""
+    return plain(_TEX_SIGN.sub(lambda found: _TEX_SIGNS[found[1]], text)).translate(_SIGNS)
 
 
 def _tidy(expression: str) -> str | None:
-    plain = _without_tex(expression) if len(expression) <= LONGEST_LINE else expression
-    return " ".join(plain.translate(_SIGNS).split()).strip(" .`$*") or None
-
-
-def _without_tex(expression: str) -> str:
-    """Returns an expression without LaTeX: small models often write answers in it."""
+    expression = expression[:LONGEST_LINE]
     while (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression:
         expression = flat
-    return _TEX_MARKUP.sub(" ", _TEX_SIGN.sub(lambda found: operator(found[0]), expression))
+    said = " ".join(keyboard(expression).replace(")(", ") * (").split())
+    sides = (_FOREIGN.sub("", side).rstrip(" -") for side in said.split("="))
+    return next(filter(_OPERATION.search, sides), said.partition("=")[0]).strip(" .`$*") or None

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options
-from thoughtgraph.tasks.game24.lines import operator
+from thoughtgraph.tasks.game24.lines import keyboard
 from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path, texts
@@ -26,8 +26,7 @@ PUBLISHED = dict.fromkeys(("rollback", "chain", "level_tot"), SETTINGS)
 
 _NUMBER = r"(-?\d{1,9}(?:/\d{1,9}|\.\d{1,9})?)"
 _STEP = re.compile(
-    rf"{_NUMBER}\)?\s{{0,3}}([-+*/\u00d7÷x]|\\(?:times|cdot|div)\b)\s{{0,3}}\(?{_NUMBER}\)?"
-    rf"\s{{0,3}}=\s{{0,3}}\(?{_NUMBER}"
+    rf"{_NUMBER}\)?\s{{0,3}}([-+*/])\s{{0,3}}\(?{_NUMBER}\)?\s{{0,3}}=\s{{0,3}}\(?{_NUMBER}"
 )
 
 
@@ -89,7 +88,7 @@ def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
 def _applied(problem: str, steps: Sequence[str]) -> list[Operand] | None:
     parts = [Operand(Fraction(number), number) for number in problem.split()]
     for step in steps:
-        found = _STEP.search(step.replace("\u2212", "-"))
+        found = _STEP.search(" ".join(keyboard(step).split()))
         if found is None or not _apply(parts, found):
             return None
     return parts
@@ -97,7 +96,7 @@ def _applied(problem: str, steps: Sequence[str]) -> list[Operand] | None:
 
 def _apply(parts: list[Operand], step: re.Match[str]) -> bool:
     """Replaces two numbers by their result; returns whether the step is right."""
-    sign = operator(step[2])
+    sign = step[2]
     try:
         a, b, claimed = (evaluate(step[at]) for at in (1, 3, 4))
         if evaluate(f"({a}) {sign} ({b})") != claimed:

@@ -55,15 +55,17 @@ _FOLDED = str.maketrans(
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u00b4", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
         **{"\uff08": "(", "\uff09": ")", "\uff0c": ",", "\uff1d": "=", "\uff1a": ":"},
-        **{"\u00a0": " ", "\t": " ", "\u2022": "-"},
+        **{"\u00a0": " ", "\t": " ", "\u2022": "-", "\u2013": "-", "\u2014": "-"},
     }
 )
 _LINES = re.compile(r"\r\n|\r|\n")
 _STEP_MARK = re.compile(r"(?i)(?<!^)\bstep ?\d{1,4} ?[:.)]")
-_PREFIX = re.compile(
-    r"(?i)[ `]*+(?:[-*+] ++)?+[ `]*+(?:step ?\d{1,4} ?[:.)]|\d{1,4} ?[.):](?!\d))?+[ `]*+"
+_BEGIN = r"(?i)[ `>]*+(?:(?:[-*+]|#{2,6}) ++)?+[ `*]*+"
+_LABEL = r"(?:step ?#?\d{1,4}[ *]*+(?:[:.)]|- |$)|\(?\d{1,4} ?\\?[.:)](?!\d))?+"
+_PREFIX = re.compile(rf"{_BEGIN}{_LABEL}[ `*]*+")
+_STEP_LIKE = re.compile(
+    rf"{_BEGIN}(?:step ?#?\d|(?:\(?\d{{1,4}} ?\\?[.:)][ `*]*+)?+[a-z_][a-z_0-9]*+ ?=(?!=))"
 )
-_STEP_LIKE = re.compile(r"(?i)[ `]*+(?:[-*+] ++)?+[ `]*+(?:step ?\d|[a-z_][a-z_0-9]*+ ?=(?!=))")
 _TARGET = re.compile(r"[a-z][a-z_]{0,15}\d{0,3}")
 _ESCAPE = re.compile(r"\\(?![\\'\"abfnrtvxuUN0])")
 _GLUED = re.compile(r"(?<![\w.])(?>[\w.]*?\b\d)[\w.]*?(?:and|else|for|if|in|is|or|not)\b")
@@ -72,9 +74,9 @@ _GLUED = re.compile(r"(?<![\w.])(?>[\w.]*?\b\d)[\w.]*?(?:and|else|for|if|in|is|o
 def steps_of(text: str, limit: int | None = None) -> list[str]:
     r"""Returns the lines of a completion that are meant as steps, in order.
 
-    Code fences and the text before the first step are dropped; a line that starts "Question:" ends
-    the plan, as does a fence after it; several steps on one line are split at "Step 2:". The lines
-    are returned as written: `parse` cleans them.
+    Code fences and the text before the first step, or between a fence and the next step, are
+    dropped; a line that starts "Question:" ends the plan; several steps on one line are split at
+    "Step 2:". The lines are returned as written: `parse` cleans them.
 
     Args:
         text: The completion.
@@ -84,12 +86,15 @@ def steps_of(text: str, limit: int | None = None) -> list[str]:
     ['Step 1:obj1 = f(1)', 'Step 2:ans = g(obj1)']
     """
     steps: list[str] = []
+    begun = False
     for line in _LINES.split(text):
         plain = line.strip()
-        if plain.startswith("Question:") or (plain.startswith("```") and steps):
+        if plain.startswith("Question:"):
             break
+        begun = begun and not plain.startswith("```")
         for piece in _pieces(plain):
-            if clean(piece) and (steps or _STEP_LIKE.match(piece.translate(_FOLDED))):
+            if clean(piece) and (begun or _STEP_LIKE.match(piece.translate(_FOLDED))):
+                begun = True
                 steps.append(piece)
         if limit is not None and len(steps) >= limit:
             break
@@ -97,13 +102,13 @@ def steps_of(text: str, limit: int | None = None) -> list[str]:
 
 
 def clean(line: str) -> str:
-    """Returns a line without its number, bullet, back quotes and typographic quotes."""
+    """Returns a line without its number, the marks of Markdown and typographic quotes."""
     if len(line) > LONGEST_LINE:
         return line
-    plain = line.translate(_FOLDED)
+    plain = line.translate(_FOLDED).replace("\\_", "_")
     found = _PREFIX.match(plain)
     body = plain[found.end() :] if found else plain
-    body = body.rstrip(" `;")
+    body = body.rstrip(" `;*.")
     return "" if body.startswith(("#", "```")) else body
 
 
