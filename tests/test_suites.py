@@ -183,6 +183,13 @@ def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
         batches(options)
 
 
+def test_a_data_set_that_is_smaller_than_the_papers_sample_is_refused_by_name(data: Path) -> None:
+    options = BenchOptions(suite="tr-table2", model="http://x/v1#x", data=str(data))
+    words = "324 problems of 'math5' are wanted and 60 are there; take fewer with --sample 60"
+    with pytest.raises(InputError, match=words):
+        batches(options)
+
+
 def test_a_part_of_a_table_can_be_run_by_itself(data: Path) -> None:
     options = BenchOptions(
         suite="comparison",
