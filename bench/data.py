@@ -107,13 +107,19 @@ def where(records: Sequence[Record], facts: Mapping[str, str]) -> list[Record]:
     Raises:
         InputError: It says nothing of the kind of any.
     """
-    kept = [each for each in records if facts.items() <= each.facts.items()]
+    wanted = _plain(facts).items()
+    kept = [each for each in records if wanted <= _plain(each.facts).items()]
     if not kept:
         said = {f"{name}={value}" for each in records for name, value in each.facts.items()}
         known = sorted(said)
         asked = ", ".join(f"{name}={value}" for name, value in facts.items())
         raise InputError(f"no problem has {asked}; known: {', '.join(known[:12]) or 'nothing'}")
     return kept
+
+
+def _plain(facts: Mapping[str, str]) -> dict[str, str]:
+    # Files of MATH write `Level 5`, those of MATH-500 `5`.
+    return {name: value.removeprefix("Level ") for name, value in facts.items()}
 
 
 def generated(

@@ -1,6 +1,7 @@
 """What each figure of a published table is, computed from our runs."""
 
 from collections.abc import Callable, Mapping
+from math import isnan
 from typing import NamedTuple
 
 from thoughtgraph.bench import metrics
@@ -19,6 +20,7 @@ TIMES: Mapping[Figure, float] = {
     "tokens": 1,
     "prompt tokens": 1,
     "completion tokens": 1,
+    "dollars": 1,
     "coherence": 10,
     "mean coherence": 10,
 }
@@ -30,7 +32,9 @@ COUNTED: frozenset[Figure] = frozenset(name for name, times in TIMES.items() if 
 
 def shown(figure: Figure, value: float) -> str:
     """Returns a value in the unit of the papers' tables."""
-    return f"{scale(figure) * value:,.1f}"
+    # What a small model costs a problem is a fraction of a cent.
+    digits = 4 if figure == "dollars" else 1
+    return f"{scale(figure) * value:,.{digits}f}"
 
 
 def scale(figure: Figure) -> float:
@@ -57,6 +61,11 @@ def _f1(entry: Entry) -> list[float]:
         0.0 if row["answer"] is None else metrics.f1(row["answer"], row["gold"])
         for row in entry.rows
     ]
+
+
+def _dollars(entry: Entry) -> list[float]:
+    spent = [each.dollars for each in entry.spent]
+    return [] if any(map(isnan, spent)) else spent
 
 
 def _calls(entry: Entry) -> list[float]:
@@ -116,6 +125,7 @@ FIGURES: Mapping[Figure, Values] = {
     "tokens": lambda entry: [each.tokens for each in entry.spent],
     "prompt tokens": lambda entry: [each.prompt_tokens for each in entry.spent],
     "completion tokens": lambda entry: [each.completion_tokens for each in entry.spent],
+    "dollars": _dollars,
     "letters": _boards("letters"),
     "games": _boards("game"),
     "best letters": _best_board("letters"),

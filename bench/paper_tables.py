@@ -31,7 +31,7 @@ NEUTRAL = frozenset(
     | {*WATCHING, "max_completion_tokens", "corpus", "contact", "recording", "tool_deadline"}
 )
 """Settings beside the limits that no table names: where things are and what they may cost."""
-NOT_RUN, NO_SCORE = "not run", "no score"
+NOT_RUN, NO_SCORE, NO_PRICE = "not run", "no score", "no price"
 
 
 class _Ours(NamedTuple):
@@ -149,7 +149,7 @@ def _ours(runs: _Runs, part: Part, figure: Figure, entry: Entry | None) -> _Ours
         return _Ours(f"{told} ({entry.model})" if told else needed)
     values = FIGURES[figure](entry)
     if not values:
-        return _Ours(NO_SCORE)
+        return _Ours(NO_PRICE if figure == "dollars" else NO_SCORE)
     value = f"{shown(figure, mean(values))} ({entry.model})"
     return _Ours(value, _bounds(figure, values), str(len(values)))
 

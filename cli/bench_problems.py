@@ -40,8 +40,11 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
     if part.problems:
         first, last = parse_range(part.problems, len(records))
         records = records[first - 1 : last]
-    if part.sample > len(records):
-        raise InputError(f"--sample {part.sample} of {len(records)} problems; take fewer")
+    if part.sample > (most := len(records)):
+        what = f"problems of {part.id!r}" if part.id else "problems"
+        raise InputError(
+            f"{part.sample} {what} are wanted and {most} are there; take fewer with --sample {most}"
+        )
     # Shuffled whole: a smaller sample is the beginning of a larger one, which can go on from it.
     shuffled = random.Random(seed).sample(records, len(records))
     return shuffled[: part.sample] if part.sample else records

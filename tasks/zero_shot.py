@@ -88,7 +88,7 @@ class ZeroShot:
         return self.question_of(problem)
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the plain question; `cot` asks for a strategy first."""
+        """Returns the plain question; `cot` asks for a strategy or for steps first."""
         return Question(
             self.ask_prompt(problem, style, options), each(partial(self.answer, problem))
         )
@@ -101,7 +101,9 @@ class ZeroShot:
         return self._published_prompt(question, style, options)
 
     def _published_prompt(self, question: str, style: str, options: Options) -> Prompt:
-        return Prompt(fill(f"zero_shot/{style}", input=question, format=self._form))
+        plain = style == "cot" and options.get("zero_shot") == "steps"
+        name = "steps" if plain else style
+        return Prompt(fill(f"zero_shot/{name}", input=question, format=self._form))
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads what follows the last "the answer is", else what the answer's kind allows."""

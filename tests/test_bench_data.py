@@ -204,6 +204,18 @@ def test_what_a_data_set_says_of_a_problem_is_kept(tmp_path):
         where(records, {"level": "7"})
 
 
+@pytest.mark.parametrize("written", [5, "5", "Level 5"])
+@pytest.mark.parametrize("wanted", ["5", "Level 5"])
+def test_a_level_of_math_is_found_however_it_is_written(tmp_path, written, wanted):
+    file = tmp_path / "math.jsonl"
+    lines = [
+        {"problem": str(at), "answer": "1", "level": at} for at in ("Level 4", written, "Level ?")
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    records = load(registry.task("math"), file)
+    assert [record.problem for record in where(records, {"level": wanted})] == [str(written)]
+
+
 def test_a_folder_of_files_is_one_data_set(tmp_path):
     for subject in ("algebra", "biology"):
         (tmp_path / f"{subject}.csv").write_text("q?,1,2,3,4,A\n")

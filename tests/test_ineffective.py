@@ -37,11 +37,12 @@ IGNORED = [
     *(
         (method, task, name)
         for method in ("io", "cot", "cot_sc")
-        for task in ("game24", "crosswords", "creative_writing", "question")
+        for task in ("game24", "crosswords", "creative_writing")
         for name in SHOWING
     ),
+    *((method, "question", name) for method in ("io", "cot_sc") for name in SHOWING[:2]),
     *(("io", task, "wording") for task in ("game24", "crosswords", "creative_writing")),
-    *(("io", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever")),
+    *(("io", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever", "question")),
     *(("tot_bfs", "creative_writing", name) for name in PROPOSING),
     *(("tot_dfs", "crosswords", name) for name in PROPOSING),
     *(("tot_bfs", "gsm8k", name) for name in PROPOSING[1:]),
@@ -52,6 +53,7 @@ IGNORED = [
 USED = [
     *(("cot", "gsm8k", name) for name in SHOWING),
     *(("io", "svamp", name) for name in SHOWING),
+    *(("cot", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever", "question")),
     *(("io", "hotpotqa", name) for name in SHOWING[:2]),
     *(("io", task, "wording") for task in ("svamp", "hotpotqa", "question", "aqua")),
     *(("tot_bfs", "game24", name) for name in PROPOSING),

@@ -115,6 +115,7 @@ def test_every_suite_runs_to_a_complete_table(
     with FakeServer(player(table)) as fake:
         told = ["bench", "--suite", name, "--sample", str(SAMPLE), "--data", str(of(name, data))]
         told += ["--limit", "requests=20", "--model", fake.specifier, "--out", "out", *pages]
+        told += ["--set", 'prices={"fake": [1, 2]}']
         code, _, err = command(*told)
     assert code == 0, err
     assert_every_setup_ran_on_five_problems(table)
@@ -166,7 +167,7 @@ def assert_every_setup_ran_on_five_problems(table: Suite) -> None:
 
 
 def _is_told_by_us(setting: str) -> bool:
-    return setting in ("corpus", "limit_requests")
+    return setting in ("corpus", "limit_requests", "prices")
 
 
 def _text(settings: Mapping[str, object]) -> str:

@@ -1,8 +1,10 @@
 """The papers' tables: each can be planned, run and reported."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,8 +52,8 @@ ALL = names()
 
 def test_every_table_of_the_five_papers_has_a_suite_and_so_has_ours() -> None:
     wanted = {"tot": range(2, 9), "tomt": range(1, 7), "tr": range(1, 5), "itot": [1]}
-    wanted["fgdip"] = range(1, 6)
-    figures = {"tot-figure3", "tot-figure5", "tr-figure3"}
+    wanted["fgdip"] = [1, 2, 3, 5]
+    figures = {"tot-figure3", "tot-figure5", "tr-figure3", "fgdip-ablations"}
     tables = {f"{paper}-table{at}" for paper, each in wanted.items() for at in each}
     assert {*ALL} == tables | figures | {"comparison"}
 
@@ -69,6 +71,79 @@ def test_a_published_number_names_its_part_and_its_model(name: str) -> None:
         assert {line.same_run_as, line.relative_to} <= {"", *(each.name for each in table.rows)}
         assert relative == bool(line.relative_to)
     assert table.source.split(",")[0]
+
+
+STEPS = {"zero_shot": "steps", "top_p": 0.7}
+BASELINES: list[tuple[str, str, Mapping[str, Any]]] = [
+    ("tr-table1", "ZeroShot", STEPS),
+    ("tr-table1", "ZeroShot-CoT", STEPS),
+    ("tr-table2", "ZeroShot-CoT", {"top_p": 0.7}),
+    ("tr-table4", "ZeroShot-CoT", {"top_p": 0.7}),
+    *((f"fgdip-table{at}", name, {"shots": 6}) for at in (1, 2, 5) for name in ("Standard", "CoT")),
+    ("fgdip-table3", "Standard", {}),
+    ("itot-table1", "Base LM", {"examples": "none"}),
+    ("itot-table1", "Few-shot", {"shots": 6}),
+    ("itot-table1", "CoT", {"zero_shot": "steps"}),
+    ("tot-table5", "ToT", {"breadth": 5, "shots": 3}),
+    ("tot-table2", "ToT (b = 5)", {"breadth": 5}),
+]
+
+
+@pytest.mark.parametrize(("name", "row", "settings"), BASELINES)
+def test_a_baseline_has_the_settings_of_its_paper(
+    name: str, row: str, settings: Mapping[str, Any]
+) -> None:
+    [line] = [line for line in suite(name).rows if line.name == row]
+    assert line.settings == settings
+
+
+SAMPLES = {
+    "tr-table1": {"gsm8k": 0, "svamp": 300, "aqua": 0, "math": 900},
+    "tr-table2": {"math5": 324, "theoremqa": 400, "mmlu": 900},
+    "tr-table4": {"math": 900, "theoremqa": 400},
+    "tr-figure3": {"game24": 0, "gsm8k": 0, "svamp": 300, "aqua": 0, "math": 900},
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_sample_is_as_large_as_the_papers(name: str) -> None:
+    assert {part.id: part.sample for part in suite(name).parts} == SAMPLES[name]
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_two_of_nine_types_of_questions_are_clevrs(at: int) -> None:
+    """Long Spatial Relation and Logic Both (Tree-of-Mixed-Thought, appendix A.1)."""
+    parts = suite(f"tomt-table{at}").parts
+    assert len(parts) == 9
+    assert {part.id for part in parts if part.task == "clevr"} == {"long", "logic"}
+    for part in parts:
+        assert f"{part.task.upper()} questions are not published" in part.note
+
+
+DAGGERS = {
+    ("ZeroShot", "svamp", "GPT-4"),
+    ("ZeroShot", "math", "GPT-3.5"),
+    ("ZeroShot-CoT", "gsm8k", "GPT-4"),
+    ("ZeroShot-CoT", "svamp", "GPT-4"),
+    ("ZeroShot-CoT", "math", "GPT-3.5"),
+}
+"""The cells of table 1's zero-shot rows that have a dagger (Thought Rollback, section 5)."""
+
+
+def test_a_cell_that_a_paper_quotes_is_marked() -> None:
+    quoted = "quoted from other work"
+    for line in suite("tr-table1").rows:
+        for each in line.published:
+            own = not line.name.startswith("ZeroShot")
+            own = own or (line.name, each.part, each.model) in DAGGERS
+            assert each.note == ("" if own else quoted), (line.name, each)
+    changes = [
+        each.part
+        for line in suite("tr-table4").rows
+        for each in line.published
+        if each.figure == "score change" and "44.7, which table 1 quotes" in each.note
+    ]
+    assert changes == ["math"] * 3
 
 
 @pytest.fixture
@@ -105,6 +180,13 @@ def test_a_setting_that_no_method_of_a_table_has_is_refused(data: Path) -> None:
         suite="tot-table2", settings=["nothing=1"], model="http://x/v1#x", data=str(data)
     )
     with pytest.raises(InputError, match="no method of 'tot-table2' has the setting 'nothing'"):
+        batches(options)
+
+
+def test_a_data_set_that_is_smaller_than_the_papers_sample_is_refused_by_name(data: Path) -> None:
+    options = BenchOptions(suite="tr-table2", model="http://x/v1#x", data=str(data))
+    words = "324 problems of 'math5' are wanted and 60 are there; take fewer with --sample 60"
+    with pytest.raises(InputError, match=words):
         batches(options)
 
 
@@ -194,7 +276,12 @@ def test_published_numbers_stand_beside_ours() -> None:
     assert "## Game of 24: Tree of Thoughts (Yao et al. 2023), table 2" in text
     told = "| ToT (b = 5) | game24 | best | 74 (GPT-4) | 75.0 (m) | 30.1 to 95.4 | 4 |"
     assert told in text, "any of the five outputs"
-    assert "| ToT | game24 | tokens | 6900 (GPT-4) | 150.0 (m) |" in text
+    assert "| ToT | game24 | prompt tokens | 1400 (GPT-4) | 100.0 (m) |" in text
+    assert "| ToT | game24 | completion tokens | 5500 (GPT-4) | 50.0 (m) |" in text
+    assert "| ToT | game24 | dollars | 0.74 (GPT-4) | no price |" in text
+    priced = [{**row, "usage": {**row["usage"], "dollars": 0.00125}} for row in rows]
+    text = beside_published(entries(priced))
+    assert "| ToT | game24 | dollars | 0.74 (GPT-4) | 0.0013 (m) |  | 4 |" in text
     assert "| ToT (b = 1) | game24 | best | 45 (GPT-4) | not run |" in text
     rows = [{**row, "settings": {**row["settings"], "temperature": 0.1}}]
     assert not beside_published(entries(rows)), "at another temperature it is no line of the table"

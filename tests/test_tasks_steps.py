@@ -213,6 +213,25 @@ async def test_zero_shot_baselines_ask_as_their_paper_does(
     assert ("Let's think step by step" in prompt) is (not of_tot and method != "io")
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("strategyqa", "yes"), ("hotpotqa", "Milan"), ("fever", "SUPPORTS"), ("question", "7")],
+)
+@pytest.mark.parametrize("method", ["cot", "cot_sc"])
+async def test_other_questions_can_be_reasoned_about_without_a_strategy(
+    name: str, answer: str, method: str
+) -> None:
+    text = f"Step 1. Two sources agree.\nThe answer is {answer}."
+    model = ScriptedChat(reply=lambda call: [text] * call.n)
+    graph = tg.build(method, task=name, model=model)
+    out = await graph.ainvoke({"problem": "How many?"}, context={"zero_shot": "steps"})
+    prompt = model.seen[0].prompt
+    assert "How many?\n\nLet's think step by step. End with " in prompt
+    assert "the answer is" in prompt
+    assert "trategy" not in prompt
+    assert out["answer"] == answer
+
+
 @pytest.mark.parametrize("name", [*TASKS, "strategyqa", "hotpotqa", "fever", "question"])
 @pytest.mark.parametrize("method", ["io", "cot"])
 async def test_chat_models_are_asked_in_words_of_ours(name: str, method: str) -> None:

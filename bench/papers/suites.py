@@ -38,6 +38,7 @@ Figure = Literal[
     "tokens",
     "prompt tokens",
     "completion tokens",
+    "dollars",
     "letters",
     "games",
     "best letters",
@@ -53,8 +54,8 @@ Figure = Literal[
 to 10, by a judge; `best`: of the best output; `f1`: HotpotQA's.
 
 Per problem: `calls, answered right`: requests, over problems answered right; `interactions`:
-samples; `tokens`: prompt and completion tokens, or either alone. Shares of plans: `NoBack`: right,
-and no step was refused; `inconsistent`: accepted, and wrong.
+samples; `tokens`: prompt and completion tokens, or either alone; `dollars`: at the run's prices.
+Shares of plans: `NoBack`: right, and no step was refused; `inconsistent`: accepted, and wrong.
 
 Of crosswords, whose `score` is the share of right words: `letters` and `games`, of the answer or
 over all samples, and `best …` of the board with most right words that the search visited, as an

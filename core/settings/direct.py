@@ -14,8 +14,9 @@ class DirectSettings(ShowingSettings):
 
     zero_shot: Literal["strategy", "steps"] = Field(
         "strategy",
-        description="How gsm8k is asked without worked examples: strategy (ToT appendix B.1), or "
-        "steps, as Thought Rollback's ZeroShot and ZeroShot-CoT are; its other tasks always are.",
+        description="How a question is asked without worked examples: strategy (ToT appendix B.1: "
+        "`cot` plans first), or steps: `cot` thinks step by step, and gsm8k is asked in Thought "
+        "Rollback's words, as its other tasks always are.",
     )
     wording: Literal["published", "chat"] = Field(
         "published",
