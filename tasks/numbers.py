@@ -20,11 +20,11 @@ MOST_ZEROS = 30
 _DIGITS = r"(?:(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
 _MONEY = "[$€£¥₹₩₽]"
 _VALUE = (
-    rf"(?P<money>{_MONEY})?\s?(?(money)(?P<minus>-)?)(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
+    rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
     r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|\u00d7|x|\*)\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
     r"|\s?\^\s?\{?(?P<tens>[-+]?\d+)\}?)?"
     r"(?:\s?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
-    r"|(?P<letter>k|(?(money)[mb]n?|(?!)))\b)?"
+    r"|(?P<letter>k|[mb]n?)\b)?"
     rf"\s?(?:\\?%|°|\^?\\circ)?(?P<euro>\s?(?:€|euros?\b|eur\b))?{_MONEY}?"
 )
 """A number as it may be written once digits, signs and spaces are those of a keyboard."""
@@ -154,6 +154,8 @@ def number(text: str) -> Fraction | None:
     found = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
     if found is None or _COUNT.search(unit := found["unit"] or ""):
         return None
+    if found["letter"] and found["letter"] not in "kK" and not found["money"]:
+        return None
     if unit and re.split(r"\W", unit.strip().lower())[0] in _NOT_UNITS:
         return None
     return _value(found)
@@ -231,7 +233,9 @@ def _value(found: re.Match[str]) -> Fraction | None:
     # A power is worked out exactly: a large one would take all memory.
     written = found["power"] or found["tens"] or "0"
     power = int(written) - bool(found["tens"]) if len(written) < 4 else MOST_ZEROS + 1
-    scale = (found["scale"] or found["letter"] or "").lower()
+    # Without a currency, `5m` are metres.
+    letter = found["letter"] if found["money"] else (found["letter"] or "").strip("mMbBnN")
+    scale = (found["scale"] or letter or "").lower()
     power += _POWERS.get(scale.removesuffix("s"), 0)
     if top is None or not bottom or abs(power) > MOST_ZEROS:
         return None
