@@ -60,13 +60,15 @@ _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|,?\\!\s?|\\,)(?=\d{3}(?!\d))")
 """What LaTeX writes between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
 _FULL_WIDTH = dict(zip(range(0xFF01, 0xFF5F), range(0x21, 0x7F), strict=True))
 _SIGNS = _FULL_WIDTH | str.maketrans(
-    {"\u2212": "-", "\u2013": "-", "\u03c0": r"\pi ", "\u066b": ".", "\u066c": ",", "\u3002": "."}
+    {"\u2212": "-", "\u2013": "-", "\u03c0": r"\pi ", "\u066b": ".", "\u066c": ",", "\u3002": ". "}
     | {"\u2019": "'", "\u3001": ","}
     | dict.fromkeys("\xa0\u2007\u2009\u202f\u3000", " ")
 )
 """What other keyboards and typesetters write, in signs of ASCII."""
 _FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
-_COMPOSED = re.compile(r"\s?[\u00bc-\u00be\u2150-\u215e]|\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
+_COMPOSED = re.compile(
+    r"\s?[\u00bc-\u00be\u2150-\u215e]|\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+"
+)
 """A fraction in one letter, perhaps after its whole number, or an exponent."""
 _ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]|\\pi))"
 _BARE_FRACTION = re.compile(rf"\\frac{_ARGUMENT}{_ARGUMENT}", re.I)
@@ -141,7 +143,7 @@ def tidy(text: str) -> str:
 
     Gone, too, are the name before a value (`x = 5`) and a word that it is rounded.
     """
-    text = _joined(text)
+    text = plain(text)
     for pattern, into in _PLAINER:
         text = pattern.sub(into, text)
     return _BEGINNING.sub("", " ".join(text.split())).rstrip(" .*")
@@ -189,19 +191,14 @@ def decimal(value: Fraction) -> str:
 
 
 def plain(text: str) -> str:
-    """Returns a text with the digits, signs and spaces of a keyboard: full-width, Arabic, `½`."""
+    """Returns a text whose digits and signs are those of a keyboard, without LaTeX's groups."""
     text = _COMPOSED.sub(_decomposed, text).translate(_SIGNS)
-    return _FOREIGN_DIGIT.sub(lambda found: str(int(found[0])), text)
+    return _GROUPED.sub("", _FOREIGN_DIGIT.sub(lambda found: str(int(found[0])), text))
 
 
 def _decomposed(found: re.Match[str]) -> str:
     written = normalize("NFKC", found[0].strip()).replace("\u2044", "/")
     return f" {written}" if "/" in written else f"^{written}"
-
-
-def _joined(text: str) -> str:
-    """Returns a text whose numbers have no gaps, and whose signs are those of a keyboard."""
-    return _GROUPED.sub("", plain(text))
 
 
 def _ungrouped(found: re.Match[str]) -> str:
@@ -211,14 +208,16 @@ def _ungrouped(found: re.Match[str]) -> str:
 
 def _scanned(text: str) -> str:
     """Returns a text whose fractions are written `a/b`, and whose digits are not in groups."""
-    text = _BARE_FRACTION.sub(r"\\frac{\1\2}{\3\4}", _STYLED.sub(r"\\frac", _joined(text)))
+    text = _BARE_FRACTION.sub(r"\\frac{\1\2}{\3\4}", _STYLED.sub(r"\\frac", plain(text)))
     return _GROUPS.sub(_ungrouped, _FRACTION.sub(r"\1/\2", _MIXED.sub(_improper, text)))
 
 
 def _decimal_of(found: re.Match[str]) -> str | None:
     if (rest := found["rest"]) and _DECIMAL_COMMA.fullmatch(found["top"] + rest, len(found["top"])):
         value = _exact(f"{found['top']}.{rest[1:]}")
-        return None if value is None else decimal(-value if found["sign"] or found["minus"] else value)
+        return (
+            None if value is None else decimal(-value if found["sign"] or found["minus"] else value)
+        )
     value = None if rest else _value(found)
     return None if value is None else decimal(value)
 
