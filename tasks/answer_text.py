@@ -21,52 +21,48 @@ Reader = Callable[[str, Where], str | None]
 """Reads an answer in canonical form. None: there is none here. Empty: one is stated that cannot be
 read, so that nothing else may be taken for it."""
 
-QUOTES = "'\"`\u2018\u2019\u201c\u201d"
 VALUE = re.compile(r"[^\W_]")
 """A letter or digit: without one there is no value."""
-SENTENCE_END = re.compile(r"[.!?]\s+(?=[^\W\d_])|[\u3002\uff01\uff1f]")
+SENTENCE_END = re.compile(r"[.!?]\s+(?=[^\W\d_])")
+_QUOTES = "['\"`\u2018\u2019\u201c\u201d]"
 _SENTENCES = (
-    r"\banswer\s+(?:to\s[^.\n]{1,80}?\s)?(?:is|(?:would|should|must)\s+be)\b",
-    r"\b(?:the|my|final|correct)\s+answer\s*[=:\uff1a\u2013\u2014]",
-    r"\b(?:final|correct|right|best)\s+(?:choice|option|result|solution)\s*(?:\bis\b|[=:\uff1a])",
-    r"\b(?:antwort\s+ist|respuesta\s+es|réponse\s+est|risposta\s+è|resposta\s+é)\b",
-    r"(?:答案|答え|正解)\s*(?:应?[是为為]|は)",
-    r"[选選](?=\s*[(\uff08]?[A-J\uff21-\uff2a])",
+    r"\banswer\s+(?:to\s[^.\n]{1,80}?\s)?(?:is|(?:would|should|must)\s+be)\b"
+    r"|\b(?:the|my|final|correct)\s+answer\s*[=:\uff1a\u2013\u2014]"
+    r"|\b(?:final|correct|right|best)\s+(?:choice|option|result|solution)\s*(?:\bis\b|[=:\uff1a])"
+    r"|\b(?:antwort\s+ist|respuesta\s+es|réponse\s+est|risposta\s+è|resposta\s+é)\b"
+    r"|(?:答案|答え|正解)\s*(?:应?[是为為]|は)|[选選](?=\s*[(\uff08]?[A-J\uff21-\uff2a])"
 )
-"""English; German, Spanish, French, Italian and Portuguese; Chinese, Japanese; "choose C"."""
+"""The last one is "choose" before a letter."""
 _LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
-_NAMES = (
-    r"(?:the\s|final\s|correct\s|short\s){0,2}answer|antwort|respuesta|réponse|risposta|resposta"
-    r"|ответ|(?:最终)?答案|答え|正解|回答"
-)
-_HEADER = (
-    rf"{_LINE}(?:{_NAMES})[ \t]*+[*_]{{0,3}}[ \t]*+(?:[:=\uff1a\u2013\u2014]|$)"
+_COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
+_HEADERS = (
+    rf"{_LINE}(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta|réponse|risposta"
+    r"|resposta|ответ|(?:最终)?答案|答え|正解|回答)[ \t]*+[*_]{0,3}[ \t]*+"
+    r"(?:[:=\uff1a\u2013\u2014]|$)"
     r"|####(?!\s?\d{1,2}\.\s)(?=[^\w\n]{0,4}\d)"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
 _ASIDE = re.compile(
-    rf"{_LINE}(?:(?:brief\s)?explanation|reasoning|reasons?|justification|rationale|proof|note|notes"
-    r"|(?:double.?)?check|verification|details|解[释釋析説说]|説明)[ \t]*+"
-    r"[*_]{0,3}[:\uff1a]",
+    rf"{_LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
+    rf"|(?:double.)?check|verification|解[释釋析説说]|説明){_COLON}",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUESTION = re.compile(
-    rf"{_LINE}(?:(?:next\s|new\s)?question|q|claim|human|user|问题|問題)[ \t]*+"
-    r"[*_]{0,3}[:\uff1a][*_\s]*+",
+    rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_BULLET = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s")
 _MATHS = re.compile(r"\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
 _QUOTED = re.compile(
-    r"[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]"
-    r"|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]"
+    r"[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]"
+    r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]"
 )
-LONGEST_WORD = 20
-"""Letters before a point that may be an abbreviation (ours)."""
-_SHORTENED = frozenset(
-    ("jr", "sr", "inc", "co", "corp", "ltd", "bros", "st", "mt", "vs", "no")
-    + ("dr", "mr", "mrs", "ms", "prof", "gen", "col")
+_SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd))(?<!\b(?:Corp|Bros))"
+_POINT = re.compile(rf"(?<!\.[^\W\d])(?<!\b\w\w\.[^\W\d]){_SHORTENED}[.\u3002]$")
+"""A point at the end that belongs to no abbreviation."""
+_NEXT = re.compile(
+    rf"(?<!\b\w)(?<!\b\w\w)(?<!\b(?:Gen|Mrs)){_SHORTENED}(?<!\bProf)[.!?]\s+(?=[^\W\d_])"
 )
+"""Where the sentence after a short answer begins; words of two letters may be abbreviations."""
 _BEFORE = re.compile(r"(?:[\s_`]|\*(?!\s))+")
 
 
@@ -87,52 +83,40 @@ def last_line(text: str) -> str:
     return text.strip().rpartition("\n")[2].strip(" .!*`:\t").lower()
 
 
-def marks(*sentences: str, header: bool = True) -> re.Pattern[str]:
-    """Returns what finds where answers are stated.
-
-    Args:
-        sentences: Expressions of what comes before an answer; none: all that are known here.
-        header: Whether headers count as well.
-    """
-    said = "|".join(sentences or _SENTENCES)
-    headers = f"|(?P<header>{_HEADER})" if header else ""
-    spoken = rf"(?P<spoken>[{QUOTES}](?:the\s)?(?:{said})[{QUOTES}])"
-    return re.compile(rf"(?:{spoken}|(?:{said}){headers})[*_: \t\uff1a]*+", re.I | re.M)
+def marks(sentences: str, headers: str = "(?!)") -> re.Pattern[str]:
+    """Returns what finds where answers are stated: expressions of what stands before them."""
+    spoken = rf"(?P<spoken>{_QUOTES}(?:the\s)?(?:{sentences}){_QUOTES})"
+    return re.compile(
+        rf"(?:{spoken}|(?:{sentences})|(?P<header>{headers}))[*_: \t\uff1a]*+", re.I | re.M
+    )
 
 
-STATED = marks()
+STATED = marks(_SENTENCES, _HEADERS)
 
 
 def read_stated(
-    text: str, found: re.Pattern[str], read: Reader, mention: re.Pattern[str] | None = None
+    text: str, stated: re.Pattern[str], read: Reader, mention: re.Pattern[str] | None
 ) -> str | None:
     """Returns the last answer that a text states; empty for one that cannot be read.
 
-    A mark in quotation marks is spoken about, so it counts only where no other has a value.
-
-    Args:
-        text: What a model wrote.
-        found: What states an answer (`marks`).
-        read: Reads it.
-        mention: What follows a mark that is only mentioned.
+    A mark in quotation marks is spoken about, so it counts only where no other has a value; one
+    that `mention` matches after it counts nowhere.
     """
-    places = list(found.finditer(text))
-    ends = [*(place.start() for place in places), len(text)][1:]
-    stated = sorted(
-        zip(places, ends, strict=True), key=lambda each: (bool(each[0]["spoken"]), -each[1])
-    )
-    for place, end in stated:
-        span = without_aside(text[place.end() : end])
+    found = list(stated.finditer(text))
+    ends = [*(mark.start() for mark in found), len(text)][1:]
+    marked = zip(found, ends, strict=True)
+    for mark, end in sorted(marked, key=lambda each: (bool(each[0]["spoken"]), -each[1])):
+        span = without_aside(text[mark.end() : end])
         if not VALUE.search(span) or (mention and mention.match(span)):
             continue
-        where: Where = "header" if place.groupdict().get("header") else "sentence"
+        where: Where = "sentence" if mark["header"] is None else "header"
         box = boxed(span)
         if (value := read(span, where) if box is None else read(box, "box")) is not None:
             return value
     return None
 
 
-def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None = None) -> str | None:
+def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str | None:
     """Returns the answer of a completion: stated, else boxed, else read out of all of it."""
     value = read_stated(text, STATED, read, mention)
     if value is None and (box := boxed(text)) is not None:
@@ -143,8 +127,7 @@ def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None = None)
 def own_part(text: str, problem: str) -> str:
     """Returns a completion up to the next question that the model made up.
 
-    A question is made up where an answer is stated before it, or a paragraph; one that repeats
-    the problem is not.
+    Before that one an answer is stated, or there is a paragraph, and it is not the problem again.
     """
     said = STATED.search(text) or _BOX.search(text)
     for found in _QUESTION.finditer(text):
@@ -157,10 +140,8 @@ def own_part(text: str, problem: str) -> str:
 
 def without_aside(text: str) -> str:
     """Returns a text up to the explanation that follows it below a header."""
-    found = next(
-        (each for each in _ASIDE.finditer(text) if VALUE.search(text, 0, each.start())), None
-    )
-    return text if found is None else text[: found.start()]
+    asides = (each.start() for each in _ASIDE.finditer(text))
+    return text[: next((at for at in asides if VALUE.search(text, 0, at)), None)]
 
 
 def boxed(text: str) -> str | None:
@@ -190,56 +171,22 @@ def first_line(text: str) -> str:
 
 
 def short_answer(text: str, where: Where) -> str | None:
-    """Returns a short answer: the first line where it is stated, without the sentences after it."""
-    if where in ("sentence", "header"):
-        text = _first_sentence(first_line(text))
-    return _bare(text)
+    """Returns the first sentence where an answer is stated, else all."""
+    return _bare(text if where in ("box", "text") else _NEXT.split(first_line(text))[0])
 
 
 def whole_answer(text: str, where: Where) -> str | None:
-    """Returns an answer of any length: the line after "the answer is", or the block below it."""
-    if where != "sentence":
-        return _bare(text)
-    line, _, below = text.partition("\n")
-    return _bare(line if VALUE.search(line) else _block(below))
-
-
-def _block(text: str) -> str:
-    """Returns the first paragraph, with those after it that go on with a list."""
-    first, *rest = [each for each in re.split(r"\n[ \t]*+\n", text) if VALUE.search(each)]
-    for paragraph in rest:
-        if not (_BULLET.match(first) and _BULLET.match(paragraph)):
-            break
-        first = f"{first.rstrip()}\n\n{paragraph}"
-    return first
-
-
-def _first_sentence(line: str) -> str:
-    for end in SENTENCE_END.finditer(line):
-        word = _last_word(line[max(0, end.start() - LONGEST_WORD) : end.start()])
-        if len(word) > 1 and not _is_short(word):
-            return line[: end.start() + 1]
-    return line
-
-
-def _last_word(text: str) -> str:
-    return text.split()[-1].strip('("*').lower() if text.split() else ""
-
-
-def _is_short(word: str) -> bool:
-    """Returns whether the point after a word belongs to it: `U.S`, `Jr`."""
-    parts = word.split(".")
-    return word in _SHORTENED or (len(parts) > 1 and all(p.isalpha() and len(p) < 3 for p in parts))
+    """Returns an answer of any length: the line after "the answer is", or all that is below it."""
+    line = text.partition("\n")[0]
+    return _bare(line if where == "sentence" and VALUE.search(line) else text)
 
 
 def _bare(text: str) -> str | None:
     """Returns an answer without Markdown, dollars and quotation marks around it, or its point."""
     for _ in range(3):  # "**`x`**." and the like
-        text = _BEFORE.sub("", text, count=1) if _BEFORE.match(text) else text
-        text = text.rstrip(" *_`\n\t")
+        before = _BEFORE.match(text)
+        text = _POINT.sub("", text[before.end() if before else 0 :].rstrip(" *_`\n\t"))
         for pattern in (_MATHS, _QUOTED, WRAPPER):
             if found := pattern.fullmatch(text):
                 text = next(filter(None, found.groups()), "")
-        if text.endswith((".", "\u3002")) and not _is_short(_last_word(text[:-1])):
-            text = text[:-1]
     return text or None

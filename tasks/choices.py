@@ -11,8 +11,8 @@ from thoughtgraph.tasks.stepwise import CHOICE, Stepwise
 CHOSEN = "the letter of the right choice"
 LETTERS = "ABCDEFGHIJ"
 
-_LATIN = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
-"""A letter, digit or `_` that would go on with a word: Han and Kana stand beside a choice."""
+_LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+"""A letter or digit that would go on with a word: Han and Kana stand beside a choice."""
 _DECORATION = r"[\s*_:\"'`$(\u201c\u300c]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"
 _REASON = r"[ \t]+(?:because|since)\b"
 # "A" and "I" before a word are words themselves, unless a reason follows.
@@ -71,7 +71,5 @@ def letter(letters: str, text: str, where: Where) -> str | None:
         return ""
     first = (_HEADED if where == "text" else _FIRST).match(text)
     said = [*filter(None, first.groups())] if first else []
-    for found in (said, _RIGHT.findall(text)[-1:], _CAPITAL.findall(text)[::-1]):
-        if known := [each.upper() for each in found if each.upper() in letters]:
-            return known[0]
-    return None
+    found = [*said, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(text))]
+    return next((each.upper() for each in found if each.upper() in letters), None)

@@ -30,7 +30,7 @@ _LABELS = dict(zip(("supports", None, "little"), VERDICTS, strict=True))
 
 def fever() -> Knowledge:
     """Makes the task `fever`; an answer is one of `VERDICTS`."""
-    return Fever("fever", wording=_WORDING, reader=verdict)
+    return Fever("fever", wording=_WORDING, reader=label)
 
 
 class Fever(Knowledge):
@@ -43,7 +43,7 @@ class Fever(Knowledge):
         )
 
 
-def verdict(text: str, where: Where) -> str | None:
+def label(text: str, where: Where) -> str | None:
     """Returns the label that is stated or begins the text, else the last one.
 
     Neither support nor refutation is `NOT ENOUGH INFO`; one alone that is denied is no label.

@@ -3,7 +3,7 @@
 import re
 
 from thoughtgraph.tasks.answer_text import SENTENCE_END, Where, first_line
-from thoughtgraph.tasks.numbers import first_number, last_number, number, plain, tidy
+from thoughtgraph.tasks.numbers import number, numbers_in, plain, tidy
 from thoughtgraph.tasks.stepwise import Stepwise
 
 NUMBER = "a number"
@@ -36,23 +36,22 @@ def gsm8k() -> Stepwise:
 def marked_number(text: str, where: Where) -> str | None:
     """Returns the number that is stated (an equation's result), else the last in the text."""
     text = plain(text)
-    if where in ("sentence", "box"):
-        return _stated(text if where == "box" else SENTENCE_END.split(first_line(text))[0])
-    # A paragraph beside a header is the answer, or else the steps to it.
     beside = where == "header" and not text.startswith("\n")
-    paragraph = text.partition("\n\n")[0] if beside else text
-    sentence, *more = SENTENCE_END.split(first_line(paragraph))
-    statement = tidy(_CLAUSE.split(sentence)[0])
-    short = number(statement) is not None and len(statement.split()) <= LONGEST_UNIT + 1
-    alone = beside and not more and paragraph.strip() == sentence.strip()
-    if short or (alone and _BEGINNING.match(sentence)):
+    if beside:  # The paragraph is the answer, or else the steps to it.
+        text = text.partition("\n\n")[0]
+    sentence = text if where == "box" else SENTENCE_END.split(first_line(text))[0]
+    opening = _CLAUSE.split(sentence)[0]
+    short = number(tidy(opening)) is not None and len(opening.split()) <= LONGEST_UNIT + 1
+    begins = beside and "=" not in sentence and _BEGINNING.match(sentence)
+    if where in ("sentence", "box") or short or begins:
         return _stated(sentence)
-    return last_number(paragraph)
+    return (numbers_in(text) or [None])[-1]
 
 
 def _stated(sentence: str) -> str | None:
     """Returns the number of the first clause that has one; empty for a range, a list or a sum."""
-    clause = next((each for each in _CLAUSE.split(sentence) if _DIGIT.search(each)), "")
+    clause = next((each for each in _CLAUSE.split(sentence) if _DIGIT.search(each)), None)
+    if clause is None:
+        return None
     result = clause.rpartition("=")[2] if _DIGIT.search(clause.rpartition("=")[2]) else clause
-    value = None if _SEVERAL.search(result) else first_number(result)
-    return value or ("" if clause else None)
+    return "" if _SEVERAL.search(result) else (numbers_in(result) or [None])[0] or ""

@@ -2,7 +2,7 @@ r"""MATH: competition problems with LaTeX answers (Hendrycks et al. 2021)."""
 
 import re
 
-from thoughtgraph.tasks.answer_text import Where, first_line
+from thoughtgraph.tasks.answer_text import VALUE, Where, first_line
 from thoughtgraph.tasks.numbers import LONGEST, canonical, number, tidy
 from thoughtgraph.tasks.stepwise import Stepwise
 
@@ -11,7 +11,6 @@ FORMULA = "the answer alone, in LaTeX"
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
 _INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(((?:[^$\\]|\\[^()]){1,500}+)\\\)")
 _DISPLAY = re.compile(r"[\s*_:.]{0,20}(?:\$\$([^$]{1,500})\$\$|\\\[([^$]{1,500}?)\\\])")
-_ALONE = re.compile(rf"[\s*_:.]{{0,20}}(?:{_INLINE.pattern})[\s*_:.]{{0,20}}")
 _AND = re.compile(r"\s*+(?:[,;]|(?:,\s++|(?<=\s))(?:and|or)\s)\s*+")
 
 
@@ -35,17 +34,13 @@ def formula(text: str, where: Where) -> str | None:
     if where == "text":
         return None
     line = _NEXT_SENTENCE.split(first_line(text), maxsplit=1)[0]
-    display = None if where == "box" else _DISPLAY.match(text)
-    answer = (display[1] or display[2]) if display else _formulas(line) or line
+    alone = not VALUE.search(_INLINE.sub("", line)) or number(tidy(line)) is not None
     if where == "box":
         answer = text
-    elif (
-        where == "header"
-        and not display
-        and not _ALONE.fullmatch(line)
-        and number(tidy(line)) is None
-    ):
-        return None
+    elif display := _DISPLAY.match(text):
+        answer = display[1] or display[2]
+    else:
+        answer = (_formulas(line) or line) if alone or where == "sentence" else ""
     return canonical(answer) or None if len(answer) <= LONGEST else None
 
 

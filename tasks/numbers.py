@@ -23,11 +23,13 @@ _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
     r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|\u00d7|x|\*)\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
     r"|\s?\^\s?\{?(?P<tens>[-+]?\d+)\}?)?"
-    r"(?:\s?(?P<scale>(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
-    r"|(?P<letter>k|[mb]n?)\b)?"
-    rf"\s?(?:\\?%|°|\^?\\circ)?(?P<euro>\s?(?:€|euros?\b|eur\b))?{_MONEY}?"
+    r"(?P<scale>\s?(?:(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
+    r"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>(?<=\.\d{3})\s?(?:€|euros?\b|eur\b))?"
+    rf"\s?(?:\\?%|°|\^?\\circ)?{_MONEY}?"
 )
-"""A number as it may be written once digits, signs and spaces are those of a keyboard."""
+"""A number as it may be written once digits, signs and spaces are those of a keyboard.
+
+A price has no third decimal: before euros one point may as well group digits."""
 _NUMBER = re.compile(
     rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
     rf"(?P<rest>(?:(?:\*?[-+*/^.:'x\u00d7]{_MONEY}?|,)\d+)*)",
@@ -87,9 +89,14 @@ _ROOT = re.compile(r"\\sqrt(?:\s*(\d)|\s+([a-z]))", re.I)
 _QUOTIENT = re.compile(
     r"(?<![^\s(\[,])(-?)(\d*(?:\\pi|\\sqrt\{\d+\}|[a-z]))\s?/\s?(\d+)(?![^\s)\],.])", re.I
 )
-_DECORATION = re.compile(r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|(?<!\d)\*\*|\*\*(?!\d)|[`\"$]")
+_DECORATION = re.compile(
+    r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|(?<!\d)\*\*|\*\*(?!\d)|[`\"]"
+    r"|\$(?!\d[\d.,]*+(?:k|[mb]n?)\b(?!\$))",
+    re.IGNORECASE,
+)
+"""Of signs of money those stay that say what a letter means: `$5m`."""
 _SPACE_BEFORE_COMMAND = re.compile(r"(?<=\S)\s{1,20}(?=\\)")
-_BEGINNING = re.compile(r"^(?:[ *]|\.(?!\d))+")
+_BEGINNING = re.compile(r"^(?:[ *_]|\.(?!\d))+")
 _SPACE = re.compile(r"\s(?![^\W_])|(?<![^\W_])\s")
 """A space that parts no words."""
 
@@ -100,13 +107,17 @@ def _improper(found: re.Match[str]) -> str:
     return f"{int(whole) * int(bottom) + int(top)}/{bottom}"
 
 
-_PLAINER: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (WRAPPER, r"\1"),
-    (WRAPPER, r"\1"),  # \boxed{\text{…}}
+_Rewriting = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+_FRACTIONS: tuple[_Rewriting, ...] = (
     (_STYLED, r"\\frac"),
     (_BARE_FRACTION, r"\\frac{\1\2}{\3\4}"),
     (_MIXED, _improper),
     (_FRACTION, r"\1/\2"),
+)
+_PLAINER: tuple[_Rewriting, ...] = (
+    (WRAPPER, r"\1"),
+    (WRAPPER, r"\1"),  # \boxed{\text{…}}
+    *_FRACTIONS,
     (_EXPONENT, r"^\1\2"),
     (_ROOT, r"\\sqrt{\1\2}"),
     (_DECORATION, ""),
@@ -146,7 +157,7 @@ def tidy(text: str) -> str:
     text = plain(text)
     for pattern, into in _PLAINER:
         text = pattern.sub(into, text)
-    return _BEGINNING.sub("", " ".join(text.split())).rstrip(" .*")
+    return _BEGINNING.sub("", " ".join(text.split())).rstrip(" .*_")
 
 
 def number(text: str) -> Fraction | None:
@@ -156,23 +167,19 @@ def number(text: str) -> Fraction | None:
     found = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
     if found is None or _COUNT.search(unit := found["unit"] or ""):
         return None
-    if found["letter"] and found["letter"] not in "kK" and not found["money"]:
+    if found["scale"] in ("k", "K") and not found["money"]:  # `2k` may be a formula.
         return None
     if unit and re.split(r"\W", unit.strip().lower())[0] in _NOT_UNITS:
         return None
     return _value(found)
 
 
-def first_number(text: str) -> str | None:
-    """Returns the first number in a text, in canonical form; None where it is part of another."""
-    found = _NUMBER.search(_scanned(text))
-    return None if found is None else _decimal_of(found)
-
-
-def last_number(text: str) -> str | None:
-    """Returns the last number in a text, in canonical form; None where it is part of another."""
-    found = list(_NUMBER.finditer(_scanned(text)))
-    return _decimal_of(found[-1]) if found else None
+def numbers_in(text: str) -> list[str | None]:
+    """Returns the numbers of a text in canonical form; None for what is but a part of one."""
+    text = plain(text)
+    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped)):
+        text = pattern.sub(into, text)
+    return [_decimal_of(found) for found in _NUMBER.finditer(text)]
 
 
 def decimal(value: Fraction) -> str:
@@ -206,36 +213,23 @@ def _ungrouped(found: re.Match[str]) -> str:
     return f"{whole}.{found[2]}" if found[2] else whole
 
 
-def _scanned(text: str) -> str:
-    """Returns a text whose fractions are written `a/b`, and whose digits are not in groups."""
-    text = _BARE_FRACTION.sub(r"\\frac{\1\2}{\3\4}", _STYLED.sub(r"\\frac", plain(text)))
-    return _GROUPS.sub(_ungrouped, _FRACTION.sub(r"\1/\2", _MIXED.sub(_improper, text)))
-
-
 def _decimal_of(found: re.Match[str]) -> str | None:
-    if (rest := found["rest"]) and _DECIMAL_COMMA.fullmatch(found["top"] + rest, len(found["top"])):
-        value = _exact(f"{found['top']}.{rest[1:]}")
-        return (
-            None if value is None else decimal(-value if found["sign"] or found["minus"] else value)
-        )
-    value = None if rest else _value(found)
+    """Returns a number in canonical form; None for one with a rest that is no decimal comma's."""
+    value = None if found["rest"] else _value(found)
+    if _DECIMAL_COMMA.fullmatch(found["top"] + found["rest"], len(found["top"])):
+        value = number(f"{found['sign'] or found['minus'] or ''}{found['top']}.{found['rest'][1:]}")
     return None if value is None else decimal(value)
 
 
 def _value(found: re.Match[str]) -> Fraction | None:
     """Returns the value of a match of `_VALUE`; None for a power of what is not ten."""
     top, bottom = _exact(found["top"]), _exact(found["bottom"] or "1")
-    # A price has no third decimal: before euros one point may as well group digits.
-    unsure = "€" in (found["money"] or "") or found["euro"]
-    if (found["tens"] and top != 10) or (unsure and re.fullmatch(r"\d+\.\d{3}", found["top"])):
+    if found["unsure"] or (found["tens"] and top != 10):
         return None
     # A power is worked out exactly: a large one would take all memory.
     written = found["power"] or found["tens"] or "0"
     power = int(written) - bool(found["tens"]) if len(written) < 4 else MOST_ZEROS + 1
-    # Without a currency, `5m` are metres.
-    letter = found["letter"] if found["money"] else (found["letter"] or "").strip("mMbBnN")
-    scale = (found["scale"] or letter or "").lower()
-    power += _POWERS.get(scale.removesuffix("s"), 0)
+    power += _POWERS.get((found["scale"] or "").strip().lower().removesuffix("s"), 0)
     if top is None or not bottom or abs(power) > MOST_ZEROS:
         return None
     value = top / bottom * Fraction(10) ** power

@@ -20,7 +20,7 @@ BREAK = "\n\n---\n\n"
 """What separates worked examples in their file."""
 
 _PENDING = re.compile(
-    r"[\s*_:]*(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
+    r"[\s*_:]*+(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
     r"(?:un(?:known|clear|certain|determined)"
     r"|not|to\s+be|pending|missing|what"
     r"|(?:obtained|found|reached|calculated|computed)\s+(?:by|when|once|after|if|from|in)(?!.*=))\b",
@@ -65,7 +65,7 @@ class Stepwise(ZeroShot, Reasoning):
         self._marker = marker
         self._strategy = strategy
         sentence = re.escape(marker).replace(r"\ ", r"\s+")
-        self._mark = marks(rf"\b{sentence}\b", header=False)
+        self._mark = marks(rf"\b{sentence}\b")
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt: with worked examples where the settings name some.
