@@ -51,7 +51,7 @@ _QUESTION = re.compile(
     rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_MATHS = re.compile(r"\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
+_MATHS = re.compile(r"\A(?:\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\])", re.DOTALL)
 _QUOTED = re.compile(
     r"[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]"
     r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]"

@@ -22,7 +22,7 @@ _VERDICT = re.compile(
     rf"(?P<little>(?:(?:\bin|{_NOT}{_WORDS})(?:enough|sufficient)[\s_]++(?:info|evid)"
     rf"|too\slittle\sinfo|{_NOT}{_WORDS}support(?:s|ed)?[\s_]++n?or[\s_]++refute)[^.\n]*)"
     rf"|(?P<denied>{_NOT}{_WORDS}(?:support|refute))"
-    r"|\b(?:(?P<supports>support(?:s|ed)?)|refute[sd]?)(?![a-z])",
+    r"|(?<![^\W_])(?:(?P<supports>support(?:s|ed)?)|refute[sd]?)(?![a-z])",
     re.IGNORECASE,
 )
 _LABELS = dict(zip(("supports", None, "little"), VERDICTS, strict=True))

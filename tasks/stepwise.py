@@ -20,7 +20,7 @@ BREAK = "\n\n---\n\n"
 """What separates worked examples in their file."""
 
 _PENDING = re.compile(
-    r"[\s*_:]*+(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
+    r"\A[\s*_:]*+(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
     r"(?:un(?:known|clear|certain|determined)"
     r"|not|to\s+be|pending|missing|what"
     r"|(?:obtained|found|reached|calculated|computed)\s+(?:by|when|once|after|if|from|in)(?!.*=))\b",

@@ -9,12 +9,12 @@ ANSWERS = "yes or no"
 FORM = 'either "the answer is yes" or "the answer is no"'
 
 _VERDICT = re.compile(
-    r"\b(?:(?P<neither>(?:yes|true)\s*+(?:/|and|or|&)\s*+(?:no|false)"
+    r"(?<![^\W_])(?:(?P<neither>(?:yes|true)\s*+(?:/|and|or|&)\s*+(?:no|false)"
     r"|not\s+(?:\w+\s+)?(?:yes|no|true|false))"
     r"|(?P<yes>yes|true)|false|no(?!\s+(?:doubt|question|one|matter|way)\b))(?![^\W_])",
     re.IGNORECASE,
 )
-_ALONE = re.compile(r"[ \t]*+(?:[^\w \t'\u2019-]|$|-\s|(?:because|since|as)\b)", re.IGNORECASE)
+_ALONE = re.compile(r"[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as)\b)", re.IGNORECASE)
 """What follows a yes or no that answers a question, unlike that of "no legs"."""
 
 
