@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.scene_data import is_scene_file, load_questions
+from thoughtgraph.tasks.answer_text import boxed
 from thoughtgraph.tasks.choices import stated
 from thoughtgraph.tasks.fever import VERDICTS
-from thoughtgraph.tasks.math import boxed
 from thoughtgraph.tasks.scenes.scenes import question_type
 
 

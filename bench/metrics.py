@@ -14,9 +14,11 @@ from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Checks, Prompt, Task
 from thoughtgraph.tasks.answer_text import normalize_answer
+from thoughtgraph.tasks.fever import label
 from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tasks.numbers import canonical, number
+from thoughtgraph.tasks.strategyqa import verdict
 
 SCORES = range(1, 11)
 """The coherence scores there are (Tree of Thoughts, section 4.2)."""
@@ -25,7 +27,6 @@ CLOSE = Fraction(4, 100)
 """How far an answer may be from decimals, as a share of them (the official TheoremQA script)."""
 
 _SCORE = re.compile(after("coheren(?:ce|cy) score", points(10)), re.IGNORECASE)
-_SAID = re.compile(r"\W*(?:(?P<yes>yes|true)|no|false)\b", re.IGNORECASE)
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 Scorer = Callable[[str, str, str], float]
@@ -113,21 +114,20 @@ def _worked_out(text: str) -> Fraction | None:
 
 
 def same_verdict(answer: str, gold: str) -> float:
-    """Returns 1 if an answer begins with the verdict, yes or no (StrategyQA's accuracy).
+    """Returns 1 if an answer states the verdict, yes or no (StrategyQA's accuracy).
 
     `Yes, she could` is a yes and so is `true`. `nobody` is neither: FireAct's script, which looks
     at the first letters alone, takes it for a no.
     """
-    said = _SAID.match(answer)
-    return float(said is not None and (said["yes"] is not None) == (gold == "yes"))
+    return float(verdict(answer, "box") == gold)
 
 
 def same_label(answer: str, gold: str) -> float:
-    """Returns 1 if two labels are the same but for case and punctuation (FEVER's label accuracy).
+    """Returns 1 if two labels are the same but for case, punctuation and form: `REFUTED`.
 
     The official script knows no punctuation; ReAct's, which reads what a model wrote, drops it.
     """
-    return float(normalize_answer(answer) == normalize_answer(gold))
+    return float(label(answer, "box") == gold)
 
 
 def game24(problem: str, answer: str) -> float:

@@ -1,10 +1,69 @@
-"""Answers and verdicts in words: read, and the form in which equal ones are equal."""
+r"""Where a completion states its answer, and answers in words.
+
+What states an answer is a sentence ("the answer is"), a header (`Answer:`, `####`) or a box
+(`\boxed`); the last one counts that has a value after it. What a model goes on with is none of it:
+an explanation below its own header, and the next question that it makes up.
+"""
 
 import re
 import string
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from thoughtgraph.tasks.numbers import LONGEST, WRAPPER
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
+
+Where = Literal["sentence", "header", "box", "text"]
+"""What a text follows that is read for an answer; `text`: nothing, it is all that was written."""
+Reader = Callable[[str, Where], str | None]
+"""Reads an answer in canonical form. None: there is none here. Empty: one is stated that cannot be
+read, so that nothing else may be taken for it."""
+
+VALUE = re.compile(r"[^\W_]")
+"""A letter or digit: without one there is no value."""
+SENTENCE_END = re.compile(r"[.!?]\s+(?=[^\W\d_])")
+_QUOTES = "['\"`\u2018\u2019\u201c\u201d]"
+_SENTENCES = (
+    r"\banswer\s+(?:to\s[^.\n]{1,80}?\s)?(?:is|(?:would|should|must)\s+be)\b"
+    r"|\b(?:the|my|final|correct)\s+answer\s*[=:\uff1a\u2013\u2014]"
+    r"|\b(?:final|correct|right|best)\s+(?:choice|option|result|solution)\s*(?:\bis\b|[=:\uff1a])"
+    r"|\b(?:antwort\s+ist|respuesta\s+es|réponse\s+est|risposta\s+è|resposta\s+é)\b"
+    r"|(?:答案|答え|正解)\s*(?:应?[是为為]|は)|[选選](?=\s*[(\uff08]?[A-J\uff21-\uff2a])"
+)
+"""The last one is "choose" before a letter."""
+_LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
+_COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
+_HEADERS = (
+    rf"{_LINE}(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta|réponse|risposta"
+    r"|resposta|ответ|(?:最终)?答案|答え|正解|回答)[ \t]*+[*_]{0,3}[ \t]*+"
+    r"(?:[:=\uff1a\u2013\u2014]|$)"
+    r"|####(?!\s?\d{1,2}\.\s)(?=[^\w\n]{0,4}\d)"
+)
+_BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
+_ASIDE = re.compile(
+    rf"{_LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
+    rf"|(?:double.)?check|verification|解[释釋析説说]|説明){_COLON}",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUESTION = re.compile(
+    rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MATHS = re.compile(r"\A(?:\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\])", re.DOTALL)
+_QUOTED = re.compile(
+    r"[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]"
+    r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]"
+)
+_SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd))(?<!\b(?:Corp|Bros))"
+_POINT = re.compile(rf"(?<!\.[^\W\d])(?<!\b\w\w\.[^\W\d]){_SHORTENED}[.\u3002]$")
+"""A point at the end that belongs to no abbreviation."""
+_NEXT = re.compile(
+    rf"(?<!\b\w)(?<!\b\w\w)(?<!\b(?:Gen|Mrs)){_SHORTENED}(?<!\bProf)[.!?]\s+(?=[^\W\d_])"
+)
+"""Where the sentence after a short answer begins; words of two letters may be abbreviations."""
+_BEFORE = re.compile(r"(?:[\s_`]|\*(?!\s))+")
 
 
 def normalize_answer(text: str) -> str:
@@ -19,13 +78,110 @@ def normalize_answer(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", lowered).split())
 
 
-def last_line(text: str) -> str:
-    """Returns the last line of a judgement, rid of marks: its verdict, if it has one."""
-    return text.strip().rpartition("\n")[2].strip(" .!*`:\t").lower()
+def marks(sentences: str, headers: str = "(?!)") -> re.Pattern[str]:
+    """Returns what finds where answers are stated: expressions of what stands before them."""
+    spoken = rf"(?P<spoken>{_QUOTES}(?:the\s)?(?:{sentences}){_QUOTES})"
+    return re.compile(
+        rf"(?:{spoken}|(?:{sentences})|(?P<header>{headers}))[*_: \t\uff1a]*+", re.I | re.M
+    )
 
 
-def short_answer(marked: str, text: str) -> str | None:
-    """Returns the line that follows the marker "the answer is", else the whole text."""
-    answer = marked.strip().partition("\n")[0].strip() or text.strip()
-    plain = answer.strip(" \"'`*_").removesuffix(".").strip(" \"'`*_")
-    return plain or None
+STATED = marks(_SENTENCES, _HEADERS)
+
+
+def read_stated(
+    text: str, stated: re.Pattern[str], read: Reader, mention: re.Pattern[str] | None
+) -> str | None:
+    """Returns the last answer that a text states; empty for one that cannot be read.
+
+    A mark in quotation marks is spoken about, so it counts only where no other has a value; one
+    that `mention` matches after it counts nowhere.
+    """
+    found = list(stated.finditer(text))
+    ends = [*(mark.start() for mark in found), len(text)][1:]
+    marked = zip(found, ends, strict=True)
+    for mark, end in sorted(marked, key=lambda each: (bool(each[0]["spoken"]), -each[1])):
+        span = without_aside(text[mark.end() : end])
+        if not VALUE.search(span) or (mention and mention.match(span)):
+            continue
+        where: Where = "sentence" if mark["header"] is None else "header"
+        box = boxed(span)
+        if (value := read(span, where) if box is None else read(box, "box")) is not None:
+            return value
+    return None
+
+
+def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str | None:
+    """Returns the answer of a completion: stated, else boxed, else read out of all of it."""
+    value = read_stated(text, STATED, read, mention)
+    if value is None and (box := boxed(text)) is not None:
+        value = read(box, "box")
+    return (read(without_aside(text), "text") if value is None else value) or None
+
+
+def own_part(text: str, problem: str) -> str:
+    """Returns a completion up to the next question that the model made up.
+
+    Before that one an answer is stated, or there is a paragraph, and it is not the problem again.
+    """
+    said = STATED.search(text) or _BOX.search(text)
+    for found in _QUESTION.finditer(text):
+        at = found.start()
+        answered = (said and said.start() < at) or text.startswith("\n\n", at - 2)
+        if answered and text[:at].strip() and not text.startswith(problem, found.end()):
+            return text[:at]
+    return text
+
+
+def without_aside(text: str) -> str:
+    """Returns a text up to the explanation that follows it below a header."""
+    asides = (each.start() for each in _ASIDE.finditer(text))
+    return text[: next((at for at in asides if VALUE.search(text, 0, at)), None)]
+
+
+def boxed(text: str) -> str | None:
+    r"""Returns what the last `\boxed` of a text holds: in balanced braces, or up to a space."""
+    boxes = list(_BOX.finditer(text))
+    if not boxes or boxes[-1][1]:
+        return boxes[-1][1] if boxes else None
+    begin, depth = boxes[-1].end(), 1
+    for at in range(begin, min(len(text), begin + LONGEST)):
+        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[begin:at]
+    return None
+
+
+def first_or_last(found: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:
+    """Returns the match that counts: the first one stated or beginning the text, else the last."""
+    if not found:
+        return None
+    begins = not VALUE.search(found[0].string, 0, found[0].start())
+    return found[0 if begins or where in ("sentence", "box") else -1]
+
+
+def first_line(text: str) -> str:
+    """Returns the first line that says something; empty without one."""
+    return next((line for line in text.split("\n") if VALUE.search(line)), "")
+
+
+def short_answer(text: str, where: Where) -> str | None:
+    """Returns the first sentence where an answer is stated, else all."""
+    return _bare(text if where in ("box", "text") else _NEXT.split(first_line(text))[0])
+
+
+def whole_answer(text: str, where: Where) -> str | None:
+    """Returns an answer of any length: the line after "the answer is", or all that is below it."""
+    line = text.partition("\n")[0]
+    return _bare(line if where == "sentence" and VALUE.search(line) else text)
+
+
+def _bare(text: str) -> str | None:
+    """Returns an answer without Markdown, dollars and quotation marks around it, or its point."""
+    for _ in range(3):  # "**`x`**." and the like
+        before = _BEFORE.match(text)
+        text = _POINT.sub("", text[before.end() if before else 0 :].rstrip(" *_`\n\t"))
+        for pattern in (_MATHS, _QUOTED, WRAPPER):
+            if found := pattern.fullmatch(text):
+                text = next(filter(None, found.groups()), "")
+    return text or None

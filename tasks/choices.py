@@ -4,18 +4,33 @@ import re
 from collections.abc import Sequence
 from functools import partial
 
+from thoughtgraph.tasks.answer_text import Where
+from thoughtgraph.tasks.numbers import plain
 from thoughtgraph.tasks.stepwise import CHOICE, Stepwise
 
 CHOSEN = "the letter of the right choice"
 LETTERS = "ABCDEFGHIJ"
 
-_DECORATION = r"[\s*_:\"'`$(]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"
+_LATIN = r"[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
+"""A letter or digit that would go on with a word: Han and Kana stand beside a choice."""
+_DECORATION = r"[\s*_:\"'`$(\u201c\u300c]|\\(?:text|boxed)\{|\bchoice\b|\boption\b"
 _REASON = r"[ \t]+(?:because|since)\b"
 # "A" and "I" before a word are words themselves, unless a reason follows.
 _FIRST = re.compile(
-    rf"(?:{_DECORATION}){{0,12}}(?:([B-HJ])\b|([AI])\b(?!'|(?!{_REASON})[ \t]+[a-z]))", re.I
+    rf"(?:{_DECORATION}){{0,12}}"
+    rf"(?:([B-HJ])(?!{_LATIN})|([AI])(?!{_LATIN}|'|(?!{_REASON})[ \t]+[a-z]))",
+    re.I,
 )
-_CAPITAL = re.compile(rf"(?<![\w'])\(?([A-J])(?:\)|\b(?:(?={_REASON})|(?![' \w])))")
+_CAPITAL = re.compile(
+    rf"(?<!{_LATIN})(?<!')\(?([A-J])(?:\)|(?!{_LATIN})(?:(?={_REASON})|(?![' ])))"
+)
+_RIGHT = re.compile(
+    rf"(?<!{_LATIN})(?<!nor )\(?([A-J])(?:[).:][^.\n]{{0,80}}?)?"
+    r" is (?:the )?(?:correct|right|best)\b"
+)
+_HEADED = re.compile(r"[\s*_(]{0,8}(?:([B-J])[).:]|(?i:([A-J]))[).:*_\s]{0,8}(?:\n|$))")
+"""A letter that begins a text: alone, or before its choice. "A)" may begin a list of all."""
+_SEVERAL = re.compile(rf"\W{{0,8}}[A-J]\W{{0,4}}(?:\bor\b|\band\b|[/&])\W{{0,4}}[A-J](?!{_LATIN})")
 
 
 def multiple_choice(name: str, topic: str, letters: str, examples: str) -> Stepwise:
@@ -43,15 +58,18 @@ def stated(question: str, options: Sequence[str]) -> str:
     return "\n".join([question.strip(), "Answer choices:", *lines])
 
 
-def letter(letters: str, marked: str, text: str) -> str | None:
-    """Returns the choice that follows the marker, else the last letter that stands alone.
+def letter(letters: str, text: str, where: Where) -> str | None:
+    """Returns the choice that is stated, is called right or begins the text, else the last alone.
 
     Args:
         letters: The letters that choices have.
-        marked: What follows the marker; empty without one.
-        text: The whole text.
+        text: What was written.
+        where: What it follows.
     """
-    if (found := _FIRST.match(marked)) and (first := (found[1] or found[2]).upper()) in letters:
-        return first
-    letters_alone = [found for found in _CAPITAL.findall(text) if found in letters]
-    return letters_alone[-1] if letters_alone else None
+    text = plain(text)
+    if where != "text" and _SEVERAL.match(text):
+        return ""
+    first = (_HEADED if where == "text" else _FIRST).match(text)
+    said = [*filter(None, first.groups())] if first else []
+    found = [*said, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(text))]
+    return next((each.upper() for each in found if each.upper() in letters), None)

@@ -2,6 +2,7 @@
 
 import re
 
+from thoughtgraph.tasks.answer_text import Where, first_or_last
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
 
 VERDICTS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
@@ -12,14 +13,24 @@ _WORDING = Wording(
     finish="SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim",
     label="Claim",
 )
-_VERDICT = re.compile(
-    r"\b(?:(support)s?|(refute)s?|(not enough info)(?:rmation)?)\b", re.IGNORECASE
+_WORDS = r"[\s_]++(?:[^\W_]++[\s_]++){0,3}?"
+_NOT = (
+    r"(?:\b(?:not|no(?!\sdoubt)|never|cannot|n?either|nor|without|lacks?|fails?\sto|unable\sto)"
+    r"|n['\u2019]t)"
 )
+_VERDICT = re.compile(
+    rf"(?P<little>(?:(?:\bin|{_NOT}{_WORDS})(?:enough|sufficient)[\s_]++(?:info|evid)"
+    rf"|too\slittle\sinfo|{_NOT}{_WORDS}support(?:s|ed)?[\s_]++n?or[\s_]++refute)[^.\n]*)"
+    rf"|(?P<denied>{_NOT}{_WORDS}(?:support|refute))"
+    r"|(?<![^\W_])(?:(?P<supports>support(?:s|ed)?)|refute[sd]?)(?![a-z])",
+    re.IGNORECASE,
+)
+_LABELS = dict(zip(("supports", None, "little"), VERDICTS, strict=True))
 
 
 def fever() -> Knowledge:
     """Makes the task `fever`; an answer is one of `VERDICTS`."""
-    return Fever("fever", wording=_WORDING, reader=_verdict)
+    return Fever("fever", wording=_WORDING, reader=label)
 
 
 class Fever(Knowledge):
@@ -32,7 +43,13 @@ class Fever(Knowledge):
         )
 
 
-def _verdict(marked: str, text: str) -> str | None:
-    """Returns the verdict that follows the marker, else the last one of the text."""
-    found = _VERDICT.findall(marked)[:1] or _VERDICT.findall(text)[-1:]
-    return VERDICTS[[bool(part) for part in found[0]].index(True)] if found else None
+def label(text: str, where: Where) -> str | None:
+    """Returns the label that is stated or begins the text, else the last one.
+
+    Neither support nor refutation is `NOT ENOUGH INFO`; one alone that is denied is no label.
+    """
+    found = list(_VERDICT.finditer(text))
+    said = first_or_last([each for each in found if not each["denied"]], where)
+    if said is None:
+        return "" if found else None
+    return _LABELS[said.lastgroup]

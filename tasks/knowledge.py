@@ -17,7 +17,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.prompts import NONE, OWN, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
-from thoughtgraph.tasks.answer_text import normalize_answer
+from thoughtgraph.tasks.answer_text import Reader, normalize_answer
 from thoughtgraph.tasks.trajectory import (
     STOP,
     action_text,
@@ -27,7 +27,7 @@ from thoughtgraph.tasks.trajectory import (
     turns_of,
     written_turns,
 )
-from thoughtgraph.tasks.zero_shot import Reader, ZeroShot, form_of
+from thoughtgraph.tasks.zero_shot import ZeroShot, form_of
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
 from thoughtgraph.tree import Path
@@ -92,10 +92,6 @@ class Knowledge(ZeroShot):
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` of the task's own worked examples."""
         return self._own("cot", count)[:count]
-
-    def answer(self, problem: str, text: str) -> str | None:
-        """Reads the final answer; what follows the next question is none of it."""
-        return super().answer(problem, text.partition(f"\n{self._wording.label}:")[0])
 
     # Acts
 

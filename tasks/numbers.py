@@ -8,6 +8,7 @@ with an effort linear in its length.
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from unicodedata import normalize
 
 LONGEST = 500
 """Characters of an answer that is read as more than plain text (ours)."""
@@ -16,14 +17,41 @@ MOST_DIGITS = 40
 MOST_ZEROS = 30
 """Largest power of ten that is read exactly (ours)."""
 
-_DIGITS = r"(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
-_NUMBER = re.compile(rf"(?:(?<![\w)\]}}])-\s?)?[$€£]?\s?{_DIGITS}(?:\s?/\s?{_DIGITS})?")
-_QUANTITY = re.compile(
-    rf"(?P<sign>[-+]?)\s?[$€£]?\s?(?P<minus>-?)(?P<top>{_DIGITS})"
-    rf"(?:\s?/\s?(?P<bottom>{_DIGITS})|\s?(?:e|(?:\\times|\u00d7|\*)\s?10\s?\^)\s?(?P<power>[-+]?\d+))?"
-    r"\s?(?:%|°|\^?\\circ)?(?P<unit>\s[a-z].*|[a-z]{2}.*)?",
+_DIGITS = r"(?:(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
+_MONEY = "[$€£¥₹₩₽]"
+_VALUE = (
+    rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
+    r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|\u00d7|x|\*)\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
+    r"|\s?\^\s?\{?(?P<tens>[-+]?\d+)\}?)?"
+    r"(?P<scale>\s?(?:(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
+    r"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>(?<=\.\d{3})\s?(?:€|euros?\b|eur\b))?"
+    rf"\s?(?:\\?%|°|\^?\\circ)?{_MONEY}?"
+)
+"""A number as it may be written once digits, signs and spaces are those of a keyboard.
+
+A price has no third decimal: before euros one point may as well group digits."""
+_NUMBER = re.compile(
+    rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
+    rf"(?P<rest>(?:(?:\*?[-+*/^.:'x\u00d7]{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
+"""A number with what is joined to it without a space, of which it is then a part: `5-7`, `3:2`."""
+_QUANTITY = re.compile(
+    rf"(?P<sign>[-+]?)\s?{_VALUE}"
+    r"(?P<unit>\s?[\u3040-\u9fff\uac00-\ud7a3].*|\s[a-z].*|[a-z]{2}.*)?",
+    re.IGNORECASE,
+)
+_POWERS = {
+    **{"hundred": 2, "k": 3, "thousand": 3, "lakh": 5, "m": 6, "mn": 6, "million": 6, "crore": 7},
+    **{"b": 9, "bn": 9, "billion": 9, "trillion": 12, "万": 4, "萬": 4, "億": 8, "亿": 8},
+}
+_GROUPS = re.compile(
+    r"(?<![\d.,'])(\d{1,3}(?:(?: \d{3})+|(?:'\d{3})+|(?:\.\d{3})+(?=,\d)|(?:\.\d{3}){2,})"
+    r"|\d{1,2}(?:,\d{2})+,\d{3})(?:[.,](\d+))?(?![ .,']?\d)"
+)
+"""Digits in groups: by a space, an apostrophe, points (then a comma comes before decimals), or as
+in India. A space or one point between other digits groups nothing."""
+_DECIMAL_COMMA = re.compile(r",\d{1,2}|,\d{4,}|(?<=^0),\d+")
 _COUNT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
 """A number inside what should be a unit: then it is none."""
 _NOT_UNITS = frozenset(
@@ -32,25 +60,43 @@ _NOT_UNITS = frozenset(
 _CHOICE = re.compile(r"\(?([A-Za-z])[).:]*")
 _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|,?\\!\s?|\\,)(?=\d{3}(?!\d))")
 """What LaTeX writes between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
-_SIGNS = str.maketrans({"\u2212": "-", "\u03c0": r"\pi "})
+_FULL_WIDTH = dict(zip(range(0xFF01, 0xFF5F), range(0x21, 0x7F), strict=True))
+_SIGNS = _FULL_WIDTH | str.maketrans(
+    {"\u2212": "-", "\u2013": "-", "\u03c0": r"\pi ", "\u066b": ".", "\u066c": ",", "\u3002": ". "}
+    | {"\u2019": "'", "\u3001": ","}
+    | dict.fromkeys("\xa0\u2007\u2009\u202f\u3000", " ")
+)
+"""What other keyboards and typesetters write, in signs of ASCII."""
+_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
+_COMPOSED = re.compile(
+    r"\s?[\u00bc-\u00be\u2150-\u215e]|\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+"
+)
+"""A fraction in one letter, perhaps after its whole number, or an exponent."""
 _ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]|\\pi))"
 _BARE_FRACTION = re.compile(rf"\\frac{_ARGUMENT}{_ARGUMENT}", re.I)
 _STYLED = re.compile(r"\\[dt]frac")
 _MIXED = re.compile(
-    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s(\d{1,3})/(\d{1,3})(?![\w.]))"
+    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s(\d{1,3})/(\d{1,3})(?!\w|\.\d))"
 )
 _NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
 _ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
 _FRACTION = re.compile(rf"(?<!\d)\\[dt]?frac\s*\{{(-?{_DIGITS})\}}\s*\{{({_DIGITS})\}}")
-_WRAPPER = re.compile(r"\\(?:boxed|text|textbf|mathrm|mbox)\s*\{([^{}]*)\}")
+WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
+"""A command of LaTeX that changes how words look, not what they say."""
 _EXPONENT = re.compile(r"\^\{(?:([0-9a-z]|\\circ)\}(?!\d)|(-?\d+)\}(?![0-9a-z]))", re.I)
 """An exponent that is the same without its braces, unlike that of `2^{n+1}`."""
 _ROOT = re.compile(r"\\sqrt(?:\s*(\d)|\s+([a-z]))", re.I)
 _QUOTIENT = re.compile(
     r"(?<![^\s(\[,])(-?)(\d*(?:\\pi|\\sqrt\{\d+\}|[a-z]))\s?/\s?(\d+)(?![^\s)\],.])", re.I
 )
-_DECORATION = re.compile(r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|\*\*|[`\"$]")
+_DECORATION = re.compile(
+    r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|(?<!\d)\*\*|\*\*(?!\d)|[`\"]"
+    r"|\$(?!\d[\d.,]*+(?:k|[mb]n?)\b(?!\$))",
+    re.IGNORECASE,
+)
+"""Of signs of money those stay that say what a letter means: `$5m`."""
 _SPACE_BEFORE_COMMAND = re.compile(r"(?<=\S)\s{1,20}(?=\\)")
+_BEGINNING = re.compile(r"^(?:[ *_]|\.(?!\d))+")
 _SPACE = re.compile(r"\s(?![^\W_])|(?<![^\W_])\s")
 """A space that parts no words."""
 
@@ -61,13 +107,17 @@ def _improper(found: re.Match[str]) -> str:
     return f"{int(whole) * int(bottom) + int(top)}/{bottom}"
 
 
-_PLAINER: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
-    (_WRAPPER, r"\1"),
-    (_WRAPPER, r"\1"),  # \boxed{\text{…}}
+_Rewriting = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+_FRACTIONS: tuple[_Rewriting, ...] = (
     (_STYLED, r"\\frac"),
     (_BARE_FRACTION, r"\\frac{\1\2}{\3\4}"),
     (_MIXED, _improper),
     (_FRACTION, r"\1/\2"),
+)
+_PLAINER: tuple[_Rewriting, ...] = (
+    (WRAPPER, r"\1"),
+    (WRAPPER, r"\1"),  # \boxed{\text{…}}
+    *_FRACTIONS,
     (_EXPONENT, r"^\1\2"),
     (_ROOT, r"\\sqrt{\1\2}"),
     (_DECORATION, ""),
@@ -104,38 +154,32 @@ def tidy(text: str) -> str:
 
     Gone, too, are the name before a value (`x = 5`) and a word that it is rounded.
     """
-    text = _joined(text)
+    text = plain(text)
     for pattern, into in _PLAINER:
         text = pattern.sub(into, text)
-    return " ".join(text.split()).strip(" .*")
+    return _BEGINNING.sub("", " ".join(text.split())).rstrip(" .*_")
 
 
 def number(text: str) -> Fraction | None:
     """Returns the exact value of a text that is one number, perhaps with a unit; else None."""
-    found = _QUANTITY.fullmatch(text.strip()) if len(text) <= LONGEST else None
+    if len(text) > LONGEST:
+        return None
+    found = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
     if found is None or _COUNT.search(unit := found["unit"] or ""):
+        return None
+    if found["scale"] in ("k", "K") and not found["money"]:  # `2k` may be a formula.
         return None
     if unit and re.split(r"\W", unit.strip().lower())[0] in _NOT_UNITS:
         return None
-    top, bottom = _exact(found["top"]), _exact(found["bottom"] or "1")
-    # A power is worked out exactly: a large one would take all memory.
-    power = int(found["power"] or 0) if len(found["power"] or "") < 4 else MOST_ZEROS + 1
-    if top is None or not bottom or abs(power) > MOST_ZEROS:
-        return None
-    value = top / bottom * Fraction(10) ** power
-    return -value if "-" in (found["sign"], found["minus"]) else value
+    return _value(found)
 
 
-def first_number(text: str) -> str | None:
-    """Returns the first number in a text, in canonical form."""
-    found = _NUMBER.search(_fractions(text))
-    return None if found is None else _decimal_of(found[0])
-
-
-def last_number(text: str) -> str | None:
-    """Returns the last number in a text, in canonical form."""
-    found = _NUMBER.findall(_fractions(text))
-    return _decimal_of(found[-1]) if found else None
+def numbers_in(text: str) -> list[str | None]:
+    """Returns the numbers of a text in canonical form; None for what is but a part of one."""
+    text = plain(text)
+    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped)):
+        text = pattern.sub(into, text)
+    return [_decimal_of(found) for found in _NUMBER.finditer(text)]
 
 
 def decimal(value: Fraction) -> str:
@@ -153,20 +197,43 @@ def decimal(value: Fraction) -> str:
     return f"{sign}{digits[:cut]}{'.' if decimals else ''}{decimals}"
 
 
-def _joined(text: str) -> str:
-    """Returns a text whose numbers have no gaps, and whose signs are those of a keyboard."""
-    return _GROUPED.sub("", text.translate(_SIGNS))
+def plain(text: str) -> str:
+    """Returns a text whose digits and signs are those of a keyboard, without LaTeX's groups."""
+    text = _COMPOSED.sub(_decomposed, text).translate(_SIGNS)
+    return _GROUPED.sub("", _FOREIGN_DIGIT.sub(lambda found: str(int(found[0])), text))
 
 
-def _fractions(text: str) -> str:
-    """Returns a text whose mixed numbers and fractions of LaTeX are written `a/b`."""
-    text = _BARE_FRACTION.sub(r"\\frac{\1\2}{\3\4}", _STYLED.sub(r"\\frac", _joined(text)))
-    return _FRACTION.sub(r"\1/\2", _MIXED.sub(_improper, text))
+def _decomposed(found: re.Match[str]) -> str:
+    written = normalize("NFKC", found[0].strip()).replace("\u2044", "/")
+    return f" {written}" if "/" in written else f"^{written}"
 
 
-def _decimal_of(text: str) -> str | None:
-    value = number(text.strip())
+def _ungrouped(found: re.Match[str]) -> str:
+    whole = re.sub(r"\D", "", found[1])
+    return f"{whole}.{found[2]}" if found[2] else whole
+
+
+def _decimal_of(found: re.Match[str]) -> str | None:
+    """Returns a number in canonical form; None for one with a rest that is no decimal comma's."""
+    value = None if found["rest"] else _value(found)
+    if _DECIMAL_COMMA.fullmatch(found["top"] + found["rest"], len(found["top"])):
+        value = number(f"{found['sign'] or found['minus'] or ''}{found['top']}.{found['rest'][1:]}")
     return None if value is None else decimal(value)
+
+
+def _value(found: re.Match[str]) -> Fraction | None:
+    """Returns the value of a match of `_VALUE`; None for a power of what is not ten."""
+    top, bottom = _exact(found["top"]), _exact(found["bottom"] or "1")
+    if found["unsure"] or (found["tens"] and top != 10):
+        return None
+    # A power is worked out exactly: a large one would take all memory.
+    written = found["power"] or found["tens"] or "0"
+    power = int(written) - bool(found["tens"]) if len(written) < 4 else MOST_ZEROS + 1
+    power += _POWERS.get((found["scale"] or "").strip().lower().removesuffix("s"), 0)
+    if top is None or not bottom or abs(power) > MOST_ZEROS:
+        return None
+    value = top / bottom * Fraction(10) ** power
+    return -value if "-" in (found["sign"], found["minus"]) else value
 
 
 def _scalar(text: str) -> str:

@@ -4,7 +4,7 @@ It is asked like the paper's zero-shot questions (Tree of Thoughts, appendix B.1
 answer may be any text.
 """
 
-from thoughtgraph.tasks.answer_text import short_answer
+from thoughtgraph.tasks.answer_text import whole_answer
 from thoughtgraph.tasks.zero_shot import ZeroShot, follow_up
 
 ANSWERS = "the answer, complete and as short as the question allows"
@@ -14,6 +14,6 @@ class AnyQuestion(ZeroShot):
     """The task `question`; an answer is a text."""
 
     def __init__(self) -> None:
-        super().__init__("question", answers=ANSWERS, reader=short_answer)
+        super().__init__("question", answers=ANSWERS, reader=whole_answer)
 
     follow_up = staticmethod(follow_up)

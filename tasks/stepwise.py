@@ -7,8 +7,9 @@ from typing import Any
 
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.task import Options, Prompt
+from thoughtgraph.tasks.answer_text import Reader, marks, own_part, read_stated
 from thoughtgraph.tasks.rollback_prompts import Reasoning
-from thoughtgraph.tasks.zero_shot import Reader, ZeroShot
+from thoughtgraph.tasks.zero_shot import ZeroShot
 from thoughtgraph.tree import Path
 
 SOLUTION = "The final solution is"
@@ -18,18 +19,14 @@ REASONING = "\nAnswer: Let's think step by step."
 BREAK = "\n\n---\n\n"
 """What separates worked examples in their file."""
 
-_QUOTES = "'\"`\u2018\u2019\u201c\u201d"
-_VALUE = re.compile(r"[^\W_]")
-"""A letter or digit: without one there is no value."""
 _PENDING = re.compile(
-    r"[\s*_:]*(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
+    r"\A[\s*_:]*+(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
     r"(?:un(?:known|clear|certain|determined)"
-    r"|not\s+(?:\w+\s+)?(?:yet|known|clear|certain|determined|available|found|reached|given|stated)"
-    r"|to\s+be|pending|missing|what"
+    r"|not|to\s+be|pending|missing|what"
     r"|(?:obtained|found|reached|calculated|computed)\s+(?:by|when|once|after|if|from|in)(?!.*=))\b",
     re.IGNORECASE,
 )
-"""What follows a marker that is only mentioned (ours): "is not known yet", "is found by …"."""
+"""What follows a mark that states no answer (ours): "is not 5", "is unknown", "is found by …"."""
 
 
 class Stepwise(ZeroShot, Reasoning):
@@ -47,6 +44,8 @@ class Stepwise(ZeroShot, Reasoning):
             B.1: chain of thought makes a strategy first) unless the settings say otherwise;
             else as in Thought Rollback.
     """
+
+    _mention = _PENDING
 
     def __init__(
         self,
@@ -66,8 +65,7 @@ class Stepwise(ZeroShot, Reasoning):
         self._marker = marker
         self._strategy = strategy
         sentence = re.escape(marker).replace(r"\ ", r"\s+")
-        marks = rf"(?:[{_QUOTES}]{sentence}[{_QUOTES}]|\b{sentence}\b)[*_:\s]*"
-        self._mark = re.compile(marks, re.IGNORECASE)
+        self._mark = marks(rf"\b{sentence}\b")
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
         """Returns the plain prompt: with worked examples where the settings name some.
@@ -92,10 +90,10 @@ class Stepwise(ZeroShot, Reasoning):
         return Prompt("\n\n".join([self.task_statement(options), *shown, asked]))
 
     def answer(self, problem: str, text: str) -> str | None:
-        """Reads what follows the marker, else what follows "the answer is"."""
-        if self._mark.search(text):
-            return self._solution(text)
-        return super().answer(problem, text)
+        """Reads what follows the marker, else what is stated in other words."""
+        if self._mark.search(own := own_part(text, problem)):
+            return self._solution(own)
+        return super().answer(problem, own)
 
     def task_statement(self, options: Options) -> str:
         """Returns what the task is and how a solution is marked."""
@@ -125,17 +123,5 @@ class Stepwise(ZeroShot, Reasoning):
         return {"text": text, "status": "terminal", "answer": answer}
 
     def _solution(self, text: str) -> str | None:
-        """Reads what follows the last marker after which there is a value.
-
-        A marker in quotation marks is spoken about, so it counts only where no other has a value.
-        """
-        marks = list(self._mark.finditer(text))
-        ends = [*(mark.start() for mark in marks), len(text)][1:]
-        marked = zip(marks, ends, strict=True)
-        for mark, end in sorted(marked, key=lambda each: (each[0][0][0] in _QUOTES, -each[1])):
-            after = text[mark.end() : end]
-            if _PENDING.match(after):
-                continue
-            if _VALUE.search(after) and (value := self._reader(after, after)) is not None:
-                return value
-        return None
+        """Reads what follows the last marker after which there is a value."""
+        return read_stated(text, self._mark, self._reader, _PENDING) or None

@@ -2,21 +2,38 @@
 
 import re
 
+from thoughtgraph.tasks.answer_text import Where, first_or_last
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
 
 ANSWERS = "yes or no"
 FORM = 'either "the answer is yes" or "the answer is no"'
 
-_VERDICT = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
+_VERDICT = re.compile(
+    r"(?<![^\W_])(?:(?P<neither>(?:yes|true)\s*+(?:/|and|or|&)\s*+(?:no|false)"
+    r"|not\s+(?:\w+\s+)?(?:yes|no|true|false))"
+    r"|(?P<yes>yes|true)|false|no(?!\s+(?:doubt|question|one|matter|way)\b))(?![^\W_])",
+    re.IGNORECASE,
+)
+_ALONE = re.compile(r"[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as)\b)", re.IGNORECASE)
+"""What follows a yes or no that answers a question, unlike that of "no legs"."""
 
 
 def strategyqa() -> Knowledge:
     """Makes the task `strategyqa`; answers are `yes` and `no`."""
     wording = Wording(ANSWERS, finish=ANSWERS, published=FORM)
-    return Knowledge("strategyqa", wording=wording, reader=_verdict)
+    return Knowledge("strategyqa", wording=wording, reader=verdict)
 
 
-def _verdict(marked: str, text: str) -> str | None:
-    """Returns the verdict that follows the marker, else the last one of the text."""
-    found = _VERDICT.findall(marked)[:1] or _VERDICT.findall(text)[-1:]
-    return found[0].lower() if found else None
+def verdict(text: str, where: Where) -> str | None:
+    """Returns yes or no: the one that is stated or begins the text, else the last alone.
+
+    `true` and `false` mean the same. Both at once, or one that is denied, is neither.
+    """
+    found = list(_VERDICT.finditer(text))
+    if where in ("header", "text"):
+        alone = [each for each in found if _ALONE.match(text, each.end())]
+        found = alone or [each for each in found if each[0].lower() == "yes"]
+    said = first_or_last(found, where)
+    if said is None or said["neither"]:
+        return None if said is None else ""
+    return "yes" if said["yes"] else "no"

@@ -2,6 +2,7 @@
 
 import re
 
+from thoughtgraph.tasks.answer_text import Where
 from thoughtgraph.tasks.math import formula
 from thoughtgraph.tasks.stepwise import Stepwise
 
@@ -23,10 +24,10 @@ def theoremqa() -> Stepwise:
     )
 
 
-def _answer(marked: str, text: str) -> str | None:
-    if found := _TRUTH.match(marked):
+def _answer(text: str, where: Where) -> str | None:
+    if where != "text" and (found := _TRUTH.match(text)):
         word = found[1].lower()
         return _WORDS.get(word, word)
-    if found := _OPTION.match(marked):
+    if where != "text" and (found := _OPTION.match(text)):
         return found[1].upper()
-    return formula(marked, text)
+    return formula(text, where)

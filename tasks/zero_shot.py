@@ -1,20 +1,19 @@
 """Questions without examples: strategy, then answer (Tree of Thoughts, appendix B.1)."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
-from thoughtgraph.tasks.sections import partial_output, section_question, split, vote_question
+from thoughtgraph.tasks.answer_text import STATED, Reader, own_part, read_answer
+from thoughtgraph.tasks.sections import partial_output, section_question, vote_question
 from thoughtgraph.tree import Path
 
 LONGEST_QUESTION = 100_000
 """Characters of a question (ours)."""
-
-_MARKER = re.compile(r"\banswer is\b[*_:\s]*", re.IGNORECASE)
 
 TOT_BFS: Mapping[str, Any] = {
     "steps": 2,
@@ -27,9 +26,6 @@ TOT_BFS: Mapping[str, Any] = {
     "temperature": 0.7,
 }
 """The paper's values for zero-shot questions."""
-
-Reader = Callable[[str, str], str | None]
-"""Reads an answer: from what follows "the answer is" (empty without it) and the whole text."""
 
 
 def form_of(answers: str) -> str:
@@ -51,6 +47,9 @@ class ZeroShot:
         reader: Reads the canonical answer out of a completion.
         form: How the answer is to be given, in the published words; else in ours.
     """
+
+    _mention: re.Pattern[str] | None = None
+    """What follows a mark that states no answer."""
 
     def __init__(self, name: str, *, answers: str, reader: Reader, form: str = "") -> None:
         self._id = name
@@ -106,20 +105,14 @@ class ZeroShot:
         return Prompt(fill(f"zero_shot/{name}", input=question, format=self._form))
 
     def answer(self, problem: str, text: str) -> str | None:
-        """Reads what follows the last "the answer is", else what the answer's kind allows."""
-        answered = split(text, "Answer")[1]
-        body = text if answered is None else answered
-        marked = _MARKER.split(body)
-        # Some models write the answer first and head what follows with "Answer:" all the same.
-        if len(marked) == 1:
-            marked = _MARKER.split(text)
-        return self._reader(marked[-1] if len(marked) > 1 else "", body)
+        """Reads the answer that is stated last, else what the answer's kind allows."""
+        own = own_part(text, self.question_of(problem))
+        return read_answer(own, self._reader, self._mention)
 
     def output(self, problem: str, path: Path) -> str | None:
         """Returns the answer that a path has written; a bare strategy has none."""
         text = partial_output(path)
-        complete = split(text, "Answer")[1] is not None or _MARKER.search(text)
-        return self.answer(problem, text) if complete else None
+        return self.answer(problem, text) if STATED.search(text) else None
 
     def sample(
         self, problem: str, path: Path, options: Options

@@ -615,6 +615,83 @@ def test_answers_are_read_in_canonical_form(name, text, answer):
     assert _task(name).ask("Q?", "io", {}).read([text]) == [answer]
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "answer"),
+    [
+        ("hotpotqa", "The answer is Germany.", "Germany"),
+        ("hotpotqa", "**Answer:** Germany\n\nHe was born in Bonn.", "Germany"),
+        ("hotpotqa", "Answer: Germany. He was born in Bonn.", "Germany"),
+        ("hotpotqa", "The answer is U.S.", "U.S."),
+        ("hotpotqa", "The answer is J. R. Smith Jr.", "J. R. Smith Jr."),
+        ("hotpotqa", "The answer is J. R. Smith. He plays", "J. R. Smith"),
+        ("hotpotqa", "The answer is \xabParis\xbb.", "Paris"),
+        ("hotpotqa", "The answer is \u2018Berlin\u2019", "Berlin"),
+        ("hotpotqa", 'the answer is "Don\'t Panic".', "Don't Panic"),
+        ("hotpotqa", "The answer is 'Don't Panic'.", "Don't Panic"),
+        ("hotpotqa", 'The answer is **"Heroes" by Bowie**.', '"Heroes" by Bowie'),
+        ("hotpotqa", "The answer is $5 million", "$5 million"),
+        ("hotpotqa", r"\boxed{Germany}", "Germany"),
+        ("hotpotqa", r"The answer is $\text{Germany}$", "Germany"),
+        ("hotpotqa", "Germany\n\nExplanation: x", "Germany"),
+        ("hotpotqa", "Answer: St. Louis. It is big.", "St. Louis"),
+        ("hotpotqa", "The answer is Washington, D.C.", "Washington, D.C."),
+        ("hotpotqa", "The answer is _Germany_", "Germany"),
+        ("hotpotqa", "The answer is `Germany`.", "Germany"),
+        ("hotpotqa", "Final Answer: Germany", "Germany"),
+        ("hotpotqa", "The answer is:\n\nGermany\n\nbecause", "Germany"),
+        ("hotpotqa", "The answer is Mr. Bean", "Mr. Bean"),
+        ("hotpotqa", "The answer is Ph.D.", "Ph.D."),
+        ("hotpotqa", "答案\uff1a德国\u3002", "德国"),
+        ("hotpotqa", "The answer is 3.5.", "3.5"),
+        ("hotpotqa", "The answer is Monsters, Inc.", "Monsters, Inc."),
+        ("hotpotqa", "The answer is yes", "yes"),
+        ("hotpotqa", r"\(\text{Berlin}\)", "Berlin"),
+        ("hotpotqa", "The answer is Vitamin C.", "Vitamin C"),
+        ("hotpotqa", "The answer is 9 a.m.", "9 a.m."),
+        ("hotpotqa", "Answer: **Germany**", "Germany"),
+        ("fever", "The answer is SUPPORTED", "SUPPORTS"),
+        ("fever", "REFUTED", "REFUTES"),
+        ("fever", "The answer is NOT ENOUGH INFO.", "NOT ENOUGH INFO"),
+        ("fever", "not_enough_info", "NOT ENOUGH INFO"),
+        (
+            "fever",
+            "There is not enough information to support or refute the claim.",
+            "NOT ENOUGH INFO",
+        ),
+        ("fever", "Answer: SUPPORTS\n\nIt does not refute.", "SUPPORTS"),
+        ("fever", "It doesn't support the claim.", None),
+        ("fever", "It doesn\u2019t support it. It refutes it.", "REFUTES"),
+        ("fever", "The claim cannot be supported", None),
+        ("fever", "It does not refute", None),
+        ("fever", "neither supports nor refutes", "NOT ENOUGH INFO"),
+        ("fever", "does not support or refute", "NOT ENOUGH INFO"),
+        ("fever", "Insufficient evidence", "NOT ENOUGH INFO"),
+        ("fever", "The answer is: Wikipedia supports the claim", "SUPPORTS"),
+        ("fever", "**REFUTES**", "REFUTES"),
+        ("fever", "NOT SUPPORTED", None),
+        ("fever", "Unsupported", None),
+        ("fever", "The answer is support", "SUPPORTS"),
+        ("fever", "there is no support", None),
+        (
+            "fever",
+            "The answer is SUPPORTS.\n\nClaim: B\nThe answer is REFUTES",
+            "SUPPORTS",
+        ),
+        ("fever", "It does not support it, so the answer is REFUTES (not SUPPORTS).", "REFUTES"),
+        ("fever", "fails to support", None),
+        ("fever", "There isn't enough information.", "NOT ENOUGH INFO"),
+        ("fever", "I have supporting evidence", None),
+        ("fever", "No doubt the claim is supported", "SUPPORTS"),
+        ("fever", "Answer: Not Enough Info\nWikipedia refutes nothing", "NOT ENOUGH INFO"),
+        ("fever", r"\boxed{REFUTES}", "REFUTES"),
+        ("fever", "The answer is NOT SUPPORTED", None),
+        ("fever", "Too little information", "NOT ENOUGH INFO"),
+    ],
+)
+def test_short_answers_and_labels_are_read_where_they_are_stated(name, text, answer):
+    assert _task(name).answer("q", text) == answer
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("method", ["io", "cot", "cot_sc"])
 @pytest.mark.parametrize("examples", ["none", "own"])

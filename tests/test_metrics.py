@@ -66,6 +66,9 @@ def test_token_f1(answer, gold, score):
         ("0.333", "1/3", 0.0),
         ("18 dollars", "18", 1.0),
         ("B", "C", 0.0),
+        ("0.5", ".5", 1.0),
+        ("5", ".5", 0.0),
+        ("$.75", "3/4", 1.0),
     ],
 )
 def test_solve_rate(answer, gold, score):
@@ -97,12 +100,14 @@ def test_what_a_model_puts_between_the_brackets_of_finish_is_read_as_a_verdict(a
         ("SUPPORTS", 1.0),
         ("supports.", 1.0),
         ('"Supports"', 1.0),
+        ("SUPPORTED", 1.0),
+        ("not SUPPORTED", 0.0),
         ("REFUTES", 0.0),
         ("not enough info", 0.0),
         ("", 0.0),
     ],
 )
-def test_a_label_is_compared_without_case_and_punctuation(answer, score):
+def test_a_label_is_compared_without_case_punctuation_and_form(answer, score):
     assert scores("fever", "?", [answer], "SUPPORTS") == [score]
 
 

@@ -76,6 +76,67 @@ def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "answer"),
+    [
+        ("mmlu", "答案是C\u3002", "C"),
+        ("mmlu", "选C", "C"),
+        ("mmlu", "正解はBです", "B"),
+        ("mmlu", "故选\uff1aD", "D"),
+        ("mmlu", "Option C is correct. Options A and B are not.", "C"),
+        ("mmlu", "The best option is C: 29. (A: 3x7)", "C"),
+        ("mmlu", "The answer is (C).", "C"),
+        ("mmlu", "**C**", "C"),
+        ("mmlu", "C) 29\n\nA) 21 = 3x7\nB) 27\nD) 33", "C"),
+        ("mmlu", "The answer is \uff23", "C"),
+        ("mmlu", "C is correct. A is 3x7", "C"),
+        ("mmlu", "(C) 29 is the correct answer. A and B are composite, D", "C"),
+        ("mmlu", "The correct option is C because A", "C"),
+        ("mmlu", "Answer: C\n\nA is wrong. (B) too.", "C"),
+        ("mmlu", "Answer: C. (D) is 33.", "C"),
+        ("mmlu", "The answer is B or C", None),
+        ("mmlu", r"\boxed{C}", "C"),
+        ("mmlu", r"The final choice is $\boxed{\text{C}}$.", "C"),
+        ("mmlu", "The final answer is **C) 29**.", "C"),
+        ("mmlu", "A) 21 = 3x7\nB) 27\nC) 29 is prime\nD) 33 = 3x11\nThe answer is C", "C"),
+        ("mmlu", "The answer is C\n\nQuestion: b\nThe answer is D", "C"),
+        ("mmlu", "I choose C.", "C"),
+        ("mmlu", "C", "C"),
+        ("mmlu", "c", "C"),
+        ("mmlu", "\uff08C\uff09", "C"),
+        ("mmlu", "答案\uff1aC", "C"),
+        ("mmlu", "정답은 C입니다", "C"),
+        ("mmlu", "Option A is not correct. Option B is correct.", "B"),
+        ("mmlu", "The answer is option C", "C"),
+        ("mmlu", "The answer is choice (C)", "C"),
+        ("mmlu", "The correct choice: C", "C"),
+        ("mmlu", 'The answer is "C"', "C"),
+        ("mmlu", "Answer: C \u2013 29", "C"),
+        ("mmlu", "The answer is C.29", "C"),
+        ("mmlu", "选项C正确", "C"),
+        ("mmlu", "The answer is not B but C.", "C"),
+        ("math", r"So it is $\boxed 7$.", "7"),
+        ("math", r"\boxed7", "7"),
+        ("math", r"\boxed{.5}", "0.5"),
+        ("math", r"\fbox{3}", "3"),
+        ("math", r"The answer is $\frac12$.", "0.5"),
+        ("math", "Answer: $x=5$", "5"),
+        ("math", "**Answer:** 5\n\nExplanation: 3", "5"),
+        ("math", r"\boxed{\frac{\sqrt{3}}{2}}", "\\frac{\\sqrt{3}}{2}"),
+        ("math", r"\boxed{\text{Germany}}", "germany"),
+        ("math", "Answer: Let us see. x is 3", None),
+        ("math", r"The final answer is $\boxed{1\frac12}$", "1.5"),
+        ("math", r"The final solution is \boxed{12}.", "12"),
+        ("math", r"\boxed 12$", "12"),
+        ("math", "5", None),
+    ],
+)
+def test_choices_and_formulas_are_read_where_they_are_stated(
+    name: str, text: str, answer: str | None
+) -> None:
+    assert task(name).answer("q", text) == answer
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("svamp", "The final solution is unknown"),

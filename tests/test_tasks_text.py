@@ -9,7 +9,7 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.creative_writing import CreativeWriting
-from thoughtgraph.tasks.numbers import canonical, first_number, last_number, number
+from thoughtgraph.tasks.numbers import canonical, number, numbers_in
 from thoughtgraph.tasks.sections import choice, headed, split
 
 SENTENCES = "It rained. Nobody came! Was it late? She said: 'I kept the key.'"
@@ -131,6 +131,155 @@ def test_fewer_or_more_sentences_are_none(text):
 )
 def test_the_answer_in_a_completion(name, text, answer):
     assert task_of(name).ask(PROBLEMS[name], "io", {}).read([text]) == [answer]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "answer"),
+    [
+        ("gsm8k", "The answer is .5", "0.5"),
+        ("gsm8k", "The answer is \xbd cup.", "0.5"),
+        ("gsm8k", "The answer is 1 000 000.", "1000000"),
+        ("gsm8k", "the answer is 12,5 kg", "12.5"),
+        ("gsm8k", "The answer is 1.200 \u20ac", None),
+        ("gsm8k", "The answer is 5-7 days", None),
+        ("gsm8k", "The answer is 5 to 7 days", None),
+        ("gsm8k", "The answer is 1, 2 and 3", None),
+        ("gsm8k", "The answer is 3:2", None),
+        ("gsm8k", "the answer is 1/2", "0.5"),
+        ("gsm8k", "The answer is the 7th", "7"),
+        ("gsm8k", "The answer is 2^10", None),
+        ("gsm8k", "The answer is 10^6", "1000000"),
+        ("gsm8k", "The answer is 1.2\xd710^5 meters", "120000"),
+        ("gsm8k", "The answer is $2.5k", "2500"),
+        ("gsm8k", "The answer is 1e3", "1000"),
+        ("gsm8k", r"The answer is $\boxed{540}$.", "540"),
+        ("gsm8k", r"So $\boxed 7$.", "7"),
+        ("gsm8k", r"\[\boxed{42}\] Check: 42/6 = 7", "42"),
+        ("gsm8k", r"The answer is \(42\).", "42"),
+        ("gsm8k", "The answer is $42$.", "42"),
+        ("gsm8k", r"The answer is \$42.", "42"),
+        ("gsm8k", "The answer is 42 because 50 - 8 = 42.", "42"),
+        ("gsm8k", "The answer is 42. So 7*6 = 42 and 3 remain", "42"),
+        ("gsm8k", "The answer is 42 (7 x 6).", "42"),
+        ("gsm8k", "the answer is 42!\n\nQ: another\nA: 7", "42"),
+        ("gsm8k", "The answer is 40. Wait, I miscounted by 2. The answer is 42.", "42"),
+        ("gsm8k", "答えは42です\u30023日間\u3002", "42"),
+        ("gsm8k", "答案\uff1a540米\u3002\n\n解释\uff1a3 x 60", "540"),
+        ("gsm8k", "答案是540米\uff0c共7天", "540"),
+        ("gsm8k", "正解は 12 個", "12"),
+        ("gsm8k", "Final answer \u2014 540", "540"),
+        ("gsm8k", "Answer = 540", "540"),
+        ("gsm8k", "So the final result is 540 meters over 7 days.", "540"),
+        ("gsm8k", "**Final Answer:** 540\n\nThat's 3*180.", "540"),
+        ("gsm8k", "### Final Answer\n\n540 meters\n\nHe runs 3 sprints.", "540"),
+        ("gsm8k", "Final answer: **540** meters", "540"),
+        ("gsm8k", "**Answer**: 540 meters\n\n**Explanation**: 3 x 3", "540"),
+        ("gsm8k", "Answer: $18\n\nShe sells 9 eggs at 2.", "18"),
+        ("gsm8k", "Answer:\n3 x 60 = 180 per day.\n180 x 3 = 540", "540"),
+        ("gsm8k", "Answer: He runs 3 x 3 = 9 sprints. So 9 x 60 = 540 meters.", "540"),
+        ("gsm8k", "Answer: 540 meters over 7 days.", "540"),
+        ("gsm8k", "#### 540\nQuestion: what?\n#### 3", "540"),
+        ("gsm8k", "So it is 540.\n#### 540\n\n#### Note 1", "540"),
+        ("gsm8k", "#### 1. Compute\n3*3=9\n#### 2. Result\nThe answer is 9", "9"),
+        ("gsm8k", "The final answer is: 1,20,000 rupees", "120000"),
+        ("gsm8k", "The answer to the question is 42, not 40.", "42"),
+        ("gsm8k", "The answer is not 40. It is 42", "42"),
+        ("gsm8k", "The answer would be 42", "42"),
+        ("gsm8k", "Die Antwort ist 42 und nicht 7.", "42"),
+        ("gsm8k", "La respuesta es 42.", "42"),
+        ("gsm8k", "\u041e\u0442\u0432\u0435\u0442: 42\n\n3 + 4 = 7", "42"),
+        ("gsm8k", "The answer is 42.\n\nExplanation: 6*7", "42"),
+        ("gsm8k", "6 + 36 = 42", "42"),
+        ("gsm8k", "18 dollars", "18"),
+        ("gsm8k", "18\n\nQuestion: Next?\nAnswer: 5", "18"),
+        ("gsm8k", "Question: q\nAnswer: 5", "5"),
+        ("gsm8k", "The answer is -5.", "-5"),
+        ("gsm8k", "The answer is \u22125 degrees", "-5"),
+        ("gsm8k", r"The answer is 25\%", "25"),
+        ("gsm8k", "The answer is 25 percent", "25"),
+        ("gsm8k", "The answer is x = 5", "5"),
+        ("gsm8k", "The answer is $1,234.50", "1234.5"),
+        ("gsm8k", "The answer is \uff11\uff12\uff13", "123"),
+        ("gsm8k", "The answer is \u0661\u066c\u0662\u0663\u0664\u066b\u0665", "1234.5"),
+        ("gsm8k", "The answer is \u0967\u0968", "12"),
+        ("gsm8k", "The answer is: **1 234,56 EUR**", "1234.56"),
+        ("gsm8k", "The answer is 2 1/2 hours.", "2.5"),
+        ("gsm8k", "The answer is 3 apples and 4 pears", "3"),
+        ("gsm8k", "The answer is 5 x 8", None),
+        ("gsm8k", "The answer is 42.  \nLet me double-check: 42 - 2 = 40.", "42"),
+        ("gsm8k", "Answer: 42\nCheck: 42/6=7", "42"),
+        ("gsm8k", "The correct answer is 42.", "42"),
+        ("gsm8k", "My answer: 42. 3 apples", "42"),
+        (
+            "gsm8k",
+            "2x = 10.\n\nFinal Answer: The final answer is 10. I hope it is correct.",
+            "10",
+        ),
+        ("gsm8k", "The answer is 10:30", None),
+        ("gsm8k", "The answer is 2020-01-05", None),
+        ("gsm8k", "The answer is about 3.14", "3.14"),
+        ("gsm8k", "The answer is 7 hundred", "700"),
+        ("gsm8k", "in 2020 100 people", "100"),
+        ("gsm8k", "The final solution is 540.\n\nQuestion: x\nThe final solution is 3", "540"),
+        ("gsm8k", "The final solution is $ 1.5 $ million", "1.5"),
+        ("gsm8k", "The answer is $5 million.", "5000000"),
+        ("gsm8k", "The answer is 3 billion people", "3000000000"),
+        ("gsm8k", "The answer is \xbe", "0.75"),
+        ("gsm8k", "The answer is 12\u2019345", "12345"),
+        ("gsm8k", "The answer is 5 \xd7 8 = 40", "40"),
+        ("gsm8k", "The answer is 24 (in thousands)", "24"),
+        ("gsm8k", "The answer is **42**\n\n---\n\n*Explanation*: 6*7", "42"),
+        ("gsm8k", "Strategy: add.\n\nAnswer:\nFirst 3 + 4 = 7.\nThe answer is 7.", "7"),
+        ("gsm8k", "The answer is 0,125", "0.125"),
+        ("gsm8k", "The answer is 1.000.000", "1000000"),
+        ("gsm8k", "Human: hi\nThe answer is 3", "3"),
+        ("gsm8k", "The answer is: \n\n42\n\nThis is 6*7", "42"),
+        ("gsm8k", "The answer is:\n\\[ 42 \\]\nas 6*7", "42"),
+        ("gsm8k", "The answer is\n$$540$$", "540"),
+        ("gsm8k", "The answer is 2.5K", "2500"),
+        ("gsm8k", "It is 5-7", None),
+        ("gsm8k", "The answer is 5m", "5"),
+        ("gsm8k", "The answer is 12 345,6", "12345.6"),
+        ("strategyqa", "Answer: No\n\nYes, penguins can swim.", "no"),
+        ("strategyqa", "**No**", "no"),
+        ("strategyqa", "**Yes**\n\nThere is no doubt", "yes"),
+        ("strategyqa", "No. Although yes for some.", "no"),
+        ("strategyqa", "The answer is true", "yes"),
+        ("strategyqa", "The answer is False.", "no"),
+        ("strategyqa", "It is not true that he can.", None),
+        ("strategyqa", "The answer is yes and no", None),
+        ("strategyqa", "The answer is yes or no", None),
+        ("strategyqa", "So the answer is no doubt yes.", "yes"),
+        ("strategyqa", "A snail has no legs", None),
+        ("strategyqa", "Answer: **Yes**, no penguin ...", "yes"),
+        ("strategyqa", "The answer is: Yes\n\nQuestion: b?\nThe answer is no", "yes"),
+        ("strategyqa", 'the answer is "no"', "no"),
+        ("strategyqa", "Final Answer: No", "no"),
+        ("strategyqa", "Thus, no.", "no"),
+        ("strategyqa", "So yes he could", "yes"),
+        ("strategyqa", "The answer is \u201cYes\u201d", "yes"),
+        ("strategyqa", r"\boxed{\text{No}}", "no"),
+        ("strategyqa", "Yes, true.", "yes"),
+        ("strategyqa", "The answer is not yes", None),
+        ("strategyqa", "The answer is no one knows", None),
+        ("strategyqa", "Answer: False. It is true that", "no"),
+        ("strategyqa", "yes", "yes"),
+        ("strategyqa", "No", "no"),
+        ("strategyqa", "NO!", "no"),
+        ("strategyqa", "I think the answer would be yes", "yes"),
+        ("strategyqa", "Answer:\n\nYes \u2014 penguins are fast. There's no way.", "yes"),
+        ("strategyqa", "Yes - they can. No snail can.", "yes"),
+        ("strategyqa", "The statement is false.", "no"),
+        ("question", "The answer is:\n\n1. Mercury\n2. Venus", "1. Mercury\n2. Venus"),
+        ("question", "Answer:\n1. A\n2. B\n\nExplanation: x", "1. A\n2. B"),
+        ("question", "The answer is Jupiter. It is big.", "Jupiter. It is big"),
+        ("question", "**Answer:** Jupiter\n\n**Explanation:** fast", "Jupiter"),
+        ("question", "The answer is:\n* red\n* blue", "* red\n* blue"),
+        ("question", "The answer is:\n- red\n- blue\n\n- green", "- red\n- blue\n\n- green"),
+    ],
+)
+def test_the_answer_is_read_where_it_is_stated_and_whole(name, text, answer):
+    assert task_of(name).answer("q", text) == answer
 
 
 @pytest.mark.parametrize(
@@ -318,6 +467,45 @@ def test_the_verdict_on_a_passage(text, verdict):
         ("1 1/0", "1/0"),
         (r"x^{10}", "x^10"),
         (r"x^{2}y", "x^2y"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("\\$.50", "0.5"),
+        ("\xbd", "0.5"),
+        ("2\xbd", "2.5"),
+        ("\xbe cup", "0.75"),
+        ("1 000 000", "1000000"),
+        ("1\u202f000\u2009000", "1000000"),
+        ("1'000", "1000"),
+        ("1\u20190001", "1'0001"),
+        ("1,20,000", "120000"),
+        ("1.000,50", "1000.5"),
+        ("1.000.000", "1000000"),
+        ("1 234,56", "1234.56"),
+        ("1.200 \u20ac", "1.200\u20ac"),
+        ("1.200", "1.2"),
+        ("\u0661\u0662", "12"),
+        ("\u0967\u0968", "12"),
+        ("\uff11\uff0c\uff12\uff13\uff14", "1234"),
+        ("$2.5k", "2500"),
+        ("2k", "2k"),
+        ("1.5 million", "1500000"),
+        ("$3M", "3000000"),
+        ("5m", "5m"),
+        ("1e3", "1000"),
+        ("10^6", "1000000"),
+        ("10\u2076", "1000000"),
+        ("2^10", "2^10"),
+        ("2**10", "2**10"),
+        ("1.2 x 10^5", "120000"),
+        ("42\u5143", "42"),
+        ("1.5\u4e07", "15000"),
+        ("x\xb2", "x^2"),
+        ("5-7", "5-7"),
+        ("3:2", "3:2"),
+        ("2,3", "2, 3"),
+        ("0,125", "0, 125"),
+        ("1 000 00", "1 000 00"),
+        ("10^{100}", "10^100"),
     ],
 )
 def test_canonical_answers(text, form):
@@ -350,14 +538,48 @@ def test_equal_numbers_are_equal_however_written():
                 assert written == canonical(repr(value)) == canonical(f"${value:,.6f}")
 
 
-def test_numbers_in_a_text():
-    assert first_number("16 - 3 = 13") == "16"
-    assert last_number("16 - 3 = -13.50 dollars.") == "-13.5"
-    assert last_number("no number") is None
-    assert first_number(r"\(1{,}250\) or 1,\!300") == "1250"
-    assert last_number(r"\(1{,}250\) or 1,\!300") == "1300"
-    assert first_number("it fell to \u22125 degrees") == "-5"
-    assert first_number(r"$5\tfrac12$ hours") == first_number("5 1/2 hours") == "5.5"
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("16 - 3 = 13", ["16", "-3", "13"]),
+        ("16 - 3 = -13.50 dollars.", ["16", "-3", "-13.5"]),
+        ("no number", []),
+        (r"\(1{,}250\) or 1,\!300", ["1250", "1300"]),
+        ("it fell to \u22125 degrees", ["-5"]),
+        (r"$5\tfrac12$ hours or 5 1/2.", ["5.5", "5.5"]),
+        ("in 2020 100 people", ["2020", "100"]),
+        ("COVID-19 and 18 cm\xb2", ["19", "18"]),
+        ("1.2.3, 5-7, 5%-7%, $5-$7, 3:2, 2^10, 1,2,3", [None] * 7),
+        ("12,5 kg, 0,125 and 1,2", ["12.5", "0.125", "1.2"]),
+        ("1.200 \u20ac or 1.200 m", [None, "1.2"]),
+        ("so...5 or -.5 or $.75", ["5", "-0.5", "0.75"]),
+    ],
+)
+def test_numbers_in_a_text(text, found):
+    assert numbers_in(text) == found
+
+
+DECORATIONS = (
+    "{}",
+    "**{}**",
+    "${}$",
+    "{}.",
+    "\\boxed{{{}}}",
+    "$\\boxed{{{}}}$.",
+    "**{}.**",
+    "_{}_",
+)
+GOES_ON = ("", "\n\nThis is so, as 3 + 4 = 7 and no A is.", "\n\nExplanation: 3 and 4, yes, (A).")
+
+
+@pytest.mark.parametrize("said", ["The answer is {}", "Answer: {}", "**Final Answer:** {}"])
+@pytest.mark.parametrize("decoration", DECORATIONS)
+@pytest.mark.parametrize("after", GOES_ON)
+def test_neither_decoration_nor_explanation_changes_what_is_read(said, decoration, after):
+    answers = {"gsm8k": "540", "svamp": "0.5", "math": "12", "mmlu": "B", "hotpotqa": "Germany"}
+    for name, answer in (answers | {"strategyqa": "no", "fever": "REFUTES"}).items():
+        written = said.format(decoration.format(answer)) + after
+        assert task_of(name).answer("Why?", written) == answer, written
 
 
 async def test_the_second_step_continues_the_first_in_the_models_own_words():

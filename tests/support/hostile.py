@@ -9,7 +9,7 @@ from thoughtgraph.acting import Hints
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.task import Question
-from thoughtgraph.tasks.numbers import canonical, first_number, last_number, tidy
+from thoughtgraph.tasks.numbers import canonical, numbers_in, tidy
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, unlabelled
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.arithmetic import evaluate, integers
@@ -87,7 +87,7 @@ def readers() -> Iterator[tuple[str, Reader]]:
             if "extra" not in parameters and any(each in READ for each in parameters):
                 yield f"{name}.{method}", _reader(call, parameters, name, problem)
     shared: tuple[Reader, ...] = (
-        *(canonical, first_number, last_number, tidy, evaluate, integers),
+        *(canonical, numbers_in, tidy, evaluate, integers),
         *(clean, parse, steps_of, one_line, title_key),
         *(score_of, unlabelled, read_costs),
     )

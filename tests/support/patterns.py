@@ -222,6 +222,8 @@ class _Shape:
         if kind in (op.ASSERT, op.ASSERT_NOT):
             self.text(value[1], before)
             return ""
+        if kind is op.GROUPREF_EXISTS:
+            return "".join(self.text(each, before) for each in value[1:] if each)
         if kind is op.GROUPREF:
             return self.groups.get(value, "")
         if kind is op.AT:
