@@ -109,7 +109,7 @@ async def test_the_worked_example_of_d_star_lite() -> None:
     ],
 )
 async def test_a_child_begins_where_the_failures_of_its_elder_siblings_left_its_parent(
-    settings: dict[str, str], costs: list[float]
+    settings: dict[str, Any], costs: list[float]
 ) -> None:
     """Algorithm 2 as printed: line 16 raises the V_g(s) that line 17 adds to, one child by one."""
 
@@ -140,7 +140,7 @@ async def test_an_action_that_calls_no_tool_is_no_cheaper_than_one_that_fails(
         return steps if call.role == "generate" else ["Score: 5"]
 
     # As printed, a child also pays for the failures of those before it, whatever it is itself.
-    apart = {"sibling_base": "snapshot"} if method == D_STAR else {}
+    apart: Any = {"sibling_base": "snapshot"} if method == D_STAR else {}
     trace = await states(method, reply, n_generate=3, rounds=2, **apart)
     tree = trace[-1][1]["tree"]
     odd, failed = tree["1"], tree["2"]

@@ -228,7 +228,7 @@ async def test_no_text_of_the_model_raises(text: str, task: str) -> None:
 async def test_the_greedy_variant_follows_the_best_candidate_without_verdicts(
     compat: bool, answer: str
 ) -> None:
-    """Whatever it overwrites (section 4.3); with `repo_compat` one that overwrites nothing first."""
+    """Whatever it overwrites (section 4.3); with `repo_compat` one that overwrites nothing."""
     proposals = {"next|x|": "a\nbb\n!!!", "next|x|b": "!\n??", "next|x|!": "!\n??"}
     out, model = await run(
         "tot_dfs",

@@ -39,9 +39,9 @@ class RollbackSettings(ReasoningSettings):
     parallel: bool = Field(
         True,
         description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
-        "time. Both show the same prompts and find the same thoughts if they end `exhausted`, "
-        "neither `solutions` nor `incoming` was reached and `drop_paths` is off. Solutions are put "
-        "into the order of one at a time.",
+        "time. Both ask for the same steps by the same prompts if they end `exhausted`, neither "
+        "`solutions` nor `incoming` was reached and `drop_paths` is off. Solutions are put into "
+        "the order of one at a time.",
     )
     solutions: int = Field(
         8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."

@@ -58,7 +58,7 @@ def _tries(tree: Tree, source: str) -> list[str]:
     """
     to, at = tree[source]["rollback"]["to"], source
     found: list[str] = []
-    while at != to:
+    while at not in (to, ROOT):
         if tree[at].get("rollback", {}).get("to") == to:
             found.append(at)
         at = tree[at].get("caused_by") or tree[at]["parent"] or ROOT
