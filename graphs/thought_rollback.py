@@ -43,7 +43,6 @@ from thoughtgraph.nodes.rollback.ensemble import ensemble
 from thoughtgraph.nodes.rollback.schedule import begin_round, end_of_search, open_paths, round_sends
 from thoughtgraph.nodes.start import start
 from thoughtgraph.parts import Parts
-from thoughtgraph.reasoning import TWO_CALLS
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 
@@ -86,10 +85,11 @@ async def begin(state: RollbackState) -> list[Send] | Literal["ensemble"]:
 
 
 async def read_off(state: RollbackState) -> list[Send] | Literal["decide", "select"]:
-    """Routes to the reading of an analysis, which in parallel is part of the next round."""
-    if RollbackSettings.of(state["settings"]).protocol != TWO_CALLS:
-        return "decide"
-    return _next(state, "extract_index")
+    """Routes on once the bad steps are named, else to the reading of the analysis.
+
+    That is part of the next round in parallel. An empty analysis names none, without a reading.
+    """
+    return "decide" if state.get("reports") else _next(state, "extract_index")
 
 
 async def correct(state: RollbackState) -> list[Send] | Literal["rollback", "select"]:

@@ -29,6 +29,7 @@ def gsm8k() -> Stepwise:
         reader=marked_number,
         form=FORM,
         examples="stepwise/numbers",
+        numeric=True,
         strategy=True,
     )
 

@@ -61,6 +61,9 @@ class Reasoning(ABC):
 
     topic: str
     """What the problems are about, as prompts name it: `Grade-School Math`."""
+    numeric: bool = False
+    """Whether every answer is a number. Then the analysis of a finished path also asks for
+    variables that have no value (official code); appendix B.3 has one analysis for all paths."""
 
     @abstractmethod
     def task_statement(self, options: Options) -> str:
@@ -93,7 +96,11 @@ class Reasoning(ABC):
         return Question(prompt, each(partial(self._read, problem, path)))
 
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Returns what to ask about the steps of a path, or for those that its analysis names."""
+        """Returns what to ask about the steps of a path, or for those that its analysis names.
+
+        What counts as a bad step, "unnecessary" and "vague" included, is the official code's: the
+        paper does not print that request.
+        """
         last, apart = path[-1], options["protocol"] == TWO_CALLS
         if apart and "analysis" in last:
             asked = fill(
@@ -110,8 +117,8 @@ class Reasoning(ABC):
             count=counted(path),
             steps=numbered(path),
         )
-        if last["status"] == "terminal":
-            asked = fill("rollback/analyse_solution", analysis=asked)
+        if self.numeric and last["status"] == "terminal":
+            asked = fill("rollback/analyse_numeric", analysis=asked)
         if not apart:
             asked = fill("rollback/report", analysis=asked)
         return Question(Prompt(asked, system=load("rollback/analyse_system")), _faults(path))

@@ -40,6 +40,7 @@ class Stepwise(ZeroShot, Reasoning):
         examples: The prompt file that holds its worked examples.
         form: How the answer is to be given, in the published words; else in ours.
         marker: The sentence after which a solution is placed.
+        numeric: Whether every answer is a number; see `Reasoning.numeric`.
         strategy: Whether questions without examples are asked as in Tree of Thoughts (appendix
             B.1: chain of thought makes a strategy first) unless the settings say otherwise;
             else as in Thought Rollback.
@@ -57,10 +58,11 @@ class Stepwise(ZeroShot, Reasoning):
         examples: str,
         form: str = "",
         marker: str = SOLUTION,
+        numeric: bool = False,
         strategy: bool = False,
     ) -> None:
         super().__init__(name, answers=answers, reader=reader, form=form)
-        self.topic = topic
+        self.topic, self.numeric = topic, numeric
         self._examples = examples
         self._marker = marker
         self._strategy = strategy

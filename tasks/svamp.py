@@ -13,4 +13,5 @@ def svamp() -> Stepwise:
         reader=marked_number,
         form=FORM,
         examples="stepwise/numbers",
+        numeric=True,
     )

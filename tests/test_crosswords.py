@@ -276,6 +276,30 @@ async def test_the_search_backtracks_out_of_wrong_words_and_fills_the_board() ->
     assert len(asked) == len(set(asked)), "a clue's verdict is asked for once"
 
 
+@pytest.mark.parametrize(
+    ("compat", "words"),
+    [
+        (False, ["h1. adapt", "v1. zebra", "h1. zonal"]),
+        (True, ["h1. adapt", "v2. dirge", "v2. dirge"]),
+    ],
+)
+async def test_without_backtracking_the_best_word_may_overwrite(
+    compat: bool, words: list[str]
+) -> None:
+    """Section 4.3 fills in the most promising word; the notebook, one that overwrites nothing."""
+
+    def reply(call: Call) -> str:
+        if call.draw is not None and call.draw[1] == "0":
+            return "h1. adapt (certain)"
+        return "v1. zebra (certain)\nv2. dirge (low)\nh1. zonal (medium)"
+
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("tot_dfs", task="crosswords", model=model)
+    settings = {"variant": "no_backtrack", "repo_compat": compat, "proposal_samples": 1}
+    out = await graph.ainvoke({"problem": PROBLEM}, context={**settings, "greedy_steps": 3})
+    assert [t["text"] for t in visited(out["tree"].values())] == words
+
+
 async def test_all_clues_of_a_state_are_judged_side_by_side() -> None:
     model = ScriptedChat(reply=knowing, delay=0.01)
     graph = tg.build("tot_dfs", task="crosswords", model=model)

@@ -115,8 +115,7 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
         return str(told(script)(call))
 
     for parallel in (True, False):
-        settings = {"parallel": parallel, "experience_scope": "incoming"}
-        out, seen = await run("rollback", reply, **settings)
+        out, seen = await run("rollback", reply, parallel=parallel)
         tree = out["tree"]
         assert [tree[key]["value"] for key in tree if tree[key]["status"] == "terminal"] == [
             0.5,  # (1 + 0 experiences) / (1 + 1 rollback)
@@ -132,7 +131,7 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
         }
         assert (out["answer"], out["candidates"]) == ("2", ["1", "2", "2"])
         assert [key for key in tree if tree[key].get("chosen")] == ["4"], "the earliest of them"
-        plain, fewer = await run("rollback", reply, ensemble="first", **settings)
+        plain, fewer = await run("rollback", reply, ensemble="first", parallel=parallel)
         assert (plain["answer"], plain["ensembles"]) == ("1", {"first": "1"})
         assert plain["stop_reason"] == "settled"
         assert len(fewer) < len(seen), "it stops at the first solution"

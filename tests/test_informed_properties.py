@@ -179,11 +179,10 @@ def check_propagation(trace: Trace, amount: float) -> None:
     for (_, before), (names, after) in pairwise(trace):
         if "propagate" not in names:
             continue
-        times = raised_by_hand(before, amount)
+        times, costs = raised_by_hand(before, amount)
         check_records(before, after, amount, times)
-        for key, thought in before["tree"].items():
-            gained = cost(after["tree"][key]) - cost(thought)
-            assert gained == pytest.approx(times.get(key, 0) * amount)
+        for key, thought in after["tree"].items():
+            assert cost(thought) == pytest.approx(costs[key])
         assert set(times) <= set(waiting(after))
 
 
@@ -203,22 +202,21 @@ def check_records(before: Any, after: Any, amount: float, times: dict[str, int])
     assert told == times
 
 
-def raised_by_hand(state: Any, amount: float) -> dict[str, int]:
-    """How often each ancestor is raised: Algorithm 3, read afresh."""
+def raised_by_hand(state: Any, amount: float) -> tuple[dict[str, int], dict[str, float]]:
+    """How often each ancestor is raised, and all costs after: Algorithms 2 and 3, read afresh."""
     tree, times = state["tree"], dict[str, int]()
-
-    def g(key: str) -> float:
-        return tree[key].get("cost", 0.0) + amount * times.get(key, 0)
-
+    costs = {key: cost(thought) for key, thought in tree.items()}
     for key in state["generation"]:
+        costs[key] += amount * times.get(tree[key]["parent"], 0)
         child = key
         while tree[key]["failed"] and tree[child]["parent"] is not None:
             parent = tree[child]["parent"]
-            if not g(parent) < g(child):
+            if not costs[parent] < costs[child]:
                 break
             times[parent] = times.get(parent, 0) + 1
+            costs[parent] += amount
             child = parent
-    return times
+    return times, costs
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -101,6 +101,27 @@ async def test_the_worked_example_of_d_star_lite() -> None:
     assert (usage["rounds"], usage["expansions"], usage["evaluated"]) == (4, 3, 5)
 
 
+@pytest.mark.parametrize(
+    ("settings", "costs"),
+    [
+        ({}, [2.0, 2.0, 3.0, 3.0]),
+        ({"sibling_base": "snapshot"}, [2.0, 1.0, 2.0, 1.0]),
+    ],
+)
+async def test_a_child_begins_where_the_failures_of_its_elder_siblings_left_its_parent(
+    settings: dict[str, Any], costs: list[float]
+) -> None:
+    """Algorithm 2 as printed: line 16 raises the V_g(s) that line 17 adds to, one child by one."""
+
+    def reply(call: Call) -> list[str]:
+        steps = ["a>Go[a!]", "b>Go[b]", "c>Go[c!]", "d>Go[d]"]
+        return steps if call.role == "generate" else ["Score: 5"]
+
+    out = await run(D_STAR, reply, n_generate=4, rounds=1, **settings)
+    assert [out["tree"][key]["cost"] for key in "1234"] == costs
+    assert out["tree"]["0"]["cost"] == 2.0
+
+
 async def test_the_same_script_without_failures_costs() -> None:
     out = await run(A_STAR, lambda call: [*by_hand_or_end(call)], n_generate=2)
     assert [t["text"] for t in out["tree"].values()] == ["", "a", "b", "end"]
@@ -118,7 +139,9 @@ async def test_an_action_that_calls_no_tool_is_no_cheaper_than_one_that_fails(
         steps = [f"odd>{action}", "try>Ride[b!]", "go>Ride[c]"]
         return steps if call.role == "generate" else ["Score: 5"]
 
-    trace = await states(method, reply, n_generate=3, rounds=2)
+    # As printed, a child also pays for the failures of those before it, whatever it is itself.
+    apart: Any = {"sibling_base": "snapshot"} if method == D_STAR else {}
+    trace = await states(method, reply, n_generate=3, rounds=2, **apart)
     tree = trace[-1][1]["tree"]
     odd, failed = tree["1"], tree["2"]
     assert (odd["price"], odd["invalid"], failed["failed"]) == (0.0, True, True)

@@ -3,6 +3,7 @@
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -31,7 +32,7 @@ from thoughtgraph.nodes.rollback.paths import alpha, beta, path_ids
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.tasks.rollback_prompts import bad_steps
-from thoughtgraph.tree import path_to
+from thoughtgraph.tree import path_to, texts
 
 MODES = pytest.mark.parametrize("parallel", [True, False])
 EVERYTHING = 100_000
@@ -137,8 +138,8 @@ async def test_a_rollback_by_hand(order: str, fifth: str, first: str) -> None:
 
 
 async def test_the_same_rollback_in_parallel() -> None:
-    out, _ = await run("rollback", worked, experience_scope="from_edges")
-    alone, _ = await run("rollback", worked, parallel=False, experience_scope="from_edges")
+    out, _ = await run("rollback", worked)
+    alone, _ = await run("rollback", worked, parallel=False)
     assert paths(out["tree"]) == paths(alone["tree"])
     assert out["usage"]["levels"] < alone["usage"]["levels"]
 
@@ -158,25 +159,19 @@ def thrice(call: Call) -> str:
 REASONS = ["Wrong sign.", "Wrong sum.", "Wrong unit."]
 
 
-@pytest.mark.parametrize(("scope", "seen"), [("incoming", [0, 1, 2, 3]), ("from_edges", [0, 1])])
 @MODES
-async def test_the_third_try_at_a_thought_sees_three_analyses(
-    parallel: bool, scope: str, seen: list[int]
-) -> None:
+async def test_the_third_try_at_a_thought_sees_three_analyses(parallel: bool) -> None:
     """Appendix D: three rollbacks to one thought, of whose tries the last is shown all three."""
-    out, calls = await run("rollback", thrice, parallel=parallel, experience_scope=scope)
+    out, calls = await run("rollback", thrice, parallel=parallel)
     first = [
         call.prompt for call in calls if call.role == "generate" and "<steps>" not in call.prompt
     ]
     told = [[reason for reason in REASONS if f"Analysis:\n{reason}" in text] for text in first]
-    if scope == "incoming":
-        assert told == [REASONS[:at] for at in seen]
-        assert [t["text"] for t in out["tree"].values() if t["depth"] == 1][-1] == "try 3"
-        last = max(out["tree"].values(), key=lambda thought: thought.get("beta", 0))
-        assert out["answer"] == "3"
-        assert (last["beta"], last["value"]) == (3, 4.0)
-    else:
-        assert all(len(reasons) <= 1 for reasons in told), "of its own rollback alone"
+    assert told == [REASONS[:at] for at in range(4)]
+    assert [t["text"] for t in out["tree"].values() if t["depth"] == 1][-1] == "try 3"
+    last = max(out["tree"].values(), key=lambda thought: thought.get("beta", 0))
+    assert out["answer"] == "3"
+    assert (last["beta"], last["value"]) == (3, 4.0)
 
 
 async def test_rollbacks_of_one_round_are_shown_as_if_decided_one_by_one() -> None:
@@ -267,9 +262,12 @@ def check_prompts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
         prompt = asked[Draw(PROBLEM, parent, made[parent], 0)]
         made[parent] += 1
         assert prompt.count("Experience with Analysis, No. ") == beta(tree, key), "P30"
-        caused = sum("caused_by" in t for t in path_to(tree, key))
-        if settings["experience_scope"] == "from_edges":
-            assert beta(tree, key) == caused, "P30"
+        own = thought.get("experiences", [])[beta(tree, parent) :]
+        assert thought.get("experiences", [])[: beta(tree, parent)] == (
+            tree[parent].get("experiences", [])
+        ), "P30: those of its path first"
+        assert own[-1:] == [thought[at] for at in ("caused_by",) if at in thought], "P30"
+        assert {tree[source]["rollback"]["to"] for source in own} <= {parent}, "P30"
         for at in range(settings["shots"]):
             assert f"worked example {at}" in prompt, "P30: demonstrations stay"
         assert f"worked example {settings['shots']}" not in prompt
@@ -330,70 +328,155 @@ async def test_without_errors_it_is_the_chain(pool: range) -> None:
             assert len(seen) == 3 * len(thoughts(chain)), "P32: analyses are made and counted"
 
 
+VOTES = ["last", "majority", "ratio", "difference"]
+"""The ensembles that do not end a search early."""
+UNLIMITED = {"solutions": 1000, "incoming": 1000, "limit_requests": 150}
+"""Without U a structure either stays small or grows for ever: the latter is not compared."""
+
+
+def prompts(seen: list[Call]) -> Counter[str]:
+    return Counter(call.prompt for call in seen if call.role == "generate")
+
+
+def weights(out: Any) -> list[tuple[Any, ...]]:
+    """What each solution's vote is worth, and of which counts, as a multiset by path."""
+    ends = [(key, t) for key, t in out["tree"].items() if t["status"] == "terminal"]
+    return sorted(
+        (tuple(texts(path_to(out["tree"], key))), t["alpha"], t["beta"], t["value"])
+        for key, t in ends
+    )
+
+
 @pytest.mark.parametrize("pool", POOLS)
-async def test_parallel_growth_finds_the_same_thoughts_and_answers_alike(pool: range) -> None:
-    """As a set, without U and K, where `exhausted`, with `from_edges` and no `drop_paths`."""
+async def test_both_ways_of_growing_show_the_same_prompts_and_weigh_alike(pool: range) -> None:
+    """As a set, without U and K, where `exhausted` and without `drop_paths`."""
     compared = 0
     for seed in pool:
         draws = random.Random(f"parity {seed}")
-        ends, bad = draws.choice([0.3, 0.5, 0.7]), draws.choice([0.1, 0.2, 0.3, 0.5])
+        ends, bad = draws.choice([0.4, 0.6]), draws.choice([0.5, 0.7])
         reply = single(walker(seed, ends=ends, bad=bad, values=draws.choice([3, EVERYTHING])))
-        # Without U a structure either stays small or grows for ever: the latter is not compared.
-        unlimited = {"solutions": 1000, "incoming": 1000, "limit_requests": 150}
-        settings = {**drawn(seed)[1], **unlimited, "experience_scope": "from_edges"}
-        settings["path_rollbacks"] = draws.randint(0, 3)
-        alone, _ = await run("rollback", reply, parallel=False, **settings)
+        settings = {**drawn(seed)[1], **UNLIMITED, "path_rollbacks": draws.randint(0, 3)}
+        settings |= {"steps": draws.choice([3, 4, 5]), "ensemble": draws.choice(VOTES)}
+        alone, one_by_one = await run("rollback", reply, parallel=False, **settings)
         if alone["stop_reason"] != "exhausted":
             continue
-        together, _ = await run("rollback", reply, parallel=True, **settings)
+        together, at_once = await run("rollback", reply, parallel=True, **settings)
         assert together["stop_reason"] == "exhausted"
         assert paths(together["tree"]) == paths(alone["tree"])
+        assert prompts(at_once) == prompts(one_by_one)
+        assert weights(together) == weights(alone)
         assert together["candidates"] == alone["candidates"], "in the order of one path at a time"
         assert together["answer"] == alone["answer"]
         compared += alone["usage"]["rollbacks"] > 0
     assert compared > len(pool) / 8
 
 
-def finished(reply: Reply) -> Reply:
-    """The same model, that finds fault with paths that have a solution alone."""
+def forgetful(reply: Reply) -> Reply:
+    """The same model, whose steps follow from the latest experience: others change no thought."""
 
-    def sparing(call: Call) -> str:
-        if call.role == "analyse" and MARKER not in shown(call):
-            return "fine. Bad step index: None"
-        if call.role == "extract_index" and "fine." in call.prompt:
-            return "Bad step index: None"
-        return str(reply(call))
+    def latest(call: Call) -> str:
+        if call.role != "generate" or "Experience with Analysis, No. " not in call.prompt:
+            return str(reply(call))
+        head, _, rest = call.prompt.partition("Experience with Analysis, No. ")
+        last = rest.rpartition("Experience with Analysis, No. ")[2].partition("\n")[2]
+        return str(reply(replace(call, prompt=head + last)))
 
-    return sparing
+    return latest
 
 
 @pytest.mark.parametrize("pool", POOLS)
-async def test_rollbacks_from_finished_paths_are_the_same_in_parallel(pool: range) -> None:
-    """As one path is open at a time, nothing is asked before its experiences are known."""
-    compared = 0
+async def test_a_thought_has_the_same_experiences_however_its_path_is_reached(pool: range) -> None:
+    """Also where the budget ends the two ways of growing at different places; without U and K."""
+    compared = accumulated = 0
     for seed in pool:
-        reply = finished(single(walker(seed, ends=0.4, bad=0.7)))
-        unlimited = {"solutions": 1000, "incoming": 1000, "limit_requests": 100, "steps": 4}
-        settings = {**drawn(seed)[1], **unlimited, "experience_scope": "incoming"}
-        alone, _ = await run("rollback", reply, parallel=False, **settings)
-        if alone["stop_reason"] != "exhausted":
-            continue
-        together, _ = await run("rollback", reply, parallel=True, **settings)
-        assert shape(together["tree"]) == shape(alone["tree"])
-        assert together["ensembles"] == alone["ensembles"]
-        compared += alone["usage"]["rollbacks"] > 0
-    assert compared > len(pool) / 8
+        reply = forgetful(single(walker(seed, ends=0.2, bad=0.9, values=EVERYTHING)))
+        settings = {**drawn(seed)[1], **UNLIMITED, "path_rollbacks": 3, "limit_requests": 70}
+        shown = []
+        for parallel in (True, False):
+            out, _ = await run("rollback", reply, parallel=parallel, **settings)
+            tree = out["tree"]
+            shown.append(
+                {
+                    tuple(texts(path_to(tree, key))): [
+                        texts(path_to(tree, source)) for source in thought.get("experiences", [])
+                    ]
+                    for key, thought in tree.items()
+                }
+            )
+        for path in shown[0].keys() & shown[1].keys():
+            assert shown[0][path] == shown[1][path]
+            compared += bool(shown[0][path])
+            accumulated += len(shown[0][path]) > 1
+    assert compared > accumulated > len(pool)
 
 
-async def test_in_parallel_a_step_is_not_shown_the_analysis_that_it_ran_beside() -> None:
-    """The other exception to parity: its path's own mistake is known one at a time only."""
-    for parallel, known in ((True, 0), (False, 1)):
-        out, _ = await run("rollback", forked, parallel=parallel)
-        step = next(thought for thought in out["tree"].values() if thought["text"] == "e")
-        assert len(step.get("experiences", [])) == known
-    told = RollbackSettings.model_fields["parallel"].description
-    assert told is not None
-    assert "rollbacks leave only finished paths" in told
+CORRECTED = {
+    ("generate",): "a",
+    ("analyse", "a"): "fine",
+    ("generate", "a"): "b",
+    ("analyse", "a", "b"): "b is wrong",
+    ("generate", "a", "b"): f"{MARKER} 10",
+    ("analyse", "a", "b", f"{MARKER} 10"): "fine",
+    ("analyse", "a", "c"): "a is wrong",
+    ("generate", "a", "c"): f"{MARKER} 10",
+    ("analyse", "a", "c", f"{MARKER} 10"): "fine",
+    ("analyse", "d"): "fine",
+    ("generate", "d"): f"{MARKER} 12",
+    ("analyse", "d", f"{MARKER} 12"): "fine",
+}
+
+
+def corrected(call: Call) -> str:
+    """The chain a, b, whose b is corrected by c, and then a by d."""
+    if call.role == "extract_index":
+        wrong = ["a is wrong" in call.prompt, "b is wrong" in call.prompt]
+        return f"Bad step index: {wrong.index(True) + 1 if any(wrong) else 'None'}"
+    if call.role == "generate" and "a is wrong" in call.prompt and "<steps>" not in call.prompt:
+        return "d"
+    if call.role == "generate" and "b is wrong" in call.prompt and shown(call) == "Step 1. a\n":
+        return "c"
+    return str(told(CORRECTED)(call))
+
+
+@MODES
+async def test_a_path_is_not_credited_with_the_analysis_of_its_own_mistake(parallel: bool) -> None:
+    """Section 4.2: a rollback is outgoing for the thought, incoming for the new path alone."""
+    out, _ = await run("rollback", corrected, parallel=parallel)
+    ends = {
+        texts(path_to(out["tree"], key))[-2]: (t["answer"], t["alpha"], t["beta"], t["value"])
+        for key, t in out["tree"].items()
+        if t["status"] == "terminal"
+    }
+    assert ends == {"b": ("10", 1, 0, 0.5), "c": ("10", 1, 1, 1.0), "d": ("12", 0, 1, 2.0)}
+    assert (out["answer"], out["ensembles"]["majority"]) == ("12", "10")
+
+
+def twice(call: Call) -> str:
+    """Its first step is found bad after one step and again after two; the correction is bad too."""
+    path = shown(call).split("\n")[:-1] if "<steps>" in call.prompt else []
+    known = [name for name in "abt" if f"Analysis:\n{name} is wrong" in call.prompt]
+    if call.role == "extract_index":
+        return f"Bad step index: {1 if 'is wrong' in call.prompt else 'None'}"
+    if call.role == "analyse":
+        last = path[-1].rpartition(" ")[2]
+        return f"{last} is wrong" if last in ("a", "b", "t") else "fine"
+    if path:
+        return "b" if path == ["Step 1. a"] else f"{MARKER} 1"
+    return {"": "a", "a": "t", "ab": "u", "at": "v"}["".join(known)]
+
+
+@MODES
+async def test_tries_beside_each_other_do_not_tell_each_other(parallel: bool) -> None:
+    """The second try at the first step came of `a, b`; the third of `t`, which was made before or
+    after it as the paths are grown."""
+    out, _ = await run("rollback", twice, parallel=parallel)
+    tree = out["tree"]
+    known = {
+        t["text"]: [tree[source]["text"] for source in t.get("experiences", [])]
+        for t in tree.values()
+        if t["depth"] == 1
+    }
+    assert known == {"a": [], "t": ["a"], "u": ["a", "b"], "v": ["a", "t"]}
 
 
 @pytest.mark.ci
@@ -669,7 +752,7 @@ async def test_only_dropped_paths_are_left_unfinished(pool: range, parallel: boo
     left = 0
     for seed in pool:
         reply = walker(seed, ends=0.2, bad=0.6)
-        settings = {"steps": 4, "solutions": 1000, "path_rollbacks": seed % 2, "incoming": 2}
+        settings = {"steps": 6, "solutions": 1000, "path_rollbacks": seed % 2, "incoming": 2}
         out, _ = await run("rollback", reply, parallel=parallel, drop_paths=True, **settings)
         tree = out["tree"]
         grown = {thought["parent"] for thought in tree.values()}
@@ -716,6 +799,42 @@ async def test_the_system_prompts_are_those_of_appendix_b3() -> None:
         assert "experience" not in system(model.seen[0]), "none is ever shown"
 
 
+@pytest.mark.parametrize("protocol", ["two_call", "single_call"])
+@pytest.mark.parametrize(
+    ("task", "ends", "variables"),
+    [
+        ("gsm8k", "The final solution is 13", True),
+        ("svamp", "The final solution is 13", True),
+        ("math", "The final solution is x + 1", False),
+        ("theoremqa", "The final solution is True", False),
+        ("aqua", "The final choice is B", False),
+        ("mmlu", "The final choice is B", False),
+        ("game24", "operation: 4 + 9 = 13", False),
+    ],
+)
+async def test_a_finished_path_is_analysed_by_the_words_of_appendix_b3(
+    task: str, ends: str, variables: bool, protocol: str
+) -> None:
+    """Variables without a value are the official code's question, and asked about numbers alone."""
+
+    def reply(call: Call) -> str:
+        if call.role == "generate":
+            return ends if "<steps>" in call.prompt else "4 + 9 = 13"
+        return "fine\nBad step index: None"
+
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("rollback", task=task, model=model)
+    problem = "4 9 10 13" if task == "game24" else "What is it?\nA) 1\nB) 2"
+    out = await graph.ainvoke({"problem": problem}, context={"protocol": protocol})
+    asked = [call.prompt.rpartition("</steps>")[2] for call in model.seen if call.role == "analyse"]
+    lasting = "never replaced by its value"
+    assert out["tree"][str(len(asked))]["status"] == "terminal"
+    assert not any(lasting in text for text in asked[:-1])
+    assert (lasting in asked[-1]) is variables
+    assert variables or asked[-1] == asked[0], "it asks what every analysis asks"
+    assert not any("final solution" in text for text in asked)
+
+
 async def test_prompts_count_steps_in_english_and_ask_for_one_form() -> None:
     out, seen = await run("rollback", worked)
     texts = [call.prompt for call in seen if call.role in ("analyse", "extract_index")]
@@ -740,5 +859,6 @@ async def test_no_bad_step_is_read_out_of_an_empty_analysis(parallel: bool) -> N
 
     out, seen = await run("rollback", silent, parallel=parallel)
     assert Counter(call.role for call in seen) == {"generate": 2, "analyse": 2}
+    assert all("no step was found to be bad" in out["tree"][key]["note"] for key in "12")
     assert (out["answer"], out["stop_reason"]) == ("4", "exhausted")
     assert out["usage"]["parse_errors"] == {"analyse": 2}

@@ -61,6 +61,7 @@ class Node:
         self.number, self.text, self.above = number, text, above
         self.path: list[Node] = [*(above.path if above else []), self]
         self.taught: list[Node] = []
+        self.past: list[Node] = [self]
         self.caused_by: Node | None = None
         self.back: Node | None = None
         self.analysis = ""
@@ -90,10 +91,8 @@ def loop(oracle: Oracle, settings: dict[str, Any]) -> tuple[list[Node], str]:
         return node.sink or len(node.path) > settings["steps"]
 
     def taught(node: Node) -> list[Node]:
-        if settings["experience_scope"] == "incoming":
-            oldest = sorted(sources, key=lambda source: source.number)
-            return [source for at in node.path for source in oldest if source.back is at]
-        return [*node.taught, *([pending] if pending else [])]
+        tries = [led for led in pending.past if led.back is node] if pending else []
+        return [*node.taught, *tries]
 
     def rank(node: Node) -> tuple[int, list[int]]:
         dfs = settings["growth_order"] == "dfs"
@@ -129,6 +128,7 @@ def loop(oracle: Oracle, settings: dict[str, Any]) -> tuple[list[Node], str]:
         lessons = taught(at)
         told = tuple(source.analysis for source in lessons)
         new = Node(len(nodes), oracle.step(at.texts(), told), at)
+        new.past = [*(pending or at).past, new]
         new.taught, new.caused_by, pending = lessons, pending, None
         nodes.append(new)
         live = (live - {at}) | {new}
@@ -151,7 +151,6 @@ async def test_one_path_at_a_time_is_the_loop_of_the_design(pool: range) -> None
             "incoming": draws.randint(0, 3),
             "path_rollbacks": draws.choice([0, 1, 3]),
             "growth_order": draws.choice(["experience", "dfs"]),
-            "experience_scope": draws.choice(["from_edges", "incoming"]),
             "limit_requests": draws.choice([90, 90, 30, 12]),
         }
         out, _ = await run("rollback", oracle.scripted(), parallel=False, **settings)

@@ -224,11 +224,12 @@ async def test_no_text_of_the_model_raises(text: str, task: str) -> None:
     assert out["stop_reason"], "P3"
 
 
-@pytest.mark.parametrize(("compat", "last"), [(False, "?"), (True, "!")])
+@pytest.mark.parametrize(("compat", "answer"), [(False, "!?"), (True, "b!")])
 async def test_the_greedy_variant_follows_the_best_candidate_without_verdicts(
-    compat: bool, last: str
+    compat: bool, answer: str
 ) -> None:
-    proposals = {"next|x|": "a\nbb\n!!!", "next|x|b": "!\n??"}
+    """Whatever it overwrites (section 4.3); with `repo_compat` one that overwrites nothing."""
+    proposals = {"next|x|": "a\nbb\n!!!", "next|x|b": "!\n??", "next|x|!": "!\n??"}
     out, model = await run(
         "tot_dfs",
         Letters(),
@@ -237,7 +238,7 @@ async def test_the_greedy_variant_follows_the_best_candidate_without_verdicts(
         greedy_steps=20,
         repo_compat=compat,
     )
-    assert (out["answer"], out["stop_reason"]) == (f"b{last}", "dead_end")
+    assert (out["answer"], out["stop_reason"]) == (answer, "dead_end")
     assert {call.role for call in model.seen} == {"generate"}
 
 

@@ -151,11 +151,10 @@ async def test_the_judge_of_refine_shows_its_prompt_and_a_given_draft_has_none(d
     assert asked(result, "generate") == {c.prompt for c in model.seen if c.role != "judge"}
 
 
-@pytest.mark.parametrize("scope", ["from_edges", "incoming"])
 @pytest.mark.parametrize("parallel", [True, False])
-async def test_prompts_with_experiences_are_rendered_again(scope, parallel):
+async def test_prompts_with_experiences_are_rendered_again(parallel):
     model = ScriptedChat(reply=mistaken)
-    settings = {"experience_scope": scope, "parallel": parallel, "shots": 1}
+    settings = {"parallel": parallel, "shots": 1}
     result = await solved(model, "gsm8k", "4 + 9?", "rollback", **settings)
     assert asked(result, "generate") == sent_to(model)
     warned = [text for text in sent_to(model) if "Experience with Analysis" in text]

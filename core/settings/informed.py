@@ -91,8 +91,8 @@ class ItotDStarLiteSettings(ValuedSettings):
         description="Thoughts above a failure are open again (as printed). Off: they get dearer "
         "only.",
     )
-    sibling_base: Literal["snapshot", "live"] = Field(
-        "snapshot",
-        description="Children start from g(s) as it was, or as the failures of their elder "
-        "siblings left it, which depends on their order (Algorithm 2 as printed; ours: snapshot).",
+    sibling_base: Literal["live", "snapshot"] = Field(
+        "live",
+        description="Children start from g(s) as the failures of their elder siblings left it, "
+        "which depends on their order (Algorithm 2 as printed), or as it was (snapshot, ours).",
     )

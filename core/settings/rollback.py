@@ -11,9 +11,6 @@ from thoughtgraph.task import Estimates
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
 """How several solutions make one answer."""
-Scope = Literal["incoming", "from_edges"]
-"""Which experiences a path is continued with: of all rollbacks to its thoughts so far (section 4.3,
-appendix D), or of those alone that led to its thoughts' creation (official code)."""
 
 
 class ReasoningSettings(ShowingSettings):
@@ -42,10 +39,9 @@ class RollbackSettings(ReasoningSettings):
     parallel: bool = Field(
         True,
         description="Grow all open paths at once (appendix B.4, third trick), or one request at a "
-        "time, so that every step is shown all there is to learn. Both find the same thoughts if "
-        "they end `exhausted`, neither `solutions` nor `incoming` was reached, `drop_paths` is off "
-        "and experiences are `from_edges` or rollbacks leave only finished paths. Solutions are "
-        "put into the order of one at a time.",
+        "time. Both ask for the same steps by the same prompts if they end `exhausted`, neither "
+        "`solutions` nor `incoming` was reached and `drop_paths` is off. Solutions are put into "
+        "the order of one at a time.",
     )
     solutions: int = Field(
         8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
@@ -84,13 +80,10 @@ class RollbackSettings(ReasoningSettings):
         "or depth first (official code). With `parallel` all grow; this orders their solutions.",
     )
     experiences: bool = Field(
-        True, description="Show mistakes and their analysis to later steps (section 4.3: on)."
-    )
-    experience_scope: Scope = Field(
-        "incoming",
-        description="Which mistakes a step is shown: incoming, of all rollbacks to a thought of "
-        "its path so far (section 4.3, appendix D), or from_edges, of those alone that led to the "
-        "path's thoughts (official code).",
+        True,
+        description="Show mistakes and their analysis to later steps (section 4.3: on): for each "
+        "thought on the path that a rollback made, those of all rollbacks to its parent up to that "
+        "one. Those that led to it count, not those of branches beside it (ours).",
     )
     stop_settled: bool = Field(
         False,

@@ -103,7 +103,9 @@ class TotDfsSettings(ProposingSettings):
         "the deepest state, the first of several (crosswords, official logs).",
     )
     variant: Literal["prune", "no_prune", "no_backtrack"] = Field(
-        "prune", description="Table 3's ablations: descend regardless of V; or greedily, without V."
+        "prune",
+        description="Table 3's ablations: descend regardless of V; or greedily, without V, where "
+        "the best candidate may overwrite letters (section 4.3).",
     )
     greedy_steps: int | None = Field(
         None,
@@ -136,7 +138,8 @@ class TotDfsSettings(ProposingSettings):
     repo_compat: bool = Field(
         False,
         description="Do as the official crosswords code does: 8 proposals, 9 words, never stop "
-        "early, unless these are given, and without backtracking the last candidate if none fits.",
+        "early, unless these are given, and without backtracking the best candidate that "
+        "overwrites nothing, else the last one.",
     )
 
     repository: ClassVar[Mapping[str, Any]] = {"steps": 9, "proposal_samples": 8, "outputs": 0}

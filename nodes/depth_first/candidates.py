@@ -73,8 +73,8 @@ def open_frame(parts: Parts, generator: ChooseGenerator) -> Node:
 def next_candidate(parts: Parts, state: DfsState) -> dict[str, Any]:
     """Returns the update that takes the top frame's next candidate, or finds that there is none.
 
-    Candidates that break what earlier thoughts fixed are passed over. Without backtracking, the
-    best candidate that breaks nothing is taken, else the best one.
+    Candidates that break what earlier thoughts fixed are passed over. Without backtracking the best
+    one is taken and may overwrite that (section 4.3: "allowing overwriting").
     """
     settings, frame = TotDfsSettings.of(state["settings"]), state["stack"][-1]
     if settings.variant == "no_backtrack":
@@ -141,8 +141,10 @@ def _greedy(parts: Parts, state: DfsState, candidates: Sequence[str]) -> str:
     # One that was visited and is not gone into (a limit on depth) is the end.
     if not candidates or any("visit" in state["tree"][key] for key in candidates):
         return ""
+    if not TotDfsSettings.of(state["settings"]).repo_compat:
+        return candidates[0]
     keeping = (key for key in candidates if not _violation(parts, state, key))
-    return next(keeping, candidates[-1 if TotDfsSettings.of(state["settings"]).repo_compat else 0])
+    return next(keeping, candidates[-1])
 
 
 def _violation(parts: Parts, state: DfsState, key: str) -> str:

@@ -62,8 +62,8 @@ def propagate(parts: Parts, rank: Rank) -> Node:
 
     Each failed child in turn raises its ancestors by `failure_cost` for as long as they are cheaper
     than what lies below them, and keeps a record of it; an ancestor that was raised is open again.
-    Nothing below the ancestors changes. With `sibling_base="live"` children that come after a
-    failed one begin at their parent's raised cost.
+    Nothing below the ancestors changes but the younger siblings of a failed child: they begin at
+    their parent's raised cost (Algorithm 2, line 17), unless `sibling_base="snapshot"`.
 
     Args:
         rank: What counts as cost.

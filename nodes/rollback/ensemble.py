@@ -181,7 +181,4 @@ def _most(state: RollbackState, key: str) -> int:
 def _most_taught(state: RollbackState) -> int:
     """Returns how many experiences a path can have been made with."""
     settings = RollbackSettings.of(state["settings"])
-    if not settings.experiences:
-        return 0
-    into = settings.incoming if settings.experience_scope == "incoming" else 1
-    return longest_path(settings) * min(into, settings.incoming)
+    return longest_path(settings) * settings.incoming if settings.experiences else 0

@@ -3,9 +3,7 @@
 Reasoning paths follow parents alone, so rollback edges never make them cyclic.
 """
 
-from collections.abc import Collection
-
-from thoughtgraph.settings.rollback import RollbackSettings, Scope
+from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT, Tree, path_to
 
@@ -30,44 +28,38 @@ def beta(tree: Tree, key: str) -> int:
     return len(tree[key].get("experiences", []))
 
 
-def incoming(tree: Tree, key: str) -> list[str]:
-    """Returns the sources of the rollbacks to a thought, in the order of their ids."""
-    return [
-        source
-        for source, thought in tree.items()
-        if "rollback" in thought and thought["rollback"]["to"] == key
-    ]
-
-
-def experiences(
-    tree: Tree, key: str, source: str | None, scope: Scope, unseen: Collection[str] = ()
-) -> list[str]:
+def experiences(state: RollbackState, key: str, source: str | None) -> list[str]:
     """Returns the sources of the experiences that the next step after a thought is shown.
 
+    For each thought on the path that a rollback made, these are all rollbacks to its parent up to
+    that one (section 4.3, appendix D), which counts for the new path alone (section 4.2).
+
     Args:
+        state: The search; its setting `experiences` may turn them off.
         key: Id of the thought to continue.
         source: The rollback that asks for the continuation, by its source; None: none does.
-        scope: Which experiences count.
-        unseen: Rollbacks, by their sources, that are decided on only after this continuation.
 
     Returns:
-        Ids in the order of the rollbacks' destinations on the path.
+        Ids in the order of the rollbacks' destinations on the path, then of the tries.
     """
-    if scope == "incoming":
-        known = (back for at in path_ids(tree, key) for back in incoming(tree, at))
-        return [back for back in known if back not in unseen]
-    # A thought was shown those of its whole path: a pending rollback's destination comes last.
-    return [*tree[key].get("experiences", []), *([] if source is None else [source])]
-
-
-def experiences_shown(state: RollbackState, key: str, source: str | None) -> list[str]:
-    """Returns the experiences the next step after a thought is shown under a run's settings.
-
-    Rollbacks of one round are as if decided one by one: none shows those after it, so that two
-    tries at one thought are not asked for by the same prompt.
-    """
-    settings, pending = RollbackSettings.of(state["settings"]), state["pending"]
-    if not settings.experiences:
+    if not RollbackSettings.of(state["settings"]).experiences:
         return []
-    after = pending[pending.index(source) + 1 :] if source in pending else ()
-    return experiences(state["tree"], key, source, settings.experience_scope, after)
+    # A thought was shown those of its whole path: a pending rollback's destination comes last.
+    tree = state["tree"]
+    return [*tree[key].get("experiences", []), *(_tries(tree, source) if source else [])]
+
+
+def _tries(tree: Tree, source: str) -> list[str]:
+    """Returns the rollbacks to the destination of a thought's rollback, up to that one.
+
+    Those count that led to it (ours): back from the thought, through what made each thought, its
+    rollback or else its parent. Branches that happen to grow at the same time do not, so that no
+    prompt and no weight depends on when a path is analysed.
+    """
+    to, at = tree[source]["rollback"]["to"], source
+    found: list[str] = []
+    while at not in (to, ROOT):
+        if tree[at].get("rollback", {}).get("to") == to:
+            found.append(at)
+        at = tree[at].get("caused_by") or tree[at]["parent"] or ROOT
+    return found[::-1]

@@ -8,7 +8,7 @@ from langgraph.types import Send
 from thoughtgraph.fan_out import SendArg
 from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.rollback.ensemble import FIRST, settled
-from thoughtgraph.nodes.rollback.paths import analysable, experiences_shown
+from thoughtgraph.nodes.rollback.paths import analysable, experiences
 from thoughtgraph.nodes.rollback.solution_order import has_ended, priority
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import TWO_CALLS
@@ -104,7 +104,7 @@ def _analysis(key: str) -> Send:
 
 def _expansion(state: RollbackState, key: str, source: str | None = None, more: int = 0) -> Send:
     made = len(children_of(state["tree"], key)) + more
-    sent = SendArg(thought=key, expansion=made, experiences=experiences_shown(state, key, source))
+    sent = SendArg(thought=key, expansion=made, experiences=experiences(state, key, source))
     if source is not None:
         sent["source"] = source
     return Send("generate", sent)

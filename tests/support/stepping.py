@@ -107,7 +107,6 @@ def drawn(seed: int) -> tuple[Reply, dict[str, Any]]:
         "incoming": draws.randint(0, 3),
         "path_rollbacks": draws.choice([0, 1, 3]),
         "growth_order": draws.choice(["experience", "dfs"]),
-        "experience_scope": draws.choice(["from_edges", "from_edges", "incoming"]),
         "protocol": draws.choice(["two_call", "two_call", "single_call"]),
         "ensemble": draws.choice(["first", "last", "majority", "ratio", "difference"]),
         "shots": draws.randint(0, 2),
