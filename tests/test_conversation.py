@@ -54,6 +54,28 @@ async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> No
     assert asked.count("On which river?") == 1
 
 
+async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() -> None:
+    fails = True
+
+    def reply(call: Call) -> str | list[str]:
+        if fails and len(model.seen) > 1:
+            raise tg.ModelError("the endpoint is gone")
+        return "Answer: 4 + 9 + 10 + 13 = 36" if fails else "Answer: (10 - 4) * (13 - 9)"
+
+    model = ScriptedChat(reply=reply)
+    saver = InMemorySaver()
+    graph = tg.build("refine", task="game24", model=model, oracle=True, checkpointer=saver)
+    asked: Any = {"messages": [HumanMessage("4 9 10 13")]}
+    out = await graph.ainvoke(asked, THREAD, context={"on_error": "report"})  # type: ignore[arg-type]
+    said = out["messages"][-1].text
+    assert said == (
+        "The model failed: the endpoint is gone\n\nThe best answer before that: 4 + 9 + 10 + 13"
+    )
+    fails = False
+    out = await graph.ainvoke(asked, THREAD)
+    assert "10 - 4" in out["messages"][-1].text
+
+
 async def test_a_problem_of_its_own_stands_alone() -> None:
     graph, model = chatting(checkpointer=InMemorySaver())
     await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)

@@ -187,10 +187,11 @@ class Settings(BaseModel):
     review: Review = "off"
     tree: Tree = TREE
     on_error: Literal["report", "raise"] = Field(
-        "report",
-        description="What a run does that ends by a failing model, or that a server refuses: "
-        "report, as its result (`stop_reason` is error or refused), or raise, after all is kept, "
-        "so that whoever watches the run sees it fail (ours: report).",
+        "raise",
+        description="What a run does whose model fails for good, or that a server refuses. raise: "
+        "it fails with one line; the error's `result` has what was found and paid for. report: it "
+        "ends with a result whose `stop_reason` is error or refused (ours: raise; report on a "
+        "server, in the command and in benchmarks).",
     )
     prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict,
