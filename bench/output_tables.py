@@ -47,8 +47,8 @@ def output_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
 
 
 BEST_TITLE = (
-    "Best of the first k outputs, as an oracle would choose (Tree of Thoughts, figure 3 a); one that "
-    "cannot be read counts, as wrong"
+    "Best of the first k outputs, as an oracle would choose (Tree of Thoughts, figure 3 a); one "
+    "that cannot be read counts as wrong"
 )
 
 

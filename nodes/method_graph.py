@@ -93,7 +93,9 @@ def _raising(node: Node) -> Node:
     @wraps(node)
     async def run(state: Mapping[str, Any]) -> dict[str, Any]:
         out = await node(state)
-        if out["stop_reason"] == "error" and Settings.of(state["settings"]).on_error == "raise":
+        chosen = Settings.of(state["settings"]).on_error
+        raises = chosen == "raise" or (chosen is None and not state.get("messages"))
+        if raises and out["stop_reason"] == "error":
             error = ModelError(state["error"])
             ended = applied(state, {**out, "usage": out["usage"].value})
             error.result = Result({k: v for k, v in ended.items() if k in RESULT})
