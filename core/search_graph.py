@@ -23,8 +23,8 @@ from langgraph.types import Command, StateUpdate
 
 from thoughtgraph import registry
 from thoughtgraph.edits import applied, check_nodes, differing, edited
-from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError, UnknownName
-from thoughtgraph.refusal import admit_problem, admitted_messages, refuse
+from thoughtgraph.errors import InputError, ThoughtgraphError, UnknownName
+from thoughtgraph.refusal import admit_problem, admitted_messages, refuse, replying, with_ids
 from thoughtgraph.settings.base import TREE
 from thoughtgraph.state import SearchInput
 from thoughtgraph.streaming import without_tree
@@ -71,36 +71,16 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         configured = configurable(self.config, config)
         self._check_settings(configured, context, 'config["configurable"]')
         self._check_settings(options, context, "the call's own arguments")
-        input = _with_ids(input)
+        input = with_ids(input)
         stream = super().astream(input, config, **options)
-        if _is_conversation(input) and _given(context, "on_error") != "raise":
-            stream = self._replying(stream, input, config, options)
+        if _given(context, "on_error") != "raise":
+            stream = replying(self, stream, input, config, options)
         if is_node(config):
             return stream
         self._check_input(input)
         # Where a search goes on, its state has the settings.
         tree = (_given(context, "tree") or TREE) if begins(input) else None
         return without_tree(stream, options, tree)
-
-    async def _replying(
-        self,
-        stream: AsyncIterator[Any],
-        given: Any,
-        config: RunnableConfig | None,
-        options: Mapping[str, Any],
-    ) -> AsyncIterator[Any]:
-        """Streams a search; where its task cannot read what was said, the reply says what it reads.
-
-        Whoever said it, a person or an agent's model, can say it otherwise.
-        """
-        try:
-            async for part in stream:
-                yield part
-            return
-        except ProblemError as error:
-            why = error
-        async for part in refuse(self, why, given, config, options):
-            yield part
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
         """Edits a thread, as LangGraph does; what follows from the edit is written with it.
@@ -219,7 +199,7 @@ class GuardedGraph(SearchGraph):
         self, given: Any, config: RunnableConfig | None, options: Mapping[str, Any]
     ) -> AsyncIterator[Any]:
         try:
-            given = _with_ids(given)
+            given = with_ids(given)
             async for part in super().astream(given, config, **options):
                 yield part
             return
@@ -267,22 +247,6 @@ def _given(context: Any, name: str) -> Any:
 def begins(given: Any) -> bool:
     """Returns whether an input begins a search; None and commands go on with one."""
     return given is not None and not isinstance(given, Command)
-
-
-def _with_ids(given: Any) -> Any:
-    """Returns an input whose messages count once, although a refusal is given them again.
-
-    Raises:
-        InputError: LangChain cannot read them.
-    """
-    if not isinstance(given, Mapping) or not given.get("messages"):
-        return given
-    return {**given, "messages": admitted_messages(given["messages"])}
-
-
-def _is_conversation(given: Any) -> bool:
-    messages = given.get("messages") if isinstance(given, Mapping) else None
-    return any(each.type == "human" for each in messages or ())
 
 
 def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
