@@ -237,17 +237,12 @@ class ChatPort:
         while calls := samples.calls(self._most):
             sent = (self._call(request, at, n, meter, log) for at, n in calls)
             samples.add(await asyncio.gather(*sent, return_exceptions=True))
-            if samples.one_a_call and self._most > 1:
+            if samples.one_a_call:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-                self._tell(request, ["it returns one sample a call: each is asked for alone"])
         answer = samples.answer()
         if isinstance(samples.error, ModelError):
             meter.fail(str(samples.error))
         return answer
-
-    def _tell(self, request: Request, lines: Sequence[str]) -> None:
-        for line in lines:
-            tell(logging.WARNING, request.labels, "%s at %s: %s", self.name, self.endpoint, line)
 
     async def _call(
         self, request: Request, at: int, n: int, meter: Meter, log: RequestLog
@@ -289,7 +284,9 @@ class ChatPort:
                         )
                         answer = read(completed(result, model), request, n)
                         break
-            self._tell(request, outgoing.accepted())
+            for line in outgoing.accepted():
+                place = f"{self.name} at {self.endpoint}"
+                tell(logging.WARNING, request.labels, "%s: %s", place, line)
             turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
             # Before the next one gets this turn: it may be over the limit now.
             return counted(answer, request, self.name, meter)
