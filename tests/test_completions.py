@@ -42,7 +42,6 @@ REMOVED = {
         "42",
     ),
     "Gemma": ("<|channel>thought\n13\n<channel|>42", "42"),
-    "Granite": ("Here is my thought process: 13\nHere is my response: 42", "42"),
     "gpt-oss": (HARMONY, "42"),
     "gpt-oss, ended": (f"{HARMONY}<|return|>", "42"),
     "gpt-oss, two channels": (HARMONY.replace("13?", "13?<|channel|>commentary<|message|>"), "42"),

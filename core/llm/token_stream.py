@@ -11,12 +11,10 @@ from enum import IntEnum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
-from langchain_core.outputs import ChatGenerationChunk, LLMResult
+from langchain_core.outputs import LLMResult
 
+from thoughtgraph.llm.completions import finish_reason, metadata_of
 from thoughtgraph.llm.connections import is_openai
 from thoughtgraph.llm.failures import BadAnswer, status_of
 
@@ -123,39 +121,12 @@ def completed(result: LLMResult, model: BaseChatModel) -> LLMResult:
         BadAnswer: A stream of OpenAI's protocol does not say why it ended, or no completion is
             left, or one of several, which would look as if the server returned no more.
     """
-    told = [(each, _told(each)) for each in result.generations[0]]
+    sent = [(each, metadata_of(each)) for each in result.generations[0]]
     # LangChain names the provider in what a server sent; a double for tests may say nothing at all.
-    sent = [info.keys() for _, info in told if "model_provider" in info]
-    if is_openai(model) and not all(ENDS & names for names in sent):
+    silent = [told for _, told in sent if "model_provider" in told and not ENDS & told.keys()]
+    if silent and is_openai(model):
         raise BadAnswer("the stream ended without a finish reason")
-    whole: list[Any] = [
-        each for each, info in told if "error" not in str(info.get("finish_reason")).lower()
-    ]
-    if len(whole) < min(2, len(told)):
+    whole = [each for each, told in sent if "error" not in finish_reason(told)]
+    if len(whole) < min(2, len(sent)):
         raise BadAnswer("the server says that an error ended the completion")
     return LLMResult(generations=[whole], llm_output=result.llm_output)
-
-
-def _told(generation: Any) -> dict[str, Any]:
-    """Returns what a server said of a completion."""
-    message = getattr(generation, "message", None)
-    return {**(generation.generation_info or {}), **getattr(message, "response_metadata", {})}
-
-
-class RunningUsage(BaseCallbackHandler):
-    """Has the sizes in the chunks of a stream add up to the largest of them.
-
-    Some servers tell the size so far in every chunk. LangChain, and whoever reads the stream, adds
-    up what the chunks tell: so each keeps what it tells beyond those before it.
-    """
-
-    run_inline = True
-
-    def __init__(self) -> None:
-        self._told: UsageMetadata | None = None
-
-    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
-        message = chunk.message if isinstance(chunk, ChatGenerationChunk) else None
-        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
-            message.usage_metadata = subtract_usage(usage, self._told)
-            self._told = add_usage(self._told, message.usage_metadata)
