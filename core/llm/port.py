@@ -41,7 +41,7 @@ from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.run_log import RequestLog, tell
 from thoughtgraph.llm.sampling import SampleCollector
 from thoughtgraph.llm.single_flight import SingleFlight
-from thoughtgraph.llm.token_stream import TokenStream, completed
+from thoughtgraph.llm.token_stream import completed
 from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
@@ -123,7 +123,6 @@ class ChatPort:
         )
         self._refused: set[str] = set()
         self._single_flight = SingleFlight()
-        self._token_stream = TokenStream(model)
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows.
@@ -275,12 +274,11 @@ class ChatPort:
         expected = request.prompt_tokens() + n * TOKENS_A_SAMPLE
         async with self._limiter.slot(expected, n, request.most_tokens(n)) as turn:
             meter.check()
-            trial = self._token_stream.trial(outgoing, n)
             async with asyncio.timeout(self._timeout):
                 while True:
-                    with trial as (asked, more):
-                        result = await asked.agenerate(
-                            [outgoing.messages], **outgoing.keywords(), **more
+                    with outgoing:
+                        result = await outgoing.model.agenerate(
+                            [outgoing.messages], **outgoing.keywords()
                         )
                         answer = read(completed(result, model), request, n)
                         break

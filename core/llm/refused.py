@@ -11,6 +11,7 @@ from langchain_core.messages import HumanMessage, merge_message_runs
 from thoughtgraph.llm.connections import LENGTH, arguments_of, endpoint_of, is_openai, with_fields
 from thoughtgraph.llm.exchange import SEED, Request, callbacks
 from thoughtgraph.llm.failures import status_of
+from thoughtgraph.llm.token_stream import SIZE, STREAM, refused_stream
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI
@@ -75,11 +76,13 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
 class Outgoing:
     """One call, which is sent again without each parameter that its server refuses.
 
+    It is entered until its body comes to an end: an error of such a kind leaves it without a word.
+
     Args:
         model: The model, with connections of the running event loop.
         request: What is asked.
         at: Index, within the request, of the first sample.
-        n: How many samples the call asks for.
+        n: How many samples the call asks for: no stream carries several.
         refused: What the server is known to refuse. What this call shows is added once the server
             has answered it: a request may be refused for another reason.
     """
@@ -87,9 +90,35 @@ class Outgoing:
     def __init__(
         self, model: BaseChatModel, request: Request, at: int, n: int, refused: set[str]
     ) -> None:
-        self._plain, self._request, self._at, self._n = model, request, at, n
+        self._request, self._at, self._n = request, at, n
         self._known, self._refused = refused, set(refused)
+        self._model, self._whole = arguments_of(model, request.parameters)
+        if SEED in self._whole:
+            self._whole[SEED] = request.seed(at)
+        if n > 1:
+            self._whole["n"] = n
+        if request.stop:
+            self._whole["stop"] = list(request.stop)
+        if request.grammar:
+            self._whole = with_fields(model, self._whole, grammar=request.grammar)
         self._prepare()
+
+    def __enter__(self) -> None:
+        """Begins an attempt."""
+
+    def __exit__(self, kind: object, error: BaseException | None, at: object) -> bool:
+        """Leaves out what the error of an attempt is about; says whether there is such a thing."""
+        if error is None:
+            return False
+        sent = {*_own(self.model), *self.arguments, *self.arguments.get("extra_body", {})}
+        sent |= {SYSTEM} & {message.type for message in self.messages}
+        names = [refused_parameter(error, sent - self._refused)]
+        names += ["n"] if self._n > 1 and status_of(error) in REFUSES_N else refused_stream(error)
+        name = next((each for each in names if each and each not in self._refused), None)
+        if name:
+            self._refused.add(name)
+            self._prepare()
+        return name is not None
 
     def keywords(self) -> dict[str, Any]:
         """Returns the arguments of the call besides its messages."""
@@ -100,52 +129,37 @@ class Outgoing:
             **self.arguments,
         }
 
-    def drop(self, error: BaseException) -> bool:
-        """Leaves out the parameter that an error names; says whether there is one."""
-        sent = {*_own(self.model), *self.arguments, *self.arguments.get("extra_body", {})}
-        sent |= {SYSTEM} & {message.type for message in self.messages}
-        name = refused_parameter(error, sent - self._refused)
-        if not name and "n" in self.arguments and status_of(error) in REFUSES_N:
-            name = "n"
-        if name:
-            self._refused.add(name)
-            self._prepare()
-        return bool(name)
-
     def accepted(self) -> list[str]:
         """Keeps what was left out, as the call was answered.
 
         Returns:
             One line for each parameter that the server was not known to refuse.
         """
-        new = sorted(self._refused - self._known)
+        new = sorted(self._refused - self._known - {SIZE, STREAM})
         self._known |= self._refused
         told = "the server refuses {!r}: it is left out from now on{}"
         return [told.format(name, INSTEAD.get(name, "")) for name in new]
 
     def _prepare(self) -> None:
         """Makes the call without what is refused."""
-        request, unset = self._request, set(self._refused)
-        model, arguments = arguments_of(self._plain, request.parameters)
-        if SEED in arguments:
-            arguments[SEED] = request.seed(self._at)
-        if self._n > 1:
-            arguments["n"] = self._n
-        if request.stop:
-            arguments["stop"] = list(request.stop)
-        if request.grammar:
-            arguments = with_fields(model, arguments, grammar=request.grammar)
+        model, unset, arguments = self._model, set(self._refused), self._whole
         if is_openai(model) and (bound := arguments.get(LENGTH) or model.max_tokens):
             unset.add(LENGTH)
             names = [name for name in _lengths(model) if name not in self._refused]
             if names[:1] == [LENGTH]:  # LangChain would rename an argument
                 arguments = with_fields(model, arguments, **{LENGTH: bound})
             elif names:
-                arguments[OPENAIS_LENGTH] = bound
-        own = dict.fromkeys(unset & _own(model))
-        self.model = model.model_copy(update=own) if own else model
+                arguments = {**arguments, OPENAIS_LENGTH: bound}
         self.arguments = {name: each for name, each in arguments.items() if name not in unset}
-        self.messages = list(request.messages)
+        fields: dict[str, Any] = dict.fromkeys(unset & _own(model))
+        if "streaming" in type(model).model_fields:
+            # LangChain asks OpenAI's own address alone for a size; elsewhere it leaves this unset.
+            if SIZE not in unset and getattr(model, "stream_usage", True) is None:
+                fields["stream_usage"] = True
+            if self._n > 1 or STREAM in unset:
+                self.arguments[STREAM] = False
+        self.model = model.model_copy(update=fields) if fields else model
+        self.messages = list(self._request.messages)
         if SYSTEM in unset:
             users = [HumanMessage(m.content) if m.type == SYSTEM else m for m in self.messages]
             self.messages = merge_message_runs(users, chunk_separator="\n\n")
