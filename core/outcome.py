@@ -68,7 +68,7 @@ INCOMPLETE: Mapping[Ending, str] = {
     "filtered": "withheld by a content filter",
     "refused": "refused by the model",
     "tool_call": "a call of a tool without text",
-    "reasoning_only": "reasoning without an answer",
+    "empty": "empty, reasoning apart",
 }
 """What ended a completion, by its name in `usage`, as the outcome says it."""
 SHOWN = 5

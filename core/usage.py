@@ -10,9 +10,9 @@ from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
 
-Ending = Literal["cut_off", "filtered", "refused", "tool_call", "reasoning_only"]
+Ending = Literal["cut_off", "filtered", "refused", "tool_call", "empty"]
 """What ended a completion: its length, a filter of the server, the model's refusal, a call of a
-tool, or nothing, where reasoning ended and no answer followed."""
+tool; or it is empty, reasoning apart."""
 
 
 class RoleUsage(TypedDict, total=False):
@@ -79,7 +79,7 @@ class Usage(TypedDict, total=False):
     """Malformed outputs by role: completions in which nothing could be read of what was asked for,
     or whose action no tool can be called with.
     A line that is no step among others that are is passed over."""
-    incomplete: dict[str, int]
+    incomplete: dict[Ending, int]
     """Completions that are no whole answers, by their `Ending`."""
     roles: dict[str, RoleUsage]
     mark: dict[str, float]

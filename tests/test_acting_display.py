@@ -56,7 +56,7 @@ async def followed(method: str = "itot_d_star_lite", **context: Any) -> tuple[Li
 
 
 async def test_actions_observations_costs_failures_and_propagation_are_told():
-    watch, told = await followed()
+    watch, told = await followed(sibling_base="snapshot")
     said = "\n".join(told)
     assert watch.state["answer"] == "Italy"
     assert "call_tool 1: Search[Atlantis]" in said
@@ -123,7 +123,7 @@ async def test_the_way_that_is_shown_led_to_the_answer_though_other_ways_gave_th
 
 
 async def test_a_frame_shows_calls_and_costs_and_counts_failures():
-    watch, _ = await followed()
+    watch, _ = await followed(sibling_base="snapshot")
     console = Console(file=io.StringIO(), force_terminal=True, color_system=None, width=110)
     screen = LiveScreen(console, "run", clock=lambda: 0.0)
     screen._state = watch

@@ -61,6 +61,25 @@ REMOVED = {
     "after a sentence": ("Let me see. <think>13</think>42", "Let me see. 42"),
     "between steps": ("<think>13</think>Step 1.\n<think>13</think>Step 2.", "Step 1.\nStep 2."),
     "gpt-oss, constrained": (HARMONY.replace("final", "final <|constrain|>json"), "42"),
+    "MiniMax": ("<mm:think>13</mm:think>42", "42"),
+    "LongCat": ("<longcat_think>13</longcat_think>42", "42"),
+    "process": ("<thought_process>13</thought_process>42", "42"),
+    "attributes": ('<think type="draft">13</think>42', "42"),
+    "a slip": ("<think>13<//think>42", "42"),
+    "capitals, brackets": ("[THINKING]13[/THINKING]42", "42"),
+    "byte order mark": ("\ufeff<think>13</think>42", "42"),
+    "after a label": ("Thought 1: <think>Finish[13]</think>42", "Thought 1: 42"),
+    "after a label, cut off": ("Let me think: <think>the answer is 13, or", "Let me think:"),
+    "a list": ("- <think>13</think>42", "42"),
+    "glued": ("So it is 13</think> 42", "42"),
+    "glued, no answer": ("So the answer is 13</think>", ""),
+    "odd fence": ("Run ```python\nx = 13\n</think>\n\n42", "42"),
+    "harmony from the start": (f"<|start|>assistant{HARMONY}", "42"),
+    "gpt-oss, lines": ("analysis\nThe answer is 13.\nassistantfinal\n42", "42"),
+    "frame alone": ("<answer>42</answer>", "42"),
+    "frame of GLM": ("<|begin_of_box|>42<|end_of_box|>", "42"),
+    "end token": ("42<|im_end|>", "42"),
+    "end of sequence": ("42</s>", "42"),
     "cut off": ("<think>13", ""),
     "cut off at once": ("<think>", ""),
     "cut off later": ("Step 1.\n<think>13", "Step 1."),
@@ -68,6 +87,10 @@ REMOVED = {
 }
 NAMED = (
     "Use <think> tags.",
+    "The tag is: <think>",
+    "The tag is: <think>.",
+    "Use these tags: <think> and </think>.",
+    "The <i>tag</i> is <b>here</b>",
     "<think> is the mark that begins it.",
     "The mark is `<think>`.",
     "`<think>` begins it and `</think>` ends it.",
@@ -119,7 +142,14 @@ def test_half_of_a_character_is_replaced(sent: str, kept: str) -> None:
 MESSAGES: Mapping[str, tuple[AIMessage, dict[str, Any], str | None]] = {
     "whole": (AIMessage("42"), {"finish_reason": "stop"}, None),
     "nothing said": (AIMessage("42"), {}, None),
-    "empty": (AIMessage(""), {"finish_reason": "stop"}, None),
+    "empty": (AIMessage(""), {"finish_reason": "stop"}, "empty"),
+    "Google's enumeration": (
+        AIMessage("4"),
+        {"finish_reason": "FinishReason.MAX_TOKENS"},
+        "cut_off",
+    ),
+    "TGI": (AIMessage("4"), {"finish_reason": "FINISH_REASON_MAX_TOKENS"}, "cut_off"),
+    "Cohere, filter": (AIMessage(""), {"finish_reason": "ERROR_TOXIC"}, "filtered"),
     "OpenAI, length": (AIMessage("42"), {"finish_reason": "length"}, "cut_off"),
     "Anthropic, length": (
         AIMessage("42", response_metadata={"stop_reason": "max_tokens"}),
@@ -169,17 +199,17 @@ MESSAGES: Mapping[str, tuple[AIMessage, dict[str, Any], str | None]] = {
     "stopped while it reasoned": (
         AIMessage("<think>13\n"),
         {"finish_reason": "stop"},
-        "reasoning_only",
+        "empty",
     ),
     "all in the field": (
         AIMessage("", additional_kwargs={"reasoning_content": "42"}),
         {"finish_reason": "stop"},
-        "reasoning_only",
+        "empty",
     ),
     "all in a block": (
         AIMessage([{"type": "thinking", "thinking": "42"}]),
         {"finish_reason": "stop"},
-        "reasoning_only",
+        "empty",
     ),
 }
 
@@ -237,7 +267,14 @@ def answer_of(message: dict[str, Any], finish: str) -> dict[str, Any]:
         ({"content": None, "reasoning": "The answer is 42"}, "length", "cut off at max_"),
         ({"content": None, "refusal": "I can't say 42."}, "stop", "was refused by the model"),
         ({"content": ""}, "content_filter", "was withheld by a content filter"),
-        ({"content": None, "reasoning_content": "The answer is 42"}, "stop", "none could be read"),
+        (
+            {"content": None, "reasoning_content": "The answer is 42"},
+            "stop",
+            "was empty, reasoning",
+        ),
+        ({"content": "The answer is 4"}, "length", "cut off at max_"),
+        ({"content": "The answer is 1,2"}, "length", "cut off at max_"),
+        ({"content": "So \\boxed{4"}, "length", "cut off at max_"),
     ],
 )
 def test_a_server_whose_answer_is_none_is_told_as_such(
@@ -249,7 +286,8 @@ def test_a_server_whose_answer_is_none_is_told_as_such(
 
 
 def test_an_answer_beside_reasoning_says_nothing_of_its_end() -> None:
-    out = answer_of({"content": "The answer is 42", "reasoning_content": "13?"}, "length")
+    sent = {"content": "The answer is 42. Let me expl", "reasoning_content": "13?"}
+    out = answer_of(sent, "length")
     assert out["answer"] == "42"
     assert out["usage"]["incomplete"] == {"cut_off": 1}
     assert "cut off" not in out["outcome"]

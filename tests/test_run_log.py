@@ -102,7 +102,7 @@ async def test_a_run_whose_model_fails_says_of_which_kind(
 ) -> None:
     server.fault = lambda seen: Fault(401)
     with caplog.at_level(logging.INFO, "thoughtgraph"):
-        out = await graph(server).ainvoke({"problem": "leaf"})
+        out = await graph(server).ainvoke({"problem": "leaf"}, context={"on_error": "report"})
     _, failed, last = lines(caplog, out["run"])
     assert failed == "generate of thoughts 0 failed for good: HTTP 401"
     assert last.startswith("ended: error, without an answer, ")
@@ -118,7 +118,8 @@ async def test_no_text_and_no_key_is_logged_though_an_endpoint_repeats_them(
     server.fault = echo
     server.reply = lambda seen: "anscanary\n-"
     with caplog.at_level(logging.DEBUG, "thoughtgraph"):
-        await graph(server).ainvoke({"problem": "promptcanary"})
+        with pytest.raises(tg.ModelError):
+            await graph(server).ainvoke({"problem": "promptcanary"})
     assert KEY in server.seen[0].headers["authorization"]
     assert "is retried: HTTP 503" in caplog.text and "failed for good: HTTP 400" in caplog.text
     everything = caplog.text + repr([record.__dict__ for record in caplog.records])

@@ -24,11 +24,13 @@ def graph(server: FakeServer, **more: Any) -> Any:
     return tg.build("tot_bfs", task=Spelling(), model=port_for(server.specifier), **more)
 
 
-async def streamed(running: Any) -> tuple[int, dict[str, Any]]:
+async def streamed(running: Any, **context: Any) -> tuple[int, dict[str, Any]]:
     """Returns how many messages a run sent, and its result."""
     messages, out = 0, {}
     async for mode, part in running.astream(
-        {"problem": "leaf"}, stream_mode=["messages", "values"]
+        {"problem": "leaf"},
+        context=context,
+        stream_mode=["messages", "values"],
     ):
         if mode == "messages":
             messages += 1
@@ -167,6 +169,6 @@ async def test_an_error_inside_a_stream_is_read_by_its_code(
 ) -> None:
     failure = {"error": {"message": "why not", "code": code}}
     server.events = lambda chunks: [failure] if len(server.seen) == 1 else chunks
-    _, out = await streamed(graph(server))
+    _, out = await streamed(graph(server), on_error="report")
     assert (out["stop_reason"] == "error") == (stop_reason == "error")
     assert (len(server.seen) == 1) == (stop_reason == "error")

@@ -18,6 +18,7 @@ from typing import Any, NotRequired, Protocol, cast
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.usage import Ending
 
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
@@ -29,7 +30,7 @@ class Answer(TypedDict):
     texts: list[str]
     prompt_tokens: int
     completion_tokens: int
-    incomplete: NotRequired[dict[str, int]]
+    incomplete: NotRequired[dict[Ending, int]]
     """How many completions are no whole answers, by what ended them (`llm.completions`)."""
 
 

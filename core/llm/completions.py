@@ -10,44 +10,56 @@ from langchain_core.outputs import ChatGeneration, Generation
 from thoughtgraph.usage import Ending
 
 _FINISH_REASONS: Mapping[Ending, str] = {
-    "cut_off": "length model_length max_tokens max_output_tokens model_context_window_exceeded",
-    "filtered": "content_filter content_filtered safety sensitive recitation blocklist spii "
-    "prohibited_content guardrail_intervened",
+    "cut_off": "length model_length max_tokens max_output_tokens max_new_tokens error_limit "
+    "truncated incomplete model_context_window_exceeded",
+    "filtered": "content_filter content_filtered safety image_safety sensitive recitation "
+    "blocklist spii prohibited_content guardrail guardrail_intervened moderation error_toxic",
     "refused": "refusal",
     "tool_call": "tool_calls tool_call tool_use function_call malformed_function_call",
 }
 """What OpenAI, Anthropic, Google, Cohere, Mistral, Amazon, Zhipu and Ollama call each."""
 _ENDINGS = {name: ending for ending, names in _FINISH_REASONS.items() for name in names.split()}
+FAILED = re.compile("error|abort|cancel|timeout|insufficient_system_resource|^load$")
+"""Finish reasons of a server that failed."""
 _FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason")
 
-_NAMES = r"(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning|scratchpad)"
+_NAME = (
+    r"(?:\w{1,12}:)?\w{0,16}"
+    r"(?:think|thought|reason|reflection|monologue|scratchpad|analysis)\w{0,16}"
+)
 _OPEN = (
-    rf"(?:<\|?{_NAMES}\|?>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|start_thinking)\|>"
-    r"|<\|channel>thought\b|(?-i:\Aanalysis(?=[A-Z]))"
+    rf"(?:<\|?{_NAME}(?:\s[^<>\n]{{0,80}})?\|?>|(?-i:\[(?:THINK|REASON)(?:ING)?\])|◁think▷"
+    r"|<\|channel>thought\b|(?-i:\Aanalysis\s?(?=[A-Z]))"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^\n]{0,80}?<\|message\|>)"
 )
 _CLOSE = (
-    rf"(?:<\|?/{_NAMES}\|?>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|end_thinking)\|>|<channel\|>"
-    r"|(?:<\|start\|>assistant)?<\|channel\|>final[^\n]{0,80}?<\|message\|>|assistantfinal(?=\S))"
+    rf"(?:<\|?//?{_NAME}\|?>|\[/(?:think|reason)(?:ing)?\]|◁/think▷|<\|end_(?:of_)?{_NAME}\|>"
+    r"|<channel\|>|(?:<\|start\|>assistant)?<\|channel\|>final[^\n]{0,80}?<\|message\|>"
+    r"|assistantfinal\s?)"
 )
 """Marks around reasoning: of DeepSeek, Qwen and most others, Mistral, Kimi, Cohere, Gemma, and the
 channels of gpt-oss, with and without special tokens."""
 _FENCE = "(```.*?```)"
 _SENTENCE_ENDS = ".!?…。\uff01\uff1f>"
+_LABEL = "[:\uff1a]"
 _REASONING = re.compile(
-    rf"{_FENCE}|(?:^[ \t]*+|(?<=[{_SENTENCE_ENDS}])|(?<=[{_SENTENCE_ENDS}] )){_OPEN}"
+    rf"{_FENCE}|(?:^[ \t\ufeff\u200b>#-]*+|(?<=[{_SENTENCE_ENDS}])|(?<=[{_SENTENCE_ENDS}] )"
+    rf"|(?:(?<={_LABEL})|(?<={_LABEL} ))(?={_OPEN}\s*+[^\s.])){_OPEN}"
     rf"(?! (?:is|are|was|and|or|tags?|marks?|tokens?|means|begins|opens|starts)\b)"
     rf".*?(?:{_CLOSE}|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 _OPENING = re.compile(_OPEN, re.IGNORECASE)
 _CLOSING = re.compile(f"{_FENCE}|{_CLOSE}", re.IGNORECASE | re.DOTALL)
+_FRAMES = "(?:final_)?answer|response|solution|output"
 _FRAME = re.compile(
-    r"\A<\|?(?:answer|response|begin_of_solution|start_response)\|?>"
-    r"|<(?:/(?:answer|response)|\|(?:end_of_solution|end_response|end|return)\|)>\Z",
+    rf"\A<(?:{_FRAMES}|\|(?:begin_of_solution|begin_of_box|start_response)\|)>"
+    rf"|(?:</(?:{_FRAMES}|s)>|<\|\w{{1,20}}\|>)\Z",
     re.IGNORECASE,
 )
-"""What some models put around the answer that follows their reasoning."""
+"""What some models put around an answer, and tokens that end one."""
+_WORD_END = re.compile(r"[\s\u2e80-\uffff\])}>\"'*`|]")
+"""A letter after which a text that was cut off is whole, unlike the word before it."""
 
 
 def text_of(generation: Generation | Any) -> str:
@@ -78,22 +90,49 @@ def without_reasoning(text: str) -> str:
     rest = _REASONING.sub(lambda reasoning: reasoning[1] or "", text)
     named, at = _OPENING.search(rest), 0  # where one mark is named, the other may be too
     for mark in _CLOSING.finditer(rest):
+        glued = rest[max(0, mark.start() - 1) : mark.start()]
         before = rest[max(0, mark.start() - 9) : mark.start()].rstrip(" \t")[-1:]
         after = rest[mark.end() : mark.end() + 2]
-        weak = before in _SENTENCE_ENDS or (before not in "`'\"" and after[:1] not in " .,;:!?)")
+        ends = before in _SENTENCE_ENDS or not (glued.isspace() or before in "`'\"([")
+        weak = ends or (before not in "`'\"" and after[:1] not in " .,;:!?)")
         if not mark[1] and (before == "\n" or after == "\n\n" or (weak and not named)):
             at = mark.end()
-    return text if rest[at:] == text else _FRAME.sub("", rest[at:].strip()).strip()
+    answer = _FRAME.sub("", rest[at:].strip()).strip()
+    return text if answer == text.strip() else answer
 
 
-def stopped_at(text: str, stops: Sequence[str]) -> str:
-    """Returns a completion up to the first of some stop texts, as a server would have ended it.
+def answer_in(
+    generation: Generation | Any, text: str, stops: Sequence[str]
+) -> tuple[str, Ending | None]:
+    """Returns what a completion answers, and why it is no whole answer; None for a whole one.
 
-    A server may ignore or refuse them. Blanks that a completion begins with do not end it.
+    A server may ignore or refuse stop texts, so the answer ends at the first of them. Of a text
+    that was cut off the last word is left out: it may be a part of a word or number.
+
+    Args:
+        generation: The completion.
+        text: Its text.
+        stops: Texts at which it ends.
     """
+    whole = without_reasoning(encodable(text))
+    answer, ending = _stopped_at(whole, stops), ending_of(generation, whole)
+    if ending == "cut_off" and answer == whole:
+        answer = _finished_part(answer)
+    return answer, ending
+
+
+def _stopped_at(text: str, stops: Sequence[str]) -> str:
+    # Blanks that a completion begins with do not end it.
     begin = len(text) - len(text.lstrip())
     starts = (text.find(stop, begin if stop.isspace() else 0) for stop in stops if stop)
     return text[: min((at for at in starts if at >= 0), default=None)]
+
+
+def _finished_part(text: str) -> str:
+    end = len(text)
+    while end and not _WORD_END.match(text[end - 1]):
+        end -= 1
+    return text[:end]
 
 
 def metadata_of(generation: Generation | Any) -> dict[str, Any]:
@@ -107,7 +146,8 @@ def finish_reason(metadata: Mapping[str, Any]) -> str:
     details = metadata.get("incomplete_details")  # of OpenAI's Responses API
     reason = details.get("reason") if isinstance(details, Mapping) else None
     reasons = (reason, *(metadata.get(name) for name in _FINISH_FIELDS))
-    return str(next(filter(None, reasons), "")).lower()
+    name = str(next(filter(None, reasons), "")).lower().replace("-", "_")
+    return name.removeprefix("finishreason.").removeprefix("finish_reason_")
 
 
 def ending_of(generation: Generation | Any, text: str) -> Ending | None:
@@ -126,5 +166,4 @@ def ending_of(generation: Generation | Any, text: str) -> Ending | None:
         return "refused"
     if message.tool_calls or message.invalid_tool_calls:
         return "tool_call"
-    reasoning = message.content or fields.get("reasoning_content") or fields.get("reasoning")
-    return "reasoning_only" if reasoning else None
+    return "empty"

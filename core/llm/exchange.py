@@ -13,13 +13,7 @@ from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.llm.answer_cache import Answer, digest
-from thoughtgraph.llm.completions import (
-    encodable,
-    ending_of,
-    stopped_at,
-    text_of,
-    without_reasoning,
-)
+from thoughtgraph.llm.completions import answer_in, text_of
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
@@ -150,8 +144,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     """
     generations = result.generations[0]
     sent = [text_of(generation)[: request.longest] for generation in generations[:n]]
-    answers = (without_reasoning(encodable(text)) for text in sent)
-    texts = [stopped_at(text, request.stop) for text in answers]
+    answers = [answer_in(*each, request.stop) for each in zip(generations, sent, strict=False)]
+    texts = [text for text, _ in answers]
     if not texts:
         raise BadAnswer("the answer holds no completion")
     output = result.llm_output or {}
@@ -167,8 +161,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         "prompt_tokens": prompt or request.prompt_tokens(),
         "completion_tokens": completion or -(-sum(map(len, sent)) // LETTERS_A_TOKEN),
     }
-    if endings := Counter(filter(None, map(ending_of, generations, texts))):
-        answer["incomplete"] = dict(endings)
+    if incomplete := Counter(ending for _, ending in answers if ending):
+        answer["incomplete"] = dict(incomplete)
     return answer
 
 

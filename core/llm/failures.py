@@ -34,6 +34,10 @@ class Unacceptable(BadAnswer):
     """The endpoint answered what it will answer again."""
 
 
+class BrokenOff(BadAnswer):
+    """The server ended an answer before it was whole."""
+
+
 NAMED = {
     **dict.fromkeys(("insufficient_quota", "billing_error", "payment_required"), 402),
     **dict.fromkeys(("authentication_error", "invalid_api_key", "unauthenticated"), 401),
@@ -186,11 +190,15 @@ def _problem(error: BaseException) -> str:
         return "no answer"
     if is_unreachable(error):
         return "no connection"
+    if isinstance(error, BrokenOff):
+        return "an answer that broke off"
     return "an unreadable answer" if isinstance(error, UNREADABLE) else type(error).__name__
 
 
 def _remedy(error: BaseException) -> str:
     status = status_of(error)
+    if isinstance(error, BrokenOff):
+        return "the server keeps failing; see its own log"
     if status is None and isinstance(error, UNREADABLE):
         return "is this an OpenAI-compatible chat endpoint whose address ends in /v1?"
     if isinstance(error, TimeoutError):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STATUSES = frozenset({400, 422, 500, 501})
 """How servers refuse a parameter; 404 is about the model or the path."""
-REFUSES_N = frozenset({400, 422})
+REFUSES_N = frozenset({400, 422, 501})
 """How servers that return one sample a request answer a call for several, whatever they say."""
 OPENAIS_LENGTH = "max_completion_tokens"
 SYSTEM = "system"
@@ -36,7 +36,8 @@ _MENTION = re.compile(
     r"(?P<stop>(?<!please )\bstop(?:\b|_?seq))|(?P<temperature>temperature)|(?P<seed>\bseed\b)"
     r"|(?P<top_p>top[_ -]?p\b|nucleus)|(?P<max_tokens>\bmax_?tokens)"
     r"|(?P<max_completion_tokens>max_?completion_?tokens)"
-    r"|(?P<n>\bn\b|candidate_?count|(?:one|multiple|number of) (?:chat |completion )?"
+    r"|(?P<n>\bn\b|n_cmpl|candidate_?count|num_return_sequences|best_of"
+    r"|(?:one|multiple|number of) (?:chat |completion )?"
     r"(?:choice|completion|candidate|output|response|sample|generation|sequence))"
     r"|(?P<system>\broles?\b|[\"'`]system|(?:system|developer)[ _-]?(?:message|prompt|instruction)"
     r"|(?:user|first) message)",
@@ -48,6 +49,9 @@ _REFUSAL = re.compile(
     r"|不|无效|サポート|지원"
 )
 _TOO_LARGE = re.compile(r"context|too |at least|maxim|exceed| than|limit|range")
+_UNSUPPORTED = re.compile(
+    "n.?t (?:be )?(?:support|allow|permit)|unsupported|unknown|unrecogni|extra"
+)
 _TOGETHER = re.compile("both|together|exclusive|same time|only one|同时")
 
 
@@ -66,7 +70,8 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
     if status_of(error) not in STATUSES or not _REFUSAL.search(text):
         return ""
     named = [each.lastgroup or "" for each in _MENTION.finditer(text)]
-    bounds = {LENGTH, OPENAIS_LENGTH} if _TOO_LARGE.search(text) else set()
+    too_large = _TOO_LARGE.search(text) and not _UNSUPPORTED.search(text)
+    bounds = {LENGTH, OPENAIS_LENGTH} if too_large else set()
     named = [name for name in named if name in sent and name not in bounds]
     if "top_p" in named and _TOGETHER.search(text):
         return "top_p"

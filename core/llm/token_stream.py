@@ -12,9 +12,9 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 from langchain_core.outputs import LLMResult
 
-from thoughtgraph.llm.completions import finish_reason, metadata_of
+from thoughtgraph.llm.completions import FAILED, finish_reason, metadata_of
 from thoughtgraph.llm.connections import is_openai
-from thoughtgraph.llm.failures import BadAnswer, status_of
+from thoughtgraph.llm.failures import BrokenOff, status_of
 
 REFUSES_STREAMS = frozenset({400, 405, 422, 501})
 """How servers refuse a stream, or the option that tells its size."""
@@ -55,15 +55,15 @@ def completed(result: LLMResult, model: BaseChatModel) -> LLMResult:
         model: The model.
 
     Raises:
-        BadAnswer: A stream of OpenAI's protocol does not say why it ended, or no completion is
+        BrokenOff: A stream of OpenAI's protocol does not say why it ended, or no completion is
             left, or one of several, which would look as if the server returned no more.
     """
     sent = [(each, metadata_of(each)) for each in result.generations[0]]
     # LangChain names the provider in what a server sent; a double for tests may say nothing at all.
     silent = [told for _, told in sent if "model_provider" in told and not ENDS & told.keys()]
     if silent and is_openai(model):
-        raise BadAnswer("the stream ended without a finish reason")
-    whole = [each for each, told in sent if "error" not in finish_reason(told)]
+        raise BrokenOff("the stream ended without a finish reason")
+    whole = [each for each, told in sent if not FAILED.search(finish_reason(told))]
     if len(whole) < min(2, len(sent)):
-        raise BadAnswer("the server says that an error ended the completion")
+        raise BrokenOff("the server says that an error ended the completion")
     return LLMResult(generations=[whole], llm_output=result.llm_output)
