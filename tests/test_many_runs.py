@@ -100,7 +100,9 @@ async def run(graph: Graph, number: int, tally: Tally) -> None:
     mark, draws = marked(number), random.Random(number)
     fate = {3: "cancelled", 4: "abandoned"}.get(number % 5, "left alone")
     stream = graph.astream(
-        {"problem": mark}, context={"limit_requests": REQUESTS}, stream_mode="values"
+        {"problem": mark},
+        context={"limit_requests": REQUESTS, "on_error": "report"},
+        stream_mode="values",
     )
     ended: dict[str, Any] = {}
     left = draws.randint(1, 8)

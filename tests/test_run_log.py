@@ -117,9 +117,8 @@ async def test_no_text_and_no_key_is_logged_though_an_endpoint_repeats_them(
 
     server.fault = echo
     server.reply = lambda seen: "anscanary\n-"
-    with caplog.at_level(logging.DEBUG, "thoughtgraph"):
-        with pytest.raises(tg.ModelError):
-            await graph(server).ainvoke({"problem": "promptcanary"})
+    with caplog.at_level(logging.DEBUG, "thoughtgraph"), pytest.raises(tg.ModelError):
+        await graph(server).ainvoke({"problem": "promptcanary"})
     assert KEY in server.seen[0].headers["authorization"]
     assert "is retried: HTTP 503" in caplog.text and "failed for good: HTTP 400" in caplog.text
     everything = caplog.text + repr([record.__dict__ for record in caplog.records])
