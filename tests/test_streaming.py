@@ -143,4 +143,5 @@ async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:
     assert (told[-1]["event"], told[-1]["stop_reason"]) == ("ended", "error")
     assert str(failed.value) == out["error"]
     left = (await graph.aget_state(thread)).values
-    assert left["error"] == out["error"] and left["tree"] == failed.value.result["tree"]
+    found = failed.value.result
+    assert found and left["error"] == out["error"] and left["tree"] == found["tree"]

@@ -172,3 +172,58 @@ async def test_an_error_inside_a_stream_is_read_by_its_code(
     _, out = await streamed(graph(server), on_error="report")
     assert (out["stop_reason"] == "error") == (stop_reason == "error")
     assert (len(server.seen) == 1) == (stop_reason == "error")
+
+
+SIZES: dict[str, list[tuple[int, int] | None]] = {
+    "none told": [None, None, None, None, None],
+    "the last alone": [None, None, None, None, (10, 4)],
+    "with the finish reason": [None, None, None, (10, 4), None],
+    "with the finish reason and again": [None, None, None, (10, 4), (10, 4)],
+    "so far": [(10, 1), (10, 2), (10, 3), (10, 4), None],
+    "so far and again": [(10, 1), (10, 2), (10, 3), (10, 4), (10, 4)],
+    "so far, the last alone whole": [(10, 1), (10, 2), (10, 3), (10, 3), (10, 4)],
+    "so far, with gaps": [(10, 1), None, (10, 3), None, (10, 4)],
+    "so far, twice each": [(10, 1), (10, 1), (10, 3), (10, 3), (10, 4)],
+    "from nothing on": [(10, 0), (10, 1), (10, 2), (10, 3), (10, 4)],
+    "the prompt first": [(10, 0), None, None, None, (10, 4)],
+    "the prompt first, twice": [(10, 0), (10, 0), None, None, (10, 4)],
+    "the prompt last": [(0, 1), (0, 2), (0, 3), (10, 4), None],
+    "all in each": [(10, 4)] * 5,
+    "all first": [(10, 4), None, None, None, None],
+    "nothing at the beginning": [(0, 0), (10, 2), (10, 3), (10, 4), None],
+    "nothing in between": [(0, 0), (0, 0), (0, 0), (0, 0), (10, 4)],
+    "two that tell it": [None, None, (10, 3), None, (10, 4)],
+    "in leaps": [(10, 2), (10, 2), (10, 4), (10, 4), (10, 4)],
+    "the prompt grows": [(4, 1), (8, 2), (10, 3), (10, 4), None],
+}
+"""What a stream's chunks tell of the size: three of text, one with the finish reason, one beside
+no choice."""
+
+
+@pytest.mark.parametrize("name", SIZES)
+async def test_the_size_of_a_stream_is_the_largest_that_it_tells(
+    server: FakeServer, name: str
+) -> None:
+    told = SIZES[name]
+
+    def events(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        rest = {k: v for k, v in chunks[0].items() if k not in ("choices", "usage")}
+        parts = [{"content": word} for word in ("The answer ", "is ", "42")] + [{}]
+        sent: list[dict[str, Any]] = [
+            {**rest, "choices": [{"index": 0, "delta": each, "finish_reason": None}]}
+            for each in parts
+        ]
+        sent[-1]["choices"][0]["finish_reason"] = "stop"
+        sent.append({**rest, "choices": []})
+        for chunk, size in zip(sent, told, strict=True):
+            if size:
+                names = ("prompt_tokens", "completion_tokens", "total_tokens")
+                chunk["usage"] = dict(zip(names, (*size, sum(size)), strict=True))
+        return sent if told[-1] else sent[:-1]
+
+    server.reply, server.events = lambda seen: "The answer is 42", events
+    running = tg.build("cot", task="gsm8k", model=port_for(server.specifier))
+    _, out = await streamed(running)
+    assert out["answer"] == "42"
+    spent = out["usage"]["prompt_tokens"], out["usage"]["completion_tokens"]
+    assert spent == (10, 4) or not any(told)

@@ -18,7 +18,9 @@ _FINISH_REASONS: Mapping[Ending, str] = {
     "tool_call": "tool_calls tool_call tool_use function_call malformed_function_call",
 }
 """What OpenAI, Anthropic, Google, Cohere, Mistral, Amazon, Zhipu and Ollama call each."""
-_ENDINGS = {name: ending for ending, names in _FINISH_REASONS.items() for name in names.split()}
+_ENDINGS: Mapping[str, Ending] = {
+    name: ending for ending, names in _FINISH_REASONS.items() for name in names.split()
+}
 FAILED = re.compile("error|abort|cancel|timeout|insufficient_system_resource|^load$")
 """Finish reasons of a server that failed."""
 _FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason")

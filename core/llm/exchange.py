@@ -17,6 +17,7 @@ from thoughtgraph.llm.completions import answer_in, text_of
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
+from thoughtgraph.usage import Ending
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
@@ -161,7 +162,8 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         "prompt_tokens": prompt or request.prompt_tokens(),
         "completion_tokens": completion or -(-sum(map(len, sent)) // LETTERS_A_TOKEN),
     }
-    if incomplete := Counter(ending for _, ending in answers if ending):
+    incomplete: Counter[Ending] = Counter(ending for _, ending in answers if ending)
+    if incomplete:
         answer["incomplete"] = dict(incomplete)
     return answer
 
