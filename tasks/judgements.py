@@ -10,6 +10,7 @@ from typing import cast
 
 from thoughtgraph.acting import LOWEST, Label, labelled
 from thoughtgraph.task import Verdict
+from thoughtgraph.tasks.numbers import KEYBOARD
 from thoughtgraph.tools.wiki.pages import one_line
 
 HIGHEST = 10.0
@@ -17,10 +18,7 @@ HIGHEST = 10.0
 LONGEST_ENTITY = 200
 """Characters of an entity that are kept (ours)."""
 
-_KEYBOARD = str.maketrans(
-    "\u00b7\u22c5\u2219\u00d7\u2715\u2217\u00f7\u2215\u2212\u2010\u2011\u2012\u2013\u2014",
-    "******//------",
-) | {0xFEE0 + code: code for code in range(33, 127)}  # full-width forms
+_SIGNS = KEYBOARD | {ord("\u2014"): "-"}
 _MARKS = re.compile(
     r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w{0,4}|math\w{1,4}|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
 )
@@ -64,7 +62,7 @@ def plain(text: str) -> str:
     >>> plain("**Answer**: `4 ÷ 6`")
     '  Answer  :  4 / 6 '
     """
-    return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_KEYBOARD))
+    return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_SIGNS))
 
 
 def verdict(text: str) -> str:

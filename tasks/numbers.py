@@ -17,7 +17,7 @@ MOST_DIGITS = 40
 MOST_ZEROS = 30
 """Largest power of ten that is read exactly (ours)."""
 
-_DIGITS = r"(?:(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
+_DIGITS = r"(?:(?:(?!0)\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
 _MONEY = "[$€£¥₹₩₽]"
 _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
@@ -51,7 +51,8 @@ _GROUPS = re.compile(
 )
 """Digits in groups: by a space, an apostrophe, points (then a comma comes before decimals), or as
 in India. A space or one point between other digits groups nothing."""
-_DECIMAL_COMMA = re.compile(r",\d{1,2}|,\d{4,}|(?<=^0),\d+")
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d\d?|\d{4,}|(?<=\b0,)\d+)(?![\d,]|\.\d)")
+"""A comma before decimals: it neither groups three digits nor is there another beside it."""
 _COUNT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
 """A number inside what should be a unit: then it is none."""
 _NOT_UNITS = frozenset(
@@ -60,14 +61,13 @@ _NOT_UNITS = frozenset(
 _CHOICE = re.compile(r"\(?([A-Za-z])[).:]*")
 _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|,?\\!\s?|\\,)(?=\d{3}(?!\d))")
 """What LaTeX writes between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
-_FULL_WIDTH = dict(zip(range(0xFF01, 0xFF5F), range(0x21, 0x7F), strict=True))
-_SIGNS = _FULL_WIDTH | str.maketrans(
-    {"\u2212": "-", "\u2013": "-", "\u03c0": r"\pi ", "\u066b": ".", "\u066c": ",", "\u3002": ". "}
-    | {"\u2019": "'", "\u3001": ","}
-    | dict.fromkeys("\xa0\u2007\u2009\u202f\u3000", " ")
+KEYBOARD = {0xFEE0 + code: code for code in range(33, 127)} | str.maketrans(
+    "\u00b7\u22c5\u2219\u00d7\u2715\u2217\u00f7\u2215\u2212\u2010\u2011\u2012\u2013"
+    "\u066b\u066c\u3001\u2019\xa0\u2007\u2009\u202f\u3000",
+    "******//-----.,,'     ",
 )
-"""What other keyboards and typesetters write, in signs of ASCII."""
-_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
+"""What other keyboards and typesetters write, in as many signs of ASCII."""
+_SIGNS = KEYBOARD | {ord("\u03c0"): r"\pi ", ord("\u3002"): ". "}
 _COMPOSED = re.compile(
     r"\s?[\u00bc-\u00be\u2150-\u215e]|\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+"
 )
@@ -81,7 +81,7 @@ _MIXED = re.compile(
 _NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
 _ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
 _FRACTION = re.compile(rf"(?<!\d)\\[dt]?frac\s*\{{(-?{_DIGITS})\}}\s*\{{({_DIGITS})\}}")
-WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
+_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
 """A command of LaTeX that changes how words look, not what they say."""
 _EXPONENT = re.compile(r"\^\{(?:([0-9a-z]|\\circ)\}(?!\d)|(-?\d+)\}(?![0-9a-z]))", re.I)
 """An exponent that is the same without its braces, unlike that of `2^{n+1}`."""
@@ -115,8 +115,8 @@ _FRACTIONS: tuple[_Rewriting, ...] = (
     (_FRACTION, r"\1/\2"),
 )
 _PLAINER: tuple[_Rewriting, ...] = (
-    (WRAPPER, r"\1"),
-    (WRAPPER, r"\1"),  # \boxed{\text{…}}
+    (_WRAPPER, r"\1"),
+    (_WRAPPER, r"\1"),  # \boxed{\text{…}}
     *_FRACTIONS,
     (_EXPONENT, r"^\1\2"),
     (_ROOT, r"\\sqrt{\1\2}"),
@@ -177,9 +177,10 @@ def number(text: str) -> Fraction | None:
 def numbers_in(text: str) -> list[str | None]:
     """Returns the numbers of a text in canonical form; None for what is but a part of one."""
     text = plain(text)
-    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped)):
+    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
         text = pattern.sub(into, text)
-    return [_decimal_of(found) for found in _NUMBER.finditer(text)]
+    values = (None if each["rest"] else _value(each) for each in _NUMBER.finditer(text))
+    return [None if value is None else decimal(value) for value in values]
 
 
 def decimal(value: Fraction) -> str:
@@ -198,9 +199,8 @@ def decimal(value: Fraction) -> str:
 
 
 def plain(text: str) -> str:
-    """Returns a text whose digits and signs are those of a keyboard, without LaTeX's groups."""
-    text = _COMPOSED.sub(_decomposed, text).translate(_SIGNS)
-    return _GROUPED.sub("", _FOREIGN_DIGIT.sub(lambda found: str(int(found[0])), text))
+    """Returns a text whose signs are those of a keyboard, without LaTeX's groups."""
+    return _GROUPED.sub("", _COMPOSED.sub(_decomposed, text).translate(_SIGNS))
 
 
 def _decomposed(found: re.Match[str]) -> str:
@@ -211,14 +211,6 @@ def _decomposed(found: re.Match[str]) -> str:
 def _ungrouped(found: re.Match[str]) -> str:
     whole = re.sub(r"\D", "", found[1])
     return f"{whole}.{found[2]}" if found[2] else whole
-
-
-def _decimal_of(found: re.Match[str]) -> str | None:
-    """Returns a number in canonical form; None for one with a rest that is no decimal comma's."""
-    value = None if found["rest"] else _value(found)
-    if _DECIMAL_COMMA.fullmatch(found["top"] + found["rest"], len(found["top"])):
-        value = number(f"{found['sign'] or found['minus'] or ''}{found['top']}.{found['rest'][1:]}")
-    return None if value is None else decimal(value)
 
 
 def _value(found: re.Match[str]) -> Fraction | None:
