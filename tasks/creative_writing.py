@@ -25,11 +25,13 @@ _SAID = after(
     "perfectly[ -]coherent|verdict|judge?ment|conclusion|answer",
     r"(yes\b|no\b(?!\s\w)|not (?:perfectly|quite|coherent))(?!\s?[/|])",
 )
-_COHERENT = re.compile(rf"{_SAID}|perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE)
-_NEGATION = re.compile(
-    r"(?i)\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
+_NEGATION = (
+    r"\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
+    r"(?:[^.!?;\n]|[.!?;](?!\s)){0,200}?"
 )
-_SENTENCE = re.compile(r"[.!?;]\s|\n")
+_COHERENT = re.compile(
+    rf"{_SAID}|({_NEGATION})?perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE
+)
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "refine": {"refinements": 5},
@@ -111,11 +113,8 @@ def _coherent(samples: Sequence[str]) -> Verdict:
 
     A negation before it in its sentence counts; a question is no verdict.
     """
-    text = plain(samples[0])
-    found = list(_COHERENT.finditer(text))
+    found = _COHERENT.findall(plain(samples[0]))
     if not found:
         return Verdict(0.0, malformed=1)
-    if said := found[-1][1]:
-        return Verdict(float(said.lower() == "yes"))
-    before = _SENTENCE.split(text[: found[-1].start()][-200:])[-1]
-    return Verdict(float(_NEGATION.search(before) is None))
+    said, negated = found[-1]
+    return Verdict(float(said.lower() == "yes" if said else not negated))

@@ -20,7 +20,7 @@ LONGEST_ENTITY = 200
 
 _SIGNS = KEYBOARD | {ord("\u2014"): "-"}
 _MARKS = re.compile(
-    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w{0,4}|math\w{1,4}|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
+    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w*|math\w+|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
 )
 
 
@@ -58,9 +58,6 @@ def plain(text: str) -> str:
     """Returns a text of the same length whose signs are those of a keyboard.
 
     Marks of Markdown and LaTeX are blanks in it; a single `*` and `_` stay, being signs themselves.
-
-    >>> plain("**Answer**: `4 ÷ 6`")
-    '  Answer  :  4 / 6 '
     """
     return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_SIGNS))
 
@@ -68,12 +65,12 @@ def plain(text: str) -> str:
 def verdict(text: str) -> str:
     """Returns the verdict that a judgement ends with, in lower case; empty if none can be told.
 
-    It stands alone on the last line or after a label there, else after the last label above, else
-    alone on lines that all say the same. A verdict in a sentence is none.
+    It stands alone on the last line, else after a label, else alone on lines that all say the same.
+    A verdict in a sentence is none.
     """
     said = plain(text).strip()
     last = said.rpartition("\n")[2]
-    ends = _ALONE.findall(last) or _LABELLED.findall(last) or _LABELLED.findall(said)
+    ends = _ALONE.findall(last) or _LABELLED.findall(said)
     words = {word.lower() for word in ends[-1:] or _ALONE.findall(said)}
     return words.pop() if len(words) == 1 else ""
 

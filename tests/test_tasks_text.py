@@ -331,7 +331,6 @@ def test_the_choice_in_a_vote(text, number):
         r"\boxed{2}",
         r"The best choice is $\boxed{2}$.",
         r"The best choice is \text{Choice }2",
-        "The best choice is two",
         "(2)",
         "**Choice 2**",
         "Choice 2 is clearly the best choice. Choice 1 is not.",
