@@ -180,10 +180,7 @@ def _lined(text: str) -> list[str] | None:
 
 
 def _rows(text: str) -> str | None:
-    """Returns the five lines after `Output:` that hold most letters as rows, blanks for missing.
-
-    Of several such boards it is the last; words down and lines without a letter are left out.
-    """
+    """Returns the last five rows after `Output:` with most letters, blanks for missing ones."""
     lines = _OUTPUT.split(plain(text))[-1].split("\n")
     rows = [_row(line) for line in lines if _CELLS.search(line) and not _DOWN.match(line)]
     boards = [rows[at : at + SIZE] for at in range(max(1, len(rows) - SIZE + 1))]

@@ -21,7 +21,7 @@ _DIGITS = r"(?:(?:(?!0)\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
 _MONEY = "[$€£¥₹₩₽]"
 _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
-    r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|\u00d7|x|\*)\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
+    r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|[x*])\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
     r"|\s?\^\s?\{?(?P<tens>[-+]?\d+)\}?)?"
     r"(?P<scale>\s?(?:(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
     r"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>(?<=\.\d{3})\s?(?:€|euros?\b|eur\b))?"
@@ -32,7 +32,7 @@ _VALUE = (
 A price has no third decimal: before euros one point may as well group digits."""
 _NUMBER = re.compile(
     rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
-    rf"(?P<rest>(?:(?:\*?[-+*/^.:'x\u00d7]{_MONEY}?|,)\d+)*)",
+    rf"(?P<rest>(?:(?:\*?[-+*/^.:'x]{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
 """A number with what is joined to it without a space, of which it is then a part: `5-7`, `3:2`."""

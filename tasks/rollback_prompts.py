@@ -32,12 +32,12 @@ MARKS = ("<steps>", "</steps>")
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """The labels of steps at the beginnings of lines."""
 _MARKER = re.compile(
-    r"(?i)\bbad[ _]steps?(?:[ _](?:index(?:es|\(es\))?|indices|numbers?))?[^\w\n:=]{0,6}"
-    r"(?:[:=]|-\s|\b(?:is|are)\b:?)"
+    r"(?i)\bbad[ _]steps?(?:[ _](?:ind\w+(?:\(es\))?|numbers?))?[^\w\n:=]{0,6}"
+    r"(?:[:=]|-\s|\b(?:is|are)\b)"
 )
 _NONE = re.compile(
     r"(?i)(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
-    r"|\b(?:all|every)\b[^\n]{0,30}\bsteps? (?:is|are) (?:correct|right|fine|valid|sound)\b)"
+    r"|\b(?:all|every)\b[^\n]{0,40}\b(?:correct|right)\b)"
     r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)"
 )
 _LIST = re.compile(r"(?i)(?:\W|\d|and|to|steps?|none|no|bad)+")
@@ -62,8 +62,8 @@ class Reasoning(ABC):
     topic: str
     """What the problems are about, as prompts name it: `Grade-School Math`."""
     numeric: bool = False
-    """Whether every answer is a number. Then the analysis of a finished path also asks for
-    variables that have no value (official code); appendix B.3 has one analysis for all paths."""
+    """Whether every answer is a number: then variables without a value are asked for (official
+    code)."""
 
     @abstractmethod
     def task_statement(self, options: Options) -> str:
@@ -98,8 +98,7 @@ class Reasoning(ABC):
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
         """Returns what to ask about the steps of a path, or for those that its analysis names.
 
-        What counts as a bad step, "unnecessary" and "vague" included, is the official code's: the
-        paper does not print that request.
+        What counts as a bad step, "unnecessary" and "vague" included, is the official code's.
         """
         last, apart = path[-1], options["protocol"] == TWO_CALLS
         if apart and "analysis" in last:
@@ -185,12 +184,10 @@ def bad_steps(text: str, count: int) -> Faults:
         text: The completion.
         count: How many steps there are; larger numbers are left out.
     """
-    text = plain(text).strip()
-    marks = list(_MARKER.finditer(text))
-    if not marks and not _LIST.fullmatch(text):
+    said = _MARKER.split(plain(text).strip())
+    if len(said) == 1 and not _LIST.fullmatch(said[0]):
         return Faults(malformed=1)
-    rest = text[marks[-1].end() if marks else 0 :].split("\n")
-    lines = [line for line in rest if line.strip(" \t\r*_`.")]
+    lines = [line for line in said[-1].split("\n") if line.strip(" :\t\r*_`.")]
     bullets = takewhile(_BULLET.match, lines)
     line = ("; ".join(bullets) or next(iter(lines), ""))[:LONGEST_LINE]
     if _NONE.search(line):

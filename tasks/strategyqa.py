@@ -14,9 +14,7 @@ _VERDICT = re.compile(
     r"|(?P<yes>yes|true)|false|no(?!\s+(?:doubt|question|one|matter|way)\b))(?![^\W_])",
     re.IGNORECASE,
 )
-_ALONE = re.compile(
-    r"(?i)[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as|it|they|s?he)\b)"
-)
+_ALONE = re.compile(r"(?i)[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as|it|they|s?he)\b)")
 """What follows a yes or no that answers a question, unlike that of "no legs"."""
 
 
