@@ -1,8 +1,7 @@
 r"""Where a completion states its answer, and answers in words.
 
-What states an answer is a sentence ("the answer is"), a header (`Answer:`, `####`) or a box
-(`\boxed`); the last one counts that has a value after it. What a model goes on with is none of it:
-an explanation below its own header, and the next question that it makes up.
+A sentence ("the answer is"), a header (`Answer:`, `####`) or a box states it; the last one with a
+value counts. An explanation below its own header is none of it, nor a question that is made up.
 """
 
 import re
@@ -57,10 +56,8 @@ _AROUND = re.compile(
     r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]",
     re.DOTALL,
 )
-"""Dollars, quotation marks and the like around the whole of an answer."""
 _SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd|Gen|Mrs))(?<!\b(?:Corp|Bros|Prof))"
 _POINT = re.compile(rf"(?<!\.[^\W\d]){_SHORTENED}[.\u3002]$")
-"""A point at the end that belongs to no abbreviation."""
 _NEXT = re.compile(rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}[.!?]\s+(?=[^\W\d_])")
 """Where the sentence after a short answer begins; words of two letters may be abbreviations."""
 _BEFORE = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
@@ -94,8 +91,7 @@ def read_stated(
 ) -> str | None:
     """Returns the last answer that a text states; empty for one that cannot be read.
 
-    A mark in quotation marks is spoken about, so it counts only where no other has a value; one
-    that `mention` matches after it counts nowhere.
+    A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
     """
     found = list(stated.finditer(text))
     ends = [*(mark.start() for mark in found), len(text)][1:]
@@ -118,10 +114,7 @@ def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str
 
 
 def own_part(text: str, problem: str) -> str:
-    """Returns a completion up to the next question that the model made up.
-
-    Before that one an answer is stated, or there is a paragraph, and it is not the problem again.
-    """
+    """Returns a completion up to the next question, made up below an answer or a paragraph."""
     said = STATED.search(text)
     for found in _QUESTION.finditer(text):
         at = found.start()

@@ -31,7 +31,7 @@ def after(label: str, value: str) -> str:
 
 
 def points(best: int) -> str:
-    """Returns the pattern of one number of points; of a range or on another scale there is none."""
+    """Returns the pattern of a number of points that is no range and on no other scale."""
     scale = rf"(?:\s{{0,3}}(?:/|(?:out )?of)\s{{0,3}}{best}(?:\.0)?)?+"
     more = r"[.,]?\d|\w|\s{0,3}(?:[/%]|(?:out )?of\b|(?:-|or|to|and)\s?\d)"
     return rf"(?<![-.\d])(\d{{1,9}}+(?:\.\d{{1,20}}+)?+|\.\d{{1,20}}+){scale}(?!{more})"

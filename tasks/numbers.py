@@ -27,12 +27,10 @@ _VALUE = (
     r"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>(?<=\.\d{3})\s?(?:€|euros?\b|eur\b))?"
     rf"\s?(?:\\?%|°|\^?\\circ)?{_MONEY}?"
 )
-"""A number as it may be written once digits, signs and spaces are those of a keyboard.
-
-A price has no third decimal: before euros one point may as well group digits."""
+"""A number in signs of a keyboard. A price has no third decimal: `1.200 €` may be either."""
 _NUMBER = re.compile(
     rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
-    rf"(?P<rest>(?:(?:\*?[-+*/^.:'x]{_MONEY}?|,)\d+)*)",
+    rf"(?P<rest>(?:(?:[-+*/^.:'x]{{1,3}}{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
 """A number with what is joined to it without a space, of which it is then a part: `5-7`, `3:2`."""
@@ -49,10 +47,8 @@ _GROUPS = re.compile(
     r"(?<![\d.,'])(\d{1,3}(?:(?: \d{3})+|(?:'\d{3})+|(?:\.\d{3})+(?=,\d)|(?:\.\d{3}){2,})"
     r"|\d{1,2}(?:,\d{2})+,\d{3})(?:[.,](\d+))?(?![ .,']?\d)"
 )
-"""Digits in groups: by a space, an apostrophe, points (then a comma comes before decimals), or as
-in India. A space or one point between other digits groups nothing."""
+"""Digits in groups: by spaces, apostrophes or points, or as in India; one point groups nothing."""
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d\d?|\d{4,}|(?<=\b0,)\d+)(?![\d,]|\.\d)")
-"""A comma before decimals: it neither groups three digits nor is there another beside it."""
 _COUNT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
 """A number inside what should be a unit: then it is none."""
 _NOT_UNITS = frozenset(
@@ -67,16 +63,19 @@ KEYBOARD = {0xFEE0 + code: code for code in range(33, 127)} | str.maketrans(
     "******//-----.,,'     ",
 )
 """What other keyboards and typesetters write, in as many signs of ASCII."""
-_SIGNS = KEYBOARD | {ord("\u03c0"): r"\pi ", ord("\u3002"): ". "}
-_COMPOSED = re.compile(
-    r"\s?[\u00bc-\u00be\u2150-\u215e]|\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+"
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_EXPONENT_SIGNS = re.compile(f"[{_SUPERSCRIPTS}]+")
+_SIGNS = (
+    KEYBOARD
+    | str.maketrans(_SUPERSCRIPTS, "0123456789-")
+    | {ord(sign): f" {normalize('NFKC', sign)}" for sign in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"}
+    | {ord("\u03c0"): r"\pi ", ord("\u3002"): ". "}
 )
-"""A fraction in one letter, perhaps after its whole number, or an exponent."""
 _ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]|\\pi))"
 _BARE_FRACTION = re.compile(rf"\\frac{_ARGUMENT}{_ARGUMENT}", re.I)
 _STYLED = re.compile(r"\\[dt]frac")
 _MIXED = re.compile(
-    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s(\d{1,3})/(\d{1,3})(?!\w|\.\d))"
+    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s{1,2}(\d{1,3})/(\d{1,3})(?!\w|\.\d))"
 )
 _NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
 _ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
@@ -200,12 +199,8 @@ def decimal(value: Fraction) -> str:
 
 def plain(text: str) -> str:
     """Returns a text whose signs are those of a keyboard, without LaTeX's groups."""
-    return _GROUPED.sub("", _COMPOSED.sub(_decomposed, text).translate(_SIGNS))
-
-
-def _decomposed(found: re.Match[str]) -> str:
-    written = normalize("NFKC", found[0].strip()).replace("\u2044", "/")
-    return f" {written}" if "/" in written else f"^{written}"
+    text = _EXPONENT_SIGNS.sub(r"^\g<0>", text).translate(_SIGNS)
+    return _GROUPED.sub("", text.replace("\u2044", "/"))
 
 
 def _ungrouped(found: re.Match[str]) -> str:

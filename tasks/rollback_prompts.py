@@ -41,7 +41,7 @@ _NONE = re.compile(
     r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)"
 )
 _LIST = re.compile(r"(?i)(?:\W|\d|and|to|steps?|none|no|bad)+")
-"""A whole completion that goes on after the marker, and does not repeat it."""
+"""What goes on after the marker without repeating it."""
 _BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
 _REMARK = re.compile(
     r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+"

@@ -28,7 +28,6 @@ _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
 _BARE = re.compile(
     r"(?:[^\d(=\n]{0,40}:\s*+)?((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
 )
-_DIGIT = re.compile(r"\d")
 _APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
 _TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
@@ -42,12 +41,12 @@ def answer_in(text: str) -> str | None:
 
     Of an equation it is the side with an operation; an explanation after it is left out.
     """
-    if found := list(ANSWER.finditer(plain(text))):
-        answers = [_tidy(text[each.start(1) : each.end(1)]) or "" for each in reversed(found)]
-        return max(answers, key=lambda answer: bool(_OPERATION.search(answer))) or None
-    last = next(filter(_DIGIT.search, reversed(text.split("\n"))), "")
-    bare = _BARE.fullmatch(keyboard(last[: LONGEST_LINE + 1]).strip())
-    return _tidy(bare[1]) if bare and len(last) <= LONGEST_LINE else None
+    found = [text[each.start(1) : each.end(1)] for each in ANSWER.finditer(plain(text))]
+    if answers := [_tidy(each) or "" for each in reversed(found)]:
+        return next(filter(_OPERATION.search, answers), answers[0]) or None
+    last = next((line for line in reversed(text.split("\n")) if re.search(r"\d", line)), "")
+    bare = _BARE.fullmatch(keyboard(last).strip()) if len(last) <= LONGEST_LINE else None
+    return _tidy(bare[1]) if bare else None
 
 
 def remaining(problem: str, path: Path) -> str:
