@@ -30,7 +30,7 @@ def after(label: str, value: str) -> str:
     return rf"(?<![^\W_])(?:{label}){apart}\W{{0,30}}(?:(?:an?|about|therefore|thus)\s)?{value}"
 
 
-def points(best: int) -> str:
+def points(best: int | str) -> str:
     """Returns the pattern of a number of points that is no range and on no other scale."""
     scale = rf"(?:\s{{0,3}}(?:/|(?:out )?of)\s{{0,3}}{best}(?:\.0)?)?+"
     more = r"[.,]?\d|\w|\s{0,3}(?:[/%]|(?:out )?of\b|(?:-|or|to|and)\s?\d)"
@@ -69,8 +69,7 @@ def verdict(text: str) -> str:
     A verdict in a sentence is none.
     """
     said = plain(text).strip()
-    last = said.rpartition("\n")[2]
-    ends = _ALONE.findall(last) or _LABELLED.findall(said)
+    ends = _ALONE.findall(said.rpartition("\n")[2]) or _LABELLED.findall(said)
     words = {word.lower() for word in ends[-1:] or _ALONE.findall(said)}
     return words.pop() if len(words) == 1 else ""
 
