@@ -13,7 +13,7 @@ from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tree import Path, texts
 
-_NUMBER = points(r"\d{1,3}")
+_NUMBER = points("(?!)")
 _NAMED = rf"(?![^\d\n]{{0,20}}(?:\bnot\b|n't\b))[^\d\n]{{0,20}}?{_NUMBER}"
 _BEST = r"(?:best|most promising) (?:choice|option)\b"
 _VOTES = (
