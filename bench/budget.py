@@ -5,6 +5,9 @@ so far would have answered. A point of a curve is thus had without another run. 
 votes of self-consistency, whose samples do not know of each other: any k of them in a row are a run
 of k, and the point is the mean over all of these. For a search it is what had been found by then: a
 search that is told a limit may choose its steps otherwise (ours).
+
+What is scored is the answer, which is the best output that can be read. It need not be the first of
+a row's outputs: where that cannot be read, the first output scores 0 and the answer is a later one.
 """
 
 from collections import Counter

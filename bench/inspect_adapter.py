@@ -36,7 +36,7 @@ from thoughtgraph.bench import metrics
 from thoughtgraph.bench.data import load
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.building import build
-from thoughtgraph.errors import InputError, ModelError
+from thoughtgraph.errors import InputError
 from thoughtgraph.llm.scripted import AsyncChat
 
 RESULT = "thoughtgraph"
@@ -112,9 +112,8 @@ def search(method: str, task: str, **settings: Any) -> Solver:
     graph = build(method, task=task, model=InspectChat())
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
+        # A model that fails raises: a sample that failed is no wrong answer.
         out = await graph.ainvoke({"problem": state.input_text}, context=settings)
-        if out["stop_reason"] == "error":
-            raise ModelError(out["error"])  # a sample that failed is no wrong answer
         state.output.completion = out["answer"] or ""
         state.store.set(RESULT, results.stored(out))
         return state

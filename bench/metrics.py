@@ -185,7 +185,10 @@ def scores_of(
 
 
 def success_at_1(scores: Sequence[float]) -> float:
-    """Returns the score of a method's first output; 0 without any."""
+    """Returns the score of a method's first output; 0 without any, or where it cannot be read.
+
+    The answer is the first output that can be read, so its score may be higher.
+    """
     return scores[0] if scores else 0.0
 
 

@@ -13,6 +13,7 @@ from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.result_summaries import rescored
 
 UNITS: Sequence[Unit] = ("requests", "tokens", "dollars")
+SCORED = "of the answer, the best output that can be read"
 COLUMNS = 6
 """Budgets of a table (ours)."""
 POINTS, SPAN = 200, 1_000
@@ -105,7 +106,7 @@ def budget_tables(lines: Sequence[Entry]) -> Iterator[MethodTable]:
         at = budgets(unit, most)
         found = {entry.name: _reached(entry, unit, [*map(float, at)]) for entry in lines}
         rows = [[name, *(f"{s:.1%}" for s in scores)] for name, scores in found.items() if scores]
-        title = f"Score with at most so many {unit} a problem"
+        title = f"Score with at most so many {unit} a problem ({SCORED})"
         yield MethodTable(title, ["method", *(f"{budget:,f}" for budget in at)], rows)
 
 

@@ -76,7 +76,7 @@ class Models:
 
     async def search(self, trial: Trial) -> Mapping[str, Any]:
         """Searches one problem."""
-        settings = {**trial.setup.given, "seed": trial.seed}
+        settings = {"on_error": "report", **trial.setup.given, "seed": trial.seed}
         found: Mapping[str, Any] = await self.graph(trial).ainvoke(
             {"problem": trial.record.problem}, context=settings
         )

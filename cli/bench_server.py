@@ -51,7 +51,7 @@ def _context(trial: Trial) -> dict[str, Any]:
     setup = trial.setup
     models = {"model": setup.model, "evaluator_model": setup.evaluator_model}
     named = {name: value for name, value in models.items() if value}
-    return {**setup.given, **named, "task": setup.task, "seed": trial.seed}
+    return {"on_error": "report", **setup.given, **named, "task": setup.task, "seed": trial.seed}
 
 
 def _result(url: str, out: object) -> Mapping[str, Any]:

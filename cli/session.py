@@ -169,7 +169,7 @@ class Session:
             return graph.astream(
                 given,
                 thread,
-                context=self.config.settings,
+                context={"on_error": "report", **self.config.settings},
                 stream_mode=list(STREAM),
                 durability="async",
                 control=control,

@@ -78,7 +78,9 @@ def build(
 
     Returns:
         The compiled graph. Its nodes are async only, so await its `ainvoke`, with the problem as
-        input and the settings as `context`.
+        input and the settings as `context`. Where the model fails for good, it raises `ModelError`,
+        whose `result` has what was found until then. In a conversation the reply says so instead;
+        with a policy, or the setting `on_error="report"`, the result does.
 
     Raises:
         UnknownName: There is no such method or task.

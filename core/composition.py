@@ -8,8 +8,8 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from thoughtgraph.building import SUPERSTEPS, Graph
-from thoughtgraph.errors import InputError
-from thoughtgraph.outcome import sentence
+from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
+from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.results import Result
 from thoughtgraph.solving import wait_for
 
@@ -38,7 +38,8 @@ def tool(
 ) -> BaseTool:
     """Makes a tool for agents of a graph.
 
-    The agent's model is told the answer, or in a sentence why there is none; it may try again. The
+    The agent's model is told the answer, or in a sentence why there is none, be it that the problem
+    was refused or that the search's own model failed; it may try again, and its run goes on. The
     message's artifact is the whole result, tree and usage included.
 
     Args:
@@ -57,7 +58,9 @@ def tool(
         except InputError as error:
             # The agent wrote the problem and can mend it.
             return f"Refused: {error}", Result()
-        return out.get("answer") or f"No answer: {out.get('outcome') or sentence(out)}", Result(out)
+        except (ModelError, ToolsUnavailable) as error:
+            out = getattr(error, "result", None) or {"stop_reason": "error", "error": str(error)}
+        return _told(out), Result(out)
 
     def wait(problem: str) -> tuple[str, Result]:
         return wait_for(search, problem)
@@ -70,6 +73,17 @@ def tool(
         coroutine=search,
         response_format="content_and_artifact",
     )
+
+
+def _told(out: Mapping[str, Any]) -> str:
+    """Returns what an agent is told of a result."""
+    if out.get("stop_reason") == REFUSED:
+        return f"Refused: {out['error']}"
+    answer = out.get("answer")
+    if out.get("stop_reason") == "error":
+        before = "" if answer is None else f"; the best answer before that: {answer}"
+        return f"Failed: {out['error']}{before}"
+    return answer or f"No answer: {out.get('outcome') or sentence(out)}"
 
 
 def node(
@@ -91,16 +105,29 @@ def node(
         context: The settings, or how they are made of the state.
 
     Returns:
-        The node.
+        The node. It raises `ModelError` where the model fails, and `InputError` where a server
+        refuses the search: nothing is written then, unless the settings say `on_error="report"`.
     """
 
     async def search(state: Parent) -> Fields:
         given = problem(state) if callable(problem) else _read(state, problem)
         settings = context(state) if callable(context) else context
         out = Result(await graph.ainvoke({"problem": given}, context=settings))
+        if (settings or {}).get("on_error") != "report":
+            _check(out)
         return answer(out) if callable(answer) else {answer: out["answer"]}
 
     return search
+
+
+def _check(out: Result) -> None:
+    """Raises what a server's graph reports; one in this process has raised it itself."""
+    if out.get("stop_reason") == REFUSED:
+        raise InputError(out["error"])
+    if out.get("stop_reason") == "error":
+        error = ModelError(out["error"])
+        error.result = out
+        raise error
 
 
 def _read(state: Parent, key: str) -> Any:

@@ -5,8 +5,9 @@ that names the thing and the remedy. A misbehaving model is no error: it is coun
 goes on.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 LONGEST_NAME = 80
 """Letters of an unknown name that are compared and shown (ours)."""
@@ -66,7 +67,13 @@ class ModelError(ThoughtgraphError, RuntimeError):
         message: One line that names the model and the remedy.
         status: The HTTP status the endpoint answered with last; None when it gave none.
         kind: What kind of failure it was, in no word of the endpoint's.
+
+    Attributes:
+        result: What the search had found and spent when its model failed: all that a result holds,
+            the tree included. None where no search had begun.
     """
+
+    result: Mapping[str, Any] | None = None
 
     def __init__(self, message: str, *, status: int | None = None, kind: str = "failure") -> None:
         super().__init__(message)

@@ -8,11 +8,10 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from thoughtgraph import registry
-from thoughtgraph.acting import Acts, Hints, Toolbox
+from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
 from thoughtgraph.context import effective, specialise
 from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUnavailable
-from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.ineffective import check_used
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
@@ -20,8 +19,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
-from thoughtgraph.task import Checks, Question, Task, lacking
-from thoughtgraph.tree import ROOT
+from thoughtgraph.task import Checks, Task, lacking
 
 T = TypeVar("T")
 
@@ -101,24 +99,17 @@ class Parts:
         self._admit(task, chosen)
         return {**chosen, "task": task.id}
 
-    def check_used(self, settings: dict[str, Any], given: Any, problem: str) -> None:
-        """Refuses settings that were given and would change nothing.
+    def check_used(self, settings: dict[str, Any], given: Any) -> None:
+        """Refuses settings that were given and change nothing, as far as it is declared.
 
         Args:
             given: The run's context.
-            problem: Its problem.
 
         Raises:
             SettingError: One is not used by the method on the task.
         """
         task = self.task_for(settings, Task)
-
-        def render(options: Mapping[str, Any]) -> Question[object]:
-            given = NodeInput(problem=problem, thought=ROOT, expansion=0, path=[], lessons=[])
-            given["hints"], given["settings"] = Hints(), cast("dict[str, Any]", options)
-            return self.method.generator(settings)(cast("Any", self), given)
-
-        check_used(self.method.id, task, problem, given, settings, self._published(task), render)
+        check_used(self.method.id, task, given, settings, self._published(task))
 
     def read(self, settings: dict[str, Any], given: str) -> str:
         """Returns a problem as its task reads it.

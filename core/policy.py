@@ -200,6 +200,8 @@ class Policy:
         if name.endswith("examples"):
             about = "Worked examples that prompts show: the task's own, or none."
             return _one_of(("", "own", "none"), field, field.default, about)
+        if name == "on_error":  # servers show of an exception what they please
+            return Literal["report", "raise"], FieldInfo.merge_field_infos(field, default="report")
         if name in CEILINGS:
             return self._capped(name, field)
         if name in TEXTS:

@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from thoughtgraph.errors import InputError
+from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.llm.run_log import LABEL, tell
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.policy import LONGEST
@@ -65,6 +65,49 @@ def refuse(
     own["context"] = Refusal(method=graph.name, line=str(why))
     standing_in = _graph(cast("Hashable", graph.builder.state_schema)).copy(update=kept)
     return standing_in.astream(_readable(given), config, **own)
+
+
+async def replying(
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    stream: AsyncIterator[Any],
+    given: object,
+    config: RunnableConfig | None,
+    options: Mapping[str, Any],
+) -> AsyncIterator[Any]:
+    """Streams a search; where its task cannot read what was said, the reply says what it reads.
+
+    Whoever said it, a person or an agent's model, can say it otherwise. What is no conversation
+    has no reply.
+
+    Args:
+        graph: The method's graph.
+        stream: What LangGraph streams.
+        given: Its input, from `with_ids`.
+        config: How the graph was called.
+        options: With which further arguments.
+    """
+    try:
+        async for part in stream:
+            yield part
+        return
+    except ProblemError as error:
+        messages = given.get("messages") if isinstance(given, Mapping) else None
+        if all(each.type != "human" for each in messages or ()):
+            raise
+        why = error
+    async for part in refuse(graph, why, given, config, options):
+        yield part
+
+
+def with_ids(given: Any) -> Any:
+    """Returns an input with its messages read, each with an id, so that they count once.
+
+    Raises:
+        InputError: LangChain cannot read them.
+    """
+    if not isinstance(given, Mapping) or not given.get("messages"):
+        return given
+    return {**given, "messages": admitted_messages(given["messages"])}
 
 
 def admit_problem(values: Mapping[str, Any]) -> None:

@@ -68,7 +68,8 @@ class Result(dict[str, Any]):
 
     def __repr__(self) -> str:
         """Returns what a prompt shows: the tree alone would fill screens."""
-        shown = {name: self.get(name) for name in ("answer", "stop_reason")}
+        names = ("answer", "stop_reason", *(["error"] if self.get("error") else []))
+        shown = {name: self.get(name) for name in names}
         facts = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         return f"<Result {facts}, keys: {', '.join(self)}>"
 

@@ -24,7 +24,7 @@ from langgraph.types import Command, StateUpdate
 from thoughtgraph import registry
 from thoughtgraph.edits import applied, check_nodes, differing, edited
 from thoughtgraph.errors import InputError, ThoughtgraphError, UnknownName
-from thoughtgraph.refusal import admit_problem, admitted_messages, refuse
+from thoughtgraph.refusal import admit_problem, admitted_messages, refuse, replying, with_ids
 from thoughtgraph.settings.base import TREE
 from thoughtgraph.state import SearchInput
 from thoughtgraph.streaming import without_tree
@@ -71,7 +71,10 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         configured = configurable(self.config, config)
         self._check_settings(configured, context, 'config["configurable"]')
         self._check_settings(options, context, "the call's own arguments")
+        input = with_ids(input)
         stream = super().astream(input, config, **options)
+        if _given(context, "on_error") != "raise":
+            stream = replying(self, stream, input, config, options)
         if is_node(config):
             return stream
         self._check_input(input)
@@ -196,8 +199,7 @@ class GuardedGraph(SearchGraph):
         self, given: Any, config: RunnableConfig | None, options: Mapping[str, Any]
     ) -> AsyncIterator[Any]:
         try:
-            if isinstance(given, Mapping) and "messages" in given:
-                given = {**given, "messages": admitted_messages(given["messages"])}
+            given = with_ids(given)
             async for part in super().astream(given, config, **options):
                 yield part
             return

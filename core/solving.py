@@ -54,6 +54,8 @@ def solve(
     Raises:
         ThoughtgraphError: Something that was given cannot be used, as `thoughtgraph.build` says;
             nothing has been spent.
+        ModelError: The model failed for good; the error's `result` has what was found until then.
+            With the setting `on_error="report"` it is returned instead.
     """
     named = DEFAULT_TASK if task is None else task
     known = registry.task(named) if isinstance(named, str) else check_task(named)

@@ -21,6 +21,9 @@ Pick = Callable[[SearchState], Sequence[str]]
 """Chooses the thoughts that a finished search puts out, best first."""
 
 NO_ANSWER = "No answer was found."
+FAILED = "The model failed: {}"
+BEFORE = "\n\nThe best answer before that: {}"
+"""What a conversation is told, and an agent whose tool a search is."""
 
 
 def answer(
@@ -151,4 +154,6 @@ def _reply(state: SearchState, found: str | None) -> dict[str, Any]:
     if not state.get("messages"):
         return {}
     words = NO_ANSWER if found is None else found
+    if state.get("error"):
+        words = FAILED.format(state["error"]) + ("" if found is None else BEFORE.format(found))
     return {"messages": [AIMessage(words, response_metadata={REPLY: state["run"]})]}

@@ -7,6 +7,7 @@ from typing import Any
 
 from langgraph.graph import StateGraph
 
+from thoughtgraph.edits import applied
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.asker import labels
@@ -14,12 +15,15 @@ from thoughtgraph.nodes.node import Node, running
 from thoughtgraph.nodes.review import reviewed_answer
 from thoughtgraph.nodes.thought_events import with_events
 from thoughtgraph.parts import Parts
+from thoughtgraph.results import Result
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 
 ENDS = ("answer", "ensemble")
 """Names of the node that ends a search."""
+RESULT = SearchOutput.__annotations__.keys() - {"messages"}
+"""What the result holds that comes with an error; a conversation has no reply then."""
 ENTRY = "start"
 """Name of the node that writes the settings of a run; all others are given them."""
 
@@ -50,10 +54,12 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             SettingError: When it runs: the state holds settings that the policy does not allow.
         """
         if node in ENDS:
-            action = _raising(_logged(self._parts, reviewed_answer(self._parts, action)))
+            action = _logged(self._parts, reviewed_answer(self._parts, action))
         guarded = node != ENTRY and self._parts.policy is not None
         if node != ENTRY:
             action = with_events(node, action)
+        if node in ENDS:  # whoever streams is told how the search ended, then it fails
+            action = _raising(action)
         return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
 
 
@@ -87,9 +93,13 @@ def _raising(node: Node) -> Node:
     @wraps(node)
     async def run(state: Mapping[str, Any]) -> dict[str, Any]:
         out = await node(state)
-        raises = Settings.of(state["settings"]).on_error == "raise"
+        chosen = Settings.of(state["settings"]).on_error
+        raises = chosen == "raise" or (chosen is None and not state.get("messages"))
         if raises and out["stop_reason"] == "error":
-            raise ModelError(state.get("error") or out["outcome"])
+            error = ModelError(state["error"])
+            ended = applied(state, {**out, "usage": out["usage"].value})
+            error.result = Result({k: v for k, v in ended.items() if k in RESULT})
+            raise error
         return out
 
     return run

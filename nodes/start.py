@@ -44,7 +44,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
         settings = parts.effective_settings(runtime.context)
         task = parts.task_for(settings, Task)
         problem = parts.read(settings, encodable(problem_of(state, task)))
-        parts.check_used(settings, runtime.context, problem)
+        parts.check_used(settings, runtime.context)
         _check_pauses(settings)
         run = secrets.token_hex(8)
         if parts.evaluator is not None:  # may have the name of the model, yet be another

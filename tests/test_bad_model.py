@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import START, StateGraph
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 from support.pools import few
@@ -18,6 +24,7 @@ from thoughtgraph import registry
 from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.limiter import Limiter
 from thoughtgraph.llm.port import ChatPort
+from thoughtgraph.state import SearchOutput
 
 PROBLEM = {"problem": "4 9 10 13"}
 SMALL: dict[str, dict[str, Any]] = {
@@ -54,7 +61,7 @@ def graph(server: FakeServer, method: str = "tot_bfs", **settings: Any) -> Any:
 
 async def run(running: Any, **context: Any) -> dict[str, Any]:
     async with asyncio.timeout(BOUND):
-        told = {**SMALL[running.name], **context}
+        told = {**SMALL[running.name], "on_error": "report", **context}
         out: dict[str, Any] = await running.ainvoke(PROBLEM, context=told)
     assert json.dumps(out)
     return out
@@ -233,6 +240,104 @@ async def test_what_arrived_before_a_failure_is_kept(server: FakeServer, name: s
     assert len(judged(out)) == 3, "and the verdicts that were paid for"
 
 
+async def awaited(graph: Any, context: Any) -> Any:
+    return await graph.ainvoke(PROBLEM, context=context)
+
+
+async def as_a_node(graph: Any, context: Any) -> Any:
+    return await tg.node(graph, context=context)(PROBLEM)
+
+
+async def as_a_runnable(graph: Any, context: Any) -> Any:
+    return await tg.runnable(graph).ainvoke(PROBLEM, context=context)
+
+
+async def below_another(graph: Any, context: Any) -> Any:
+    above = StateGraph(SearchOutput)
+    above.add_node("search", graph)
+    above.add_edge(START, "search")
+    return await above.compile().ainvoke(PROBLEM, context=context)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("way", [awaited, as_a_node, as_a_runnable, below_another])
+async def test_a_failing_model_raises_with_what_was_paid_for(server: FakeServer, way: Any) -> None:
+    server.fault = after(4, Fault(401))
+    running = graph(server, limiter=Limiter(tg.Rates(concurrency=2)))
+    with pytest.raises(tg.ModelError, match="OPENAI_API_KEY") as failed:
+        await way(running, SMALL["tot_bfs"] if way is not below_another else None)
+    out = failed.value.result
+    assert isinstance(out, tg.Result)
+    assert repr(str(failed.value)) in repr(out), "what is printed names it"
+    assert (out["usage"]["requests"], len(judged(dict(out)))) == (4, 3)
+    assert "as the model could not be asked" in str(tg.html(out))
+    assert json.dumps(out)
+
+
+async def test_a_run_may_be_told_to_report_it(server: FakeServer) -> None:
+    server.fault = lambda seen: Fault(401)
+    context = {"on_error": "report"}
+    assert "OPENAI_API_KEY" in (await awaited(graph(server), context))["error"]
+    assert await as_a_node(graph(server), context) == {"answer": None}
+    out = await asyncio.to_thread(
+        tg.solve, "4 9 10 13", task="game24", model=server.chat(), on_error="report"
+    )
+    assert out["stop_reason"] == "error" and "error=" in repr(out)
+
+
+def test_the_first_line_that_a_user_writes_says_that_the_key_is_refused(server: FakeServer) -> None:
+    server.fault = lambda seen: Fault(401)
+    with pytest.raises(tg.ModelError, match=r"HTTP 401.*OPENAI_API_KEY"):
+        tg.solve("3 5 7 9", task="game24", model=server.chat(), breadth=3)
+
+
+async def test_a_thread_whose_model_failed_goes_on_from_before_that(server: FakeServer) -> None:
+    whole = await run(graph(server))
+    server.fault = after(len(server.seen) + 4, Fault(401))
+    running = tg.build("tot_bfs", task="game24", model=server.chat(), checkpointer=InMemorySaver())
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    with pytest.raises(tg.ModelError):
+        await running.ainvoke(PROBLEM, thread, context=SMALL["tot_bfs"])  # type: ignore[arg-type]
+    server.fault = lambda seen: Fault()
+    before = [past async for past in running.aget_state_history(thread)]
+    last = next(past for past in before if not past.values.get("stop_reason"))
+    out = await running.ainvoke(None, last.config)
+    assert (out["answer"], out["error"]) == (whole["answer"], "")
+    assert {k: t["text"] for k, t in out["tree"].items()} == {
+        k: t["text"] for k, t in whole["tree"].items()
+    }
+
+
+class Agent(BaseChatModel):
+    """Calls its one tool, then repeats what that said."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "agent"
+
+    def bind_tools(self, tools: Any, **more: Any) -> Any:
+        return self
+
+    def _generate(self, messages: Any, *given: Any, **more: Any) -> ChatResult:
+        call = {"name": "reach_24", "args": {"problem": "4 9 10 13"}, "id": "1"}
+        said = messages[-1]
+        told = AIMessage(said.content, tool_calls=[call] if said.type == "human" else [])
+        return ChatResult(generations=[ChatGeneration(message=told)])
+
+
+@pytest.mark.parametrize("on_error", ["raise", "report"])
+async def test_an_agent_is_told_that_the_model_of_its_tool_failed(
+    server: FakeServer, on_error: str
+) -> None:
+    server.fault = after(4, Fault(401))
+    told = {**SMALL["tot_bfs"], "on_error": on_error}
+    agent = create_agent(Agent(), [tg.tool(graph(server), "reach_24", "Makes 24.", context=told)])
+    said: Any = (await agent.ainvoke({"messages": [HumanMessage("How?")]}))["messages"]
+    assert [each.type for each in said] == ["human", "ai", "tool", "ai"], "its run goes on"
+    assert said[-1].text.startswith("Failed: fake at http") and "401" in said[-1].text
+    assert said[2].artifact["usage"]["requests"] >= 4, "the tree is not lost"
+    assert len(said[2].artifact["tree"]) == 7
+
+
 async def test_a_failing_generation_does_not_lose_its_siblings(server: FakeServer) -> None:
     unlucky: list[str] = []
 
@@ -364,9 +469,8 @@ async def test_a_replayed_run_is_the_same_tree_without_a_request(
     for name in ("answer", "candidates", "stop_reason"):
         assert replayed[name] == recorded[name]
     assert not replayed["usage"].get("requests")
-    with pytest.raises(AssertionError):  # another problem was never recorded
-        missed = await built("replay").ainvoke({"problem": "1 1 4 6"})
-        assert missed["stop_reason"] != "error", missed["error"]
+    with pytest.raises(tg.ModelError, match="nothing recorded"):
+        await built("replay").ainvoke({"problem": "1 1 4 6"})
 
 
 def bare(thought: dict[str, Any], without: tuple[str, ...]) -> dict[str, Any]:

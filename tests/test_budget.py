@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from thoughtgraph.bench.budget import curve, points
+from thoughtgraph.bench.metrics import best_of_k, success_at_1
 from thoughtgraph.bench.result_files import packed
 
 
@@ -87,6 +88,19 @@ def test_a_search_is_cut_after_each_better_output() -> None:
     assert [point.spent["tokens"] for point in found] == [20, 45, 50]
     assert curve([row], right, "requests", [2, 3, 4, 5, 100]) == [0.0, 0.0, 0.0, 1.0, 1.0]
     assert curve([row], right, "dollars", [1]) == [None]
+
+
+def test_with_all_that_was_spent_the_answer_counts_not_an_output_that_cannot_be_read() -> None:
+    tree = {
+        "0": thought("0", None, {"generate": asked(10)}),
+        "1": thought("1", "0", {"value": asked(5)}, status="terminal", answer=None, value=3.0),
+        "2": thought("2", "0", {"value": asked(5)}, status="terminal", answer="24", value=2.0),
+    }
+    usage = {"requests": 3, "prompt_tokens": 20, "completion_tokens": 0, "dollars": None}
+    row = {"key": "1", "method": "tot_bfs", "tree": packed(tree), "usage": usage, "score": 1.0}
+    outputs = [None, "24"]
+    assert [point.score for point in points(row, right)] == [1.0, 1.0]
+    assert success_at_1(right(row, outputs)) == 0.0 and best_of_k(right(row, outputs)) == 1.0
 
 
 def test_a_curve_is_the_mean_over_problems() -> None:

@@ -42,8 +42,8 @@ REMOVED = {
         "42",
     ),
     "Gemma": ("<|channel>thought\n13\n<channel|>42", "42"),
-    "Granite": ("Here is my thought process: 13\nHere is my response: 42", "42"),
     "gpt-oss": (HARMONY, "42"),
+    "gpt-oss, from its start": (f"<|start|>assistant{HARMONY}", "42"),
     "gpt-oss, ended": (f"{HARMONY}<|return|>", "42"),
     "gpt-oss, two channels": (HARMONY.replace("13?", "13?<|channel|>commentary<|message|>"), "42"),
     "gpt-oss, answer alone": ("<|channel|>final<|message|>42", "42"),
@@ -52,6 +52,7 @@ REMOVED = {
     "closing alone": ("Maybe 13.\n</think>\n\n42", "42"),
     "closing alone, one line": ("Maybe 13.</think>42", "42"),
     "closing alone, Mistral": ("Maybe 13.\n[/THINK]\n42", "42"),
+    "closing alone, quotes after it": ('It is 13</think>"42"', '"42"'),
     "closing alone, no answer": ("So it is 13.</think>", ""),
     "opening named in it": ("In <think> tags? 13.\n</think>\n\n42", "42"),
     "closing named in it": ("<think>I close by </think> later. 13\n</think>\n42", "42"),
@@ -83,6 +84,8 @@ NAMED = (
     "I think: 42 > 13",
     "A [THINK] mark begins it.",
     "The final channel is <|channel|>.",
+    "Put it between <think>...</think>tags.",
+    "Here is my thought process: 6 * 7 = 42.",
 )
 
 

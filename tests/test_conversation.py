@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import START, MessagesState, StateGraph
 from support.scripted import Call, ScriptedChat
 from test_resume import PAGES
 
@@ -14,6 +15,7 @@ import thoughtgraph as tg
 from thoughtgraph.policy import LONGEST
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
+OTHER: Any = {"configurable": {"thread_id": "2"}}
 TURNS = [
     SystemMessage("You are terse."),
     HumanMessage("Who wrote Fidelio?"),
@@ -54,6 +56,69 @@ async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> No
     assert asked.count("On which river?") == 1
 
 
+PROSE = "Please reach 24 with the numbers 4, 9, 10 and 13"
+
+
+async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says() -> None:
+    model = ScriptedChat(reply=lambda call: "Answer: (10 - 4) * (13 - 9)")
+    graph = tg.build("io", task="game24", model=model)
+    out = await graph.ainvoke({"messages": [HumanMessage(PROSE)]})
+    assert (out["problem"], out["messages"][-1].text) == ("4 9 10 13", "(10 - 4) * (13 - 9)")
+    tool = tg.tool(graph, "reach_24", "Makes 24.")
+    assert await tool.ainvoke({"problem": PROSE}) == "(10 - 4) * (13 - 9)"
+
+
+class Outer(MessagesState):
+    told: str
+
+
+@pytest.mark.parametrize("task", ["game24", "crosswords", "creative_writing", "clevr", "ptr"])
+async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task: str) -> None:
+    graph, model = chatting("tomt_os" if task in ("clevr", "ptr") else "cot", task=task)
+    said: Any = {"messages": [HumanMessage("Please solve this one for me")]}
+    reply = (await graph.ainvoke(said))["messages"][-1].text
+    assert "write" in reply and "\n" not in reply
+
+    async def tell(state: Outer) -> dict[str, str]:
+        return {"told": state["messages"][-1].text}
+
+    app = StateGraph(Outer)
+    app.add_node("search", graph)
+    app.add_node("tell", tell)
+    app.add_edge(START, "search")
+    app.add_edge("search", "tell")
+    for saver in (None, InMemorySaver()):
+        out = await app.compile(checkpointer=saver).ainvoke(said, THREAD)
+        assert out["told"] == reply, "the run of a graph around it goes on"
+        assert [each.type for each in out["messages"]] == ["human", "ai"]
+    assert await tg.tool(graph, "solve", "Solves.").ainvoke({"problem": "this"}) != ""
+    assert model.seen == [], "nothing is paid for"
+
+
+async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() -> None:
+    fails = True
+
+    def reply(call: Call) -> str | list[str]:
+        if fails and len(model.seen) > 1:
+            raise tg.ModelError("the endpoint is gone")
+        return "Answer: 4 + 9 + 10 + 13 = 36" if fails else "Answer: (10 - 4) * (13 - 9)"
+
+    model = ScriptedChat(reply=reply)
+    saver = InMemorySaver()
+    graph = tg.build("refine", task="game24", model=model, oracle=True, checkpointer=saver)
+    asked: Any = {"messages": [HumanMessage("4 9 10 13")]}
+    out = await graph.ainvoke(asked, THREAD)
+    said = out["messages"][-1].text
+    assert said == (
+        "The model failed: the endpoint is gone\n\nThe best answer before that: 4 + 9 + 10 + 13"
+    )
+    with pytest.raises(tg.ModelError, match="is gone"):
+        await graph.ainvoke(asked, context={"on_error": "raise"}, config=OTHER)  # type: ignore[arg-type]
+    fails = False
+    out = await graph.ainvoke(asked, THREAD)
+    assert "10 - 4" in out["messages"][-1].text
+
+
 async def test_a_problem_of_its_own_stands_alone() -> None:
     graph, model = chatting(checkpointer=InMemorySaver())
     await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
@@ -92,6 +157,9 @@ async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
 
 async def test_a_last_turn_that_is_too_long_is_refused() -> None:
     graph, model = chatting()
+    given: Any = {"messages": [*TURNS, HumanMessage("w" * (LONGEST + 1))]}
+    out = await graph.ainvoke(given)
+    assert "too long" in out["messages"][-1].text and out["stop_reason"] == "refused"
     with pytest.raises(tg.ProblemError, match="too long"):
-        await graph.ainvoke({"messages": [*TURNS, HumanMessage("w" * (LONGEST + 1))]})
+        await graph.ainvoke(given, context={"on_error": "raise"})
     assert model.seen == []

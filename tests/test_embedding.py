@@ -160,6 +160,41 @@ async def test_recording_does_not_hold_the_event_loop(tmp_path: Path) -> None:
     assert out["usage"].get("requests", 0) == 0
 
 
+class Remote:
+    """A graph on a server, which reports whatever goes wrong there."""
+
+    def __init__(self, reason: str, answer: str | None = None) -> None:
+        self.out = {"stop_reason": reason, "error": "model 'small' failed", "answer": answer}
+
+    async def ainvoke(self, input: Any, /, **options: Any) -> Any:
+        return self.out
+
+
+@pytest.mark.parametrize(("reason", "kind"), [("error", tg.ModelError), ("refused", tg.InputError)])
+async def test_a_node_raises_what_a_server_reports(reason: str, kind: type[Exception]) -> None:
+    graph = Remote(reason)
+    with pytest.raises(kind, match="model 'small' failed") as failed:
+        await tg.node(graph)({"problem": "leaf"})
+    assert getattr(failed.value, "result", graph.out) == graph.out
+    told = await tg.node(graph, context={"on_error": "report"})({"problem": "leaf"})
+    assert told == {"answer": None}
+
+
+@pytest.mark.parametrize(
+    ("graph", "told"),
+    [
+        (Remote("error"), "Failed: model 'small' failed"),
+        (Remote("error", "lea"), "Failed: model 'small' failed; the best answer before that: lea"),
+        (Remote("refused"), "Refused: model 'small' failed"),
+        (Remote("finished", "leaf"), "leaf"),
+        (Remote("dead_end"), "No answer: finished without an answer, as no thought was left"),
+    ],
+)
+async def test_a_tool_says_which_of_these_it_is(graph: Remote, told: str) -> None:
+    tool = tg.tool(graph, "spell", "Spells.")
+    assert (await tool.ainvoke({"problem": "leaf"})).startswith(told)
+
+
 class LongSpelling(Spelling):
     """Spelling with as many steps as the long word has letters."""
 

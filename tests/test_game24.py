@@ -48,6 +48,94 @@ def test_what_is_no_puzzle_is_refused_in_one_line(text):
     assert "\n" not in str(caught.value)
 
 
+IN_WORDS = [
+    "Please reach 24 with the numbers 4, 9, 10 and 13",
+    "Please reach 24 with the numbers 4, 9, 10 and 13.",
+    "How do I make 24 of 4, 9, 10 and 13?",
+    "Use 4,9,10,13 to get 24!",
+    "Combine 4 9 10 13 into 24, each number exactly once, with + - * /",
+    "24 game: 4, 9, 10, 13",
+    "Solve this game24 puzzle: 4 9 10 13",
+    "Game of 24 with [4, 9, 10, 13]",
+    "the numbers are 4, 9, 10 and 13",
+    "**4**, **9**, **10** and **13** must give **24**",
+    "Reach $24$ with $4$, $9$, $10$ and $13$.",
+    r"Reach \(24\) with \(4, 9, 10, 13\).",
+    "* 4\n* 9\n* 10\n* 13\nMake 24 of them.",
+    "4 9 10 13 = 24",
+    "4 9 10 13 -> 24",
+    "[4, 9, 10, 13]",
+    "4; 9; 10; 13",
+    '{"numbers": [4, 9, 10, 13], "target": 24}',
+    "用4、9、10、13算24点",
+    "\uff14、\uff19、\uff11\uff10、\uff11\uff13で24を作ってください",
+    "Erreiche 24 mit 4, 9, 10 und 13",
+    "Сделай 24 из 4, 9, 10 и 13",
+    "اصنع 24 من 4، 9، 10، 13",
+    "Input: 4 9 10 13\n",
+    "4,9,10,13!",
+    "A 24-game of 4, 9, 10 and 13, please",
+    "Zahlen fürs 24er-Spiel: 4 9 10 13",
+]
+AIMED = {
+    "Reach 24 with 24, 1, 1 and 1": "24 1 1 1",
+    "With 1, 1, 1 and 24 reach 24": "1 1 1 24",
+    "Make 24 from 24, 24, 1, 1": "24 24 1 1",
+    "Make 24 of 1000, 0, 24 and 1": "1000 0 24 1",
+    "8, 3, 1, 24;": "8 3 1 24",
+}
+NOT_FOUND = [
+    "Please reach 24 with the numbers 4, 9 and 10",
+    "Make 24 with 4, 9 and 10",
+    "Reach 24 with 4, 9, 10, 13 and 7",
+    "Make 25 from 4 9 10 13",
+    "Reach 24 with 4.5, 9, 10 and 13",
+    "Aus 4,5 und 9 und 10 und 13 mach 24",
+    "Mach 24 aus 4,5 und 9,10",
+    "Reach 24 with -4, 9, 10 and 13",
+    "Reach 24 with 4, 9 and 1,200",
+    "Reach 24 with 4, 9 and 1 200",
+    "Reach 24 with 4, 9 and 1'200",
+    "Reach 24 with 1/2, 9, 10",
+    "Reach 24 with ½, 4, 9, 10, 13",
+    "Give me the 2nd of 4, 9 and 10",
+    "Reach 24 with x4, 9, 10 and 13",
+    "The 124th puzzle: 4 9 10",
+    "Is 4 + 9 + 10 + 13 equal to 24?",
+    "numbers from 1-13: 4 9 10",
+    "#901: 4 9 10",
+    "at 10:13 use 4 and 9",
+    "Reach 24 with 4, 9, 10 and 1001",
+    "Reach 24 with 4, 9, 10 and 007",
+    "four, nine, ten and thirteen",
+    "4 9 10 13 24",
+    "4 9 10 -13",
+    "Reach 24",
+    "24",
+    "",
+    "4, 9, 10 and 13 " + "please " * 1_000,
+]
+
+
+@pytest.mark.parametrize("text", IN_WORDS)
+def test_the_numbers_are_found_in_a_sentence(text: str) -> None:
+    assert TASK.read(text) == "4 9 10 13"
+
+
+@pytest.mark.parametrize("text", AIMED)
+def test_the_target_is_none_of_the_numbers_unless_it_is_there_twice(text: str) -> None:
+    assert TASK.read(text) == AIMED[text]
+
+
+@pytest.mark.parametrize("text", NOT_FOUND)
+def test_no_number_is_made_up_or_read_in_part(text: str) -> None:
+    with pytest.raises(
+        tg.ProblemError, match=r"write four whole numbers .* such as '4 9 10 13'"
+    ) as no:
+        TASK.read(text)
+    assert "\n" not in str(no.value)
+
+
 @pytest.mark.parametrize(
     ("line", "thought"),
     [

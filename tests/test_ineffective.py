@@ -1,12 +1,16 @@
 """Settings that were given and would change nothing are refused; what is usual stays silent."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from support.scripted import ScriptedChat
+from support.spelling import Spelling
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.task import Options, Prompt, Question, Verdict
+from thoughtgraph.tree import Path
 
 CHANGED: dict[str, Any] = {
     "shots": 2,
@@ -26,57 +30,49 @@ CHANGED: dict[str, Any] = {
     "estimate_examples": "none",
 }
 """A value of each setting that is no default."""
-SHOWING = ("shots", "examples", "zero_shot")
-PROPOSING = ("shots", "layout", "strict_parse", "exact_steps", "grammar")
 PAGES = '{"question": "Where is Milan?", "context": [["Milan", ["Milan is in Italy."]]]}'
 """A problem with pages of its own: no wiki is asked."""
-SEARCHING = ("examples", "layout", "corpus", "observations", "tool_costs")
 JUDGES = ("extract_examples", "label_examples", "verify_examples")
 SWITCHES = ({"extractor": False}, {"step_evaluator": False}, {"answer_evaluator": False})
-IGNORED = [
-    *(
-        (method, task, name)
-        for method in ("io", "cot", "cot_sc")
-        for task in ("game24", "crosswords", "creative_writing")
-        for name in SHOWING
-    ),
-    *((method, "question", name) for method in ("io", "cot_sc") for name in SHOWING[:2]),
-    *(("io", task, "wording") for task in ("game24", "crosswords", "creative_writing")),
-    *(("io", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever", "question")),
-    *(("tot_bfs", "creative_writing", name) for name in PROPOSING),
-    *(("tot_dfs", "crosswords", name) for name in PROPOSING),
-    *(("tot_bfs", "gsm8k", name) for name in PROPOSING[1:]),
-    *(("fgdip", "game24", name) for name in SEARCHING),
-    *(("fgdip", "game24", name) for name in JUDGES),
-    *(("adaptive", task, "grammar") for task in ("gsm8k", "question")),
-]
+TOOLED = ("corpus", "observations", "tool_costs")
+IGNORED = [("fgdip", "game24", name) for name in TOOLED]
 USED = [
-    *(("cot", "gsm8k", name) for name in SHOWING),
-    *(("io", "svamp", name) for name in SHOWING),
+    *((method, "gsm8k", name) for method in ("io", "cot") for name in ("shots", "examples")),
     *(("cot", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever", "question")),
-    *(("io", "hotpotqa", name) for name in SHOWING[:2]),
     *(("io", task, "wording") for task in ("svamp", "hotpotqa", "question", "aqua")),
-    *(("tot_bfs", "game24", name) for name in PROPOSING),
-    *((method, "game24", name) for method in ("rollback", "chain") for name in SHOWING[:2]),
+    *(("tot_bfs", "game24", name) for name in ("shots", "layout", "strict_parse", "exact_steps")),
+    *((method, "game24", "shots") for method in ("rollback", "chain")),
     *(("tomt_os", "ptr", name) for name in ("shots", "layout", "grammar")),
-    *(
-        (method, "hotpotqa", name)
-        for method in ("react", "itot_dfs", "fgdip")
-        for name in ("grammar", "layout")
-    ),
+    *((method, "hotpotqa", "layout") for method in ("react", "itot_dfs", "fgdip")),
+    *(("fgdip", task, name) for task in ("game24", "hotpotqa") for name in JUDGES),
     ("fgdip", "game24", "grammar"),
-    *(("fgdip", "hotpotqa", name) for name in JUDGES),
     ("itot_a_star", "hotpotqa", "estimate_examples"),
 ]
 
 
-async def search(method: str, task: str, context: dict[str, Any]) -> ScriptedChat:
-    """Starts a search that may ask nothing; returns its model."""
+class Judging(Spelling):
+    """Shows worked examples to the judge alone: its first prompt is the same without any."""
+
+    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
+        """Asks with as many examples as are wanted."""
+        asked = super().value(problem, path, options)
+        return replace(asked, prompt=Prompt("Example\n" * options["shots"] + asked.prompt.user))
+
+
+async def search(method: str, task: str, context: dict[str, Any]) -> None:
+    """Starts a search that may ask nothing."""
     model = ScriptedChat(reply=lambda call: "x")
     graph = tg.build(method, task=task, model=tg.ChatPort(model, takes_grammar=True))
     given = {"problem": PAGES if task == "hotpotqa" else registry.TASKS[task].example}
     await graph.ainvoke(given, context={**context, "limit_requests": 0})
-    return model
+
+
+async def test_a_setting_that_the_judge_alone_reads_is_taken() -> None:
+    model = ScriptedChat(reply=lambda call: "+" if call.role == "value" else "l\n-")
+    graph = tg.build("tot_bfs", task=Judging(), model=model)
+    await graph.ainvoke({"problem": "leaf"}, context={"shots": 3})
+    shown = {call.role: call.prompt.count("Example") for call in model.seen}
+    assert shown == {"generate": 0, "value": 3}
 
 
 @pytest.mark.parametrize(("method", "task", "name"), IGNORED)
@@ -104,12 +100,10 @@ async def test_examples_of_a_judge_that_is_not_asked_are_refused(
 
 
 async def test_what_is_usual_anyway_stays_silent() -> None:
-    usual = {"shots": 0, "examples": "", "zero_shot": "strategy"}
-    await search("io", "game24", usual)
-    await search("tot_bfs", "creative_writing", {"layout": "text", "repo_compat": True})
-    await search("tot_bfs", "game24", {"shots": 1})
+    await search("fgdip", "game24", {"corpus": "", "tool_costs": ""})
+    await search("fgdip", "hotpotqa", {"verify_examples": "own", "answer_evaluator": False})
 
 
 async def test_one_line_names_all_of_them() -> None:
-    with pytest.raises(tg.SettingError, match=r"'examples' and 'shots' would .* leave them out"):
-        await search("cot_sc", "game24", {"shots": 3, "examples": "own"})
+    with pytest.raises(tg.SettingError, match=r"'corpus' and 'tool_costs' would .* leave them out"):
+        await search("fgdip", "game24", {"tool_costs": "Search=2", "corpus": "pages.txt"})

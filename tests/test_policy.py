@@ -217,6 +217,9 @@ async def test_an_endpoint_is_quoted_to_the_log_alone(caplog: pytest.LogCaptureF
         out = await served("io", server).ainvoke({"problem": PUZZLE}, THREAD)
         assert out["error"] == "model 'small' failed: HTTP 403"
         assert out["settings"]["model"] == "small"
+        said = {"messages": [{"role": "user", "content": PUZZLE}]}
+        chat = await served("io", server).ainvoke(said, THREAD)
+        assert chat["messages"][-1].text == "The model failed: model 'small' failed: HTTP 403"
         assert server.url not in str(out) and "db-7" not in str(out)
         assert server.url in caplog.text and "db-7" in caplog.text
 

@@ -145,13 +145,16 @@ async def test_the_bound_goes_by_its_other_name_and_then_not_at_all(server: Fake
 
 @pytest.mark.parametrize("status", [500, 501])
 async def test_a_server_that_has_one_sample_only_is_asked_singly(
-    server: FakeServer, status: int
+    server: FakeServer, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
     refusal = Fault(status, body='{"error": {"message": "Only one completion choice is allowed"}}')
     server.fault = lambda seen: refusal if seen.n > 1 else OK
     port = ChatPort(server.chat(), retry=QUICK)
     assert len(await ask(port, n=3)) == 3
     assert [seen.n for seen in server.seen] == [3, 1, 1, 1]
+    assert [each.getMessage()[-30:] for each in caplog.records] == [
+        "each sample is asked for alone"
+    ]
 
 
 async def test_values_of_the_model_itself_are_left_out_too(server: FakeServer) -> None:

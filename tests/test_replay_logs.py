@@ -98,6 +98,8 @@ def test_the_report_of_breadth_first_searches_has_the_published_figures(command:
         keep(Path(folder), "game24", "tot_bfs", runs, given={"breadth": 5})
         told, report = reported(command, folder)
         n = len(puzzles)
+        # Where the best output cannot be read, the answer is the next one: not the first output.
+        answered = sum(solved(out["problem"], [out["answer"]])[1] for out in runs)
         cells = cells_of(told, suite("tot-table2").source)
         [ours] = [each for each in cells if each.row == "ToT (b = 5)"]
         assert ours[2:] == ("best", f"{100 * any_of_five / n:.1f} ({MODEL})", str(n))
@@ -108,7 +110,7 @@ def test_the_report_of_breadth_first_searches_has_the_published_figures(command:
             assert title, "the report has the curve"
             [points] = lines_of(curve)
             *_, whole = points.values()
-            assert whole == f"{first / n:.1%}", "with all that was spent: the first output"
+            assert whole == f"{answered / n:.1%}", "with all that was spent: the answer"
         # Of four levels, the second costs five expansions, and the first five verdicts or more.
         [points] = lines_of(report.partition("so many requests a problem")[2])
         assert points["5"] == "0.0%", "no output can be there yet"

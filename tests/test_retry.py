@@ -123,7 +123,6 @@ def test_the_remedy_for_a_wrong_path_is_told_for_a_wrong_path_alone() -> None:
         ({"type": "server_error", "code": None}, 503),
         ({"type": "invalid_request_error", "param": "model"}, 400),
         ({"code": "model_not_found"}, 404),
-        ({"type": "request_too_large"}, 413),
         ({"code": 40303, "message": "no"}, None),
         ({"code": 200}, None),
         ({"code": 4.02}, None),

@@ -667,9 +667,11 @@ async def test_a_failing_endpoint_ends_the_search_with_the_best_answer_so_far(
             raise ModelError("the endpoint is gone")
         return f"{MARKER} 5"
 
-    out, _ = await run("rollback", fails, parallel=parallel)
-    assert (out["stop_reason"], out["answer"]) == ("error", "5")
-    assert "gone" in out["error"]
+    with pytest.raises(ModelError, match="gone") as failed:
+        await run("rollback", fails, parallel=parallel)
+    out = failed.value.result
+    assert out is not None and (out["stop_reason"], out["answer"]) == ("error", "5")
+    assert set(out["ensembles"]) and out["error"] == str(failed.value)
 
 
 @MODES

@@ -121,7 +121,7 @@ async def test_calls_of_tools_are_told() -> None:
     assert called and {event["node"] for event in called} == {"call_tool"}
 
 
-async def test_a_run_that_fails_may_say_so() -> None:
+async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:
     def broken(call: Any) -> str:
         raise ConnectionError("gone")
 
@@ -134,8 +134,13 @@ async def test_a_run_that_fails_may_say_so() -> None:
     )
     thread: Any = {"configurable": {"thread_id": "1"}}
     given: Any = {"problem": "leaf"}
-    out = await graph.ainvoke(given, thread)
+    out = await graph.ainvoke(given, thread, context={"on_error": "report"})
     assert out["stop_reason"] == "error"
-    with pytest.raises(tg.ModelError):
-        await graph.ainvoke(given, thread, context={"on_error": "raise"})
-    assert (await graph.aget_state(thread)).values["tree"]["0"]
+    told: list[Any] = []
+    with pytest.raises(tg.ModelError) as failed:
+        async for event in graph.astream(given, thread, stream_mode="custom"):
+            told.append(event)
+    assert (told[-1]["event"], told[-1]["stop_reason"]) == ("ended", "error")
+    assert str(failed.value) == out["error"]
+    left = (await graph.aget_state(thread)).values
+    assert left["error"] == out["error"] and left["tree"] == failed.value.result["tree"]

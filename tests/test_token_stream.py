@@ -90,8 +90,8 @@ async def test_what_an_endpoint_does_not_stream_comes_otherwise(
 async def test_a_request_refused_for_its_own_sake_stops_no_later_stream(server: FakeServer) -> None:
     running = graph(server)
     server.fault = lambda seen: REFUSED
-    _, out = await streamed(running)
-    assert out["stop_reason"] == "error" and "HTTP 400" in out["error"]
+    with pytest.raises(tg.ModelError, match="HTTP 400"):
+        await streamed(running)
     server.fault = lambda seen: OK
     server.seen.clear()
     messages, out = await streamed(running)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.ai import UsageMetadata
+from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
 from langchain_core.outputs import ChatGeneration, Generation, LLMResult
 from langchain_core.runnables.config import var_child_runnable_config
 
@@ -23,7 +23,6 @@ from thoughtgraph.llm.completions import (
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.token_stream import RunningUsage
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
@@ -232,11 +231,13 @@ def _number(value: Any) -> int:
     return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
 
 
-class _SizeOnFirstSample(BaseCallbackHandler):
-    """Tells the size of several samples once, on the first, before any tracer sees them.
+class _SizeOnce(BaseCallbackHandler):
+    """Tells the size of an answer once, before any tracer sees it.
 
-    LangChain's OpenAI models write the size of all on every sample, so that LangSmith adds it up n
-    times, and the model's name on none, so that LangChain's own counter passes them over.
+    LangChain's OpenAI models write the size of several samples on every one of them, so that
+    LangSmith adds it up n times, and the model's name on none, so that LangChain's own counter
+    passes them over: it is told on the first. Some servers tell the size so far in every chunk of a
+    stream, and LangChain adds that up: each chunk keeps what it tells beyond those before it.
     """
 
     run_inline = True
@@ -244,6 +245,13 @@ class _SizeOnFirstSample(BaseCallbackHandler):
     def __init__(self, request: Request, n: int) -> None:
         self._request = request
         self._n = n
+        self._told: UsageMetadata | None = None
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
+        message = getattr(chunk, "message", None)
+        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
+            message.usage_metadata = subtract_usage(usage, self._told)
+            self._told = add_usage(self._told, message.usage_metadata)
 
     def on_llm_end(self, response: LLMResult, **_: Any) -> None:
         messages = [
@@ -270,15 +278,14 @@ def callbacks(request: Request, n: int, *, openai: bool) -> BaseCallbackManager 
 
     Args:
         request: What is asked.
-        n: How many samples the call asks for; of several, they are told the size once.
+        n: How many samples the call asks for.
         openai: Whether the model speaks OpenAI's protocol, whose streams may tell the size often.
     """
     config = var_child_runnable_config.get()
     given = config.get("callbacks") if config else None
     if n == 1 and not openai:
         return given
-    # No stream carries several samples.
-    own = _SizeOnFirstSample(request, n) if n > 1 else RunningUsage()
+    own = _SizeOnce(request, n)
     if not isinstance(given, BaseCallbackManager):
         return [own, *(given or ())]
     manager = given.copy()

@@ -42,10 +42,8 @@ NAMED = {
     **dict.fromkeys(("model_not_found", "not_found_error"), 404),
     **dict.fromkeys(("invalid_request_error", "invalid_argument"), 400),
     **dict.fromkeys(("server_error", "internal_server_error", "overloaded_error"), 503),
-    "request_too_large": 413,
 }
-"""What an error inside an answer may say instead of a status: OpenAI's, Anthropic's and Google's
-words."""
+"""What OpenAI, Anthropic and Google say instead of a status, in an error inside an answer."""
 
 
 def status_of(error: BaseException) -> int | None:
@@ -59,16 +57,13 @@ def status_of(error: BaseException) -> int | None:
 
 def _told_status(error: Exception) -> int | None:
     """Returns the status that an error's body names: some servers send failures with status 200."""
-    body: Any = getattr(error, "body", None)
-    if not isinstance(body, Mapping):
-        # LangChain raises what stands in an answer's field `error`.
-        body = error.args[0] if isinstance(error, ValueError) and error.args else None
-    told = body if isinstance(body, Mapping) else {"code": getattr(error, "code", None)}
-    for name in ("code", "status", "type"):
-        value = str(told.get(name)).lower()
-        status = int(value) if re.fullmatch("[45][0-9]{2}", value) else NAMED.get(value)
-        if status is not None:
-            return status
+    # LangChain raises what stands in an answer's field `error`.
+    bodies: list[Any] = [getattr(error, "body", None), *error.args]
+    body = next((each for each in bodies if isinstance(each, Mapping)), {})
+    for name in (getattr(error, "code", None), *map(body.get, ("code", "status", "type"))):
+        value = str(name).lower()
+        if re.fullmatch("[45][0-9]{2}", value) or value in NAMED:
+            return NAMED.get(value) or int(value)
     return None
 
 

@@ -41,7 +41,7 @@ from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.run_log import RequestLog, tell
 from thoughtgraph.llm.sampling import SampleCollector
 from thoughtgraph.llm.single_flight import SingleFlight
-from thoughtgraph.llm.token_stream import TokenStream, completed
+from thoughtgraph.llm.token_stream import completed
 from thoughtgraph.usage import Limits, Usage
 
 P = ParamSpec("P")
@@ -123,7 +123,6 @@ class ChatPort:
         )
         self._refused: set[str] = set()
         self._single_flight = SingleFlight()
-        self._token_stream = TokenStream(model)
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows.
@@ -237,17 +236,12 @@ class ChatPort:
         while calls := samples.calls(self._most):
             sent = (self._call(request, at, n, meter, log) for at, n in calls)
             samples.add(await asyncio.gather(*sent, return_exceptions=True))
-            if samples.one_a_call and self._most > 1:
+            if samples.one_a_call:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-                self._tell(request, ["it returns one sample a call: each is asked for alone"])
         answer = samples.answer()
         if isinstance(samples.error, ModelError):
             meter.fail(str(samples.error))
         return answer
-
-    def _tell(self, request: Request, lines: Sequence[str]) -> None:
-        for line in lines:
-            tell(logging.WARNING, request.labels, "%s at %s: %s", self.name, self.endpoint, line)
 
     async def _call(
         self, request: Request, at: int, n: int, meter: Meter, log: RequestLog
@@ -280,16 +274,17 @@ class ChatPort:
         expected = request.prompt_tokens() + n * TOKENS_A_SAMPLE
         async with self._limiter.slot(expected, n, request.most_tokens(n)) as turn:
             meter.check()
-            trial = self._token_stream.trial(outgoing, n)
             async with asyncio.timeout(self._timeout):
                 while True:
-                    with trial as (asked, more):
-                        result = await asked.agenerate(
-                            [outgoing.messages], **outgoing.keywords(), **more
+                    with outgoing:
+                        result = await outgoing.model.agenerate(
+                            [outgoing.messages], **outgoing.keywords()
                         )
                         answer = read(completed(result, model), request, n)
                         break
-            self._tell(request, outgoing.accepted())
+            for line in outgoing.accepted():
+                place = f"{self.name} at {self.endpoint}"
+                tell(logging.WARNING, request.labels, "%s: %s", place, line)
             turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
             # Before the next one gets this turn: it may be over the limit now.
             return counted(answer, request, self.name, meter)

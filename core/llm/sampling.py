@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.llm.answer_cache import Answer
 
-REFUSES_N = frozenset({400, 422})
-"""How servers that cannot return several samples answer a call for them."""
-
 
 class SampleCollector:
     """Collects what calls bring, and says which calls are still needed.
@@ -20,7 +17,6 @@ class SampleCollector:
         self._wanted = wanted
         self._answers: list[Answer] = []
         self._size = 1
-        self._trial = False
         self.error: ModelError | BudgetSpent | None = None
         """What kept samples away; nothing more is asked then."""
         self.one_a_call = False
@@ -35,8 +31,6 @@ class SampleCollector:
         have = sum(len(answer["texts"]) for answer in self._answers)
         if self.error is not None or have >= self._wanted:
             return []
-        if self._trial:
-            return [(have, 1)]
         self._size = size = min(most, self._wanted - have)
         return [(at, min(size, self._wanted - at)) for at in range(have, self._wanted, size)]
 
@@ -46,18 +40,7 @@ class SampleCollector:
         Raises:
             BaseException: One of them met what is no failure of the endpoint and no limit.
         """
-        answers, error = _sorted(results)
-        # One sample next: whatever else is wrong with the request is refused again.
-        self._trial = (
-            not self._trial
-            and self._size > 1
-            and not answers
-            and isinstance(error, ModelError)
-            and error.status in REFUSES_N
-        )
-        if self._trial:
-            return
-        self.error = error
+        answers, self.error = _sorted(results)
         self._answers += answers
         single = all(len(answer["texts"]) == 1 for answer in answers)
         self.one_a_call = self._size > 1 and bool(answers) and single

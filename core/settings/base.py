@@ -186,11 +186,12 @@ class Settings(BaseModel):
     limit_rounds: int | None = Field(1_000, ge=1, description="Most search rounds (ours).")
     review: Review = "off"
     tree: Tree = TREE
-    on_error: Literal["report", "raise"] = Field(
-        "report",
-        description="What a run does that ends by a failing model, or that a server refuses: "
-        "report, as its result (`stop_reason` is error or refused), or raise, after all is kept, "
-        "so that whoever watches the run sees it fail (ours: report).",
+    on_error: Literal["report", "raise"] | None = Field(
+        None,
+        description="What a run does whose model fails for good, or that is refused. raise: it "
+        "fails with one line; the error's `result` has what was found and paid for. report: it "
+        "ends with a result whose `stop_reason` is error or refused. None: report on a server, in "
+        "the command, in benchmarks and in a conversation, which is replied to; else raise (ours).",
     )
     prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict,

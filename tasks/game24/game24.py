@@ -24,6 +24,7 @@ from thoughtgraph.tasks.game24.lines import (
     EQUATION,
     answer_in,
     exact_step,
+    listed_numbers,
     remaining,
     step_in,
 )
@@ -75,11 +76,11 @@ class Game24(StructuredSteps, FeedbackSteps):
     id = "game24"
 
     def read(self, text: str) -> str:
-        """Returns the four numbers, separated by single spaces."""
+        """Returns the four numbers, separated by single spaces; a sentence may list them."""
         numbers = text.replace(",", " ").split()
-        if len(numbers) != 4 or not all(
-            n.isdecimal() and len(n) <= 4 and int(n) <= 1000 for n in numbers
-        ):
+        if len(numbers) != 4 or not all(map(str.isdecimal, numbers)):
+            numbers = listed_numbers(text)
+        if len(numbers) != 4 or any(len(n) > 4 or int(n) > 1000 for n in numbers):
             raise ProblemError(
                 f"{text.strip()[:60]!r} is no Game-of-24 puzzle; write four whole numbers from 0 "
                 "to 1000 such as '4 9 10 13'"

@@ -56,6 +56,45 @@ def remaining(problem: str, path: Path) -> str:
     return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
 
 
+LONGEST_SENTENCE = 2_000
+"""Characters of a text in which the numbers of a puzzle are looked for (ours)."""
+_LIST = re.compile(r"\d+(?:,\d+)*")
+_UNLIKE = re.compile(
+    r"""
+    [A-Za-z_](?!24(?!\d))\d | (?<!(?<!\d)24)(?<=\d)[A-Za-z_%]  # x4, 2nd, 50%; but game24
+    | [-\u2212\u2013+\#]\d | (?<!(?<!\d)24)(?<=\d)[-\u2212\u2013](?!>)  # -4; but 24-game
+    | \d[.:/'\u2019\u00a0\u2009\u202f]\d | (?<!\d)(?:\.\d|0\d)  # 4.5, 1/2, 1'000, .5, 007
+    | (?<![\d,])\d{1,3}(?:,\d{3})++(?!,?\d)  # 1,000
+    | \d[^\S\n]*+[-\u2212\u2013+*/\u00d7÷·⋅^][^\S\n]*+\d  # 4 + 9
+    | [\u00b2\u00b3\u00b9\u00bc-\u00be\u2070-\u218b\u2460-\u249b]  # powers, fractions
+    """,
+    re.VERBOSE,
+)
+"""What is no whole number of a list, though it has digits."""
+_SPACED, _COMMA = re.compile(r"\d \d{3}(?!\d)"), re.compile(r"\d, *+\d")
+_AIM = re.compile(r"[^\W\d_]|[=→>:]")
+"""What a text has that may name the target; a bare list of numbers does not."""
+
+
+def listed_numbers(text: str) -> list[str]:
+    """Returns the whole numbers that a sentence lists, without the 24 that they are to reach.
+
+    Nothing is read where the text has numbers of another kind, or where it is unclear which digits
+    make one number.
+    """
+    if len(text) > LONGEST_SENTENCE or _UNLIKE.search(text):
+        return []
+    if _SPACED.search(text) and _COMMA.search(text):  # 4, 9 and 1 000
+        return []
+    parts = [found.split(",") for found in _LIST.findall(text)]
+    if any(len(each) not in (1, 4) for each in parts):  # 4,5 may be a decimal fraction
+        return []
+    numbers = [number for each in parts for number in each]
+    if "24" in numbers and _AIM.search(text):
+        numbers.pop(-1 if numbers[-1] == "24" else numbers.index("24"))
+    return numbers
+
+
 def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
     """Returns the step that an equation means, with the result and the numbers left done exactly.
 
