@@ -35,19 +35,24 @@ _MARKER = re.compile(
     r"(?i)\bbad[ _]steps?(?:[ _](?:ind\w+(?:\(es\))?|numbers?))?[^\w\n:=]{0,6}"
     r"(?:[:=]|-\s|\b(?:is|are)\b)"
 )
+_BUT = "(?:except|but|apart from|other than)"
+_GOOD = r"(?:(?:is|are|was|were)\s)?(?:all\s|both\s)?(?:correct|right|fine|valid|sound|good|ok)\b"
 _NONE = re.compile(
-    r"(?i)(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
-    r"|\b(?:all|every)\b[^\n]{0,40}\b(?:correct|right)\b)"
-    r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)"
+    rf"(?i)(?![^\n]{{0,60}}\b(?:not|{_BUT})\b)(?:\W*+|there (?:is|are) )"
+    rf"(?:none\b|n/a\b|no\b(?!\D{{0,9}}\d)|(?:all|every)\b[^\n]{{0,40}}?\b{_GOOD})"
 )
-_LIST = re.compile(r"(?i)(?:\W|\d|and|to|steps?|none|no|bad)+")
-"""What goes on after the marker without repeating it."""
+_LIST = re.compile(
+    rf"(?i)(?:none {_BUT}\s)?[^\w\n<=\u2264\u2265]*+"
+    r"(?:(?:(?:and|to|through|the|only|bad|steps?|no|numbers?)[^\w\n]*+)*+\d{1,9}+[^\w\n.:=+/^%<>]*+)++"
+    r"(?!(?<=\d)\.?\w|[=+/^%]|(?:and|or|to|through|also|plus|then|on|onwards?|end|last|all|maybe"
+    rf"|perhaps|possibly|later|errors?|mistakes?|bad|wrong)\b|\W*(?:steps?\b|{_GOOD}))"
+)
+"""The numbers that a line begins with, and not a part of them, nor of what is said to be right."""
 _BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
 _REMARK = re.compile(
-    r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+"
-    r"|(?:[:.]\s|-\s(?!\d)|,?\s(?:because|since|as)\b)[^\n;]*+)"
+    r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+)"
 )
-"""What is said of a step after its number; numbers in it are no steps."""
+"""What is said of a step in brackets, or how many steps there are; numbers in it are no steps."""
 _RANGE = re.compile(
     r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
     r"(?:\s{0,3}(?:[-~\u2026]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
@@ -176,7 +181,7 @@ def bad_steps(text: str, count: int) -> Faults:
     """Reads the numbers of bad steps out of a completion.
 
     What counts is the rest of the line after the last marker, or the next line with text in it, or
-    a list there, a bullet a step. What is said of a step after its number is left out.
+    a list there, a bullet a step. Only the numbers that it begins with count, up to any other word.
     `none` means that no step is bad; ranges are spelt out. A completion is well-formed if it has
     the marker, after it `None` or numbers, and no number is out of range.
 
@@ -185,16 +190,18 @@ def bad_steps(text: str, count: int) -> Faults:
         count: How many steps there are; larger numbers are left out.
     """
     said = _MARKER.split(plain(text).strip())
-    if len(said) == 1 and not _LIST.fullmatch(said[0]):
+    bare = said[0].strip(" .*").lower()
+    if len(said) == 1 and bare not in ("none", "no bad steps") and not _LIST.fullmatch(bare):
         return Faults(malformed=1)
     lines = [line for line in said[-1].split("\n") if line.strip(" :\t\r*_`.")]
-    bullets = takewhile(_BULLET.match, lines)
-    line = ("; ".join(bullets) or next(iter(lines), ""))[:LONGEST_LINE]
-    if _NONE.search(line):
+    lines = list(takewhile(_BULLET.match, lines)) or lines[:1]
+    lines = [_REMARK.sub("", line[:LONGEST_LINE].lstrip(" :=\t")) for line in lines]
+    lists = [_LIST.match(line) for line in lines]
+    if lines and not lists[0] and _NONE.match(lines[0]):
         return Faults()
+    within = [found is not None for found in lists] or [False]
     named: set[int] = set()
-    within: list[bool] = []
-    for found in _RANGE.finditer(_REMARK.sub("", line)):
+    for found in _RANGE.finditer("; ".join(found[0] for found in lists if found)):
         first = int(found[1])
         last = first if found[2] is None else int(found[2])
         within.append(1 <= first <= last <= count)
