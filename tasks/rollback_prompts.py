@@ -43,7 +43,8 @@ _NONE = re.compile(
 )
 _LIST = re.compile(
     rf"(?i)(?:none {_BUT}\s)?[^\w\n<=\u2264\u2265]*+"
-    r"(?:(?:(?:and|to|through|the|only|bad|steps?|no|numbers?)[^\w\n]*+)*+\d{1,9}+[^\w\n.:=+/^%<>]*+)++"
+    r"(?:(?:(?:and|to|through|the|only|bad|steps?|no|numbers?)[^\w\n]*+)*+"
+    r"\d{1,9}+(?!\d)[^\w\n.:=+/^%<>]*+)++"
     r"(?!(?<=\d)\.?\w|[=+/^%]|(?:and|or|to|through|also|plus|then|on|onwards?|end|last|all|maybe"
     rf"|perhaps|possibly|later|errors?|mistakes?|bad|wrong)\b|\W*(?:steps?\b|{_GOOD}))"
 )
