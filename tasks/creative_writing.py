@@ -29,8 +29,14 @@ _NEGATION = (
     r"\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
     r"(?:[^.!?;\n]|[.!?;](?!\s)){0,200}?"
 )
+_AFFIRMED = (
+    r"(?:\b(?:is|remains)\b(?:\W{1,3}(?:indeed|therefore|thus|overall|now|still))?"
+    r"|:|(?<![\w,]\n)^)\W{0,20}"
+)
 _COHERENT = re.compile(
-    rf"{_SAID}|({_NEGATION})?perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE
+    rf"{_SAID}|({_NEGATION})?({_AFFIRMED})?\bperfectly[\s-]coherent\b"
+    r"(?![^\w\n]{0,6}(?:[?:=]|(?:except|apart|until|only|if)\b))",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
@@ -111,10 +117,11 @@ def _passage(text: str) -> str | None:
 def _coherent(samples: Sequence[str]) -> Verdict:
     """Reads the last sentence that says "perfectly coherent", or a yes or no after a label.
 
-    A negation before it in its sentence counts; a question is no verdict.
+    A negation before it in its sentence counts; else "is", a colon or the beginning of the line
+    must stand directly before it. A question is no verdict.
     """
-    found = _COHERENT.findall(plain(samples[0]))
-    if not found:
+    found = list(_COHERENT.finditer(plain(samples[0])))
+    if not found or found[-1].lastindex is None:
         return Verdict(0.0, malformed=1)
-    said, negated = found[-1]
+    said, negated, _ = found[-1].groups()
     return Verdict(float(said.lower() == "yes" if said else not negated))
