@@ -13,13 +13,15 @@ from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tree import Path, texts
 
-_NUMBER = points("(?!)")
+_NUMBER = points(r"(?<=of )\d{1,2}") + r"(?!\s?(?:[,&]|and|or)\s?(?:choice\s)?\d)"
 _NAMED = rf"(?![^\d\n]{{0,20}}(?:\bnot\b|n't\b))[^\d\n]{{0,20}}?{_NUMBER}"
-_BEST = r"(?:best|most promising) (?:choice|option)\b"
+_BEST = r"(?:best|most promising) (?:choice|option|one)\b"
+_AMONG = r"(?:\s(?:among|of|from)\b[^.:\n]{0,40}?(?=\sis\b))?"
 _VOTES = (
-    after(rf"{_BEST}|(?:my|final) choice|vote", _NAMED),
+    after(rf"{_BEST}{_AMONG}|(?:my|final) choice|vote", _NAMED),
     rf"\bI(?:'d|'ll| would)? (?:vote for|choose|pick|select|go with)\b{_NAMED}",
-    rf"\bchoice\W{{0,4}}{_NUMBER}\W{{0,3}} is (?:\w{{1,12}}ly )?(?:the )?{_BEST}",
+    rf"(?<!or )(?<!not )\bchoice\W{{0,4}}{_NUMBER}\W{{0,3}} is (?:\w{{1,12}}ly )?(?:the )?"
+    rf"(?:{_BEST}|(?:best|most promising)\b(?!\?|[ -](?!because|since|overall)\w))",
     rf"^[^\w\n]{{0,20}}(?:choice\W{{0,3}})?{_NUMBER}\W{{0,9}}\Z",
 )
 _VOTE = re.compile("|".join(_VOTES), re.IGNORECASE | re.MULTILINE)
