@@ -13,8 +13,10 @@ LONGEST_LINE = 400
 
 EQUATION = re.compile(
     r"(?>(-[\d./]+|(?<![\d./,])[\d./]+)[\s)]*+([-+*/]))[\s(]*+(-?[\d./]++)[\s)]*+="
-    r"[\s(]*+(-?[\d./]++)[^\w\n]{0,9}(?:the )?(?:numbers )?(?:left|remaining)(?: numbers)?(?: are)?"
-    r"[\s:=(]{0,6}+((?:-?[\d./]++[\s,;]*+(?:and\s)?)++)(?![\w+*-])",
+    r"[\s(]*+(-?[\d./]++)(?:[^\w\n]|_){0,9}(?:the )?(?:numbers )?(?:left|remaining)"
+    r"(?: numbers)?(?: are)?[\s:=]{0,6}+(?:\((?!-?[\d./]++\))\s*+)?"
+    r"((?:(?:-?[\d./]++|\(-?[\d./]++\))[\s,;|&\u2022]*+(?:and\s)?)++)"
+    r"(?:(?<=[.;])|(?<=[.;]\s)|(?=[])*_]|[^\w\n(+*/-]{0,9}$|\((?!-?\d)|-\s[a-z]))",
     re.I,
 )
 """Each number is looked at from its beginning only: the effort grows no faster than the line."""
@@ -28,7 +30,7 @@ _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
 _BARE = re.compile(
     r"(?:[^\d(=\n]{0,40}:\s*+)?((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
 )
-_APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
+_APART = re.compile(r"(?:[\s,;|&\u2022()]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
 _TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
 _TEX_SIGN = re.compile(r"\\(times|cdot|ast|div)\b")
