@@ -106,5 +106,6 @@ def section_question(
 def _header(name: str) -> re.Pattern[str]:
     """Matches a section's header at the start of a line, with the decoration models put there."""
     mark = r"[ \t]*+[#*_>]{0,6}+[ \t]*+"
-    header = rf"^{mark}{name}(?:[ \t]*+[*_]{{0,3}}:{mark}|[*_ \t]*+$)"
+    title = rf"(?:\d[.)] {mark})?(?:(?:the|final) )?{name}"
+    header = rf"^{mark}{title}(?:[ \t]*+[*_]{{0,3}}[:\uff1a]{mark}|[*_ \t]*+$)"
     return re.compile(header, re.I | re.M)
