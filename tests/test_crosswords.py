@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -152,7 +153,7 @@ def test_reading_an_answer(text: str, answer: str | None) -> None:
     assert TASK.ask(PROBLEM, "io", {}).read([text]) == [answer]
 
 
-def numbered(words: list[str]) -> str:
+def numbered(words: Sequence[str]) -> str:
     return "\n".join(f"{at}. {word}" for at, word in enumerate(words, 1))
 
 
