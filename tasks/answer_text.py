@@ -1,8 +1,7 @@
 r"""Where a completion states its answer, and answers in words.
 
-What states an answer is a sentence ("the answer is"), a header (`Answer:`, `####`) or a box
-(`\boxed`); the last one counts that has a value after it. What a model goes on with is none of it:
-an explanation below its own header, and the next question that it makes up.
+A sentence ("the answer is"), a header (`Answer:`, `####`) or a box states it; the last one with a
+value counts. An explanation below its own header is none of it, nor a question that is made up.
 """
 
 import re
@@ -10,7 +9,7 @@ import string
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from thoughtgraph.tasks.numbers import LONGEST, WRAPPER
+from thoughtgraph.tasks.numbers import LONGEST
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
@@ -39,7 +38,7 @@ _HEADERS = (
     rf"{_LINE}(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta|réponse|risposta"
     r"|resposta|ответ|(?:最终)?答案|答え|正解|回答)[ \t]*+[*_]{0,3}[ \t]*+"
     r"(?:[:=\uff1a\u2013\u2014]|$)"
-    r"|####(?!\s?\d{1,2}\.\s)(?=[^\w\n]{0,4}\d)"
+    r"|####(?!\s?\d{1,2}\.\s)(?=[^\w\n]{0,4}\d)|(?=\\(?:boxed|fbox)(?![a-z]))"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
 _ASIDE = re.compile(
@@ -51,19 +50,17 @@ _QUESTION = re.compile(
     rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+",
     re.IGNORECASE | re.MULTILINE,
 )
-_MATHS = re.compile(r"\A(?:\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\])", re.DOTALL)
-_QUOTED = re.compile(
-    r"[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]"
-    r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]"
+_AROUND = re.compile(
+    r"\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\]|[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]"
+    r"|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]|\\(?:boxed|fbox|text\w{0,4}|math\w{1,4})\{([^{}]*)\}"
+    r"|['`\u2018]((?:[^'\u2018\u2019]|\b['\u2019]\b)+)['`\u2019]",
+    re.DOTALL,
 )
-_SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd))(?<!\b(?:Corp|Bros))"
-_POINT = re.compile(rf"(?<!\.[^\W\d])(?<!\b\w\w\.[^\W\d]){_SHORTENED}[.\u3002]$")
-"""A point at the end that belongs to no abbreviation."""
-_NEXT = re.compile(
-    rf"(?<!\b\w)(?<!\b\w\w)(?<!\b(?:Gen|Mrs)){_SHORTENED}(?<!\bProf)[.!?]\s+(?=[^\W\d_])"
-)
+_SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd|Gen|Mrs))(?<!\b(?:Corp|Bros|Prof))"
+_POINT = re.compile(rf"(?<!\.[^\W\d]){_SHORTENED}[.\u3002]$")
+_NEXT = re.compile(rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}[.!?]\s+(?=[^\W\d_])")
 """Where the sentence after a short answer begins; words of two letters may be abbreviations."""
-_BEFORE = re.compile(r"(?:[\s_`]|\*(?!\s))+")
+_BEFORE = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
 
 
 def normalize_answer(text: str) -> str:
@@ -94,8 +91,7 @@ def read_stated(
 ) -> str | None:
     """Returns the last answer that a text states; empty for one that cannot be read.
 
-    A mark in quotation marks is spoken about, so it counts only where no other has a value; one
-    that `mention` matches after it counts nowhere.
+    A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
     """
     found = list(stated.finditer(text))
     ends = [*(mark.start() for mark in found), len(text)][1:]
@@ -112,19 +108,14 @@ def read_stated(
 
 
 def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str | None:
-    """Returns the answer of a completion: stated, else boxed, else read out of all of it."""
+    """Returns the answer that a completion states, else what is read out of all of it."""
     value = read_stated(text, STATED, read, mention)
-    if value is None and (box := boxed(text)) is not None:
-        value = read(box, "box")
     return (read(without_aside(text), "text") if value is None else value) or None
 
 
 def own_part(text: str, problem: str) -> str:
-    """Returns a completion up to the next question that the model made up.
-
-    Before that one an answer is stated, or there is a paragraph, and it is not the problem again.
-    """
-    said = STATED.search(text) or _BOX.search(text)
+    """Returns a completion up to the next question, made up below an answer or a paragraph."""
+    said = STATED.search(text)
     for found in _QUESTION.finditer(text):
         at = found.start()
         answered = (said and said.start() < at) or text.startswith("\n\n", at - 2)
@@ -178,10 +169,8 @@ def whole_answer(text: str, where: Where) -> str | None:
 
 def _bare(text: str) -> str | None:
     """Returns an answer without Markdown, dollars and quotation marks around it, or its point."""
-    for _ in range(3):  # "**`x`**." and the like
-        before = _BEFORE.match(text)
-        text = _POINT.sub("", text[before.end() if before else 0 :].rstrip(" *_`\n\t"))
-        for pattern in (_MATHS, _QUOTED, WRAPPER):
-            if found := pattern.fullmatch(text):
-                text = next(filter(None, found.groups()), "")
+    for _ in range(4):  # "**`x`**." and the like
+        text = _POINT.sub("", _BEFORE.sub("", text).rstrip(" *_`\n\t"))
+        if found := _AROUND.fullmatch(text):
+            text = next(filter(None, found.groups()), "")
     return text or None

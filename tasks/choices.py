@@ -25,8 +25,7 @@ _CAPITAL = re.compile(
     rf"(?<!{_LATIN})(?<!')\(?([A-J])(?:\)|(?!{_LATIN})(?:(?={_REASON})|(?![' ])))"
 )
 _RIGHT = re.compile(
-    rf"(?<!{_LATIN})(?<!nor )\(?([A-J])(?:[).:][^.\n]{{0,80}}?)?"
-    r" is (?:the )?(?:correct|right|best)\b"
+    rf"(?<!{_LATIN})([A-J])(?:[).:][^.\n]{{0,80}}?)? is (?:the )?(?:correct|right|best)\b"
 )
 _HEADED = re.compile(r"[\s*_(]{0,8}(?:([B-J])[).:]|(?i:([A-J]))[).:*_\s]{0,8}(?:\n|$))")
 """A letter that begins a text: alone, or before its choice. "A)" may begin a list of all."""
@@ -59,17 +58,11 @@ def stated(question: str, options: Sequence[str]) -> str:
 
 
 def letter(letters: str, text: str, where: Where) -> str | None:
-    """Returns the choice that is stated, is called right or begins the text, else the last alone.
-
-    Args:
-        letters: The letters that choices have.
-        text: What was written.
-        where: What it follows.
-    """
+    """Returns the choice that is stated, called right or begins the text, else the last alone."""
     text = plain(text)
     if where != "text" and _SEVERAL.match(text):
         return ""
     first = (_HEADED if where == "text" else _FIRST).match(text)
-    said = [*filter(None, first.groups())] if first else []
+    said = [each.upper() for each in first.groups() if each] if first else []
     found = [*said, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(text))]
-    return next((each.upper() for each in found if each.upper() in letters), None)
+    return next((each for each in found if each in letters), None)

@@ -25,11 +25,19 @@ _SAID = after(
     "perfectly[ -]coherent|verdict|judge?ment|conclusion|answer",
     r"(yes\b|no\b(?!\s\w)|not (?:perfectly|quite|coherent))(?!\s?[/|])",
 )
-_COHERENT = re.compile(rf"{_SAID}|perfectly[\s-]coherent\b(?![^\w\n]{{0,6}}[?:=])", re.IGNORECASE)
-_NEGATION = re.compile(
-    r"(?i)\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
+_NEGATION = (
+    r"\b(?:not|\w{2,6}n[\u2019']t|no|nor|never|far from|cannot|hardly|almost|less than)\b"
+    r"(?:[^.!?;\n]|[.!?;](?!\s)){0,200}?"
 )
-_SENTENCE = re.compile(r"[.!?;]\s|\n")
+_AFFIRMED = (
+    r"(?:\b(?:is|remains)\b(?:\W{1,3}(?:indeed|therefore|thus|overall|now|still))?"
+    r"|:|(?<![\w,]\n)^)\W{0,20}"
+)
+_COHERENT = re.compile(
+    rf"{_SAID}|({_NEGATION})?({_AFFIRMED})?\bperfectly[\s-]coherent\b"
+    r"(?![^\w\n]{0,6}(?:[?:=]|(?:except|apart|until|only|if)\b))",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "refine": {"refinements": 5},
@@ -109,13 +117,11 @@ def _passage(text: str) -> str | None:
 def _coherent(samples: Sequence[str]) -> Verdict:
     """Reads the last sentence that says "perfectly coherent", or a yes or no after a label.
 
-    A negation before it in its sentence counts; a question is no verdict.
+    A negation before it in its sentence counts; else "is", a colon or the beginning of the line
+    must stand directly before it. A question is no verdict.
     """
-    text = plain(samples[0])
-    found = list(_COHERENT.finditer(text))
-    if not found:
+    found = list(_COHERENT.finditer(plain(samples[0])))
+    if not found or found[-1].lastindex is None:
         return Verdict(0.0, malformed=1)
-    if said := found[-1][1]:
-        return Verdict(float(said.lower() == "yes"))
-    before = _SENTENCE.split(text[: found[-1].start()][-200:])[-1]
-    return Verdict(float(_NEGATION.search(before) is None))
+    said, negated, _ = found[-1].groups()
+    return Verdict(float(said.lower() == "yes" if said else not negated))

@@ -32,8 +32,11 @@ _LENIENT = re.compile(
     re.I,
 )
 _OUTPUT = re.compile(r"\boutput[^\w\n]{0,6}:", re.I)
-_DOWN = re.compile(r"[^\w\n]*+v[1-5]\b", re.I)
-_CELLS = re.compile(r"(?<!\w)(?!row\b)[^\W\d]+(?!\w)", re.I)
+_DOWN = re.compile(r"^[^\w\n]*+down\b", re.I | re.M)
+_NO_ROW = re.compile(r"[^\w\n]*+(?:v[1-5]|\d\W*+down)\b|\D*:\W*$", re.I)
+_CELLS = re.compile(r"(?<!\w)(?!(?:row|across)\b)[^\W\d]+(?!\w)", re.I)
+_LABEL = re.compile(r"^[^\w\n]*+(?:row\s*+)?h?[1-5][.:)|\s]++", re.I)
+_EMPTY = re.compile(r"\|\s*+(?=\|)")
 _CLUE = re.compile(r"([hv][1-5])[.:)]\s*+(\S.*)", re.I)
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
@@ -180,20 +183,38 @@ def _lined(text: str) -> list[str] | None:
 
 
 def _rows(text: str) -> str | None:
-    """Returns the five lines after `Output:` that hold most letters as rows, blanks for missing.
+    """Returns the five rows after `Output:` with most letters, blanks for missing ones.
 
-    Of several such boards it is the last; words down and lines without a letter are left out.
+    Of several boards it is one on successive lines, then the last; it ends where `Down` begins.
     """
-    lines = _OUTPUT.split(plain(text))[-1].split("\n")
-    rows = [_row(line) for line in lines if _CELLS.search(line) and not _DOWN.match(line)]
-    boards = [rows[at : at + SIZE] for at in range(max(1, len(rows) - SIZE + 1))]
-    board = max(reversed(boards), key=lambda board: len("".join(board).replace(BLANK, "")))
-    board += [BLANK * SIZE] * (SIZE - len(board))
-    return " ".join(board) if any(row.strip(BLANK) for row in board) else None
+    lines = _DOWN.split(_OUTPUT.split(plain(text))[-1])[0].split("\n")
+    read = ("" if _NO_ROW.match(line) else _row(line) for line in lines)
+    rows = [(at, row) for at, row in enumerate(read) if row]
+    rows += [(len(lines), BLANK * SIZE)] * (SIZE - len(rows))
+
+    def fit(first: int) -> tuple[int, int, int]:
+        places, words = zip(*rows[first : first + SIZE], strict=True)
+        # Of successive lines, all are as far from their rows: the first five win.
+        return -"".join(words).count(BLANK), places[0] - places[-1], places[0] - first
+
+    best = max(range(len(rows) - SIZE + 1), key=fit)
+    board = " ".join(row for _, row in rows[best : best + SIZE])
+    return board if board.strip(f" {BLANK}") else None
 
 
 def _row(line: str) -> str:
-    """Returns a row of five; blank when the line is neither five letters nor a row of letters."""
-    word = "".join(_CELLS.findall(line)[:SIZE]).upper()
-    word += BLANK * (SIZE - len(word))
-    return word if len(word) == SIZE and re.fullmatch(r"[A-Z_]{5}", word) else BLANK * SIZE
+    """Returns a row of five, in which empty cells and other signs are blanks; empty without cells.
+
+    A line that is neither five cells nor a word, perhaps too long or short, is a row of blanks.
+    """
+    parts = re.split(r"[\s|,]+", _LABEL.sub("", _EMPTY.sub("|_", line)).strip(" \t\r|,"))
+    cells = _CELLS.findall(line)
+    word = "".join(cells[:SIZE])
+    if len(parts) in (1, SIZE) and len("".join(parts)) == SIZE:
+        word = re.sub(r"\W", BLANK, "".join(parts))
+    elif not cells:
+        return BLANK * SIZE if _LABEL.match(line) else ""
+    elif len(word) < SIZE and " ".join(cells) not in line:
+        word = BLANK
+    word = word.upper().ljust(SIZE, BLANK)
+    return word if re.fullmatch(r"[A-Z_]{5}", word) else BLANK * SIZE

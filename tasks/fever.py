@@ -13,15 +13,12 @@ _WORDING = Wording(
     finish="SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim",
     label="Claim",
 )
-_WORDS = r"[\s_]++(?:[^\W_]++[\s_]++){0,3}?"
-_NOT = (
-    r"(?:\b(?:not|no(?!\sdoubt)|never|cannot|n?either|nor|without|lacks?|fails?\sto|unable\sto)"
-    r"|n['\u2019]t)"
-)
+_NOT = r"(?:\b(?:not|no(?!\sdoubt)|never|cannot|n?either|nor|lacks?|fails?\sto)|n['\u2019]t)[\s_]++"
+_DENIED = rf"{_NOT}(?:[^\W_]++[\s_]++){{0,3}}?"
 _VERDICT = re.compile(
-    rf"(?P<little>(?:(?:\bin|{_NOT}{_WORDS})(?:enough|sufficient)[\s_]++(?:info|evid)"
-    rf"|too\slittle\sinfo|{_NOT}{_WORDS}support(?:s|ed)?[\s_]++n?or[\s_]++refute)[^.\n]*)"
-    rf"|(?P<denied>{_NOT}{_WORDS}(?:support|refute))"
+    rf"(?P<little>(?:(?:\bin|{_DENIED})(?:enough|sufficient)[\s_]++(?:info|evid)"
+    rf"|too\slittle\sinfo|{_DENIED}support(?:s|ed)?[\s_]++n?or[\s_]++refute)[^.\n]*)"
+    rf"|(?P<denied>{_DENIED}(?:support|refute))"
     r"|(?<![^\W_])(?:(?P<supports>support(?:s|ed)?)|refute[sd]?)(?![a-z])",
     re.IGNORECASE,
 )

@@ -10,6 +10,7 @@ from typing import cast
 
 from thoughtgraph.acting import LOWEST, Label, labelled
 from thoughtgraph.task import Verdict
+from thoughtgraph.tasks.numbers import KEYBOARD
 from thoughtgraph.tools.wiki.pages import one_line
 
 HIGHEST = 10.0
@@ -17,12 +18,9 @@ HIGHEST = 10.0
 LONGEST_ENTITY = 200
 """Characters of an entity that are kept (ours)."""
 
-_KEYBOARD = str.maketrans(
-    "\u00b7\u22c5\u2219\u00d7\u2715\u2217\u00f7\u2215\u2212\u2010\u2011\u2012\u2013\u2014",
-    "******//------",
-) | {0xFEE0 + code: code for code in range(33, 127)}  # full-width forms
+_SIGNS = KEYBOARD | {ord("\u2014"): "-"}
 _MARKS = re.compile(
-    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w{0,4}|math\w{1,4}|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
+    r"\*\*|[`$#{}]|\\(?:(?:boxed|text\w*|math\w+|left|right|quad)\b|[()\[\]!,;:\\]|(?=[-+*_]))"
 )
 
 
@@ -32,8 +30,8 @@ def after(label: str, value: str) -> str:
     return rf"(?<![^\W_])(?:{label}){apart}\W{{0,30}}(?:(?:an?|about|therefore|thus)\s)?{value}"
 
 
-def points(best: int) -> str:
-    """Returns the pattern of one number of points; of a range or on another scale there is none."""
+def points(best: int | str) -> str:
+    """Returns the pattern of a number of points that is no range and on no other scale."""
     scale = rf"(?:\s{{0,3}}(?:/|(?:out )?of)\s{{0,3}}{best}(?:\.0)?)?+"
     more = r"[.,]?\d|\w|\s{0,3}(?:[/%]|(?:out )?of\b|(?:-|or|to|and)\s?\d)"
     return rf"(?<![-.\d])(\d{{1,9}}+(?:\.\d{{1,20}}+)?+|\.\d{{1,20}}+){scale}(?!{more})"
@@ -60,22 +58,18 @@ def plain(text: str) -> str:
     """Returns a text of the same length whose signs are those of a keyboard.
 
     Marks of Markdown and LaTeX are blanks in it; a single `*` and `_` stay, being signs themselves.
-
-    >>> plain("**Answer**: `4 ÷ 6`")
-    '  Answer  :  4 / 6 '
     """
-    return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_KEYBOARD))
+    return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_SIGNS))
 
 
 def verdict(text: str) -> str:
     """Returns the verdict that a judgement ends with, in lower case; empty if none can be told.
 
-    It stands alone on the last line or after a label there, else after the last label above, else
-    alone on lines that all say the same. A verdict in a sentence is none.
+    It stands alone on the last line, else after a label, else alone on lines that all say the same.
+    A verdict in a sentence is none.
     """
     said = plain(text).strip()
-    last = said.rpartition("\n")[2]
-    ends = _ALONE.findall(last) or _LABELLED.findall(last) or _LABELLED.findall(said)
+    ends = _ALONE.findall(said.rpartition("\n")[2]) or _LABELLED.findall(said)
     words = {word.lower() for word in ends[-1:] or _ALONE.findall(said)}
     return words.pop() if len(words) == 1 else ""
 

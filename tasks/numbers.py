@@ -17,22 +17,20 @@ MOST_DIGITS = 40
 MOST_ZEROS = 30
 """Largest power of ten that is read exactly (ours)."""
 
-_DIGITS = r"(?:(?:[1-9]\d{0,2}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
+_DIGITS = r"(?:(?:(?!0)\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
 _MONEY = "[$€£¥₹₩₽]"
 _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
-    r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|\u00d7|x|\*)\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
+    r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|[x*])\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
     r"|\s?\^\s?\{?(?P<tens>[-+]?\d+)\}?)?"
     r"(?P<scale>\s?(?:(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
     r"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>(?<=\.\d{3})\s?(?:€|euros?\b|eur\b))?"
     rf"\s?(?:\\?%|°|\^?\\circ)?{_MONEY}?"
 )
-"""A number as it may be written once digits, signs and spaces are those of a keyboard.
-
-A price has no third decimal: before euros one point may as well group digits."""
+"""A number in signs of a keyboard. A price has no third decimal: `1.200 €` may be either."""
 _NUMBER = re.compile(
     rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
-    rf"(?P<rest>(?:(?:\*?[-+*/^.:'x\u00d7]{_MONEY}?|,)\d+)*)",
+    rf"(?P<rest>(?:(?:[-+*/^.:'x]{{1,3}}{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
 """A number with what is joined to it without a space, of which it is then a part: `5-7`, `3:2`."""
@@ -49,9 +47,8 @@ _GROUPS = re.compile(
     r"(?<![\d.,'])(\d{1,3}(?:(?: \d{3})+|(?:'\d{3})+|(?:\.\d{3})+(?=,\d)|(?:\.\d{3}){2,})"
     r"|\d{1,2}(?:,\d{2})+,\d{3})(?:[.,](\d+))?(?![ .,']?\d)"
 )
-"""Digits in groups: by a space, an apostrophe, points (then a comma comes before decimals), or as
-in India. A space or one point between other digits groups nothing."""
-_DECIMAL_COMMA = re.compile(r",\d{1,2}|,\d{4,}|(?<=^0),\d+")
+"""Digits in groups: by spaces, apostrophes or points, or as in India; one point groups nothing."""
+_DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d\d?|\d{4,}|(?<=\b0,)\d+)(?![\d,]|\.\d)")
 _COUNT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
 """A number inside what should be a unit: then it is none."""
 _NOT_UNITS = frozenset(
@@ -60,28 +57,30 @@ _NOT_UNITS = frozenset(
 _CHOICE = re.compile(r"\(?([A-Za-z])[).:]*")
 _GROUPED = re.compile(r"(?<=\d)(?:\{,\}|,?\\!\s?|\\,)(?=\d{3}(?!\d))")
 """What LaTeX writes between groups of digits: `1{,}000`, `1,\\!000`, `1\\,000`."""
-_FULL_WIDTH = dict(zip(range(0xFF01, 0xFF5F), range(0x21, 0x7F), strict=True))
-_SIGNS = _FULL_WIDTH | str.maketrans(
-    {"\u2212": "-", "\u2013": "-", "\u03c0": r"\pi ", "\u066b": ".", "\u066c": ",", "\u3002": ". "}
-    | {"\u2019": "'", "\u3001": ","}
-    | dict.fromkeys("\xa0\u2007\u2009\u202f\u3000", " ")
+KEYBOARD = {0xFEE0 + code: code for code in range(33, 127)} | str.maketrans(
+    "\u00b7\u22c5\u2219\u00d7\u2715\u2217\u00f7\u2215\u2212\u2010\u2011\u2012\u2013"
+    "\u066b\u066c\u3001\u2019\xa0\u2007\u2009\u202f\u3000",
+    "******//-----.,,'     ",
 )
-"""What other keyboards and typesetters write, in signs of ASCII."""
-_FOREIGN_DIGIT = re.compile(r"(?![0-9])\d")
-_COMPOSED = re.compile(
-    r"\s?[\u00bc-\u00be\u2150-\u215e]|\u207b?[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+"
+"""What other keyboards and typesetters write, in as many signs of ASCII."""
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
+_EXPONENT_SIGNS = re.compile(f"[{_SUPERSCRIPTS}]+")
+_SIGNS = (
+    KEYBOARD
+    | str.maketrans(_SUPERSCRIPTS, "0123456789-")
+    | {ord(sign): f" {normalize('NFKC', sign)}" for sign in "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"}
+    | {ord("\u03c0"): r"\pi ", ord("\u3002"): ". "}
 )
-"""A fraction in one letter, perhaps after its whole number, or an exponent."""
 _ARGUMENT = r"\s*(?:\{([^{}]*)\}|([0-9a-z]|\\pi))"
 _BARE_FRACTION = re.compile(rf"\\frac{_ARGUMENT}{_ARGUMENT}", re.I)
 _STYLED = re.compile(r"\\[dt]frac")
 _MIXED = re.compile(
-    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s(\d{1,3})/(\d{1,3})(?!\w|\.\d))"
+    r"(?<![\w.,})/])(\d{1,9})(?:\s*\\frac\{(\d{1,9})\}\{(\d{1,9})\}|\s{1,2}(\d{1,3})/(\d{1,3})(?!\w|\.\d))"
 )
 _NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
 _ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
 _FRACTION = re.compile(rf"(?<!\d)\\[dt]?frac\s*\{{(-?{_DIGITS})\}}\s*\{{({_DIGITS})\}}")
-WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
+_WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
 """A command of LaTeX that changes how words look, not what they say."""
 _EXPONENT = re.compile(r"\^\{(?:([0-9a-z]|\\circ)\}(?!\d)|(-?\d+)\}(?![0-9a-z]))", re.I)
 """An exponent that is the same without its braces, unlike that of `2^{n+1}`."""
@@ -115,8 +114,8 @@ _FRACTIONS: tuple[_Rewriting, ...] = (
     (_FRACTION, r"\1/\2"),
 )
 _PLAINER: tuple[_Rewriting, ...] = (
-    (WRAPPER, r"\1"),
-    (WRAPPER, r"\1"),  # \boxed{\text{…}}
+    (_WRAPPER, r"\1"),
+    (_WRAPPER, r"\1"),  # \boxed{\text{…}}
     *_FRACTIONS,
     (_EXPONENT, r"^\1\2"),
     (_ROOT, r"\\sqrt{\1\2}"),
@@ -177,9 +176,10 @@ def number(text: str) -> Fraction | None:
 def numbers_in(text: str) -> list[str | None]:
     """Returns the numbers of a text in canonical form; None for what is but a part of one."""
     text = plain(text)
-    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped)):
+    for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
         text = pattern.sub(into, text)
-    return [_decimal_of(found) for found in _NUMBER.finditer(text)]
+    values = (None if each["rest"] else _value(each) for each in _NUMBER.finditer(text))
+    return [None if value is None else decimal(value) for value in values]
 
 
 def decimal(value: Fraction) -> str:
@@ -198,27 +198,14 @@ def decimal(value: Fraction) -> str:
 
 
 def plain(text: str) -> str:
-    """Returns a text whose digits and signs are those of a keyboard, without LaTeX's groups."""
-    text = _COMPOSED.sub(_decomposed, text).translate(_SIGNS)
-    return _GROUPED.sub("", _FOREIGN_DIGIT.sub(lambda found: str(int(found[0])), text))
-
-
-def _decomposed(found: re.Match[str]) -> str:
-    written = normalize("NFKC", found[0].strip()).replace("\u2044", "/")
-    return f" {written}" if "/" in written else f"^{written}"
+    """Returns a text whose signs are those of a keyboard, without LaTeX's groups."""
+    text = _EXPONENT_SIGNS.sub(r"^\g<0>", text).translate(_SIGNS)
+    return _GROUPED.sub("", text.replace("\u2044", "/"))
 
 
 def _ungrouped(found: re.Match[str]) -> str:
     whole = re.sub(r"\D", "", found[1])
     return f"{whole}.{found[2]}" if found[2] else whole
-
-
-def _decimal_of(found: re.Match[str]) -> str | None:
-    """Returns a number in canonical form; None for one with a rest that is no decimal comma's."""
-    value = None if found["rest"] else _value(found)
-    if _DECIMAL_COMMA.fullmatch(found["top"] + found["rest"], len(found["top"])):
-        value = number(f"{found['sign'] or found['minus'] or ''}{found['top']}.{found['rest'][1:]}")
-    return None if value is None else decimal(value)
 
 
 def _value(found: re.Match[str]) -> Fraction | None:

@@ -32,22 +32,28 @@ MARKS = ("<steps>", "</steps>")
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
 """The labels of steps at the beginnings of lines."""
 _MARKER = re.compile(
-    r"(?i)\bbad[ _]steps?(?:[ _](?:index(?:es|\(es\))?|indices|numbers?))?[^\w\n:=]{0,6}"
-    r"(?:[:=]|-\s|\b(?:is|are)\b:?)"
+    r"(?i)\bbad[ _]steps?(?:[ _](?:ind\w+(?:\(es\))?|numbers?))?[^\w\n:=]{0,6}"
+    r"(?:[:=]|-\s|\b(?:is|are)\b)"
 )
+_BUT = "(?:except|but|apart from|other than)"
+_GOOD = r"(?:(?:is|are|was|were)\s)?(?:all\s|both\s)?(?:correct|right|fine|valid|sound|good|ok)\b"
 _NONE = re.compile(
-    r"(?i)(?:\b(?:none|n/a)\b|(?:^\W*|\bare )no\b(?!\W*\d)"
-    r"|\b(?:all|every)\b[^\n]{0,30}\bsteps? (?:is|are) (?:correct|right|fine|valid|sound)\b)"
-    r"(?![^\n]{0,60}\b(?:except|but|apart from|other than)\b)"
+    rf"(?i)(?![^\n]{{0,60}}\b(?:not|{_BUT})\b)(?:\W*+|there (?:is|are) )"
+    rf"(?:none\b|n/a\b|no\b(?!\D{{0,9}}\d)|(?:all|every)\b[^\n]{{0,40}}?\b{_GOOD})"
 )
-_LIST = re.compile(r"(?i)(?:\W|\d|and|to|steps?|none|no|bad)+")
-"""A whole completion that goes on after the marker, and does not repeat it."""
+_LIST = re.compile(
+    rf"(?i)(?:none {_BUT}\s)?[^\w\n<=\u2264\u2265]*+"
+    r"(?:(?:(?:and|to|through|the|only|bad|steps?|no|numbers?)[^\w\n]*+)*+"
+    r"\d{1,9}+(?!\d)[^\w\n.:=+/^%<>]*+)++"
+    r"(?!(?<=\d)\.?\w|[=+/^%]|(?:and|or|to|through|also|plus|then|on|onwards?|end|last|all|maybe"
+    rf"|perhaps|possibly|later|errors?|mistakes?|bad|wrong)\b|\W*(?:steps?\b|{_GOOD}))"
+)
+"""The numbers that a line begins with, and not a part of them, nor of what is said to be right."""
 _BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
 _REMARK = re.compile(
-    r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+"
-    r"|(?:[:.]\s|-\s(?!\d)|,?\s(?:because|since|as)\b)[^\n;]*+)"
+    r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+)"
 )
-"""What is said of a step after its number; numbers in it are no steps."""
+"""What is said of a step in brackets, or how many steps there are; numbers in it are no steps."""
 _RANGE = re.compile(
     r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
     r"(?:\s{0,3}(?:[-~\u2026]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
@@ -62,8 +68,8 @@ class Reasoning(ABC):
     topic: str
     """What the problems are about, as prompts name it: `Grade-School Math`."""
     numeric: bool = False
-    """Whether every answer is a number. Then the analysis of a finished path also asks for
-    variables that have no value (official code); appendix B.3 has one analysis for all paths."""
+    """Whether every answer is a number: then variables without a value are asked for (official
+    code)."""
 
     @abstractmethod
     def task_statement(self, options: Options) -> str:
@@ -98,8 +104,7 @@ class Reasoning(ABC):
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
         """Returns what to ask about the steps of a path, or for those that its analysis names.
 
-        What counts as a bad step, "unnecessary" and "vague" included, is the official code's: the
-        paper does not print that request.
+        What counts as a bad step, "unnecessary" and "vague" included, is the official code's.
         """
         last, apart = path[-1], options["protocol"] == TWO_CALLS
         if apart and "analysis" in last:
@@ -177,7 +182,7 @@ def bad_steps(text: str, count: int) -> Faults:
     """Reads the numbers of bad steps out of a completion.
 
     What counts is the rest of the line after the last marker, or the next line with text in it, or
-    a list there, a bullet a step. What is said of a step after its number is left out.
+    a list there, a bullet a step. Only the numbers that it begins with count, up to any other word.
     `none` means that no step is bad; ranges are spelt out. A completion is well-formed if it has
     the marker, after it `None` or numbers, and no number is out of range.
 
@@ -185,19 +190,19 @@ def bad_steps(text: str, count: int) -> Faults:
         text: The completion.
         count: How many steps there are; larger numbers are left out.
     """
-    text = plain(text).strip()
-    marks = list(_MARKER.finditer(text))
-    if not marks and not _LIST.fullmatch(text):
+    said = _MARKER.split(plain(text).strip())
+    bare = said[0].strip(" .*").lower()
+    if len(said) == 1 and bare not in ("none", "no bad steps") and not _LIST.fullmatch(bare):
         return Faults(malformed=1)
-    rest = text[marks[-1].end() if marks else 0 :].split("\n")
-    lines = [line for line in rest if line.strip(" \t\r*_`.")]
-    bullets = takewhile(_BULLET.match, lines)
-    line = ("; ".join(bullets) or next(iter(lines), ""))[:LONGEST_LINE]
-    if _NONE.search(line):
+    lines = [line for line in said[-1].split("\n") if line.strip(" :\t\r*_`.")]
+    lines = list(takewhile(_BULLET.match, lines)) or lines[:1]
+    lines = [_REMARK.sub("", line[:LONGEST_LINE].lstrip(" :=\t")) for line in lines]
+    lists = [_LIST.match(line) for line in lines]
+    if lines and not lists[0] and _NONE.match(lines[0]):
         return Faults()
+    within = [found is not None for found in lists] or [False]
     named: set[int] = set()
-    within: list[bool] = []
-    for found in _RANGE.finditer(_REMARK.sub("", line)):
+    for found in _RANGE.finditer("; ".join(found[0] for found in lists if found)):
         first = int(found[1])
         last = first if found[2] is None else int(found[2])
         within.append(1 <= first <= last <= count)

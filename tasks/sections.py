@@ -10,21 +10,18 @@ from typing import Any
 
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
-from thoughtgraph.tasks.judgements import plain
+from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tree import Path, texts
 
-_NUMERALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBER = r"(?<![-.\d])(\d{1,6})(?![.,]?\d|\s?(?:[/%-]|or\b|and\b|to\b)\s?(?:choice )?\d)"
-_NAMED = (
-    r"(?![^\d\n]{0,20}(?:\bnot\b|n't\b))"
-    rf"(?:\W{{0,20}}({'|'.join(_NUMERALS)})(?=\W{{0,9}}$)|(?:\W{{0,20}}|[^\d\n]{{0,20}}){_NUMBER})"
-)
-_BEST = r"(?:best|most promising)(?: choice| option)\b"
+_NUMBER = points(r"(?<=of )\d{1,2}") + r"(?!\s?(?:[,&]|and|or)\s?(?:choice\s)?\d)"
+_NAMED = rf"(?![^\d\n]{{0,20}}(?:\bnot\b|n't\b))[^\d\n]{{0,20}}?{_NUMBER}"
+_BEST = r"(?:best|most promising) (?:choice|option|one)\b"
+_AMONG = r"(?:\s(?:among|of|from)\b[^.:\n]{0,40}?(?=\sis\b))?"
 _VOTES = (
-    rf"(?<!not the )(?<!n't the )\b(?:{_BEST}|(?:my|final) choice|vote)"
-    rf"[^\w\n:=-]{{0,6}}(?:[:=-]|\b(?:is|would be)\b){_NAMED}",
+    after(rf"{_BEST}{_AMONG}|(?:my|final) choice|vote", _NAMED),
     rf"\bI(?:'d|'ll| would)? (?:vote for|choose|pick|select|go with)\b{_NAMED}",
-    rf"\bchoice\W{{0,4}}{_NUMBER}\W{{0,3}} is (?:\w{{1,12}}ly )?(?:the )?{_BEST}",
+    rf"(?<!or )(?<!not )\bchoice\W{{0,4}}{_NUMBER}\W{{0,3}} is (?:\w{{1,12}}ly )?(?:the )?"
+    rf"(?:{_BEST}|(?:best|most promising)\b(?!\?|[ -](?!because|since|overall)\w))",
     rf"^[^\w\n]{{0,20}}(?:choice\W{{0,3}})?{_NUMBER}\W{{0,9}}\Z",
 )
 _VOTE = re.compile("|".join(_VOTES), re.IGNORECASE | re.MULTILINE)
@@ -79,10 +76,9 @@ def choice(text: str, choices: int) -> int | None:
 
     The whole number counts: the official expression reads its last digit alone.
     """
-    found = [next(filter(None, groups)).lower() for groups in _VOTE.findall(plain(text))]
-    last = found[-1] if found else "0"
-    at = _NUMERALS.index(last) if last in _NUMERALS else int(last) - 1
-    return at if 0 <= at < choices else None
+    found = [next(filter(None, groups)) for groups in _VOTE.findall(plain(text))]
+    at = float(found[-1]) - 1 if found else -1.0
+    return int(at) if at in range(choices) else None
 
 
 def section_question(
@@ -110,5 +106,6 @@ def section_question(
 def _header(name: str) -> re.Pattern[str]:
     """Matches a section's header at the start of a line, with the decoration models put there."""
     mark = r"[ \t]*+[#*_>]{0,6}+[ \t]*+"
-    header = rf"^{mark}{name}(?:[ \t]*+[*_]{{0,3}}:{mark}|[*_ \t]*+$)"
+    title = rf"(?:\d[.)] {mark})?(?:(?:the|final) )?{name}"
+    header = rf"^{mark}{title}(?:[ \t]*+[*_]{{0,3}}[:\uff1a]{mark}|[*_ \t]*+$)"
     return re.compile(header, re.I | re.M)

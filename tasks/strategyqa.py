@@ -14,7 +14,7 @@ _VERDICT = re.compile(
     r"|(?P<yes>yes|true)|false|no(?!\s+(?:doubt|question|one|matter|way)\b))(?![^\W_])",
     re.IGNORECASE,
 )
-_ALONE = re.compile(r"[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as)\b)", re.IGNORECASE)
+_ALONE = re.compile(r"(?i)[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as|it|they|s?he)\b)")
 """What follows a yes or no that answers a question, unlike that of "no legs"."""
 
 
@@ -31,9 +31,7 @@ def verdict(text: str, where: Where) -> str | None:
     """
     found = list(_VERDICT.finditer(text))
     if where in ("header", "text"):
-        alone = [each for each in found if _ALONE.match(text, each.end())]
-        found = alone or [each for each in found if each[0].lower() == "yes"]
-    said = first_or_last(found, where)
-    if said is None or said["neither"]:
-        return None if said is None else ""
-    return "yes" if said["yes"] else "no"
+        found = [each for each in found if _ALONE.match(text, each.end())]
+    if (said := first_or_last(found, where)) is None:
+        return None
+    return "" if said["neither"] else "yes" if said["yes"] else "no"

@@ -34,7 +34,8 @@ _COLON = r"[ \t*_)>]{0,6}[:\uff1a][*_]{0,3}"
 _OBSERVED = re.compile(rf"^{_MARK}Observation\b", re.IGNORECASE | re.MULTILINE)
 _THOUGHT = re.compile(rf"^{_MARK}Thought{_NUMBER}{_COLON}", re.IGNORECASE | re.MULTILINE)
 _ACTION = re.compile(
-    rf"^{_MARK}(?:next )?Action{_NUMBER}(?:{_COLON}|[ \t]-[ \t]|[ \t*_]*$)"
+    rf"^{_MARK}(?:\d[.)] \W{{0,3}})?(?:next )?Act(?:ion)?{_NUMBER}"
+    rf"(?:{_COLON}|\]:?|[ \t]-[ \t]|[ \t*_]*$)"
     rf"|\bAction[ \t]{{1,3}}(?:\d{{1,4}}|i\b){_COLON}",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -152,6 +153,10 @@ def test_reading_an_answer(text: str, answer: str | None) -> None:
     assert TASK.ask(PROBLEM, "io", {}).read([text]) == [answer]
 
 
+def numbered(words: Sequence[str]) -> str:
+    return "\n".join(f"{at}. {word}" for at, word in enumerate(words, 1))
+
+
 WORDS_ACROSS = GOLD.split()
 SPACED = [" ".join(word) for word in WORDS_ACROSS]
 
@@ -186,10 +191,37 @@ SPACED = [" ".join(word) for word in WORDS_ACROSS]
         "\n".join(f"> {word}" for word in SPACED),
         "\n".join(rf"{word} \\\\" for word in SPACED),
         "\n".join(rf"\text{{{word}}}" for word in WORDS_ACROSS),
+        "\n".join(SPACED) + "\nEnjoy!",
+        "Great!\n\n" + "\n".join(WORDS_ACROSS) + "\n\nEnjoy!",
+        "Draft:\n" + "\n".join(map(str.upper, DOWN)) + "\n\nFinal:\n" + "\n".join(SPACED),
+        *(
+            f"{across}\n{numbered(WORDS_ACROSS)}\n\n{below}\n{numbered(DOWN)}"
+            for across, below in (("Across:", "Down:"), ("**Across**", "**Down**"))
+        ),
     ],
 )
 def test_a_board_is_read_whatever_its_decoration(text: str) -> None:
     assert TASK.ask(PROBLEM, "io", {}).read([text]) == [GOLD]
+
+
+@pytest.mark.parametrize(
+    ("row", "word"),
+    [
+        *((f"W O {sign} R Y", "WO_RY") for sign in "?.-*_\u25a1"),
+        ("2. W O ? R Y", "WO_RY"),
+        ("h2: W O . R Y", "WO_RY"),
+        ("| W | O |  | R | Y |", "WO_RY"),
+        ("|W|O||R|Y|", "WO_RY"),
+        ("W, O, ?, R, Y", "WO_RY"),
+        *(("WO?RY", "WO_RY"), ("WO-RY", "WO_RY"), ("WO\u25a1RY", "WO_RY")),
+        ("? O R R Y", "_ORRY"),
+        *(("? ? ? ? ?", "_____"), (".....", "_____"), ("| | | | | |", "_____"), ("2.", "_____")),
+        ("['W', 'O', '', 'R', 'Y']", "_____"),
+    ],
+)
+def test_letters_stay_in_their_cells(row: str, word: str) -> None:
+    text = "\n".join([SPACED[0], row, *SPACED[2:]])
+    assert TASK.ask(PROBLEM, "io", {}).read([text]) == [GOLD.replace("WORRY", word)]
 
 
 def test_a_row_that_cannot_be_read_leaves_the_others_in_their_place() -> None:

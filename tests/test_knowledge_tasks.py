@@ -401,6 +401,9 @@ async def test_the_judges_of_a_search_are_shown_the_users_examples(tmp_path):
         ("**Thought 7:** I look.\n**Action 9:** Search[a [b] c]", "I look.", "Search[a [b] c]"),
         ("I look. Action 2: Lookup[x]", "I look.", "Lookup[x]"),
         ("Thought i: I look. Action i: Lookup[x]", "I look.", "Lookup[x]"),
+        ("Thought 1: I look.\nAct 1: Lookup[x]", "I look.", "Lookup[x]"),
+        ("Thought 1: I look.\n[Action 1] Lookup[x]", "I look.", "Lookup[x]"),
+        ("Thought 1: I look.\n2. **Action:** Lookup[x]", "I look.", "Lookup[x]"),
         ("I look.\nAction:\nFinish[yes]", "I look.", "Finish[yes]"),
         ("I look.\nSearch[Milan]", "I look.", "Search[Milan]"),
         *[

@@ -13,8 +13,10 @@ LONGEST_LINE = 400
 
 EQUATION = re.compile(
     r"(?>(-[\d./]+|(?<![\d./,])[\d./]+)[\s)]*+([-+*/]))[\s(]*+(-?[\d./]++)[\s)]*+="
-    r"[\s(]*+(-?[\d./]++)[^\w\n]{0,9}(?:the )?(?:numbers )?(?:left|remaining)(?: numbers)?(?: are)?"
-    r"[\s:=(]{0,6}+((?:-?[\d./]++[\s,;]*+(?:and\s)?)++)(?![\w+*-])",
+    r"[\s(]*+(-?[\d./]++)(?:[^\w\n]|_){0,9}(?:the )?(?:numbers )?(?:left|remaining)"
+    r"(?: numbers)?(?: are)?[\s:=]{0,6}+(?:\((?!-?[\d./]++\))\s*+)?"
+    r"((?:(?:-?[\d./]++|\(-?[\d./]++\))[\s,;|&\u2022]*+(?:and\s)?)++)"
+    r"(?:(?<=[.;])|(?<=[.;]\s)|(?=[])*_]|[^\w\n(+*/-]{0,9}$|\((?!-?\d)|-\s[a-z]))",
     re.I,
 )
 """Each number is looked at from its beginning only: the effort grows no faster than the line."""
@@ -26,10 +28,10 @@ ANSWER = re.compile(
 _OPERATION = re.compile(r"[\d)]\s*+[-+*/]\s*+[-(\d]")
 _FOREIGN = re.compile(r"\(?[^-+*/().\d\s].*", re.S)
 _BARE = re.compile(
-    r"(?:[^\d(=\n]{0,40}:\s*+)?((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
+    r"(?:[^\d(=\n+*/-]{0,40}(?:[Ss]tep \d)?(?::|\s|[^\W\d])\s*+)?"
+    r"((?:24\s*+=)?[\d\s().]+[-+*/][-+*/\d\s().]*+(?:=[\s\d.]*+)?)[^\w(]{0,9}"
 )
-_DIGIT = re.compile(r"\d")
-_APART = re.compile(r"(?:[\s,;]|and|\.(?!\d))+")
+_APART = re.compile(r"(?:[\s,;|&\u2022()]|and|\.(?!\d))+")
 _SIGNS = str.maketrans({"x": "*", "X": "*", "[": "(", "]": ")"})
 _TEX_SIGNS = {"times": "*", "cdot": "*", "ast": "*", "div": "/"}
 _TEX_SIGN = re.compile(r"\\(times|cdot|ast|div)\b")
@@ -42,12 +44,12 @@ def answer_in(text: str) -> str | None:
 
     Of an equation it is the side with an operation; an explanation after it is left out.
     """
-    if found := list(ANSWER.finditer(plain(text))):
-        answers = [_tidy(text[each.start(1) : each.end(1)]) or "" for each in reversed(found)]
-        return max(answers, key=lambda answer: bool(_OPERATION.search(answer))) or None
-    last = next(filter(_DIGIT.search, reversed(text.split("\n"))), "")
-    bare = _BARE.fullmatch(keyboard(last[: LONGEST_LINE + 1]).strip())
-    return _tidy(bare[1]) if bare and len(last) <= LONGEST_LINE else None
+    found = [text[each.start(1) : each.end(1)] for each in ANSWER.finditer(plain(text))]
+    if answers := [_tidy(each) or "" for each in reversed(found)]:
+        return next(filter(_OPERATION.search, answers), answers[0]) or None
+    last = next((line for line in reversed(text.split("\n")) if re.search(r"\d", line)), "")
+    bare = _BARE.fullmatch(keyboard(last).strip()) if len(last) <= LONGEST_LINE else None
+    return _tidy(bare[1]) if bare else None
 
 
 def remaining(problem: str, path: Path) -> str:
