@@ -1,6 +1,7 @@
 """FEVER: claims that Wikipedia supports, refutes, or says too little about (Thorne et al. 2018)."""
 
 import re
+from collections.abc import Mapping
 
 from thoughtgraph.tasks.answer_text import Where, first_or_last
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
@@ -22,7 +23,7 @@ _VERDICT = re.compile(
     r"|(?<![^\W_])(?:(?P<supports>support(?:s|ed)?)|refute[sd]?)(?![a-z])",
     re.IGNORECASE,
 )
-_LABELS = dict(zip(("supports", None, "little"), VERDICTS, strict=True))
+_LABELS: Mapping[str | None, str] = dict(zip(("supports", None, "little"), VERDICTS, strict=True))
 
 
 def fever() -> Knowledge:
