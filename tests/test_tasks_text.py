@@ -204,7 +204,7 @@ def test_the_answer_in_a_completion(name, text, answer):
         ("gsm8k", "The answer is \u0967\u0968", "12"),
         ("gsm8k", "The answer is: **1 234,56 EUR**", "1234.56"),
         ("gsm8k", "The answer is 2 1/2 hours.", "2.5"),
-        ("gsm8k", "The answer is 3 apples and 4 pears", "3"),
+        ("gsm8k", "The answer is 3 apples and 4 pears", None),
         ("gsm8k", "The answer is 5 x 8", None),
         ("gsm8k", "The answer is 42.  \nLet me double-check: 42 - 2 = 40.", "42"),
         ("gsm8k", "Answer: 42\nCheck: 42/6=7", "42"),
