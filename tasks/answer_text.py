@@ -43,6 +43,9 @@ _HEADERS = (
     r"|####(?!\s?\d{1,2}[.):]\s)(?=[^\w\n]{0,4}\d)|(?=\\(?:boxed|fbox)(?![a-z]))"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
+_ONE_BOX = r"\\boxed\{((?:[^{}]|\{[^{}]*+\}){1,99}+)\}"
+_BOXES = re.compile(rf"{_ONE_BOX}(?:[\s$,]{{0,9}}(?:(?:and|or)[\s$]{{1,9}})?{_ONE_BOX}){{1,9}}")
+"""Boxes in a row, which are one answer."""
 _ASIDE = re.compile(
     rf"{_LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
     rf"|(?:double.)?check|verification|解[释釋析説说]|説明){_COLON}"
@@ -64,7 +67,9 @@ _AROUND = re.compile(
 )
 _SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd|Gen|Mrs))(?<!\b(?:Corp|Bros|Prof))"
 _POINT = re.compile(rf"(?<!\.[^\W\d]){_SHORTENED}[.\u3002]$")
-_NEXT = re.compile(rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}(?:\.\s+(?=[^\W\d_])|[!?]\s+(?=[A-Z]))|\u3002")
+_NEXT = re.compile(
+    rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}(?:\.\s+(?=[^\W\d_])|[!?]\s+(?=[A-Z]))|\u3002"
+)
 """Where the sentence after a short answer begins; words of two letters may be abbreviations."""
 _BEFORE = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
 
@@ -99,6 +104,7 @@ def read_stated(
 
     A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
     """
+    text = _BOXES.sub(_one_box, text)
     found = list(stated.finditer(text))
     ends = [*(mark.start() for mark in found), len(text)][1:]
     marked = zip(found, ends, strict=True)
@@ -149,6 +155,10 @@ def boxed(text: str) -> str | None:
         if depth == 0:
             return text[begin:at]
     return None
+
+
+def _one_box(boxes: re.Match[str]) -> str:
+    return f"\\boxed{{{', '.join(each[1] for each in re.finditer(_ONE_BOX, boxes[0]))}}}"
 
 
 def first_or_last(found: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:

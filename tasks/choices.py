@@ -35,7 +35,7 @@ _SEVERAL = re.compile(
     rf"{_OPTION}[A-J]\W{{0,4}}(?:\bor\b|\band\b|[,/&]|、){_OPTION}(?!I [a-z])[A-J](?!{_LATIN})"
 )
 _DENIED = re.compile(
-    r"(?i:\b(?:not|cannot|nor|over|rather\sthan|instead\sof)|n['\u2019]t|不[是选選])"
+    r"\s?(?i:\b(?:not|cannot|nor|over|rather\sthan|instead\sof)|n['\u2019]t|不[是选選])"
     rf"(?:{_OPTION}[A-J](?!{_LATIN})){{1,4}}"
 )
 _LISTED = re.compile(r"^[\s*_(]{0,8}[A-J][).:].*$", re.MULTILINE)

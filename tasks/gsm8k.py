@@ -11,14 +11,17 @@ FORM = '"the answer is n" where n is a number'
 
 _DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"[^\w\n]{0,6}\d")
-_CLAUSE = re.compile(r"\s?[(\[]|[,;](?!\s?\d)\s?|[.!?]\s|\s(?:because|since|as|which|where|so|after)\b")
+_CLAUSE = re.compile(
+    r"(?<!sqrt)\s?[(\[]|[,;](?!\s?-?\d)\s?|[.!?]\s"
+    r"|\s(?:because|since|as|which|where|so|after)\b"
+)
 _REMARK = re.compile(r"(?<=\d)((?:\*{0,2}\s[a-z]{1,20}){0,2}\*{0,2})\s\([^()\n]{1,200}\)")
 """A number, with at most two words after it, and the parenthesis that explains it."""
 _BOLD = re.compile(r"\*\*([^*\n]{1,40})\*\*")
 _PLACE = r"(?:for|per|in|at|by|over|on|from|after|with)\b"
 _SEVERAL = re.compile(
     r"\d\s*+(?:,\s++(?:and|or)?|and\b|or\b|to\b|through\b|[-+~]|[*x](?!\s*+10\s*+\^)|h"
-    rf"|(?!{_PLACE})[a-z]{{1,12}}\s++(?:(?:and|of|than)\b)?)\s*+[$€£]?\.?\d"
+    rf"|(?!{_PLACE})[a-z]{{1,12}}\s++(?:(?:and|of|than)\b)?)\s*+[-$€£]?\.?\d"
     r"|\d\s*+(?:[a-z]{1,12}\s++)?and\s++\w{1,5}\s++(?:half|halves|thirds?|quarters?)\b"
     r"|(?:[<>≤≥]|\bthan\b)\s*+[$€£]?\d",
     re.IGNORECASE,
@@ -47,7 +50,7 @@ def marked_number(text: str, where: Where) -> str | None:
     """
     text = _REMARK.sub(r"\1", plain(text))
     beside = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
-    text = text.partition("\n\n")[0] if beside else text
+    text = text.strip().partition("\n\n")[0] if beside else text
     sentence = SENTENCE_END.split(first_line(text))[0]
     opening = _CLAUSE.split(sentence)[0]
     short = number(tidy(opening)) is not None and len(opening.split()) <= 3
