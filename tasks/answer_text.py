@@ -28,28 +28,37 @@ _SENTENCES = (
     r"\banswer\s+(?:to\s[^.\n]{1,80}?\s)?(?:is|(?:would|should|must)\s+be)\b"
     r"|\b(?:the|my|final|correct)\s+answer\s*[=:\uff1a\u2013\u2014]"
     r"|\b(?:final|correct|right|best)\s+(?:choice|option|result|solution)\s*(?:\bis\b|[=:\uff1a])"
-    r"|\b(?:antwort\s+ist|respuesta\s+es|réponse\s+est|risposta\s+è|resposta\s+é)\b"
-    r"|(?:答案|答え|正解)\s*(?:应?[是为為]|は)|[选選](?=\s*[(\uff08]?[A-J\uff21-\uff2a])"
+    r"|\b(?:antwort|respuesta|réponse|risposta|resposta)\s+(?:fin\w+\s+)?(?:ist|lautet|es|est|è|é)\b"
+    r"|(?:答案|答え|正解|정답)\s*(?:应?[是为為]|は|은)|正确的是|正しいのは"
+    r"|(?<!不)[选選][择擇]?(?=\s*[(\uff08]?[A-J\uff21-\uff2a])"
 )
 """The last one is "choose" before a letter."""
 _LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
 _COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
 _HEADERS = (
-    rf"{_LINE}(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta|réponse|risposta"
-    r"|resposta|ответ|(?:最终)?答案|答え|正解|回答)[ \t]*+[*_]{0,3}[ \t]*+"
+    rf"(?:{_LINE}|(?<=[.!?] ))(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta|réponse|risposta"
+    r"|resposta|ответ|(?:最终|参考)?答案|答え|正解|回答|정답)[ \t]*+[*_]{0,3}[ \t]*+"
     r"(?:[:=\uff1a\u2013\u2014]|$)"
-    r"|####(?!\s?\d{1,2}\.\s)(?=[^\w\n]{0,4}\d)|(?=\\(?:boxed|fbox)(?![a-z]))"
+    r"|<(?:final_)?answer>|\"(?:final_)?answer\"\s{0,9}:|【(?:答案|正解)】"
+    r"|####(?!\s?\d{1,2}[.):]\s)(?=[^\w\n]{0,4}\d)|(?=\\(?:boxed|fbox)(?![a-z]))"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
+_ONE_BOX = r"\\boxed\{((?:[^{}]|\{[^{}]*+\}){1,99}+)\}"
+_BOXES = re.compile(rf"{_ONE_BOX}(?:[\s$,]{{0,9}}(?:(?:and|or)[\s$]{{1,9}})?{_ONE_BOX}){{1,9}}")
+"""Boxes in a row, which are one answer."""
 _ASIDE = re.compile(
     rf"{_LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
-    rf"|(?:double.)?check|verification|解[释釋析説说]|説明){_COLON}",
+    rf"|(?:double.)?check|verification|解[释釋析説说]|説明){_COLON}"
+    r"|</(?:final_)?answer>|,\s{0,20}+\"\w{1,40}\"\s{0,9}+:|(?<=\")\s{0,20}\}",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUESTION = re.compile(
-    rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+",
+    rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+"
+    rf"|(?P<other>{_LINE}(?:question|problem|exercise|example|instruction)(?: \d{{1,3}})?"
+    rf"(?:{_COLON}|[*_]{{0,3}}$)[*_\s]*+|<\|\w)",
     re.IGNORECASE | re.MULTILINE,
 )
+"""Where a next question may begin; `other`: if an answer follows it, too."""
 _AROUND = re.compile(
     r"\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\]|[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]"
     r"|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]|\\(?:boxed|fbox|text\w{0,4}|math\w{1,4})\{([^{}]*)\}"
@@ -58,7 +67,9 @@ _AROUND = re.compile(
 )
 _SHORTENED = r"(?<!\b[JS]r)(?<!\b(?:Inc|Ltd|Gen|Mrs))(?<!\b(?:Corp|Bros|Prof))"
 _POINT = re.compile(rf"(?<!\.[^\W\d]){_SHORTENED}[.\u3002]$")
-_NEXT = re.compile(rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}[.!?]\s+(?=[^\W\d_])")
+_NEXT = re.compile(
+    rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}(?:\.\s+(?=[^\W\d_])|[!?]\s+(?=[A-Z]))|\u3002"
+)
 """Where the sentence after a short answer begins; words of two letters may be abbreviations."""
 _BEFORE = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
 
@@ -93,6 +104,7 @@ def read_stated(
 
     A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
     """
+    text = _BOXES.sub(_one_box, text)
     found = list(stated.finditer(text))
     ends = [*(mark.start() for mark in found), len(text)][1:]
     marked = zip(found, ends, strict=True)
@@ -115,10 +127,12 @@ def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str
 
 def own_part(text: str, problem: str) -> str:
     """Returns a completion up to the next question, made up below an answer or a paragraph."""
-    said = STATED.search(text)
+    said = [each.start() for each in STATED.finditer(text)] or [len(text)]
     for found in _QUESTION.finditer(text):
         at = found.start()
-        answered = (said and said.start() < at) or text.startswith("\n\n", at - 2)
+        answered = said[0] < at or text.startswith("\n\n", at - 2)
+        if found["other"]:
+            answered = said[0] < at < said[-1]
         if answered and text[:at].strip() and not text.startswith(problem, found.end()):
             return text[:at]
     return text
@@ -143,6 +157,10 @@ def boxed(text: str) -> str | None:
     return None
 
 
+def _one_box(boxes: re.Match[str]) -> str:
+    return f"\\boxed{{{', '.join(each[1] for each in re.finditer(_ONE_BOX, boxes[0]))}}}"
+
+
 def first_or_last(found: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:
     """Returns the match that counts: the first one stated or beginning the text, else the last."""
     if not found:
@@ -164,7 +182,8 @@ def short_answer(text: str, where: Where) -> str | None:
 def whole_answer(text: str, where: Where) -> str | None:
     """Returns an answer of any length: the line after "the answer is", or all that is below it."""
     line = text.partition("\n")[0]
-    return _bare(line if where == "sentence" and VALUE.search(line) else text)
+    alone = where == "sentence" and VALUE.search(line) and not line.rstrip(" *_").endswith(":")
+    return _bare(line if alone else text)
 
 
 def _bare(text: str) -> str | None:

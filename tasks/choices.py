@@ -25,11 +25,20 @@ _CAPITAL = re.compile(
     rf"(?<!{_LATIN})(?<!')\(?([A-J])(?:\)|(?!{_LATIN})(?:(?={_REASON})|(?![' ])))"
 )
 _RIGHT = re.compile(
-    rf"(?<!{_LATIN})([A-J])(?:[).:][^.\n]{{0,80}}?)? is (?:the )?(?:correct|right|best)\b"
+    rf"(?<!{_LATIN})([A-J])(?:(?:[).:][^.\n]{{0,80}}?)? is (?:the )?(?:correct|right|best)\b"
+    r"|(?:选项)?是?正确)"
 )
 _HEADED = re.compile(r"[\s*_(]{0,8}(?:([B-J])[).:]|(?i:([A-J]))[).:*_\s]{0,8}(?:\n|$))")
 """A letter that begins a text: alone, or before its choice. "A)" may begin a list of all."""
-_SEVERAL = re.compile(rf"\W{{0,8}}[A-J]\W{{0,4}}(?:\bor\b|\band\b|[/&])\W{{0,4}}[A-J](?!{_LATIN})")
+_OPTION = r"\W{0,8}(?:(?:either|both|option|choice|be|or|nor)\b\W{1,4}){0,3}"
+_SEVERAL = re.compile(
+    rf"{_OPTION}[A-J]\W{{0,4}}(?:\bor\b|\band\b|[,/&]|、){_OPTION}(?!I [a-z])[A-J](?!{_LATIN})"
+)
+_DENIED = re.compile(
+    r"\s?(?i:\b(?:not|cannot|nor|over|rather\sthan|instead\sof)|n['\u2019]t|不[是选選])"
+    rf"(?:{_OPTION}[A-J](?!{_LATIN})){{1,4}}"
+)
+_LISTED = re.compile(r"^[\s*_(]{0,8}[A-J][).:].*$", re.MULTILINE)
 
 
 def multiple_choice(name: str, topic: str, letters: str, examples: str) -> Stepwise:
@@ -58,11 +67,15 @@ def stated(question: str, options: Sequence[str]) -> str:
 
 
 def letter(letters: str, text: str, where: Where) -> str | None:
-    """Returns the choice that is stated, called right or begins the text, else the last alone."""
-    text = plain(text)
+    """Returns the choice that is stated, called right or begins the text, else the last alone.
+
+    One that is denied or only listed among others is none.
+    """
+    text = _DENIED.sub("", plain(text))
     if where != "text" and _SEVERAL.match(text):
         return ""
     first = (_HEADED if where == "text" else _FIRST).match(text)
     said = [each.upper() for each in first.groups() if each] if first else []
-    found = [*said, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(text))]
+    bare = _LISTED.sub("", text) if len(_LISTED.findall(text)) > 1 else text
+    found = [*said, *_RIGHT.findall(text)[-1:], *reversed(_CAPITAL.findall(bare))]
     return next((each for each in found if each in letters), None)

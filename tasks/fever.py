@@ -14,12 +14,17 @@ _WORDING = Wording(
     finish="SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim",
     label="Claim",
 )
-_NOT = r"(?:\b(?:not|no(?!\sdoubt)|never|cannot|n?either|nor|lacks?|fails?\sto)|n['\u2019]t)[\s_]++"
+_NOT = (
+    r"(?:\b(?:not|no(?!\sdoubt)|nothing|nobody|never|hardly|barely|cannot|n?either|nor|lacks?"
+    r"|fails?\sto|whether|would)|n['\u2019]t)[\s_\\-]++"
+)
 _DENIED = rf"{_NOT}(?:[^\W_]++[\s_]++){{0,3}}?"
+_ONE = r"(?:support|refute)[sd]?(?:ed)?"
 _VERDICT = re.compile(
-    rf"(?P<little>(?:(?:\bin|{_DENIED})(?:enough|sufficient)[\s_]++(?:info|evid)"
-    rf"|too\slittle\sinfo|{_DENIED}support(?:s|ed)?[\s_]++n?or[\s_]++refute)[^.\n]*)"
-    rf"|(?P<denied>{_DENIED}(?:support|refute))"
+    rf"(?P<little>(?:(?:\bin|{_DENIED})(?:enough|sufficient)[\s_\\-]++(?:info|evid)"
+    rf"|too\slittle|{_DENIED}support(?:s|ed)?[\s_]++n?or[\s_]++refute)[^.\n]*)"
+    rf"|(?P<denied>{_DENIED}(?:support|refute)|{_ONE}"
+    rf"(?:(?:\s*+[/|,]\s*+(?:or\s++)?|\s++or\s++)(?:{_ONE}|not[\s_-]enough[\s_-]info))++)"
     r"|(?<![^\W_])(?:(?P<supports>support(?:s|ed)?)|refute[sd]?)(?![a-z])",
     re.IGNORECASE,
 )
@@ -44,7 +49,7 @@ class Fever(Knowledge):
 def label(text: str, where: Where) -> str | None:
     """Returns the label that is stated or begins the text, else the last one.
 
-    Neither support nor refutation is `NOT ENOUGH INFO`; one alone that is denied is no label.
+    Neither support nor refutation is `NOT ENOUGH INFO`; one alone that is denied, or one of a list, is no label.
     """
     found = list(_VERDICT.finditer(text))
     said = first_or_last([each for each in found if not each["denied"]], where)

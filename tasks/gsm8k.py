@@ -11,11 +11,22 @@ FORM = '"the answer is n" where n is a number'
 
 _DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"[^\w\n]{0,6}\d")
-_CLAUSE = re.compile(r"\s?[(\[]|[,;](?!\s?\d)\s?|\s(?:because|since|as|which|where|so|after)\b")
-_SEVERAL = re.compile(
-    r"\d\s*+(?:,\s++(?:and|or)?|and\b|or\b|to\b|through\b|[-+~]|[*x](?!\s*+10\s*+\^))\s*+[$€£]?\.?\d"
+_CLAUSE = re.compile(
+    r"(?<!sqrt)\s?[(\[]|[,;](?!\s?-?\d)\s?|[.!?]\s"
+    r"|\s(?:because|since|as|which|where|so|after)\b"
 )
-"""Two numbers where one is asked for: a range, a list, a sum that is not worked out."""
+_REMARK = re.compile(r"(?<=\d)((?:\*{0,2}\s[a-z]{1,20}){0,2}\*{0,2})\s\([^()\n]{1,200}\)")
+"""A number, with at most two words after it, and the parenthesis that explains it."""
+_BOLD = re.compile(r"\*\*([^*\n]{1,40})\*\*")
+_PLACE = r"(?:for|per|in|at|by|over|on|from|after|with)\b"
+_SEVERAL = re.compile(
+    r"\d\s*+(?:,\s++(?:and|or)?|and\b|or\b|to\b|through\b|[-+~]|[*x](?!\s*+10\s*+\^)|h"
+    rf"|(?!{_PLACE})[a-z]{{1,12}}\s++(?:(?:and|of|than)\b)?)\s*+[-$€£]?\.?\d"
+    r"|\d\s*+(?:[a-z]{1,12}\s++)?and\s++\w{1,5}\s++(?:half|halves|thirds?|quarters?)\b"
+    r"|(?:[<>≤≥]|\bthan\b)\s*+[$€£]?\d",
+    re.IGNORECASE,
+)
+"""Two numbers where one is asked for, or a bound: `5-7`, `3 days and 4 hours`, `more than 5`."""
 
 
 def gsm8k() -> Stepwise:
@@ -33,17 +44,25 @@ def gsm8k() -> Stepwise:
 
 
 def marked_number(text: str, where: Where) -> str | None:
-    """Returns the number that is stated (an equation's result), else the last in the text."""
-    text = plain(text)
-    beside = where == "header" and not text.startswith("\n")
-    text = text.partition("\n\n")[0] if beside else text
+    """Returns the number that is stated (an equation's result), else the last in the text.
+
+    Of several numbers in a sentence beside a header, the one in bold counts or the last result.
+    """
+    text = _REMARK.sub(r"\1", plain(text))
+    beside = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
+    text = text.strip().partition("\n\n")[0] if beside else text
     sentence = SENTENCE_END.split(first_line(text))[0]
     opening = _CLAUSE.split(sentence)[0]
     short = number(tidy(opening)) is not None and len(opening.split()) <= 3
     begins = beside and "=" not in sentence and _BEGINNING.match(sentence)
     if where in ("sentence", "box") or short or begins:
         return _stated(sentence)
-    return (numbers_in(text) or [None])[-1]
+    numbers = numbers_in(text) or [None]
+    if not beside or numbers == [None]:
+        return numbers[-1]
+    bold = [each for each in _BOLD.findall(text) if number(tidy(each)) is not None]
+    said = set(numbers_in(bold[0] if len(bold) == 1 else text.rpartition("=")[2]))
+    return (said.pop() if len(said) == 1 else None) or ""
 
 
 def _stated(sentence: str) -> str | None:
@@ -51,5 +70,6 @@ def _stated(sentence: str) -> str | None:
     clause = next(filter(_DIGIT.search, _CLAUSE.split(sentence)), None)
     if clause is None:
         return None
-    result = next(filter(_DIGIT.search, reversed(clause.split("="))))
-    return "" if _SEVERAL.search(result) else numbers_in(result)[0] or ""
+    sides = filter(_DIGIT.search, reversed(clause.split("=")))
+    result = next((each for each in sides if not _SEVERAL.search(each)), "")
+    return (numbers_in(result) or [None])[0] or ""

@@ -8,7 +8,7 @@ from thoughtgraph.tasks.stepwise import Stepwise
 
 FORMULA = "the answer alone, in LaTeX"
 
-_NEXT_SENTENCE = re.compile(r"\.\s+(?=[A-Z])")
+_NEXT_SENTENCE = re.compile(r"\.\s+(?=\(?[A-Z])")
 _INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(((?:[^$\\]|\\[^()]){1,500}+)\\\)")
 _DISPLAY = re.compile(r"[\s*_:.]{0,20}(?:\$\$([^$]{1,500})\$\$|\\\[([^$]{1,500}?)\\\])")
 _AND = re.compile(r"\s*+(?:[,;]|(?:,\s++|(?<=\s))(?:and|or)\s)\s*+")

@@ -19,17 +19,27 @@ MOST_ZEROS = 30
 
 _DIGITS = r"(?:(?:(?!0)\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|(?<![\w.])\.\d+)"
 _MONEY = "[$€£¥₹₩₽]"
+_SCALE = r"(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b"
+_UNSURE = (
+    rf"[\s-]?(?:{_SCALE}|(?:milli(?:on|ard)|mill[oó]n|milh|billón|tausend|dozen|dutzend)\w*"
+    r"|(?:mi[lo]|ml[nr]d?|mrd)\b|[百千]\d*)|\s?(?-i:M)\b|(?<=[万萬億亿])\d+|(?:_\d+)+"
+    r"|\s?(?:\\pi|\\sqrt|\u221a|sqrt)\b|[xyn]\b"
+    r"|(?<=\.\d{3})\s?(?:€|euros?\b|eur\b)|(?<=\.000)\s(?=[a-z])|(?<=[€£][1-9]\.\d{3})"
+    r"|(?<=[€£]\d\d\.\d{3})|(?<=[€£]\d{3}\.\d{3})"
+)
+"""What makes a number unsure: a multiplier not read, a factor, a point that may group digits."""
 _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
     r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|[x*])\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
     r"|\s?\^\s?\{?(?P<tens>[-+]?\d+)\}?)?"
-    r"(?P<scale>\s?(?:(?:hundred|thousand|million|billion|trillion|lakh|crore)s?\b|[万萬億亿])"
-    r"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>(?<=\.\d{3})\s?(?:€|euros?\b|eur\b))?"
+    rf"(?P<scale>[\s-]?{_SCALE}|\s?[万萬億亿]"
+    rf"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>{_UNSURE})?"
     rf"\s?(?:\\?%|°|\^?\\circ)?{_MONEY}?"
 )
 """A number in signs of a keyboard. A price has no third decimal: `1.200 €` may be either."""
 _NUMBER = re.compile(
-    rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
+    rf"(?P<root>(?:sqrt|\u221a)\s?[({{]?)?(?:(?<![\w)\]}}])(?P<sign>-)\s?)?"
+    rf"(?<![\d^])(?<!\^\{{){_VALUE}"
     rf"(?P<rest>(?:(?:[-+*/^.:'x]{{1,3}}{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
@@ -63,6 +73,7 @@ KEYBOARD = {0xFEE0 + code: code for code in range(33, 127)} | str.maketrans(
     "******//-----.,,'     ",
 )
 """What other keyboards and typesetters write, in as many signs of ASCII."""
+_MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[$€£]?\.?\d)", re.IGNORECASE)
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _EXPONENT_SIGNS = re.compile(f"[{_SUPERSCRIPTS}]+")
 _SIGNS = (
@@ -89,7 +100,7 @@ _QUOTIENT = re.compile(
     r"(?<![^\s(\[,])(-?)(\d*(?:\\pi|\\sqrt\{\d+\}|[a-z]))\s?/\s?(\d+)(?![^\s)\],.])", re.I
 )
 _DECORATION = re.compile(
-    r"\\left|\\right|\\[!,;:()\[\]]|\\(?=[$%])|(?<!\d)\*\*|\*\*(?!\d)|[`\"]"
+    r"\\left|\\right|\\displaystyle\b|\\[!,;:()\[\]]|\\(?=[$%])|(?<!\d)\*\*|\*\*(?!\d)|[`\"]"
     r"|\$(?!\d[\d.,]*+(?:k|[mb]n?)\b(?!\$))",
     re.IGNORECASE,
 )
@@ -178,7 +189,9 @@ def numbers_in(text: str) -> list[str | None]:
     text = plain(text)
     for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
         text = pattern.sub(into, text)
-    values = (None if each["rest"] else _value(each) for each in _NUMBER.finditer(text))
+    values = (
+        None if each["rest"] or each["root"] else _value(each) for each in _NUMBER.finditer(text)
+    )
     return [None if value is None else decimal(value) for value in values]
 
 
@@ -200,7 +213,7 @@ def decimal(value: Fraction) -> str:
 def plain(text: str) -> str:
     """Returns a text whose signs are those of a keyboard, without LaTeX's groups."""
     text = _EXPONENT_SIGNS.sub(r"^\g<0>", text).translate(_SIGNS)
-    return _GROUPED.sub("", text.replace("\u2044", "/"))
+    return _MINUS.sub("-", _GROUPED.sub("", text.replace("\u2044", "/")))
 
 
 def _ungrouped(found: re.Match[str]) -> str:
@@ -211,12 +224,12 @@ def _ungrouped(found: re.Match[str]) -> str:
 def _value(found: re.Match[str]) -> Fraction | None:
     """Returns the value of a match of `_VALUE`; None for a power of what is not ten."""
     top, bottom = _exact(found["top"]), _exact(found["bottom"] or "1")
-    if found["unsure"] or (found["tens"] and top != 10):
+    if found["unsure"] is not None or (found["tens"] and top != 10):
         return None
     # A power is worked out exactly: a large one would take all memory.
     written = found["power"] or found["tens"] or "0"
     power = int(written) - bool(found["tens"]) if len(written) < 4 else MOST_ZEROS + 1
-    power += _POWERS.get((found["scale"] or "").strip().lower().removesuffix("s"), 0)
+    power += _POWERS.get((found["scale"] or "").strip(" -").lower().removesuffix("s"), 0)
     if top is None or not bottom or abs(power) > MOST_ZEROS:
         return None
     value = top / bottom * Fraction(10) ** power

@@ -9,8 +9,8 @@ ANSWERS = "yes or no"
 FORM = 'either "the answer is yes" or "the answer is no"'
 
 _VERDICT = re.compile(
-    r"(?<![^\W_])(?:(?P<neither>(?:yes|true)\s*+(?:/|and|or|&)\s*+(?:no|false)"
-    r"|not\s+(?:\w+\s+)?(?:yes|no|true|false))"
+    r"(?:(?<![^\W_])|(?=n['\u2019]t))(?:(?P<neither>(?:yes|true)\s*+(?:/|and|or|&)\s*+(?:no|false)"
+    r"|(?:not|cannot|n?either|n['\u2019]t)[\s\"'\u201c*]{1,4}(?:\w+\s+)?(?:yes|no|true|false))"
     r"|(?P<yes>yes|true)|false|no(?!\s+(?:doubt|question|one|matter|way)\b))(?![^\W_])",
     re.IGNORECASE,
 )
