@@ -36,14 +36,14 @@ _SENTENCES = (
 _LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
 _COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
 _HEADERS = (
-    rf"(?:{_LINE}|(?<=[.!?] ))(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta|réponse|risposta"
-    r"|resposta|ответ|(?:最终|参考)?答案|答え|正解|回答|정답)[ \t]*+[*_]{0,3}[ \t]*+"
-    r"(?:[:=\uff1a\u2013\u2014]|$)"
+    rf"(?:{_LINE}|(?<=[.!?] ))(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta"
+    r"|réponse|risposta|resposta|ответ|(?:最终|参考)?答案|答え|正解|回答|정답)[ \t]*+[*_]{0,3}"
+    r"[ \t]*+(?:[:=\uff1a\u2013\u2014]|$)"
     r"|<(?:final_)?answer>|\"(?:final_)?answer\"\s{0,9}:|【(?:答案|正解)】"
     r"|####(?!\s?\d{1,2}[.):]\s)(?=[^\w\n]{0,4}\d)|(?=\\(?:boxed|fbox)(?![a-z]))"
 )
 _BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
-_ONE_BOX = r"\\boxed\{((?:[^{}]|\{[^{}]*+\}){1,99}+)\}"
+_ONE_BOX = r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\}){1,99}+)\}"
 _BOXES = re.compile(rf"{_ONE_BOX}(?:[\s$,]{{0,9}}(?:(?:and|or)[\s$]{{1,9}})?{_ONE_BOX}){{1,9}}")
 """Boxes in a row, which are one answer."""
 _ASIDE = re.compile(
@@ -104,7 +104,7 @@ def read_stated(
 
     A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
     """
-    text = _BOXES.sub(_one_box, text)
+    text = _BOXES.sub(lambda row: f"\\boxed{{{', '.join(re.findall(_ONE_BOX, row[0]))}}}", text)
     found = list(stated.finditer(text))
     ends = [*(mark.start() for mark in found), len(text)][1:]
     marked = zip(found, ends, strict=True)
@@ -155,10 +155,6 @@ def boxed(text: str) -> str | None:
         if depth == 0:
             return text[begin:at]
     return None
-
-
-def _one_box(boxes: re.Match[str]) -> str:
-    return f"\\boxed{{{', '.join(each[1] for each in re.finditer(_ONE_BOX, boxes[0]))}}}"
 
 
 def first_or_last(found: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:

@@ -38,6 +38,7 @@ _DENIED = re.compile(
     r"\s?(?i:\b(?:not|cannot|nor|over|rather\sthan|instead\sof)|n['\u2019]t|不[是选選])"
     rf"(?:{_OPTION}[A-J](?!{_LATIN})){{1,4}}"
 )
+"""Choices that are none: denied in favour of another."""
 _LISTED = re.compile(r"^[\s*_(]{0,8}[A-J][).:].*$", re.MULTILINE)
 
 
@@ -67,10 +68,7 @@ def stated(question: str, options: Sequence[str]) -> str:
 
 
 def letter(letters: str, text: str, where: Where) -> str | None:
-    """Returns the choice that is stated, called right or begins the text, else the last alone.
-
-    One that is denied or only listed among others is none.
-    """
+    """Returns the choice that is stated, called right or begins the text, else the last alone."""
     text = _DENIED.sub("", plain(text))
     if where != "text" and _SEVERAL.match(text):
         return ""

@@ -49,7 +49,7 @@ class Fever(Knowledge):
 def label(text: str, where: Where) -> str | None:
     """Returns the label that is stated or begins the text, else the last one.
 
-    Neither support nor refutation is `NOT ENOUGH INFO`; one alone that is denied, or one of a list, is no label.
+    Neither support nor refutation is `NOT ENOUGH INFO`; one denied or in a list is no label.
     """
     found = list(_VERDICT.finditer(text))
     said = first_or_last([each for each in found if not each["denied"]], where)

@@ -12,7 +12,7 @@ FORM = '"the answer is n" where n is a number'
 _DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"[^\w\n]{0,6}\d")
 _CLAUSE = re.compile(
-    r"(?<!sqrt)\s?[(\[]|[,;](?!\s?-?\d)\s?|[.!?]\s"
+    r"\s?[(\[]|[,;](?!\s?-?\d)\s?|[.!?]\s"
     r"|\s(?:because|since|as|which|where|so|after)\b"
 )
 _REMARK = re.compile(r"(?<=\d)((?:\*{0,2}\s[a-z]{1,20}){0,2}\*{0,2})\s\([^()\n]{1,200}\)")
@@ -44,10 +44,7 @@ def gsm8k() -> Stepwise:
 
 
 def marked_number(text: str, where: Where) -> str | None:
-    """Returns the number that is stated (an equation's result), else the last in the text.
-
-    Of several numbers in a sentence beside a header, the one in bold counts or the last result.
-    """
+    """Returns the number that is stated (a result, or in bold), else the last in the text."""
     text = _REMARK.sub(r"\1", plain(text))
     beside = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
     text = text.strip().partition("\n\n")[0] if beside else text
@@ -57,9 +54,8 @@ def marked_number(text: str, where: Where) -> str | None:
     begins = beside and "=" not in sentence and _BEGINNING.match(sentence)
     if where in ("sentence", "box") or short or begins:
         return _stated(sentence)
-    numbers = numbers_in(text) or [None]
-    if not beside or numbers == [None]:
-        return numbers[-1]
+    if not beside or not _DIGIT.search(text):
+        return (numbers_in(text) or [None])[-1]
     bold = [each for each in _BOLD.findall(text) if number(tidy(each)) is not None]
     said = set(numbers_in(bold[0] if len(bold) == 1 else text.rpartition("=")[2]))
     return (said.pop() if len(said) == 1 else None) or ""

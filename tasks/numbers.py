@@ -38,8 +38,7 @@ _VALUE = (
 )
 """A number in signs of a keyboard. A price has no third decimal: `1.200 €` may be either."""
 _NUMBER = re.compile(
-    rf"(?P<root>(?:sqrt|\u221a)\s?[({{]?)?(?:(?<![\w)\]}}])(?P<sign>-)\s?)?"
-    rf"(?<![\d^])(?<!\^\{{){_VALUE}"
+    rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
     rf"(?P<rest>(?:(?:[-+*/^.:'x]{{1,3}}{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
@@ -189,9 +188,7 @@ def numbers_in(text: str) -> list[str | None]:
     text = plain(text)
     for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
         text = pattern.sub(into, text)
-    values = (
-        None if each["rest"] or each["root"] else _value(each) for each in _NUMBER.finditer(text)
-    )
+    values = (None if each["rest"] else _value(each) for each in _NUMBER.finditer(text))
     return [None if value is None else decimal(value) for value in values]
 
 

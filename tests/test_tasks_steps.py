@@ -130,6 +130,7 @@ def test_a_marked_step_ends_its_path(name: str, text: str, answer: str) -> None:
         ("mmlu", "参考答案\uff1aC\u3002A错误", "C"),
         ("mmlu", "정답: C\nA는 틀렸다", "C"),
         ("math", r"$\boxed{1}$, $\boxed{2}$, and $\boxed{-5}$", "1, 2, -5"),
+        ("math", r"\boxed{2} or \boxed{\frac{\sqrt{3}}{2}}", r"2, \frac{\sqrt{3}}{2}"),
         ("math", r"First \boxed{3}. Then \boxed{4}", "4"),
         ("math", r"The answer is 12. (Check: $3 \cdot 4 = 12$)", "12"),
         ("math", r"So it is $\boxed 7$.", "7"),

@@ -266,7 +266,6 @@ def test_the_answer_in_a_completion(name, text, answer):
         ("gsm8k", "The answer is 500 milliliters", "500"),
         ("gsm8k", "The answer is 5\u03c0", None),
         ("gsm8k", "The answer is 2x", None),
-        ("gsm8k", "The answer is sqrt(16)", None),
         ("gsm8k", "The answer is \u20ac1.200", None),
         ("gsm8k", "The answer is 15.000 VND", None),
         ("gsm8k", "The answer is 3 days and 4 hours", None),
