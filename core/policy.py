@@ -2,8 +2,7 @@
 
 In one's own process every model, file and address is free. A graph that is built with a policy
 knows models and sources of pages by the operator's names alone, reads no file that a client names,
-and lets a client lower a limit but never lift it. It holds wherever a setting comes from: a run's
-context, an assistant's, `configurable`, or a state that was written by other means.
+and lets a client lower a limit but never lift it, wherever a setting comes from.
 """
 
 import logging
@@ -25,8 +24,7 @@ from thoughtgraph.settings import LIMIT_PREFIX, Settings
 S = TypeVar("S", bound=Settings)
 
 CLOSED: Mapping[str, Any] = {"share_evaluations": False, "recording": "keep", "contact": ""}
-"""Settings that clients do not have, with their values: what is shared by runs of all clients would
-show one what another asked, and a contact is the operator's."""
+"""Settings that clients do not have, with their values: each would reach runs of other clients."""
 PRICES = "prices"
 """A setting that clients do not have either; its value is the policy's."""
 LONGEST_COMPLETION = 4_000
