@@ -184,14 +184,6 @@ def scores_of(
     return [] if gold is None else [float(each == gold) for each in candidates]
 
 
-def success_at_1(scores: Sequence[float]) -> float:
-    """Returns the score of a method's first output; 0 without any, or where it cannot be read.
-
-    The answer is the first output that can be read, so its score may be higher.
-    """
-    return scores[0] if scores else 0.0
-
-
 def best_of_k(scores: Sequence[float], k: int | None = None) -> float:
     """Returns the best score among a method's first k outputs, as an oracle would choose.
 

@@ -247,10 +247,10 @@ def _incomplete(result: Mapping[str, Any]) -> str:
     if result.get("answer") is not None or not counts:
         return ""
     ending, number = max(counts.items(), key=itemgetter(1))
-    many = f"{number} of {usage['samples']} completions {'was' if number == 1 else 'were'}"
-    only = usage["samples"] == 1
-    words = INCOMPLETE[ending].format(longest=settings.get("max_completion_tokens"))
-    return f"{'the only completion was' if only else many} {words}"
+    which = f"{number} of {usage['samples']} completions {'was' if number == 1 else 'were'}"
+    if usage["samples"] == 1:
+        which = "the only completion was"
+    return f"{which} {INCOMPLETE[ending].format(longest=settings.get('max_completion_tokens'))}"
 
 
 def note_of(result: Mapping[str, Any]) -> str:

@@ -1,11 +1,23 @@
 """The critical path of a log, and the logs that the latency figures read it off."""
 
 import asyncio
+import random
 
 import pytest
 
 from thoughtgraph.bench.speed import acting_waits, rollback_waits
-from thoughtgraph.bench.speed.critical_path import Exchange, critical_path
+from thoughtgraph.bench.speed.critical_path import Exchange, critical_path, new_name
+from thoughtgraph.llm.scripted import Call
+
+
+def spoilt(draws: random.Random, call: Call) -> str:
+    """Returns a solution of one step, which its analysis finds to be bad: the least favourable."""
+    name = new_name(draws)
+    if call.role == "extract_index" or "Bad step index" in call.prompt:
+        name = f"{name}. Bad step index: 1"
+    elif call.role == "generate":
+        name = f"{name}. The final solution is 3"
+    return name
 
 
 def test_the_critical_path_follows_answers_into_prompts() -> None:
@@ -64,9 +76,7 @@ def test_a_search_waits_as_often_as_its_critical_path_is_long(protocol: str) -> 
 @pytest.mark.parametrize(("protocol", "ratio"), [("two_call", 4 / 3), ("single_call", 1)])
 def test_a_rollback_waits_three_times_where_its_path_has_two(protocol: str, ratio: float) -> None:
     search = asyncio.run(
-        rollback_waits.searched(
-            0, 0.01, parallel=True, protocol=protocol, answer=rollback_waits.spoilt
-        )
+        rollback_waits.searched(0, 0.01, parallel=True, protocol=protocol, answer=spoilt)
     )
     assert search.levels * 0.01 == pytest.approx(ratio * search.path())
     assert search.levels * 0.01 <= 1.5 * search.path()

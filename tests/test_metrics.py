@@ -11,7 +11,6 @@ from thoughtgraph.bench.metrics import (
     read_score,
     scores,
     solved,
-    success_at_1,
 )
 from thoughtgraph.bench.statistics import mean, wilson
 
@@ -121,11 +120,10 @@ def test_scores_of_a_methods_outputs():
     outputs = ["4 + 9 + 10 + 13", None, "(10 - 4) * (13 - 9)"]
     each = scores("game24", "4 9 10 13", outputs, None)
     assert each == [0.0, 0.0, 1.0]
-    assert success_at_1(each) == 0.0
     assert [best_of_k(each, k) for k in (0, 1, 2, 3)] == [0.0, 0.0, 0.0, 1.0]
     assert best_of_k(each) == 1.0
     assert mean(each) == pytest.approx(1 / 3)
-    assert success_at_1([]) == best_of_k([]) == mean([]) == 0.0
+    assert best_of_k([]) == mean([]) == 0.0
     assert scores("strategyqa", "?", ["yes", "no"], "no") == [0.0, 1.0]
     assert scores("hotpotqa", "?", ["the city of Paris", None, "paris"], "Paris") == [0.0, 0.0, 1.0]
     assert scores("hotpotqa_f1", "?", ["the city of Paris", None], "Paris") == [0.5, 0.0]

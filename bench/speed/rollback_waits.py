@@ -70,16 +70,6 @@ def reply(draws: random.Random, call: Call) -> str:
     return name
 
 
-def spoilt(draws: random.Random, call: Call) -> str:
-    """Returns a solution of one step, which its analysis finds to be bad: the least favourable."""
-    name = new_name(draws)
-    if call.role == "extract_index" or "Bad step index" in call.prompt:
-        name = f"{name}. Bad step index: 1"
-    elif call.role == "generate":
-        name = f"{name}. The final solution is 3"
-    return name
-
-
 def was_read(log: list[Exchange], reading: Exchange, later: Exchange) -> bool:
     """Returns whether a request shows an analysis that an earlier one read the indexes of.
 

@@ -162,8 +162,7 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         "prompt_tokens": prompt or request.prompt_tokens(),
         "completion_tokens": completion or -(-sum(map(len, sent)) // LETTERS_A_TOKEN),
     }
-    incomplete: Counter[Ending] = Counter(ending for _, ending in answers if ending)
-    if incomplete:
+    if incomplete := Counter[Ending](ending for _, ending in answers if ending):
         answer["incomplete"] = dict(incomplete)
     return answer
 
