@@ -43,10 +43,9 @@ _CLOSE = (
 channels of gpt-oss, with and without special tokens."""
 _FENCE = "(```.*?```)"
 _SENTENCE_ENDS = ".!?…。\uff01\uff1f>"
-_LABEL = "[:\uff1a]"
 _REASONING = re.compile(
     rf"{_FENCE}|(?:^[ \t\ufeff\u200b>#-]*+|(?<=[{_SENTENCE_ENDS}])|(?<=[{_SENTENCE_ENDS}] )"
-    rf"|(?:(?<={_LABEL})|(?<={_LABEL} ))(?={_OPEN}\s*+[^\s.])){_OPEN}"
+    rf"|(?:(?<=[:\uff1a])|(?<=[:\uff1a] ))(?={_OPEN}\s*+[^\s.])){_OPEN}"
     rf"(?! (?:is|are|was|and|or|tags?|marks?|tokens?|means|begins|opens|starts)\b)"
     rf".*?(?:{_CLOSE}|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
