@@ -60,7 +60,7 @@ def tool(
             return f"Refused: {error}", Result()
         except (ModelError, ToolsUnavailable) as error:
             out = getattr(error, "result", None) or {"stop_reason": "error", "error": str(error)}
-        return _told(out), Result(out)
+        return _words_for_agent(out), Result(out)
 
     def wait(problem: str) -> tuple[str, Result]:
         return wait_for(search, problem)
@@ -75,7 +75,7 @@ def tool(
     )
 
 
-def _told(out: Mapping[str, Any]) -> str:
+def _words_for_agent(out: Mapping[str, Any]) -> str:
     """Returns what an agent is told of a result."""
     if out.get("stop_reason") == REFUSED:
         return f"Refused: {out['error']}"
@@ -125,9 +125,7 @@ def _check(out: Result) -> None:
     if out.get("stop_reason") == REFUSED:
         raise InputError(out["error"])
     if out.get("stop_reason") == "error":
-        error = ModelError(out["error"])
-        error.result = out
-        raise error
+        raise ModelError(out["error"], result=out)
 
 
 def _read(state: Parent, key: str) -> Any:

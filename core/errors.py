@@ -67,16 +67,22 @@ class ModelError(ThoughtgraphError, RuntimeError):
         message: One line that names the model and the remedy.
         status: The HTTP status the endpoint answered with last; None when it gave none.
         kind: What kind of failure it was, in no word of the endpoint's.
+        result: What the search had found and spent when its model failed: all that a result holds,
+            the tree included. None where no search had begun.
     """
 
-    result: Mapping[str, Any] | None = None
-    """What the search had found and spent when its model failed: all that a result holds, the tree
-    included. None where no search had begun."""
-
-    def __init__(self, message: str, *, status: int | None = None, kind: str = "failure") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        kind: str = "failure",
+        result: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.kind = kind
+        self.result = result
 
 
 class ModelUnavailable(ModelError):

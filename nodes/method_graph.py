@@ -96,10 +96,9 @@ def _raising(node: Node) -> Node:
         chosen = Settings.of(state["settings"]).on_error
         raises = chosen == "raise" or (chosen is None and not state.get("messages"))
         if raises and out["stop_reason"] == "error":
-            error = ModelError(state["error"])
             ended = applied(state, {**out, "usage": out["usage"].value})
-            error.result = Result({k: v for k, v in ended.items() if k in RESULT})
-            raise error
+            result = Result({k: v for k, v in ended.items() if k in RESULT})
+            raise ModelError(state["error"], result=result)
         return out
 
     return run

@@ -172,17 +172,17 @@ def first_line(text: str) -> str:
 
 def short_answer(text: str, where: Where) -> str | None:
     """Returns the first sentence where an answer is stated, else all."""
-    return _bare(text if where in ("box", "text") else _NEXT.split(first_line(text))[0])
+    return _undecorated(text if where in ("box", "text") else _NEXT.split(first_line(text))[0])
 
 
 def whole_answer(text: str, where: Where) -> str | None:
     """Returns an answer of any length: the line after "the answer is", or all that is below it."""
     line = text.partition("\n")[0]
     alone = where == "sentence" and VALUE.search(line) and not line.rstrip(" *_").endswith(":")
-    return _bare(line if alone else text)
+    return _undecorated(line if alone else text)
 
 
-def _bare(text: str) -> str | None:
+def _undecorated(text: str) -> str | None:
     """Returns an answer without Markdown, dollars and quotation marks around it, or its point."""
     for _ in range(4):  # "**`x`**." and the like
         text = _POINT.sub("", _BEFORE.sub("", text).rstrip(" *_`\n\t"))

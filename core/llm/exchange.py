@@ -144,27 +144,39 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         BadAnswer: There is not one completion in it.
     """
     generations = result.generations[0]
-    sent = [text_of(generation)[: request.longest] for generation in generations[:n]]
+    sent = _sent(result, request, n)
     answers = [answer_in(*each, request.stop) for each in zip(generations, sent, strict=False)]
     texts = [text for text, _ in answers]
     if not texts:
         raise BadAnswer("the answer holds no completion")
+    prompt, completion = _sizes(result, request, sent)
+    answer: Answer = {
+        "texts": texts,
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+    }
+    if incomplete := Counter[Ending](ending for _, ending in answers if ending):
+        answer["incomplete"] = dict(incomplete)
+    return answer
+
+
+def _sent(result: LLMResult, request: Request, n: int) -> list[str]:
+    """Returns the completions as the server sent them, no longer than they are read."""
+    return [text_of(each)[: request.longest] for each in result.generations[0][:n]]
+
+
+def _sizes(result: LLMResult, request: Request, sent: Sequence[str]) -> tuple[int, int]:
+    """Returns the tokens of prompt and completions: as reported, else estimated."""
     output = result.llm_output or {}
-    usage = output.get("token_usage") or _message_usage(generations)
+    usage = output.get("token_usage") or _message_usage(result.generations[0])
     prompt = _number(usage.get("prompt_tokens"))
     completion = _number(usage.get("completion_tokens"))
     # Of several completions llama.cpp counts the first alone.
     of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
     if of_one:
         completion += _like_the_first(sent, completion)
-    answer: Answer = {
-        "texts": texts,
-        "prompt_tokens": prompt or request.prompt_tokens(),
-        "completion_tokens": completion or -(-sum(map(len, sent)) // LETTERS_A_TOKEN),
-    }
-    if incomplete := Counter[Ending](ending for _, ending in answers if ending):
-        answer["incomplete"] = dict(incomplete)
-    return answer
+    estimate = -(-sum(map(len, sent)) // LETTERS_A_TOKEN)
+    return prompt or request.prompt_tokens(), completion or estimate
 
 
 def _like_the_first(texts: Sequence[str], tokens: int) -> int:
@@ -256,8 +268,8 @@ class _SizeOnce(BaseCallbackHandler):
         if not isinstance(first, AIMessage):
             return
         if told := first.usage_metadata:
-            answer = read(response, self._request, self._n)
-            sizes = answer["prompt_tokens"], answer["completion_tokens"]
+            sent = _sent(response, self._request, self._n)
+            sizes = _sizes(response, self._request, sent)
             own = UsageMetadata(
                 input_tokens=sizes[0], output_tokens=sizes[1], total_tokens=sum(sizes)
             )

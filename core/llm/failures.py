@@ -54,12 +54,12 @@ def status_of(error: BaseException) -> int | None:
     """Returns the HTTP status an error carries, whichever SDK raised it, or its body names."""
     if not isinstance(error, Exception):
         return None
-    told = _told_status(error)
+    told = _status_in_body(error)
     # OpenAI says 429, as for a rate limit, but waiting does not help.
     return 402 if told == 402 else _http_status(error) or told
 
 
-def _told_status(error: Exception) -> int | None:
+def _status_in_body(error: Exception) -> int | None:
     """Returns the status that an error's body names: some servers send failures with status 200."""
     # LangChain raises what stands in an answer's field `error`.
     bodies: list[Any] = [getattr(error, "body", None), *error.args]
@@ -166,6 +166,7 @@ def _raised_by_reader(error: BaseException) -> bool:
     return any(name in READERS or name.startswith("langchain_") for name in packages)
 
 
+_FAILING = "the server keeps failing; see its own log"
 _REFUSED = (
     "the request was refused: check the model's name, context length and settings such as "
     "temperature, top_p and max_completion_tokens"
@@ -198,14 +199,14 @@ def _problem(error: BaseException) -> str:
 def _remedy(error: BaseException) -> str:
     status = status_of(error)
     if isinstance(error, BrokenOff):
-        return "the server keeps failing; see its own log"
+        return _FAILING
     if status is None and isinstance(error, UNREADABLE):
         return "is this an OpenAI-compatible chat endpoint whose address ends in /v1?"
     if isinstance(error, TimeoutError):
         return "the server is too slow: ask it less at a time with THOUGHTGRAPH_CONCURRENCY"
     if status is None:
         return "is the server running and the address right?"
-    other = "the server keeps failing; see its own log" if status >= 500 else _REFUSED
+    other = _FAILING if status >= 500 else _REFUSED
     return _REMEDIES.get(status, other)
 
 
