@@ -1,7 +1,12 @@
 """How the tests are shared out among processes, and that none is judged by its time."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, settings
+from support.command import Command
+
+from thoughtgraph.cli import app
 
 # Both measure time, which a busy machine has less of: neither says anything about the code.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -11,3 +16,20 @@ settings.load_profile("untimed")
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Uses one process a core for all the tests, and this one alone for those that are named."""
     return 0 if config.args_source is pytest.Config.ArgsSource.ARGS else None
+
+
+@pytest.fixture
+def command(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> Command:
+    """Runs the command in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["thoughtgraph", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            app.main()
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    return run

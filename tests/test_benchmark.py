@@ -11,39 +11,20 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
+from support.rows import ROW
 
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
-from thoughtgraph.cli import app
 from thoughtgraph.cli.bench_display import makespan
-
-Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def command(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> Command:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["thoughtgraph", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            app.main()
-        out, err = capfd.readouterr()
-        return int(ended.value.code or 0), out, err
-
-    return run
-
 
 PUZZLES = ["--task", "game24", "--problems", "5:8"]
 
@@ -277,19 +258,6 @@ def test_killed_ten_times_it_ends_with_every_problem_once(tmp_path: Path) -> Non
         for first, second in pairwise(answered):
             # An answer may have been on its way when its reader was killed.
             assert any(first - 0.1 < kill < second and kill - first < 0.1 for kill in kills), prompt
-
-
-ROW = {
-    "task": "game24",
-    "problem": "p",
-    "model": "m",
-    "evaluator_model": "",
-    "given": {},
-    "settings": {"seed": 0},
-    "stop_reason": "finished",
-    "answer": "x",
-    "scores": [1.0],
-}
 
 
 def written(folder: Path, method: str, scores: list[list[float]], tokens: int) -> None:

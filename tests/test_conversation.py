@@ -8,8 +8,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
+from support.drawing import PAGES
 from support.scripted import Call, ScriptedChat
-from test_resume import PAGES
 
 import thoughtgraph as tg
 from thoughtgraph.policy import LONGEST

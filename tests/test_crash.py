@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.fake_server import FakeServer, Seen
 from support.players import play
+from support.searches import untimed
 
 from thoughtgraph.checkpoints import CompressingSerializer
 
@@ -95,10 +96,6 @@ def finish(process: subprocess.Popen[str]) -> tuple[Any, list[str]]:
     assert process.returncode == 0, err
     (tree, *rest), nexts = json.loads(out)
     return [{key: untimed(thought) for key, thought in tree.items()}, *rest], nexts
-
-
-def untimed(thought: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in thought.items() if name != "usage"}
 
 
 class Answer(NamedTuple):

@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import StateUpdate
 from support.pools import few
 from support.scripted import ScriptedChat
+from support.searches import CASES
 from support.spelling import WRONG, Spelling, speller
-from test_limits import CASES
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph

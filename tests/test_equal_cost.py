@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.rows import PUZZLES, RIGHT, WRONG, row, runs
 
 from thoughtgraph.bench.budget import vote_points
 from thoughtgraph.bench.equal_cost import beside_votes, vote_line, votes_of
@@ -12,55 +13,8 @@ from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import page
 from thoughtgraph.bench.report_tables import as_csv, grid, markdown
-from thoughtgraph.bench.result_files import ResultFolder, packed
+from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.bench.result_summaries import summary
-
-PUZZLES = {"1": "1 1 4 6", "2": "4 9 10 13"}
-RIGHT = {"1": "(1 + 1) * 4 * 6 / 2", "2": "(13 - 9) * (10 - 4)"}
-WRONG = "1 + 1"
-
-
-def row(method: str, at: str, scores: list[float], tokens: int, **more: Any) -> dict[str, Any]:
-    answers: list[str | None] = [RIGHT["2"] if score else WRONG for score in scores]
-    usage = {"requests": 1, "samples": len(scores), "prompt_tokens": 100, "dollars": None}
-    usage |= {"completion_tokens": tokens, "seconds": 1.0, "parse_errors": {"generate": 1}}
-    root = {"id": "0", "parent": None, "depth": 0, "status": "expanded", "text": "SECRET"}
-    return {
-        "key": f"{method}-{at}",
-        "id": at,
-        "seed": 0,
-        "task": "game24",
-        "data": "puzzles",
-        "method": method,
-        "model": "m",
-        "evaluator_model": "",
-        "problem": PUZZLES[at],
-        "gold": "SECRET",
-        "facts": {"level": "easy"},
-        "given": {"n_generate": len(scores)},
-        "settings": {"n_generate": len(scores), "temperature": 0.7, "seed": 0, "oracle": False},
-        "stop_reason": "finished",
-        "outcome": "SECRET",
-        "answer": answers[0] if answers else None,
-        "candidates": answers,
-        "score": scores[0] if scores else None,
-        "scores": scores,
-        "ensembles": {},
-        "ensemble_scores": [],
-        "usage": usage,
-        "tree": packed({"0": root}),
-        **more,
-    }
-
-
-def runs() -> list[dict[str, Any]]:
-    """Four votes of 10 tokens each beside a search of 125 tokens: three votes cost 130."""
-    return [
-        row("cot_sc", "1", [0.0, 0.0, 0.0, 0.0], 40, score=0.0),
-        row("cot_sc", "2", [0.0, 1.0, 1.0, 1.0], 40, score=1.0),
-        row("tot_bfs", "1", [1.0], 20),
-        row("tot_bfs", "2", [1.0], 30),
-    ]
 
 
 def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer, Fault, after
 from support.players import play
+from support.rows import ROW
 from support.scripted import ScriptedChat
-from test_benchmark import ROW, Command
-from test_benchmark import command as command  # a fixture
-from test_limits import play_call
+from support.searches import play_call
 
 import thoughtgraph as tg
 from thoughtgraph.checkpoints import sqlite_saver

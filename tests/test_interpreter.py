@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from test_scene_tools import ROOM, SOLIDS
+from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tasks.scenes.interpreter import Environment, execute
 from thoughtgraph.tasks.scenes.plan_language import parse

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from support.fake_server import FakeServer, Seen
-from test_benchmark import command as command  # a fixture
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings

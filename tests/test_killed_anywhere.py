@@ -21,9 +21,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.types import Durability
 from support.scripted import Call, ScriptedChat
+from support.searches import CASES, untimed
 from support.serving import database_of, no_database
-from test_crash import untimed
-from test_limits import CASES
 
 import thoughtgraph as tg
 from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from test_rollback_stats import tree_of
+from support.rows import tree_of
 
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.papers import failed_steps

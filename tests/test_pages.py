@@ -12,7 +12,7 @@ import results_parts
 import results_picture
 import terminal_picture
 import worked_searches
-from test_equal_cost import row
+from support.rows import row
 
 import thoughtgraph
 from thoughtgraph import registry

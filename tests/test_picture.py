@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from test_scene_tools import ROOM, SOLIDS
+from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.cli.demo import SETTINGS, demonstration

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_scene_tools import ROOM, SOLIDS
+from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
 from thoughtgraph.tasks.scenes.question_reading import read

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_scene_tools import ROOM
+from support.rooms import ROOM
 
 from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
 from thoughtgraph.tasks.scenes.plan_language import SOURCE, parse, steps_of

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from test_live import frame, watching
+from support.frames import frame, watching
 
 from thoughtgraph.cli.screen import progress
 from thoughtgraph.cli.screen.progress import Slot, slots_of

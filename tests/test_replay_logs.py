@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import Command
 from support.paper_cells import cells_of, lines_of
 from support.recorded import held, load, problem_of, problems
 from support.recorded_rows import MODEL, keep, sampled
 from support.replays import replay_crossword, replay_puzzle
-from test_benchmark import Command
-from test_benchmark import command as command  # a fixture
 
 import thoughtgraph as tg
 from thoughtgraph.bench.crossword_scores import BoardScore, Puzzle, score

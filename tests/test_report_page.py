@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from matplotlib.figure import Figure
-from test_benchmark import Command
-from test_benchmark import command as command  # a fixture
-from test_equal_cost import RIGHT, WRONG, row, runs
+from support.command import Command
+from support.rows import RIGHT, WRONG, row, runs
 
 from thoughtgraph.bench.report_budgets import budget_tables, budgets, curves, markdown, with_points
 from thoughtgraph.bench.report_facts import divided, dividing

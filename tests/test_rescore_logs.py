@@ -11,7 +11,6 @@ import pytest
 from support.paper_cells import cells_of, lines_of
 from support.recorded import held
 from support.recorded_rows import MODEL, keep, sampled, spending
-from test_benchmark import command as command  # a fixture
 
 from thoughtgraph import registry
 from thoughtgraph.bench import report_lines

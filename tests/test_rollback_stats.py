@@ -2,21 +2,12 @@
 
 from typing import Any
 
+from support.rows import tree_of
+
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans, summary
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import packed
-from thoughtgraph.tree import Thought, Tree, root
-
-
-def tree_of(*rows: tuple[str, str, dict[str, Any]]) -> Tree:
-    tree: Tree = {"0": root()}
-    for at, (parent, text, more) in enumerate(rows, 1):
-        depth = tree[parent]["depth"] + 1
-        base = Thought(id=str(at), parent=parent, depth=depth, text=text, status="expanded")
-        tree[str(at)] = Thought(**{**base, **more})  # type: ignore[typeddict-item]
-    return tree
-
 
 BACK: dict[str, Any] = {"rollback": {"to": "0", "step": 1}}
 SOLVED: dict[str, Any] = {"status": "terminal", "answer": "1"}

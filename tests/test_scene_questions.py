@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from test_scene_tools import LEFT_TO_RIGHT, ROOM
+from support.rooms import LEFT_TO_RIGHT, ROOM
 
 from thoughtgraph.bench.questions import plan_mutations
 from thoughtgraph.bench.questions.gold_answers import (

@@ -9,39 +9,12 @@ from langchain_core.tools import ToolException
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
+from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.scene_tools import TOOLS, scene_tools, tools_of
 from thoughtgraph.tools.scenes.values import PlanError, View
 
-LEFT_TO_RIGHT = {
-    "left": [[], [0], [0, 1], [0, 1, 2]],
-    "right": [[1, 2, 3], [2, 3], [3], []],
-    "front": [[], [], [], []],
-    "behind": [[], [], [], []],
-}
-ROOM = Scene.from_json(
-    {
-        "relationships": LEFT_TO_RIGHT,
-        "objects": [
-            {"Chair0": {"leg": ["red", 4], "seat": ["blue", 1], "back": ["blue", 1]}},
-            {"Table0": {"leg": ["red", 6], "top": ["green", 1], "drawer": ["red", 6]}},
-            {"Table1": {"leg": ["cyan", 4], "top": ["red", 1], "leg bar": [None, 3]}},
-            {"Bed0": {"sleep area": ["brown", 1]}},
-        ],
-    }
-)
-SOLIDS = Scene.from_json(
-    {
-        "relationships": LEFT_TO_RIGHT,
-        "objects": [
-            {"cube0": ["gray", "large", "rubber"]},
-            {"sphere0": ["brown", "small", "metal"]},
-            {"cube1": ["blue", "large", "rubber"]},
-            {"cylinder0": ["brown", "large", "rubber"]},
-        ],
-    }
-)
 ALL = (0, 1, 2, 3)
 
 

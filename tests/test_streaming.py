@@ -6,8 +6,8 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from support.pools import few
 from support.scripted import ScriptedChat
+from support.searches import CASES
 from support.spelling import Spelling, speller
-from test_limits import CASES
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NamedTuple, cast, get_args
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer, Reply, Seen
 from support.paper_cells import Cell, cells_of
-from test_benchmark import Command
-from test_benchmark import command as command  # a fixture
 from test_suites import ALL, of
 from test_suites import data as data  # a fixture
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support.drawing import PAGES, scribble, steps, walk
 from support.fake_server import FakeServer, Seen
 from support.players import play
 from support.serving import Server, ask, copied, missing, serving
-from test_resume import PAGES, scribble, steps, walk
 
 from thoughtgraph import registry
 from thoughtgraph.cli import demo
