@@ -7,7 +7,6 @@ each must get.
 import json
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,14 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.rooms import ROOM
 
-from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tasks.scenes.plan_language import SOURCE, parse, steps_of
 from thoughtgraph.tools.scenes.scene_tools import TOOLS
 from thoughtgraph.tools.scenes.values import PlanError
 
 FOLDER = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
 QUESTION = "how many legs does the table with drawers have?"
-PROFILES = (Rules(profile="paper"), Rules(profile="grounded"))
 FORBIDDEN = {"exec", "open", "import", "os.system", "subprocess.Popen", "socket.connect"}
 _watching = False
 _seen: list[str] = []
@@ -61,24 +59,16 @@ def verdict(line: str) -> str:
     return "OK"
 
 
-def corpus() -> list[tuple[str, str]]:
-    lines = []
-    for file in sorted(Path(FOLDER or ".").glob("fuzz_plan_lines*.jsonl")):
-        for row in file.read_text(encoding="utf-8").splitlines():
-            entry = json.loads(row)
-            line = entry["line"]
-            if isinstance(line, dict):  # a long line, told by its beginning
-                start = line["repeat_of"]
-                line = start + start[-1] * (line["length"] - len(start))
-            lines.append((line, entry["static_verdict"]))
-    return lines
-
-
 @pytest.mark.skipif(not FOLDER, reason="THOUGHTGRAPH_PLAN_FUZZ names no folder")
 def test_every_line_of_the_corpus_gets_its_verdict() -> None:
-    lines = corpus()
-    assert lines
-    for line, expected in lines:
+    files = Path(FOLDER or ".").glob("fuzz_plan_lines*.jsonl")
+    entries = [json.loads(row) for file in files for row in file.read_text("utf-8").splitlines()]
+    assert entries
+    for entry in entries:
+        line, expected = entry["line"], entry["static_verdict"]
+        if isinstance(line, dict):  # a long line, told by its beginning
+            start = line["repeat_of"]
+            line = start + start[-1] * (line["length"] - len(start))
         if expected == "NONE":
             assert steps_of(line) == []
         else:
@@ -88,10 +78,8 @@ def test_every_line_of_the_corpus_gets_its_verdict() -> None:
 names = st.sampled_from([*TOOLS, "ans", "obj1", "all_obj", "num1", "eval", "__import__", "open"])
 values = st.one_of(
     names,
-    st.sampled_from(
-        ['"table"', "'leg'", "3", "-1", "1e308", "10**10**10", "[]", "{}", "...", "None"]
-    ),
-    st.sampled_from(["__builtins__", "(x for x in y)", "f'{ans}'", "lambda: 0", "await x", "*a"]),
+    st.sampled_from(['"table"', "'leg'", "3", "-1", "1e308", "10**10**10", "[]", "{}", "..."]),
+    st.sampled_from(["None", "__builtins__", "(x for x in y)", "f'{ans}'", "lambda: 0", "*a"]),
     st.text(max_size=12),
     st.text("([{}])'\"\\=,.:;#`\u200b\u202e\uff08\x00 \t", max_size=10),
 )
@@ -106,39 +94,20 @@ lines = st.one_of(
     st.builds(lambda a, n: a * n, values, st.integers(0, 60)),
     st.text(max_size=80),
 )
-
-
 CHECKS = (HealthCheck.too_slow, HealthCheck.large_base_example, HealthCheck.data_too_large)
-FUZZ = settings(deadline=None, suppress_health_check=CHECKS, database=None)
 
 
-def least_time(line: str) -> float:
-    """Returns the seconds that a line takes, the least of three tries."""
-    times = []
-    for _ in range(3):
-        begin = time.thread_time()
-        verdicts(line)
-        times.append(time.thread_time() - begin)
-    return min(times)
-
-
-def verdicts(line: str) -> tuple[str, list[Evaluation]]:
-    """The verdict of the parser, and those of the evaluators."""
-    steps = steps_of(line)
-    return verdict(line), [judge(QUESTION, ROOM, None, steps, rules) for rules in PROFILES]
-
-
-def check(line: str) -> None:
-    begin = time.thread_time()
-    with watched() as seen:
-        code, ruled = verdicts(line)
-    assert seen == []
-    for judged in ruled:
-        assert code == "OK" or not judged.accepted or len(steps_of(line)) != 1
-        assert "\n" not in judged.reason
-        json.dumps(judged.state)
-    if time.thread_time() - begin > 0.005:
-        assert least_time(line) < 0.005
+def check(many: list[str]) -> None:
+    for line in many:
+        steps = steps_of(line)
+        with watched() as seen:
+            code = verdict(line)
+            ruled = [judge(QUESTION, ROOM, None, steps, Rules(p)) for p in ("paper", "grounded")]
+        assert seen == []
+        for judged in ruled:
+            assert code == "OK" or not judged.accepted or len(steps) != 1
+            assert "\n" not in judged.reason
+            json.dumps(judged.state)
 
 
 def test_a_known_attack_is_seen_by_the_watch() -> None:
@@ -147,22 +116,20 @@ def test_a_known_attack_is_seen_by_the_watch() -> None:
     assert seen == ["exec"]
 
 
-@pytest.mark.ci
-@settings(FUZZ, max_examples=2_000)
-@given(lines)
-def test_no_line_does_anything_but_be_refused(line: str) -> None:
-    check(line)
+@pytest.mark.parametrize(
+    "count",
+    [
+        pytest.param(100, marks=pytest.mark.ci, id="2_000"),
+        pytest.param(5_000, marks=pytest.mark.slow, id="100_000"),
+    ],
+)
+def test_no_line_does_anything_but_be_refused(count: int) -> None:
+    many = given(st.lists(lines, min_size=20, max_size=20))
+    fuzz = settings(deadline=None, suppress_health_check=CHECKS, database=None, max_examples=count)
+    fuzz(many(check))()
 
 
-@pytest.mark.slow
-@settings(FUZZ, max_examples=5_000)
-@given(st.lists(lines, min_size=20, max_size=20))
-def test_no_line_of_a_hundred_thousand_does_anything(many: list[str]) -> None:
-    for line in many:
-        check(line)
-
-
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=100, deadline=None, database=None)
 @given(text=st.text(max_size=400), cut=st.integers(0, 400))
 def test_completions_of_any_kind_are_judged(text: str, cut: int) -> None:
     plan = 'obj1 = filter_object("table",all_obj)\nans = count_object(obj1)\n'

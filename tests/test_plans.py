@@ -1,33 +1,31 @@
-"""Plans: which lines of a completion are steps, and what a step may be."""
+"""Plans: which lines of a completion are steps, what a step may be, and what running it gives."""
+
+import json
 
 import pytest
+from support.rooms import ROOM, SOLIDS
 
+from thoughtgraph.tasks.scenes.interpreter import Environment, execute
 from thoughtgraph.tasks.scenes.plan_language import Name, Step, clean, parse, steps_of
-from thoughtgraph.tools.scenes.values import PlanError
+from thoughtgraph.tools.scenes.values import PlanError, View
 
 LINE = 'obj1 = filter_object("table",all_obj)'
-STEP = Step("obj1", "filter_object", ("table", Name("all_obj")))
+OTHER = "ans = exist(obj1)"
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        LINE,
-        f"Step 1:{LINE}",
-        f"step 12 : {LINE} ;",
-        f"- Step 3) {LINE}",
-        f"  `{LINE}`",
-        f"2. {LINE}",
-        LINE.replace('"', "'"),
+        *(LINE, f"Step 1:{LINE}", f"step 12 : {LINE} ;", f"- Step 3) {LINE}", f"  `{LINE}`"),
+        *(f"2. {LINE}", LINE.replace('"', "'"), f"\t{LINE}  # the tables"),
         LINE.replace('"', "\u201c", 1).replace('"', "\u201d"),
         LINE.replace("(", "\uff08").replace(")", "\uff09"),
-        f"\t{LINE}  # the tables",
         'obj1 = filter_object("ta" "ble", all_obj)',
         'obj1 = filter_object(r"table", all_obj)',
     ],
 )
 def test_decoration_and_quotes_change_nothing(line: str) -> None:
-    assert parse(line) == STEP
+    assert parse(line) == Step("obj1", "filter_object", ("table", Name("all_obj")))
 
 
 def test_lists_hold_names_words_and_numbers() -> None:
@@ -35,33 +33,32 @@ def test_lists_hold_names_words_and_numbers() -> None:
     assert step.arguments[0] == (Name("num1"), "leg bar", 2)
 
 
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        *[(line, "E_SYNTAX") for line in ("Here is the plan:", 'obj1 = f("a', "", "\u043ebj1 = 1")],
-        *[('obj1 = filter_object("\\d", all_obj)', "E_SYNTAX"), ("x = 1if 1else 2", "E_SYNTAX")],
-        *[(line, "E_STMT") for line in ("import os", "obj1 = obj2", "ans = 1 + 2", "a; b")],
-        *[(f"obj1 = filter_object({a}, all_obj)", "E_STMT") for a in ("-1", 'f"x"', "(1,)", "{1}")],
-        ("obj1 = filter_part([[1]], all_obj)", "E_STMT"),
-        ("ans = count_object(exist(all_obj))", "E_STMT"),
-        *[
-            (f"obj1 = {call}", "E_FUNC")
-            for call in ("eval('1')", "x.y()", "(lambda: 0)()", "f()()")
-        ],
-        *[(f"{name} = exist(all_obj)", "E_NAME") for name in ("sum", "all_obj", "__x", "Obj")],
-        *[(f"ans = exist({given})", "E_ARITY") for given in ("", "1, 2", "*x", "**x", "object=x")],
-        *[
-            (f"ans = exist({v})", "E_TYPE")
-            for v in ("True", "None", "...", "1.5", "2j", "b'x'", "u'x'")
-        ],
-        ("ans = exist(u'x')", "E_TYPE"),
-        ("ans = (lambda: 0)()", "E_FUNC"),
-        ("ans = sum(1001, 1)", "E_LIMIT"),
-        (f'ans = exist("{"x" * 65}")', "E_LIMIT"),
-        (f"ans = exist([{'1, ' * 9}])", "E_LIMIT"),
-        ("ans = exist(((((x)))))", "E_LIMIT"),
-        (f"ans = exist({' ' * 400})", "E_LIMIT"),
+REFUSED = {
+    "E_SYNTAX": [
+        *("Here is the plan:", 'obj1 = f("a', "", "\u043ebj1 = 1", "x = 1if 1else 2"),
+        'obj1 = filter_object("\\d", all_obj)',
     ],
+    "E_STMT": [
+        *("import os", "obj1 = obj2", "ans = 1 + 2", "a; b", "ans = count_object(exist(all_obj))"),
+        *(f"obj1 = filter_object({each}, all_obj)" for each in ("-1", 'f"x"', "(1,)", "{1}")),
+        "obj1 = filter_part([[1]], all_obj)",
+    ],
+    "E_FUNC": [f"obj1 = {each}" for each in ("eval('1')", "x.y()", "(lambda: 0)()", "f()()")],
+    "E_NAME": [f"{name} = exist(all_obj)" for name in ("sum", "all_obj", "__x", "Obj")],
+    "E_ARITY": [f"ans = exist({each})" for each in ("", "1, 2", "*x", "**x", "object=x")],
+    "E_TYPE": [
+        f"ans = exist({each})" for each in ("True", "None", "...", "1.5", "2j", "b'x'", "u'x'")
+    ],
+    "E_LIMIT": [
+        "ans = sum(1001, 1)",
+        *(f"ans = exist({each})" for each in (f'"{"x" * 65}"', f"[{'1, ' * 9}]", "((((x))))")),
+        f"ans = exist({' ' * 400})",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "code"), [(line, code) for code, lines in REFUSED.items() for line in lines]
 )
 def test_what_is_no_step_is_refused(line: str, code: str) -> None:
     with pytest.raises(PlanError) as error:
@@ -70,81 +67,110 @@ def test_what_is_no_step_is_refused(line: str, code: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_the_steps_of_a_chatty_completion() -> None:
-    text = (
-        "Sure, here is the plan:\n\n```python\n"
-        f"Step 1:{LINE}\nStep 2:ans = exist(obj1)\n```\nThis works because exist = true."
-    )
-    assert steps_of(text) == [f"Step 1:{LINE}", "Step 2:ans = exist(obj1)"]
-
-
 @pytest.mark.parametrize(
     "form",
     [
-        "**Step {at}:** {step}",
-        "**Step {at}**: {step}",
-        "**Step {at}: {step}**",
-        "**Step {at}.** {step}",
-        "**Step {at}**\n`{step}`",
-        "### Step {at}: {step}",
-        "### Step {at}:\n{step}",
-        "**Step {at}:**\n```python\n{step}\n```",
-        "{at}. {step}",
-        "{at}) {step}",
-        "({at}) {step}",
-        "{at}. **{step}**",
-        "{at}. `{step}`",
-        "**{at}.** {step}",
-        "{at}\\. {step}",
-        "- Step {at}: {step}",
-        "* **Step {at}:** `{step}`",
-        "Step {at} - {step}",
-        "Step {at} \u2014 {step}",
-        "Step #{at}: {step}",
-        "> Step {at}: {step}",
-        "Step {at}\uff1a{step}",
-        "STEP {at}: {step};",
-        "Step {at}: {step}.",
-        "\u2022 {step}",
+        *("**Step {at}:** {step}", "**Step {at}**: {step}", "**Step {at}: {step}**"),
+        *("**Step {at}.** {step}", "**Step {at}**\n`{step}`", "### Step {at}: {step}"),
+        *("### Step {at}:\n{step}", "**Step {at}:**\n```python\n{step}\n```", "{at}. {step}"),
+        *("{at}) {step}", "({at}) {step}", "{at}. **{step}**", "{at}. `{step}`"),
+        *("**{at}.** {step}", "{at}\\. {step}", "- Step {at}: {step}", "* **Step {at}:** `{step}`"),
+        *("Step {at} - {step}", "Step {at} \u2014 {step}", "Step #{at}: {step}"),
+        *("> Step {at}: {step}", "Step {at}\uff1a{step}", "STEP {at}: {step};"),
+        *("Step {at}: {step}.", "\u2022 {step}"),
     ],
 )
 @pytest.mark.parametrize("escaped", [False, True])
 def test_steps_are_read_whatever_their_decoration(form: str, escaped: bool) -> None:
-    wanted = [LINE, "ans = exist(obj1)"]
+    wanted = [LINE, OTHER]
     written = [step.replace("_", "\\_") if escaped else step for step in wanted]
     plan = "\n".join(form.format(at=at, step=step) for at, step in enumerate(written, 1))
     assert [clean(step) for step in steps_of(f"Here is the plan:\n\n{plan}\n")] == wanted
 
 
-def test_a_step_that_is_commented_out_is_none() -> None:
-    assert steps_of(f"# {LINE}\nans = exist(all_obj)") == ["ans = exist(all_obj)"]
+FENCED = f"Sure, here is the plan:\n\n```python\nStep 1:{LINE}\nStep 2:{OTHER}\n```\nThis works "
+MANY = "\n".join(["# comment", "Step 4:", "", LINE, LINE, LINE])
 
 
-def test_steps_on_one_line_are_split() -> None:
-    assert steps_of(f"Step 1:{LINE} Step 2:ans = exist(obj1)") == [
-        f"Step 1:{LINE}",
-        "Step 2:ans = exist(obj1)",
-    ]
-
-
-def test_the_next_question_ends_a_plan() -> None:
-    assert steps_of(f"{LINE}\nQuestion: how many?\n{LINE}") == [LINE]
-
-
-def test_prose_between_steps_is_a_step_that_fails() -> None:
-    assert steps_of(f"{LINE}\nNow count.\nans = exist(obj1)")[1] == "Now count."
-
-
-def test_a_limit_counts_steps() -> None:
-    text = "\n".join(["# comment", "Step 4:", "", LINE, LINE, LINE])
-    assert len(steps_of(text, 2)) == 2
-    assert steps_of(text, None) == [LINE] * 3
-
-
-@pytest.mark.parametrize("text", ["", "I cannot help.", "Step 4:", "```\n```", "\n\n"])
-def test_no_step_is_no_step(text: str) -> None:
-    assert steps_of(text) == []
+@pytest.mark.parametrize(
+    ("text", "most", "steps"),
+    [
+        (f"{FENCED}because exist = true.", None, [f"Step 1:{LINE}", f"Step 2:{OTHER}"]),
+        (f"# {LINE}\nans = exist(all_obj)", None, ["ans = exist(all_obj)"]),
+        (f"Step 1:{LINE} Step 2:{OTHER}", None, [f"Step 1:{LINE}", f"Step 2:{OTHER}"]),
+        (f"{LINE}\nQuestion: how many?\n{LINE}", None, [LINE]),
+        (f"{LINE}\nNow count.\n{OTHER}", None, [LINE, "Now count.", OTHER]),
+        (MANY, 2, [LINE] * 2),
+        (MANY, None, [LINE] * 3),
+        *[(text, None, []) for text in ("", "I cannot help.", "Step 4:", "```\n```", "\n\n")],
+    ],
+)
+def test_the_steps_of_a_completion(text: str, most: int | None, steps: list[str]) -> None:
+    assert steps_of(text, most) == steps
 
 
 def test_clean_lines_show_the_step_alone() -> None:
     assert clean(f"Step 2: {LINE.replace(chr(34), chr(8220))};") == LINE
+
+
+PLAN = (
+    LINE,
+    'obj2 = filter_part(["six","leg"],obj1)',
+    "obj3 = query_relation('right',obj2)",
+    "relation1 = get_relation(obj2,obj3)",
+    'num1 = count_part("leg",obj2)',
+    'obj4 = filter_part([num1,"drawer"],all_obj)',
+    "ans = equal(num1,num1)",
+)
+
+
+def run(*lines: str, before: Environment | None = None, view: View | None = None) -> Environment:
+    environment = before or Environment()
+    for line in lines:
+        environment = execute(parse(line), environment, view or View(ROOM, first=True))
+    return environment
+
+
+def test_a_plan_runs_step_by_step_and_goes_on_from_json() -> None:
+    whole = run(*PLAN)
+    values = [step.value for step in whole.steps]
+    assert values == [(1, 2), (1,), (2, 3), frozenset({"right"}), 6, (1,), True]
+    assert whole.finished
+    for cut in range(len(PLAN)):
+        stored = json.loads(json.dumps(run(*PLAN[:cut]).to_json()))
+        assert run(*PLAN[cut:], before=Environment.from_json(stored)) == whole
+
+
+def test_a_name_assigned_again_means_the_new_value_and_changes_no_environment() -> None:
+    before = run(LINE)
+    copy = before.to_json()
+    again = run('obj1 = filter_object("bed",all_obj)', "ans = count_object(obj1)", before=before)
+    assert (again.steps[-1].value, again.steps[-1].refs()) == (1, [1])
+    assert before.to_json() == copy
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (("ans = count_object(obj1)",), "E_NAME"),
+        (('obj1 = filter_object("table", obj1)',), "E_NAME"),
+        (("obj1 = filter_object(table, all_obj)",), "E_NAME"),
+        (("num1 = count_object(all_obj)", "ans = count_object(num1)"), "E_TYPE"),
+        (("ans = filter_part([all_obj],all_obj)",), "E_TYPE"),
+        (("num1 = exist(all_obj)", "ans = sum(num1,1)"), "E_TYPE"),
+        (("num1 = exist(all_obj)", "obj1 = filter_part([num1],all_obj)"), "E_TYPE"),
+    ],
+)
+def test_steps_that_do_not_run(lines: tuple[str, ...], code: str) -> None:
+    with pytest.raises(PlanError) as error:
+        run(*lines)
+    assert error.value.code == code
+
+
+def test_the_papers_profile_lacks_what_the_paper_lacks() -> None:
+    step = parse("ans = query_material(all_obj)")
+    view = View(SOLIDS, first=True)
+    assert execute(step, Environment(), view).steps[-1].value == "rubber"
+    with pytest.raises(PlanError) as error:
+        execute(step, Environment(), view, "paper")
+    assert error.value.code == "E_FUNC"
