@@ -20,25 +20,27 @@ def texts(picture: str) -> list[str]:
 
 
 @pytest.mark.parametrize("scene", [ROOM, SOLIDS], ids=["ptr", "clevr"])
-def test_a_picture_names_all_there_is(scene: Scene) -> None:
-    shown = " ".join(texts(svg(scene)))
+def test_a_picture_names_all_there_is_and_follows_the_theme(scene: Scene) -> None:
+    picture = svg(scene)
+    shown = " ".join(texts(picture))
     for each in scene.objects:
-        assert each.name in shown
         for word in (*each.parts, *each.attributes, *(p.color or "" for p in each.parts.values())):
-            assert word in shown
+            assert each.name in shown and word in shown
+    assert picture == svg(Scene.from_json(scene.to_json()))
+    assert "prefers-color-scheme:dark" in picture
+
+
+def order(scene: Scene) -> list[int]:
+    """The objects from left to right."""
+    places = layout(scene)
+    return sorted(range(len(places)), key=lambda at: places[at][0])
 
 
 def test_without_positions_objects_stand_as_their_relations_say() -> None:
-    places = layout(SOLIDS)
-    assert [x for x, _ in places] == sorted(x for x, _ in places)
+    assert order(SOLIDS) == [0, 1, 2, 3]
     for question in generate("clevr", "short", 5, 0):
-        known = Scene.from_json(question.scene)
-        blind = Scene.from_json({k: v for k, v in question.scene.items() if k != "positions"})
-        orders = [
-            sorted(range(len(p)), key=lambda at, p=p: p[at])
-            for p in ([x for x, _ in layout(known)], [x for x, _ in layout(blind)])
-        ]
-        assert orders[0] == orders[1]
+        blind = {key: value for key, value in question.scene.items() if key != "positions"}
+        assert order(Scene.from_json(question.scene)) == order(Scene.from_json(blind))
 
 
 def test_no_object_hides_another() -> None:
@@ -47,17 +49,12 @@ def test_no_object_hides_another() -> None:
     assert len({group.get("transform") for group in groups}) == 4
 
 
-def test_a_picture_is_its_scene_and_follows_the_theme() -> None:
-    assert svg(ROOM) == svg(Scene.from_json(ROOM.to_json()))
-    assert "prefers-color-scheme:dark" in svg(ROOM)
-
-
-def test_the_picture_of_a_scene_is_the_demonstrations() -> None:
+def test_the_picture_of_the_pages_is_the_demonstrations() -> None:
     problem = json.loads(demonstration(SETTINGS["seed"]).problem)
-    folder = Path(__file__).parents[1]
-    shown = (folder / "docs" / "scene.svg").read_text(encoding="utf-8")
+    docs = Path(__file__).parents[1] / "docs"
+    shown = (docs / "scene.svg").read_text(encoding="utf-8")
     assert shown == svg(Scene.from_json(problem["scene"]))
-    beside = (folder / "docs" / "command.md").read_text(encoding="utf-8")
+    beside = (docs / "command.md").read_text(encoding="utf-8")
     assert f'"{problem["question"]}"' in " ".join(beside.split())
 
 
