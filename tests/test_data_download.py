@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
-from support.data_homes import CONTENT, Home, packed_as, published
+from support.data_homes import CLEVR, CONTENT, Home, packed_as, published
 
 from thoughtgraph.bench import data_archives, data_download
 from thoughtgraph.bench.data import found
 from thoughtgraph.bench.data_download import Fetched, fetch
 from thoughtgraph.bench.data_sets import DataSet, data_set
 from thoughtgraph.errors import DataUnavailable, InputError
-
-CLEVR = tuple(data_set("clevr").members)
 
 
 def brought(wanted: DataSet, folder: Path) -> Fetched:
@@ -38,33 +36,29 @@ def refused(wanted: DataSet, folder: Path) -> str:
     return str(caught.value)
 
 
-def test_a_data_set_comes_whole_under_the_name_that_bench_looks_for(tmp_path: Path) -> None:
+def test_a_data_set_comes_whole_once_under_the_name_that_bench_looks_for(tmp_path: Path) -> None:
     told: list[tuple[int, int | None]] = []
     with Home(CONTENT) as home:
         got = fetch(published(home.address), tmp_path / "a/b", lambda *news: told.append(news))
+        assert not got.was_there and len(home.asked) == 1
+        assert brought(published(home.address), tmp_path / "a/b").was_there
+        assert len(home.asked) == 1
     assert got.path == found(tmp_path / "a/b", "gsm8k")
     assert got.path.read_bytes() == CONTENT
     assert got.sha256 == hashlib.sha256(CONTENT).hexdigest()
     assert left(tmp_path / "a/b") == ["gsm8k.jsonl"]
     assert told[0] == (0, len(CONTENT)) and told[-1] == (len(CONTENT), len(CONTENT))
-
-
-def test_what_is_there_already_is_kept_and_not_asked_for(tmp_path: Path) -> None:
-    (tmp_path / "gsm8k.jsonl").write_bytes(CONTENT)
-    with Home(CONTENT) as home:
-        assert brought(published(home.address), tmp_path).was_there
-        assert not home.asked
+    assert f"{home.address}: it cannot be reached" in refused(published(home.address), tmp_path)
 
 
 def test_another_file_of_the_name_is_refused_and_stays(tmp_path: Path) -> None:
-    (tmp_path / "gsm8k.jsonl").write_bytes(b"mine")
-    with Home(CONTENT) as home:
-        assert "move it away" in refused(published(home.address), tmp_path)
-        assert not home.asked
-    assert (tmp_path / "gsm8k.jsonl").read_bytes() == b"mine"
-    (tmp_path / "gsm8k.jsonl").unlink()
-    (tmp_path / "gsm8k.jsonl").mkdir()
-    assert "it is no file" in refused(published("http://127.0.0.1:9/"), tmp_path)
+    file, wanted = tmp_path / "gsm8k.jsonl", published("http://127.0.0.1:9/")
+    file.write_bytes(b"mine")
+    assert "move it away" in refused(wanted, tmp_path)
+    assert file.read_bytes() == b"mine"
+    file.unlink()
+    file.mkdir()
+    assert "it is no file" in refused(wanted, tmp_path)
 
 
 FAULTS = {
@@ -83,12 +77,6 @@ FAULTS = {
 def test_what_goes_wrong_is_one_line_and_leaves_nothing(words: str, tmp_path: Path) -> None:
     with FAULTS[words] as home:
         assert words in refused(published(home.address), tmp_path)
-
-
-def test_a_home_out_of_reach_is_named(tmp_path: Path) -> None:
-    with Home(CONTENT) as home:
-        address = home.address
-    assert f"{address}: it cannot be reached" in refused(published(address), tmp_path)
 
 
 def test_a_home_that_says_nothing_is_given_up(
@@ -120,42 +108,36 @@ def test_an_address_of_https_may_point_to_https_alone(
     assert asked == ["https://home.example/x", "https://other.example/x"]
 
 
-def test_an_interrupted_download_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_download_and_a_full_disk_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stop(done: int, total: int | None) -> None:
         if done:
             assert left(tmp_path), "something is under way"
             assert all(path.name.startswith(".") for path in tmp_path.iterdir())
             raise KeyboardInterrupt
 
-    with Home(CONTENT) as home, pytest.raises(KeyboardInterrupt):
-        fetch(published(home.address), tmp_path, stop)
-    assert not left(tmp_path)
-
-
-def test_a_full_disk_is_one_line_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("thoughtgraph.bench.data_download.os.fsync", full)
     with Home(CONTENT) as home:
+        with pytest.raises(KeyboardInterrupt):
+            fetch(published(home.address), tmp_path, stop)
+        assert not left(tmp_path)
+        monkeypatch.setattr("thoughtgraph.bench.data_download.os.fsync", full)
         assert "No space left on device" in refused(published(home.address), tmp_path)
     (tmp_path / "file").touch()
     assert "--out" in refused(published(home.address), tmp_path / "file")
 
 
 ARCHIVE = {
-    CLEVR[0]: b"questions",
-    CLEVR[1]: b"scenes",
-    "CLEVR_v1.0/README.txt": b"more",
-    "../../outside": b"x",
-    "/tmp/outside.txt": b"x",
+    **{CLEVR[0]: b"questions", CLEVR[1]: b"scenes", "CLEVR_v1.0/README.txt": b"more"},
+    **{"../../outside": b"x", "/tmp/outside.txt": b"x"},
     "CLEVR_v1.0/../CLEVR_v1.0/questions/CLEVR_val_questions.json": b"x",
 }
 
 
-def archived(address: str, kind: str, content: bytes) -> DataSet:
+def archived(address: str, kind: str) -> DataSet:
     home = {"address": address, "archive": kind, "size": None, "sha256": None}
     return data_set("clevr").model_copy(update=home)
 
@@ -164,7 +146,7 @@ def archived(address: str, kind: str, content: bytes) -> DataSet:
 def test_of_an_archive_the_named_members_are_taken_and_no_path(kind: Any, tmp_path: Path) -> None:
     content = packed_as(kind, ARCHIVE, links=[("CLEVR_v1.0/link", "/etc"), (CLEVR[0], "/etc/x")])
     with Home(content) as home:
-        wanted = archived(home.address, kind, content)
+        wanted = archived(home.address, kind)
         got = brought(wanted, tmp_path / "in")
         again = brought(wanted, tmp_path / "in")
     assert got.sha256 == hashlib.sha256(content).hexdigest()
@@ -180,14 +162,14 @@ def test_of_an_archive_the_named_members_are_taken_and_no_path(kind: Any, tmp_pa
 def test_an_archive_that_lacks_a_member_or_is_too_large_or_none_leaves_nothing(
     kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for members, words in ({CLEVR[0]: b"q"}, f"no '{CLEVR[1]}'"), (None, "cannot be read"):
-        content = packed_as(kind, members) if members else b"<html>sign in first</html>" * 50
-        with Home(content) as home:
-            assert words in refused(archived(home.address, kind, content), tmp_path)
+    def why(content: bytes, **more: Any) -> str:
+        with Home(content, **more) as home:
+            return refused(archived(home.address, kind), tmp_path)
+
+    assert f"no '{CLEVR[1]}'" in why(packed_as(kind, {CLEVR[0]: b"q"}))
+    assert "cannot be read" in why(b"<html>sign in first</html>" * 50)
     monkeypatch.setattr(data_archives, "LARGEST", 1 << 16)
-    content = packed_as(kind, {CLEVR[0]: b"\0" * (1 << 17), CLEVR[1]: b""})
-    with Home(content) as home:
-        assert "holds more than 65,536" in refused(archived(home.address, kind, content), tmp_path)
+    large = packed_as(kind, {CLEVR[0]: b"\0" * (1 << 17), CLEVR[1]: b""})
+    assert "holds more than 65,536" in why(large)
     monkeypatch.setattr(data_download, "LARGEST", 1 << 10)
-    with Home(b"x" * 1_025, announced=None) as home:
-        assert "more than 1,024 bytes" in refused(archived(home.address, kind, b""), tmp_path)
+    assert "more than 1,024 bytes" in why(b"x" * 1_025, announced=None)

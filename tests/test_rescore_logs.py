@@ -1,18 +1,15 @@
 """Recorded GPT-4 runs of the official code, scored again: the official verdicts must come out."""
 
-import gzip
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from support.paper_cells import cells_of, lines_of
-from support.recorded import held
+from support.command import Command
+from support.paper_cells import cells_of
+from support.recorded import entries, held, recorded
 from support.recorded_rows import MODEL, keep, sampled, spending
 
-from thoughtgraph import registry
 from thoughtgraph.bench import report_lines
 from thoughtgraph.bench.budget import curve
 from thoughtgraph.bench.metrics import best_of_k, scores
@@ -21,77 +18,62 @@ from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.bench.result_summaries import rescored
 from thoughtgraph.bench.statistics import mean
 from thoughtgraph.nodes.select import best_states
+from thoughtgraph.tasks.creative_writing import CreativeWriting
+from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tasks.sections import split
 
-VARIABLE = "THOUGHTGRAPH_REPLAY_LOGS"
+pytestmark = recorded
 
 
-def task_of(name) -> Any:
-    return registry.task(name)
-
-
-def logs(pattern):
-    folder = os.environ.get(VARIABLE)
-    if not folder:
-        pytest.skip(f"set {VARIABLE} to the folder of recorded runs")
-    files = sorted(Path(folder).glob(pattern))
-    if not files:
-        pytest.skip(f"no {pattern} in ${VARIABLE}")
-    return [entry for file in files for entry in json.loads(gzip.decompress(file.read_bytes()))]
-
-
-def puzzles():
+def puzzles() -> dict[int, str]:
     """The puzzles by number; the logs of plain prompting leave them out."""
-    return {entry["idx"]: entry["steps"][0]["x"] for entry in logs("game24_tot_bfs*.json.gz")}
+    return {entry["idx"]: entry["steps"][0]["x"] for entry in entries("game24_tot_bfs*.json.gz")}
 
 
 @pytest.mark.parametrize("pattern", ["game24_io*.json.gz", "game24_cot*.json.gz"])
-def test_samples_of_game24_score_as_recorded(pattern):
-    task, known = task_of("game24"), puzzles()
-    for entry in logs(pattern):
+def test_samples_of_game24_score_as_recorded(pattern: str) -> None:
+    task, known = Game24(), puzzles()
+    for entry in entries(pattern):
         puzzle = known[entry["idx"]]
-        recorded = entry.get("accs") or [info["r"] for info in entry["infos"]]
+        verdicts = entry.get("accs") or [info["r"] for info in entry["infos"]]
         outputs = task.ask(puzzle, "io", {}).read(entry["ys"])
         ours = scores("game24", puzzle, outputs, None)
-        assert ours == [float(right) for right in recorded], entry["idx"]
-        assert best_of_k(ours) == float(any(recorded))
+        assert ours == [float(right) for right in verdicts], entry["idx"]
+        assert best_of_k(ours) == float(any(verdicts))
 
 
-def test_plans_and_passages_are_selected_as_recorded():
-    for entry in logs("creative_writing_tot*.json.gz"):
+def test_plans_and_passages_are_selected_and_read_as_recorded() -> None:
+    task = CreativeWriting()
+    for entry in entries("creative_writing_tot*.json.gz"):
         for step in entry["steps"]:
             tree: Any = {str(at): {"value": votes} for at, votes in enumerate(step["values"])}
             kept = [step["new_ys"][int(key)] for key in best_states(tree, list(tree), 1)]
             assert kept == step["select_new_ys"], entry["idx"]
-
-
-def test_recorded_passages_are_read_whole():
-    task = task_of("creative_writing")
-    for entry in logs("creative_writing_tot*.json.gz"):
         problem = task.read(entry["steps"][0]["x"])
         plan, passage = (step["select_new_ys"][0] for step in entry["steps"])
         official = passage.split("Passage:\n")[-1].strip()
-        path = [*task.sample(problem, [], {}).read([plan])]
+        path: list[Any] = [*task.sample(problem, [], {}).read([plan])]
         path += task.sample(problem, path, {}).read([passage.removeprefix(plan)])
         assert task.output(problem, path) == official
         assert split(passage, "Passage")[1] == official
-        assert task.sample(problem, path[:1], {}).prompt.user.endswith(
-            f"{plan.strip()}\n\nPassage:\n"
-        )
+        asked = task.sample(problem, path[:1], {}).prompt.user
+        assert asked.endswith(f"{plan.strip()}\n\nPassage:\n")
 
 
 @pytest.fixture(scope="module")
 def sampled_runs() -> Mapping[str, Mapping[int, Any]]:
     """What our graphs return when the model says what was recorded, by method and number."""
     known = puzzles()
-    recorded = {"io": "game24_io*.json.gz", "cot": "game24_cot*.json.gz"}
-    recorded["cot_sc"] = recorded["cot"]
     return {
         method: {
             entry["idx"]: sampled("game24", method, known[entry["idx"]], entry["ys"])
-            for entry in logs(pattern)
+            for entry in entries(pattern)
         }
-        for method, pattern in recorded.items()
+        for method, pattern in (
+            ("io", "game24_io*.json.gz"),
+            ("cot", "game24_cot*.json.gz"),
+            ("cot_sc", "game24_cot*.json.gz"),
+        )
     }
 
 
@@ -113,72 +95,59 @@ FIGURES = {
 samples of IO right and 254 of CoT, some of 18 and of 28 puzzles, and the votes of 4."""
 
 
-def test_the_report_of_recorded_samples_has_the_published_figures(command, sampled_runs):
+@pytest.mark.ci
+def test_the_report_of_recorded_samples_has_the_published_figures(
+    command: Command, sampled_runs: Mapping[str, Mapping[int, Any]]
+) -> None:
+    """A sample costs a token here: with k tokens a budget curve has the vote of k samples."""
     told = {"IO prompt": "io", "CoT prompt": "cot", "CoT-SC (k = 100)": "cot_sc"}
     for which, expected in held(FIGURES, sampled_runs["cot"]).items():
         folder = Path(f"puzzles-{which.stop}")
         for method, outs in sampled_runs.items():
             kept = [spending(outs[at], 0, 100) for at in which]
             keep(folder, "game24", method, kept, given={"n_generate": 100})
-        code, out, err = command("report", str(folder), "--paper", "--out", "report")
+        code, out, err = command("report", str(folder), "--paper")
         assert code == 0, err
-        cells = cells_of(out, suite("tot-table2").source)
-        ours = {(told[each.row], each.figure): each for each in cells if each.row in told}
-        assert {key: each.ours for key, each in ours.items()} == {
+        cells = [each for each in cells_of(out, suite("tot-table2").source) if each.row in told]
+        assert {(told[each.row], each.figure): each.ours for each in cells} == {
             ("io", "mean"): f"{expected.io_mean:.1f} ({MODEL})",
             ("io", "best"): f"{expected.io_best:.1f} ({MODEL})",
             ("cot", "mean"): f"{expected.cot_mean:.1f} ({MODEL})",
             ("cot", "best"): f"{expected.cot_best:.1f} ({MODEL})",
             ("cot_sc", "score"): f"{expected.cot_sc:.1f} ({MODEL})",
         }
-        assert {each.n for each in ours.values()} == {str(len(which))}
-        report = Path("report/report.md").read_text()
-        _, _, best_of = report.partition("Best of the first k outputs")
-        known = {each["method"].split(" ")[0]: each for each in lines_of(best_of)}
-        assert known["io"]["100"] == f"{expected.io_best:.1f}%"
-        assert known["cot"]["100"] == f"{expected.cot_best:.1f}%"
-
-
-def test_the_budget_curve_of_recorded_votes_begins_with_one_sample(command, sampled_runs):
-    """A sample costs a token here: with k tokens it is the vote of k samples."""
-    for which, expected in held(FIGURES, sampled_runs["cot_sc"]).items():
-        outs = [spending(sampled_runs["cot_sc"][at], 0, 100) for at in which]
-        folder = f"puzzles-{which.stop}"
-        keep(Path(folder), "game24", "cot_sc", outs, given={"n_generate": 100})
-        (line,) = report_lines.entries(ResultFolder(folder).rows())
-        one, two, whole = curve(line.rows, rescored, "tokens", [1, 2, 100])
+        assert {each.n for each in cells} == {str(len(which))}
+        lines = report_lines.entries(ResultFolder(folder).rows())
+        [rows] = [line.rows for line in lines if line.rows[0]["method"] == "cot_sc"]
+        one, two, whole = curve(rows, rescored, "tokens", [1, 2, 100])
         assert one == pytest.approx(expected.cot_mean / 100, abs=5e-5), "a mean over all samples"
         # Of two votes the first wins, unless it has no answer.
         pairs = [
             score if answer is not None else row["scores"][(at + 1) % 100]
-            for row in line.rows
+            for row in rows
             for at, (answer, score) in enumerate(zip(row["candidates"], row["scores"], strict=True))
         ]
         assert two == pytest.approx(mean(pairs))
         votes = []
-        for row in line.rows:
+        for row in rows:
             said = [answer for answer in row["candidates"] if answer is not None]
             winner = max(said, key=said.count, default=None)
             votes.append(0.0 if winner is None else row["scores"][row["candidates"].index(winner)])
         assert whole == pytest.approx(mean(votes)) == expected.cot_sc / 100
-        code, _, err = command("report", folder, "--out", "report")
-        assert code == 0, err
-        _, _, shown = Path("report/report.md").read_text().partition("so many tokens a problem")
-        [points] = lines_of(shown)
-        assert points["2"] == f"{two:.1%}" and points["100"] == f"{whole:.1%}"
 
 
-def test_recorded_tokens_are_those_of_the_published_costs(command, sampled_runs):
+@pytest.mark.ci
+def test_recorded_tokens_are_those_of_the_published_costs(
+    command: Command, sampled_runs: Mapping[str, Mapping[int, Any]]
+) -> None:
     """The log of plain prompting counts tokens from the first puzzle on: 1,000 and 1,803 each."""
-    entries, kept = logs("game24_io*_900-949.json.gz"), []
-    before = {"prompt_tokens": 0, "completion_tokens": 0}
-    for entry in entries:
+    kept, before = [], {"prompt_tokens": 0, "completion_tokens": 0}
+    for entry in entries("game24_io*_900-949.json.gz"):
         spent = [entry["usage_so_far"][name] - before[name] for name in before]
         kept.append(spending(sampled_runs["io"][entry["idx"]], *spent))
         before = {name: entry["usage_so_far"][name] for name in before}
     keep(Path("io"), "game24", "io", kept, given={"n_generate": 100})
-    out = command("report", "io", "--paper")[1]
-    cells = cells_of(out, suite("tot-table7").source)
+    cells = cells_of(command("report", "io", "--paper")[1], suite("tot-table7").source)
     tokens = {each.figure: each.ours for each in cells if each.row.startswith("IO")}
     assert tokens["prompt tokens"] == f"1,000.0 ({MODEL})", "published: 1.0k"
     assert tokens["completion tokens"] == f"1,803.3 ({MODEL})", "published: 1.8k"

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 from thoughtgraph.bench.data_sets import DataSet, data_set
 
+CLEVR = tuple(data_set("clevr").members)
 CONTENT = b'{"question": "2+2?", "answer": "#### 4"}\n' * 60_000
 
 
@@ -74,13 +75,7 @@ def packed_as(
     members: Mapping[str, bytes],
     links: Sequence[tuple[str, str]] = (),
 ) -> bytes:
-    """Returns an archive.
-
-    Args:
-        kind: Of which kind.
-        members: What is in it, by its name.
-        links: Links in a tar, and where they lead.
-    """
+    """Returns an archive of files by name, and in a tar of links by where they lead."""
     out = io.BytesIO()
     if kind == "zip":
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -55,20 +55,65 @@ PLAN = {
     "task": "game24",
     "model": "local", "evaluator_model": "", "settings": {}, "oracle": False,
 }  # fmt: skip
-DATA = {
-    "game24": "Rank,Puzzles\n1,4 9 10 13\n",
-    "crosswords": json.dumps([[["clue"] * 10, ["A"] * 25]]),
-    "creative_writing": "One is. Two are. Three were. Four be.\n",
-    "gsm8k": '{"question": "2+2?", "answer": "It is #### 4"}\n',
-    "svamp": '[{"ID": "1", "Body": "Two", "Question": "How?", "Answer": 4.0}]',
-    "aqua": '{"question": "2+2?", "options": ["A)4", "B)5"], "correct": "A"}\n',
-    "math": '{"problem": "2+2?", "solution": "\\\\boxed{4}", "level": 5}\n',
-    "theoremqa": '[{"Question": "2+2?", "Answer": 4}]',
-    "mmlu": '"2+2?",1,2,3,4,D\n',
-    "strategyqa": '[{"question": "Is it?", "answer": true}]',
-    "hotpotqa": '[{"question": "Who?", "answer": "A", "context": [["A", ["B."]]]}]',
-    "fever": '{"claim": "It is", "label": "SUPPORTS"}\n',
+PUBLISHED: Mapping[str, tuple[str, str, str, str | None]] = {
+    "game24": ("Rank,Puzzles,AMT (s)\n1,1 1 4 6,4.4\n2,1 1 11 11,4.41\n", "1", "1 1 4 6", None),
+    "crosswords": (
+        json.dumps([[[f"clue {at}" for at in range(10)], list("abcdefghijklmnopqrstuvwxy")]] * 2),
+        "1",
+        "\n".join(f"{'hv'[at // 5]}{at % 5 + 1}. clue {at}" for at in range(10)),
+        "ABCDE FGHIJ KLMNO PQRST UVWXY",
+    ),
+    "creative_writing": (
+        "A b. C d. E f. G h.\n\nI j. K l. M n. O p.\n",
+        *("1", "A b. C d. E f. G h.", None),
+    ),
+    "gsm8k": (
+        '{"question": "How many?", "answer": "1+1=2\\n#### 1,002"}\n'
+        '{"question": "And now?", "answer": "#### 3"}\n',
+        *("1", "How many?", "1,002"),
+    ),
+    "svamp": (
+        '[{"ID": "c1", "Body": "Ann had 3.", "Question": "How many?", "Answer": 51.0},'
+        ' {"ID": "c2", "Body": "Bo had 3", "Question": "How many?", "Answer": 1.0}]',
+        *("c1", "Ann had 3. How many?", "51.0"),
+    ),
+    "aqua": (
+        '{"question": "1+1?", "options": ["A)1", "B)2"], "rationale": "", "correct": "B"}\n' * 2,
+        *("1", "1+1?\nAnswer choices:\nA) 1\nB) 2", "B"),
+    ),
+    "math": (
+        '{"problem": "Halve 1.", "answer": "\\\\frac12", "unique_id": "t/1", "level": 5}\n'
+        '{"problem": "Halve 2.", "solution": "It is $\\\\boxed{1}$."}\n',
+        *("t/1", "Halve 1.", r"\frac12"),
+    ),
+    "theoremqa": (
+        '[{"Question": "Which?", "Answer": [0, 5], "id": "a.json"},'
+        ' {"Question": "Is it?", "Answer": true, "id": "b.json"}]',
+        *("a.json", "Which?", "[0, 5]"),
+    ),
+    "mmlu": (
+        'One?,1,2,3,4,A\n"Two, or more?",1,2,3,4,B\n',
+        *("data/1", "One?\nAnswer choices:\nA) 1\nB) 2\nC) 3\nD) 4", "A"),
+    ),
+    "strategyqa": (
+        '[{"qid": "x7", "question": "Is it?", "answer": true},'
+        ' {"question": "Or not?", "answer": false}]',
+        *("x7", "Is it?", "yes"),
+    ),
+    "hotpotqa": (
+        '[{"_id": "5a8", "question": "Who?", "answer": "Ada", "context": [["T", ["A b."]]]},'
+        ' {"question": "When?", "answer": "1815", "context": []}]',
+        *("5a8", "Who?", "Ada"),
+    ),
+    "fever": (
+        '{"id": 75397, "label": "SUPPORTS", "claim": "Ada lived.", "evidence": [[]]}\n'
+        '{"id": 2, "label": "not enough info", "claim": "Ada had a bicycle."}\n',
+        *("75397", "Ada lived.", "SUPPORTS"),
+    ),
 }
+"""Two problems of a data set as it is published; the first one's id, text and gold answer."""
+
+DATA = {task: text for task, (text, *_) in PUBLISHED.items()}
 MEMBERS = {"data/a.csv": b"1,2", "data/b.csv": b"3" * 600}
 
 

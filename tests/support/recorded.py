@@ -1,27 +1,46 @@
-"""Turns recorded runs of the official code back into the answers a model must have given."""
+"""Recorded GPT-4 runs of the official code, and searches of our graphs that must repeat them.
+
+`THOUGHTGRAPH_REPLAY_LOGS` names the folder. What the model must have answered is inferred from what
+was recorded.
+"""
 
 import gzip
 import json
-import re
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from support.scripted import Call, Reply
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from support.scripted import Call, Reply, ScriptedChat
 
+import thoughtgraph as tg
 from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.task import Prompt, Question
-from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
 from thoughtgraph.tasks.game24.game24 import Game24
 
-EMPTY_BOARD = "Current Board:\n" + "_____\n" * 5
+FOLDER = os.environ.get("THOUGHTGRAPH_REPLAY_LOGS")
+recorded = pytest.mark.skipif(
+    not FOLDER, reason="THOUGHTGRAPH_REPLAY_LOGS names no folder of recorded runs"
+)
+
+
+def logs(pattern: str) -> list[Path]:
+    """The files of recorded runs whose names are like that."""
+    return sorted(Path(FOLDER).resolve().glob(pattern)) if FOLDER else []
 
 
 def load(path: Path) -> Any:
     """A recorded run, unpacked."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return json.load(file)
+
+
+def entries(pattern: str) -> list[Any]:
+    """The recorded runs of all files whose names are like that."""
+    found = [entry for path in logs(pattern) for entry in load(path)]
+    return found or pytest.skip(f"no {pattern} in $THOUGHTGRAPH_REPLAY_LOGS")
 
 
 def held(figures: Mapping[range, Any], known: Mapping[int, Any]) -> dict[range, Any]:
@@ -40,9 +59,6 @@ def thoughts(lines: str | Sequence[str]) -> list[Any]:
 def told(prompt: Prompt) -> str:
     """A prompt as the scripted model sees it."""
     return "\n".join(str(message.content) for message in prompt.messages())
-
-
-# Game of 24 --------------------------------------------------------------------------------------
 
 
 def segments(parents: Sequence[str], children: Sequence[str]) -> list[list[str]]:
@@ -126,136 +142,36 @@ def game24_reply(entry: Mapping[str, Any]) -> Reply:
     return reply
 
 
-# Crosswords --------------------------------------------------------------------------------------
+async def replay_puzzle(entry: Any) -> Any:
+    """A recorded search of Game of 24, replayed: each step must be the recorded one."""
+    steps = entry["steps"]
+    model = ScriptedChat(reply=game24_reply(entry))
+    graph = tg.build("tot_bfs", task="game24", model=model, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": str(entry["idx"])}}
+    breadth = max(len(step["select_new_ys"]) for step in steps)
+    context = {"repo_compat": True, "n_evaluate": 3, "breadth": breadth, "steps": len(steps)}
+    start = {"problem": steps[0]["x"]}
+    await graph.ainvoke(
+        start, config, context=context, interrupt_after=["start"], durability="exit"
+    )
+    earlier = {"tree": {"0": {"verdicts": judged_before(entry)}}}
+    await graph.aupdate_state(config, earlier, as_node="start")
+    selected = []
+    async for update in graph.astream(
+        None, config, context=context, stream_mode="updates", durability="exit"
+    ):
+        if "select" in update:
+            selected.append(update["select"]["frontier"])
+    out = (await graph.aget_state(config)).values
+    tree = out["tree"]
+    for depth, (step, kept) in enumerate(zip(steps, selected, strict=True), start=1):
+        level = [thought for thought in tree.values() if thought["depth"] == depth]
+        assert [text_of(tree, t["id"]) for t in level] == step["new_ys"]
+        assert [t["value"] for t in level] == pytest.approx(step["values"])
+        assert [text_of(tree, key) for key in kept] == step["select_new_ys"]
+    assert [text_of(tree, key) for key in selected[-1]] == entry["ys"]
+    return out
 
 
-def problems(proposals: Mapping[str, Any]) -> dict[str, str]:
-    """The crosswords that were proposed for: the empty board by problem."""
-    boards = [board for board in proposals if board.startswith(EMPTY_BOARD)]
-    clues = r"^([hv]\d\. .*): _____$"
-    return {Crosswords().read("\n".join(re.findall(clues, b, re.M))): b for b in boards}
-
-
-def problem_of(records: Sequence[Mapping[str, Any]], proposals: Mapping[str, Any]) -> str:
-    """The crossword a recorded search was about: the one whose proposals it followed."""
-    fitting = [
-        problem
-        for problem in problems(proposals)
-        if all(_proposed(problem, record["actions"], proposals) for record in records)
-    ]
-    assert len(fitting) == 1, f"{len(fitting)} crosswords fit {records[0]['actions']}"
-    return fitting[0]
-
-
-def _proposed(problem: str, actions: Sequence[str], proposals: Mapping[str, Any]) -> bool:
-    before = board_of(thoughts(actions[:-1])).render(clues_of(problem))
-    return actions[-1] in proposals.get(before, ())
-
-
-def mentions(score: float) -> list[str]:
-    """The confidences, in order, whose floating-point sum is exactly a recorded score."""
-    reached: dict[float, list[str]] = {0.0: []}
-    for _ in range(12):
-        if score in reached:
-            return reached[score]
-        step = {
-            total + worth: [*words, word]
-            for total, words in reached.items()
-            for word, worth in CONFIDENCE.items()
-            if total + worth <= score
-        }
-        reached = {**step, **reached}
-    raise AssertionError(f"{score} is no sum of twelve confidences")
-
-
-def proposal_samples(scores: Mapping[str, float], n: int) -> list[str]:
-    """Completions in which the words occur in the recorded order and add up to their scores."""
-    samples: list[list[str]] = [[] for _ in range(n)]
-    for word, score in scores.items():
-        for at, confidence in enumerate(mentions(score)):
-            samples[min(at, n - 1)].append(f"{word} ({confidence})")
-    return ["\n".join(lines) for lines in samples]
-
-
-def crosswords_reply(
-    records: Sequence[Mapping[str, Any]], problem: str, proposals: Mapping[str, Any]
-) -> Reply:
-    """Answers as the recorded run did: proposals by board, verdicts by clue and letters."""
-    task = Crosswords()
-    sums = []
-    for record in records:
-        questions = task.inspect(problem, thoughts(record["actions"]), {})
-        asked = [told(question.prompt) for question in questions]
-        sums.append((frozenset(asked), {**record["count"], "": 0}))
-        sums[-1][1][""] = len(asked) - sum(record["count"].values())
-    verdicts = decode(sums)
-
-    def reply(call: Call) -> Sequence[str] | str:
-        if call.role == "generate":
-            board = call.prompt[call.prompt.rindex("Current Board:") :]
-            known = next(b for b in proposals if board.startswith(b))
-            return proposal_samples(proposals[known], call.n)
-        return verdicts[call.prompt] or "I cannot tell"
-
-    return reply
-
-
-Counts = Mapping[str, int]
-
-
-def decode(sums: Sequence[tuple[frozenset[str], Counts]]) -> dict[str, str]:
-    """One verdict a question, given only how often each verdict occurred in sets of questions.
-
-    The official code asked every question once, so the sums of different states constrain each
-    other; sums of sets that overlap give sharper ones for their difference. What they leave open
-    is tried out, where the fewest questions are open first.
-    """
-    sharper = {(asked, frozenset[str]()): dict(counts) for asked, counts in sums}
-    for (a, x), (b, y) in combinations(sums, 2):
-        if a & b and a != b and len(a ^ b) <= 12:
-            sharper[a - b, b - a] = {label: x[label] - y[label] for label in x}
-    rules = [(*sides, counts) for sides, counts in sharper.items()]
-    where: dict[str, list[int]] = {question: [] for question in sorted(set().union(*dict(sums)))}
-    for at, (plus, minus, _) in enumerate(rules):
-        for question in plus | minus:
-            where[question].append(at)
-    labels = frozenset(sums[0][1])
-    tries = [(dict.fromkeys(where, labels), dict.fromkeys(range(len(rules))))]
-    while tries:
-        domains, touched = tries.pop()
-        if not _narrow(domains, touched, rules, where):
-            continue
-        unsure = {question for question in domains if len(domains[question]) > 1}
-        if not unsure:
-            return {question: next(iter(domain)) for question, domain in domains.items()}
-        open_ = [sorted((plus | minus) & unsure) for plus, minus, _ in rules]
-        question = min((len(each), each) for each in open_ if each)[1][0]
-        for label in sorted(domains[question]):
-            tried = {**domains, question: frozenset([label])}
-            tries.append((tried, dict.fromkeys(where[question])))
-    raise AssertionError("no verdicts give the recorded counts")
-
-
-def _narrow(domains: Any, touched: dict[int, None], rules: Any, where: Any) -> bool:
-    """Takes out of the domains what a rule forbids; False if a rule cannot hold."""
-    while touched:
-        plus, minus, counts = rules[touched.popitem()[0]]
-        for label, count in counts.items():
-            low, high = _bounds(domains, plus, label), _bounds(domains, minus, label)
-            least, most = low[0] - high[1], low[1] - high[0]
-            if not least <= count <= most:
-                return False
-            if least == most or least < count < most:
-                continue
-            take, drop = (minus, plus) if count == least else (plus, minus)
-            for question, wanted in [*((q, True) for q in take), *((q, False) for q in drop)]:
-                old = domains[question]
-                if label in old and len(old) > 1:
-                    domains[question] = frozenset([label]) if wanted else old - {label}
-                    touched.update(dict.fromkeys(where[question]))
-    return True
-
-
-def _bounds(domains: Any, questions: frozenset[str], label: str) -> tuple[int, int]:
-    able = [domains[question] for question in questions if label in domains[question]]
-    return sum(len(domain) == 1 for domain in able), len(able)
+def text_of(tree: tg.Tree, key: str) -> str:
+    return "".join(thought["text"] + "\n" for thought in tg.path_to(tree, key))
