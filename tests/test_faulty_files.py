@@ -25,7 +25,7 @@ import thoughtgraph as tg
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.errors import InputError, ThoughtgraphError
-from thoughtgraph.llm.answer_cache import Answer, SqliteCache
+from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.paid_answers import PaidAnswers
 from thoughtgraph.usage import Limits, Usage
@@ -113,62 +113,61 @@ def test_answers_that_no_disk_takes_end_the_run(
         assert command("solve", "--resume", run, "--quiet")[0] == 0
 
 
-def test_a_folder_that_cannot_be_written_is_named(
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_spent(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("file").touch()
-    solve = ["solve", "1 2 4 7", *PUZZLE]
     with FakeServer(play) as fake:
-        model = ["--model", fake.specifier]
-        for more in (["--json", "file/x.json"], ["--html", "file/x.html"]):
-            code, _, err = command(*solve, *model, *more)
-            assert code == 2 and "there is no folder" in told(err)
-        bench = ["bench", "--task", "game24", "--problems", "1:1", *model, "--out", "file/r"]
-        code, _, err = command(*bench)
-        assert code == 2 and "file/r" in told(err)
-        monkeypatch.setenv("THOUGHTGRAPH_DATA", "file/data")
-        code, _, err = command(*solve, *model)
-        assert code == 2 and "THOUGHTGRAPH_DATA" in told(err)
-        assert not fake.seen, "nothing was spent"
+        solve = ["solve", "1 2 4 7", *PUZZLE, "--model", fake.specifier]
+        bench = ["bench", "--task", "game24", "--problems", "1:1", "--model", fake.specifier]
+        for arguments, words in (
+            ([*solve, "--json", "file/x.json"], "there is no folder"),
+            ([*solve, "--html", "file/x.html"], "there is no folder"),
+            ([*bench, "--out", "file/r"], "file/r"),
+            (solve, "THOUGHTGRAPH_DATA"),
+        ):
+            if arguments is solve:
+                monkeypatch.setenv("THOUGHTGRAPH_DATA", "file/data")
+            code, _, err = command(*arguments)
+            assert code == 2 and words in told(err)
+        assert not fake.seen
 
 
-def test_damaged_checkpoints_lose_nothing_that_was_paid_for(command: Command, data: Path) -> None:
+def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for(
+    command: Command, data: Path
+) -> None:
     with FakeServer(play) as fake:
         run = stopped(command, fake)
-        kept = data / "checkpoints.sqlite"
+        resume = ["solve", "--resume", run, "--quiet"]
+        asked, kept = len(fake.seen), data / "checkpoints.sqlite"
+        with Runs().held(run):
+            code, _, err = command(*resume)
+            assert code == 2 and "another process" in told(err)
         for name in ("checkpoints.sqlite-wal", "checkpoints.sqlite-shm"):
             (data / name).unlink(missing_ok=True)
         kept.write_bytes(b"damaged" * 1_000)
-        code, _, err = command("solve", "--resume", run, "--quiet")
+        code, _, err = command(*resume)
         assert code == 2 and "not a database" in told(err) and "move the file away" in err
         assert [each.run for each in Runs().waiting()] == [run], "it can still be resumed"
+        assert len(fake.seen) == asked
         kept.rename(data / "away")
-        code, out, _ = command("solve", "--resume", run, "--quiet")
-    assert code == 0 and out.strip()
+        code, out, _ = command(*resume)
+        assert code == 0 and out.strip()
+        code, _, err = command(*resume)
+        assert code == 2 and "is finished" in told(err)
     assert Counter(fake.answered) == undisturbed(command), "nothing was asked again"
 
 
-def test_a_run_that_another_process_searches_is_not_searched_twice(command: Command) -> None:
-    with FakeServer(play) as fake:
-        run = stopped(command, fake)
-        asked = len(fake.seen)
-        with Runs().held(run):
-            code, _, err = command("solve", "--resume", run)
-            assert code == 2 and "another process" in told(err)
-            assert len(fake.seen) == asked
-        assert command("solve", "--resume", run, "--quiet")[0] == 0
-        code, _, err = command("solve", "--resume", run)
-        assert code == 2 and "is finished" in told(err)
-
-
-def test_two_who_share_a_cache_keep_one_answer(tmp_path: Path) -> None:
+def test_two_who_share_a_cache_keep_one_answer_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     one, other = (SqliteCache(tmp_path / "a.sqlite") for _ in range(2))
     for cache, text in ((one, "first"), (other, "second")):
-        answer: Answer = {"texts": [text], "prompt_tokens": 1, "completion_tokens": 1}
-        cache.put("k", answer)
+        cache.put("k", {"texts": [text], "prompt_tokens": 1, "completion_tokens": 1})
     assert (one.get("k") or {})["texts"] == (other.get("k") or {})["texts"] == ["first"]
     one.close()
     other.close()
+    (tmp_path / "b.sqlite").write_bytes(b"damaged" * 1_000)
+    with pytest.raises(InputError, match=r"not a database.*another file"):
+        SqliteCache(tmp_path / "b.sqlite")
 
 
 def test_a_clock_that_is_set_back_loses_nothing(
@@ -199,12 +198,6 @@ def test_a_result_that_somebody_sent_does_not_act_on_the_terminal(command: Comma
     for more in ([], ["--by", "level"], ["--paper"]):
         code, out, err = command("report", "r", *more)
         assert code == 0 and not {"\x1b", "\x07", "\u202e", "\x9b"} & set(out + err)
-
-
-def test_the_damaged_cache_is_named(tmp_path: Path) -> None:
-    (tmp_path / "a.sqlite").write_bytes(b"damaged" * 1_000)
-    with pytest.raises(InputError, match=r"not a database.*another file"):
-        SqliteCache(tmp_path / "a.sqlite")
 
 
 def test_a_paid_answer_that_was_torn_takes_no_other_with_it(

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from support.rows import ROW
 
 from thoughtgraph.bench.method_tables import TRUNCATED, across_sets, method_tables
 from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
@@ -33,15 +34,9 @@ def test_counts_are_read_off_the_tree() -> None:
     assert counts(unfinished, 3) == (3, 2, 0, 0)
 
 
-def run(answer: str | None, calls: int, rejected: int = 0, **more: Any) -> dict[str, Any]:
-    return {
-        "answer": answer,
-        "right": answer == "yes",
-        "calls": calls,
-        "rejected": rejected,
-        "ahead": 0,
-        **more,
-    }
+def run(answer: str | None, calls: int, rejected: int = 0, ahead: int = 0) -> dict[str, Any]:
+    given = {"answer": answer, "right": answer == "yes", "calls": calls}
+    return {**given, "rejected": rejected, "ahead": ahead}
 
 
 RUNS = [run("yes", 4, ahead=2), run("yes", 12, 3), run("no", 2), run(None, 30, 30)]
@@ -50,29 +45,20 @@ RUNS = [run("yes", 4, ahead=2), run("yes", 12, 3), run("no", 2), run(None, 30, 3
 def test_scores_by_hand() -> None:
     of = score(RUNS)
     assert (of.correct, of.inconsistent, of.unfinished, of.no_back) == (0.5, 0.25, 0.25, 0.25)
-    assert of.correct + of.inconsistent + of.unfinished == 1
     assert of.calls == 8, "over the questions answered right"
     assert (of.calls_all, of.ahead) == (12, 0.5)
     assert of.interval.low < 0.5 < of.interval.high
+    nothing = score([])
+    assert (nothing.questions, nothing.correct, nothing.calls) == (0, 0.0, 0.0)
+    assert saving(nothing, of) is None
+    assert saving(of, score([run("yes", 2), run("no", 90)])) == 4, "each one's own solved questions"
 
 
 def test_one_long_run_holds_the_shorter_ones() -> None:
-    shares = [score(RUNS, calls).correct for calls in TRUNCATED]
-    assert shares == [0.25, 0.5, 0.5]
-    assert shares == sorted(shares), "more calls never lose an answer"
+    assert [score(RUNS, calls).correct for calls in TRUNCATED] == [0.25, 0.5, 0.5]
     ten = score(RUNS, 10)
     assert (ten.inconsistent, ten.unfinished) == (0.25, 0.5)
     assert ten.calls_all == (4 + 10 + 2 + 10) / 4
-
-
-def test_scores_of_nothing_are_zero() -> None:
-    of = score([])
-    assert (of.questions, of.correct, of.calls) == (0, 0.0, 0.0)
-    assert saving(of, score(RUNS)) is None
-
-
-def test_the_saving_compares_each_methods_own_solved_questions() -> None:
-    assert saving(score(RUNS), score([run("yes", 2), run("no", 90)])) == 4
 
 
 def test_settings_are_json_or_text() -> None:
@@ -82,26 +68,17 @@ def test_settings_are_json_or_text() -> None:
         assignments(["shots"], "--limit")
 
 
-def row(method: str, at: int, tree: Tree, hop: int, **given: Any) -> dict[str, Any]:
+USAGE = {"samples": 0, "prompt_tokens": 0, "completion_tokens": 0, "seconds": 0.0}
+
+
+def row(method: str, at: int, tree: Tree, hop: int) -> dict[str, Any]:
     """A line of a result folder; its answer is right where its plan came to an end."""
     right = any(thought["status"] == "terminal" for thought in tree.values())
-    usage = {"requests": len(tree) - 1, "samples": 0, "prompt_tokens": 0, "completion_tokens": 0}
     return {
-        "id": str(at),
-        "seed": 0,
-        "problem": str(at),
-        "task": "ptr",
-        "method": method,
-        "model": "m",
-        "evaluator_model": "",
-        "facts": {"hop": str(hop)},
-        "given": given,
-        "settings": given,
-        "answer": "yes" if right else None,
-        "score": float(right),
-        "scores": [float(right)],
-        "usage": {**usage, "seconds": 0.0},
-        "tree": packed(tree),
+        **{**ROW, "id": str(at), "seed": 0, "problem": str(at), "task": "ptr", "method": method},
+        **{"facts": {"hop": str(hop)}, "answer": "yes" if right else None, "tree": packed(tree)},
+        **{"score": float(right), "scores": [float(right)]},
+        "usage": {**USAGE, "requests": len(tree) - 1},
     }
 
 
@@ -113,9 +90,12 @@ def line_of(calls: int) -> Tree:
 
 
 def test_the_report_has_the_papers_own_figures_of_plans() -> None:
-    rows = [row("tomt_tot", at, line_of(2 * at), hop=at) for at in (1, 2, 3)]
-    rows += [row("tomt_os", at, line_of(1), hop=at) for at in (1, 2, 3)]
-    rows += [row("io", at, line_of(1), hop=at) for at in (1, 2, 3)]
+    calls = {"tomt_tot": (2, 4, 6), "tomt_os": (1, 1, 1), "io": (1, 1, 1)}
+    rows = [
+        row(method, at, line_of(number), hop=at)
+        for method, numbers in calls.items()
+        for at, number in enumerate(numbers, 1)
+    ]
     [own] = method_tables(entries(rows))
     assert [line[0] for line in own.rows] == ["tomt_tot", "tomt_os"]
     stepwise, one_stop_first = (dict(zip(own.headings, line, strict=True)) for line in own.rows)

@@ -155,7 +155,8 @@ def test_sampled_crosswords_score_as_recorded_and_have_the_published_figures(
             assert tuple(points) == pytest.approx(verdicts)
     for games, expected in held(SAMPLES, samples).items():
         folder = f"games-{games.stop}"
-        runs = [sampled("crosswords", method, puzzles[at].problem, samples[at]) for at in games]
+        texts = {puzzles[at].problem: samples[at] for at in games}
+        runs = [*sampled("crosswords", method, texts).values()]
         keep(Path(folder), "crosswords", method, runs, gold=dict(puzzles))
         letters, words, solved_games = (f"{each:.1f}" for each in expected[method])
         found = crossword_cells(command, folder, row)

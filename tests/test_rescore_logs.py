@@ -64,17 +64,13 @@ def test_plans_and_passages_are_selected_and_read_as_recorded() -> None:
 def sampled_runs() -> Mapping[str, Mapping[int, Any]]:
     """What our graphs return when the model says what was recorded, by method and number."""
     known = puzzles()
-    return {
-        method: {
-            entry["idx"]: sampled("game24", method, known[entry["idx"]], entry["ys"])
-            for entry in entries(pattern)
-        }
-        for method, pattern in (
-            ("io", "game24_io*.json.gz"),
-            ("cot", "game24_cot*.json.gz"),
-            ("cot_sc", "game24_cot*.json.gz"),
-        )
-    }
+    number = {problem: at for at, problem in known.items()}
+    found: dict[str, dict[int, Any]] = {}
+    for method in ("io", "cot", "cot_sc"):
+        runs = entries(f"game24_{method.removesuffix('_sc')}*.json.gz")
+        outs = sampled("game24", method, {known[entry["idx"]]: entry["ys"] for entry in runs})
+        found[method] = {number[problem]: out for problem, out in outs.items()}
+    return found
 
 
 class Figures(NamedTuple):

@@ -34,7 +34,7 @@ def keep(
         task: The task; its problems are the set of the same name.
         method: The method.
         outs: What its graph returned.
-        given: The settings that are given, as a suite's line gives them.
+        given: The settings that a suite's line gives.
         gold: The right answers by problem.
     """
     settings = effective_settings(method, registry.task(task), given) | {"task": task}
@@ -54,13 +54,22 @@ def keep(
         results.close()
 
 
-def sampled(task: str, method: str, problem: str, texts: Sequence[str]) -> dict[str, Any]:
-    """What a method of samples returns when these are what the model says."""
-    graph = tg.build(method, task=task, model=ScriptedChat(reply=lambda call: texts))
-    out: dict[str, Any] = asyncio.run(
-        graph.ainvoke({"problem": problem}, context={"n_generate": len(texts)})
-    )
-    return out
+def sampled(
+    task: str, method: str, texts: Mapping[str, Sequence[str]]
+) -> dict[str, Mapping[str, Any]]:
+    """What a method of samples returns by problem when these are what the model says."""
+    said: Sequence[str] = ()
+    graph = tg.build(method, task=task, model=ScriptedChat(reply=lambda call: said))
+
+    async def searches() -> dict[str, Mapping[str, Any]]:
+        nonlocal said
+        outs = {}
+        for problem, said in texts.items():
+            context = {"n_generate": len(said)}
+            outs[problem] = await graph.ainvoke({"problem": problem}, context=context)
+        return outs
+
+    return asyncio.run(searches())
 
 
 def spending(out: Mapping[str, Any], prompt: int, completion: int) -> dict[str, Any]:
