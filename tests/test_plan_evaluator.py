@@ -242,7 +242,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=500, deadline=None, database=None)
 @given(words=st.lists(st.sampled_from(WORDS), max_size=14), style=st.sampled_from(["ptr", "clevr"]))
 def test_any_question_can_be_read(words: list[str], style: Any) -> None:
     reading = read(" ".join(words), style)

@@ -129,7 +129,7 @@ def test_no_line_does_anything_but_be_refused(count: int) -> None:
     fuzz(many(check))()
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=300, deadline=None, database=None)
 @given(text=st.text(max_size=400), cut=st.integers(0, 400))
 def test_completions_of_any_kind_are_judged(text: str, cut: int) -> None:
     plan = 'obj1 = filter_object("table",all_obj)\nans = count_object(obj1)\n'

@@ -140,7 +140,9 @@ def test_the_prompt_goes_on_after_the_accepted_steps(
     asked, options = ptr.read(problem()), {**OPTIONS, "layout": layout}
     paths = [], path_of(ptr, PLAN[:2], PLAN[2:3])
     first, later = (ptr.plan(asked, path, [0, 1], most, options).prompt for path in paths)
-    assert later.user.endswith(end.format(done=numbered(PLAN[:3])))
+    done = numbered(PLAN[:3])
+    assert done.startswith('Step 1:obj1 = filter_object("table"')
+    assert later.user.endswith(end.format(done=done))
     assert later.stop == stop
     assert (first.system, first.examples) == (later.system, later.examples)
     assert later.user.startswith(first.user.strip()), "a server need not read it again"
