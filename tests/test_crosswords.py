@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -137,119 +136,6 @@ def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
         ("", 0.0, 1),
         ("", 0.0, 1),
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("A D A P T\nW O R R Y\nA N G E R\nR O U S E\nD R E S S", GOLD),
-        ("Thoughts:\nh1. x: ADAPT\n\nOutput:\nadapt\nworry\nanger\nrouse\ndress\n", GOLD),
-        ("ADAPT\nW O R R I E S\nANGERS\nR O U\n", "_____ ADAPT WORRI _____ ROU__"[6:] + " _____"),
-        ("I cannot.", None),
-        ("", None),
-    ],
-)
-def test_reading_an_answer(text: str, answer: str | None) -> None:
-    assert TASK.ask(PROBLEM, "io", {}).read([text]) == [answer]
-
-
-def numbered(words: Sequence[str]) -> str:
-    return "\n".join(f"{at}. {word}" for at, word in enumerate(words, 1))
-
-
-WORDS_ACROSS = GOLD.split()
-SPACED = [" ".join(word) for word in WORDS_ACROSS]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "**Output**:\n\n" + "\n".join(SPACED) + "\n\nAll words fit.",
-        "OUTPUT:\n" + "\n".join(SPACED),
-        "Final output:\n```text\n" + "\n".join(SPACED) + "\n```\nHave fun with the puzzle!",
-        "Output:\nHere is the grid:\n" + "\n".join(SPACED) + "\nDone!",
-        "Output\uff1a\n" + "\n".join(SPACED),
-        "\n".join(WORDS_ACROSS).lower(),
-        "\n\n".join(SPACED),
-        "```\n" + "\n".join(WORDS_ACROSS) + "\n```\n\u2705",
-        "\n".join(f"h{at}. {word}" for at, word in enumerate(WORDS_ACROSS, 1)),
-        "\n".join(f"**h{at}.** {word}" for at, word in enumerate(SPACED, 1)),
-        "\n".join(f"h{at}: {word}" for at, word in enumerate(SPACED, 1)) + "\nv1. AWARD",
-        "\n".join(f"{at}. {word}" for at, word in enumerate(SPACED, 1)),
-        "\n".join(f"({at}) {word}" for at, word in enumerate(WORDS_ACROSS, 1)),
-        "\n".join(f"Row {at}: {word}" for at, word in enumerate(SPACED, 1)),
-        "\n".join("|".join(word) for word in WORDS_ACROSS),
-        "\n".join("| " + " | ".join(word) + " |" for word in WORDS_ACROSS),
-        "|1|2|3|4|5|\n|---|---|---|---|---|\n"
-        + "\n".join("|" + "|".join(word) + "|" for word in WORDS_ACROSS),
-        "\n".join(f"- **{word}**" for word in WORDS_ACROSS),
-        "\n".join(f"[{', '.join(word)}]" for word in WORDS_ACROSS),
-        "\n".join(str(list(word)) for word in WORDS_ACROSS),
-        "\n".join(", ".join(word) for word in WORDS_ACROSS),
-        "\n".join("-".join(word) for word in WORDS_ACROSS),
-        "\n".join(f"`{word}`" for word in SPACED),
-        "\n".join(f"> {word}" for word in SPACED),
-        "\n".join(rf"{word} \\\\" for word in SPACED),
-        "\n".join(rf"\text{{{word}}}" for word in WORDS_ACROSS),
-        "\n".join(SPACED) + "\nEnjoy!",
-        "Great!\n\n" + "\n".join(WORDS_ACROSS) + "\n\nEnjoy!",
-        "Draft:\n" + "\n".join(map(str.upper, DOWN)) + "\n\nFinal:\n" + "\n".join(SPACED),
-        *(
-            f"{across}\n{numbered(WORDS_ACROSS)}\n\n{below}\n{numbered(DOWN)}"
-            for across, below in (("Across:", "Down:"), ("**Across**", "**Down**"))
-        ),
-    ],
-)
-def test_a_board_is_read_whatever_its_decoration(text: str) -> None:
-    assert TASK.ask(PROBLEM, "io", {}).read([text]) == [GOLD]
-
-
-@pytest.mark.parametrize(
-    ("row", "word"),
-    [
-        *((f"W O {sign} R Y", "WO_RY") for sign in "?.-*_\u25a1"),
-        ("2. W O ? R Y", "WO_RY"),
-        ("h2: W O . R Y", "WO_RY"),
-        ("| W | O |  | R | Y |", "WO_RY"),
-        ("|W|O||R|Y|", "WO_RY"),
-        ("W, O, ?, R, Y", "WO_RY"),
-        *(("WO?RY", "WO_RY"), ("WO-RY", "WO_RY"), ("WO\u25a1RY", "WO_RY")),
-        ("? O R R Y", "_ORRY"),
-        *(("? ? ? ? ?", "_____"), (".....", "_____"), ("| | | | | |", "_____"), ("2.", "_____")),
-        ("['W', 'O', '', 'R', 'Y']", "_____"),
-    ],
-)
-def test_letters_stay_in_their_cells(row: str, word: str) -> None:
-    text = "\n".join([SPACED[0], row, *SPACED[2:]])
-    assert TASK.ask(PROBLEM, "io", {}).read([text]) == [GOLD.replace("WORRY", word)]
-
-
-def test_a_row_that_cannot_be_read_leaves_the_others_in_their_place() -> None:
-    text = "Output:\n```\nADAPT\nWORRY\nno such word here\nROUSE\nDRESS\n```\nThat is all."
-    assert TASK.ask(PROBLEM, "io", {}).read([text]) == ["ADAPT WORRY _____ ROUSE DRESS"]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "**h1.** adapt (high)",
-        "| h1 | ADAPT | high |",
-        "h1: ADAPT - High",
-        "1. h1. adapt (high)",
-        "- h1. *adapt* (confidence: high)",
-        "H1. adapt \u2014 confidence high",
-        "h1) ADAPT, high",
-        "h1. `adapt` (High confidence)",
-        "h1. A D A P T (high)",
-        r"h1. \text{adapt} (high)",
-        "h1\uff0eadapt\uff08high\uff09",
-        "> h1. adapt [high]",
-    ],
-)
-def test_a_proposal_is_read_whatever_its_decoration(line: str) -> None:
-    [draft] = TASK.propose(PROBLEM, path(), {}).read([line])
-    assert (draft["text"], draft["score"]) == ("h1. adapt", 0.5)
-    assert TASK.propose(PROBLEM, path(), {"repo_compat": True}).read([line]) == []
 
 
 def test_the_examples_in_the_prompts_are_crosswords_with_their_solutions() -> None:

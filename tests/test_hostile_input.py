@@ -8,6 +8,7 @@ import json
 import math
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,8 @@ from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.policy import LONGEST, Policy
 
 PARSERS = parsers()
-SECONDS = 10.0
-"""Of the processor, for one text of at most some ten thousand letters: a bound on hanging."""
-SLOW_FILES, SLOW_READERS = 200, 75
-"""Texts for each reader of files and settings, and for each of models' answers: 20,000 in all."""
+HANGING = 60.0
+"""Seconds of the processor for one text of at most some ten thousand letters."""
 EDGES = (None, True, -1, 0, 10**40, 1e308, math.nan, -math.inf, "", "\x00", "x", "9" * 5_000)
 LEAVES = st.sampled_from(EDGES) | st.integers() | st.floats() | st.text(max_size=20)
 JSON = st.recursive(
@@ -95,41 +94,27 @@ def withstand(parser: Parser, content: bytes) -> None:
             parser.read(content, Path(folder))
         except ThoughtgraphError as error:
             assert "\n" not in str(error), str(error)[:3_000]
-    assert time.process_time() - began < SECONDS, content[:1_000]
+    assert time.process_time() - began < HANGING, content[:1_000]
 
 
-def tried(parser: Parser, texts: int, *, derandomize: bool) -> None:
-    @settings(
-        max_examples=texts,
-        derandomize=derandomize,
+def tried(values: st.SearchStrategy[Any], check: Callable[[Any], None], most: int) -> None:
+    """Checks many values: few are the same ones each time, many are not."""
+    few = most < 20
+    settings(
+        max_examples=most,
+        derandomize=few,
         database=None,
         deadline=None,
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
-    )
-    @given(hostile(list(parser.seeds)))
-    def withstands(content: bytes) -> None:
-        withstand(parser, content)
-
-    withstands()
+    )(given(values)(check))()
 
 
-def is_reader(parser: Parser) -> bool:
-    return parser.name.partition(".")[0] in registry.TASKS or len(parser.sites) > 8
-
-
+@pytest.mark.parametrize("many", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("parser", PARSERS, ids=[each.name for each in PARSERS])
-def test_hostile_text_is_read_or_refused(parser: Parser) -> None:
-    tried(parser, 2 if is_reader(parser) else 6, derandomize=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("parser", PARSERS, ids=[each.name for each in PARSERS])
-def test_much_hostile_text_is_read_or_refused(parser: Parser) -> None:
-    tried(parser, SLOW_READERS if is_reader(parser) else SLOW_FILES, derandomize=False)
-
-
-def test_there_are_twenty_thousand_hostile_texts() -> None:
-    assert sum(SLOW_READERS if is_reader(each) else SLOW_FILES for each in PARSERS) >= 20_000
+def test_hostile_text_is_read_or_refused(parser: Parser, many: bool) -> None:
+    of_model = parser.name.partition(".")[0] in registry.TASKS or len(parser.sites) > 8
+    most = (75 if of_model else 200) if many else 2 if of_model else 6
+    tried(hostile(list(parser.seeds)), lambda content: withstand(parser, content), most)
 
 
 POLICY = Policy(
@@ -155,13 +140,13 @@ def assert_allowed(found: dict[str, Any]) -> None:
     assert not found["share_evaluations"] and not found.get("contact")
 
 
-def chosen(method: str, texts: int, *, derandomize: bool) -> None:
+@pytest.mark.parametrize("most", [10, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", registry.METHODS)
+def test_no_context_of_a_client_leaves_what_the_operator_named(method: str, most: int) -> None:
     base = POLICY.restrict(registry.settings(method))
     names = st.sampled_from([*base.model_fields, "unknown"]) | st.text(max_size=9)
     values = REACHING | JSON | st.sampled_from(["small", "pages", "own", 3])
 
-    @settings(max_examples=texts, derandomize=derandomize, database=None, deadline=None)
-    @given(st.dictionaries(names, values, max_size=4))
     def stays_inside(context: dict[str, Any]) -> None:
         try:
             found = effective(base, {}, context)
@@ -170,15 +155,4 @@ def chosen(method: str, texts: int, *, derandomize: bool) -> None:
         else:
             assert_allowed(found)
 
-    stays_inside()
-
-
-@pytest.mark.parametrize("method", registry.METHODS)
-def test_no_context_of_a_client_leaves_what_the_operator_named(method: str) -> None:
-    chosen(method, 10, derandomize=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", registry.METHODS)
-def test_no_context_of_many_leaves_what_the_operator_named(method: str) -> None:
-    chosen(method, 300, derandomize=False)
+    tried(st.dictionaries(names, values, max_size=4), stays_inside, most)

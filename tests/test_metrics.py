@@ -1,113 +1,20 @@
+"""Scores of answers, their statistics, and formulas that are compared in a process of their own."""
+
+import sys
+from pathlib import Path
+
 import pytest
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
+from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.bench.metrics import (
     best_of_k,
     coherence,
-    exact_match,
-    f1,
     game24,
-    read_score,
     scores,
-    solved,
 )
 from thoughtgraph.bench.statistics import mean, wilson
-
-
-@pytest.mark.parametrize(
-    ("answer", "gold", "same"),
-    [
-        ("The Beatles!", "beatles", 1.0),
-        ("a  New   York", "new york", 1.0),
-        ("U.S.A.", "usa", 1.0),
-        ("theatre", "atre", 0.0),
-        ("42", "forty-two", 0.0),
-        ("", "", 0.0),
-        ("the", "a", 0.0),
-        ("!", "", 0.0),
-        ("", "A", 0.0),
-        ("a ", "A", 1.0),
-        ("The The", "the the", 1.0),
-    ],
-)
-def test_exact_match(answer, gold, same):
-    assert exact_match(answer, gold) == same
-
-
-@pytest.mark.parametrize(
-    ("answer", "gold", "score"),
-    [
-        ("Paris", "paris", 1.0),
-        ("the city of Paris", "Paris", 0.5),
-        ("John Smith", "Smith Johnson", 0.5),
-        ("red red blue", "red", 0.5),
-        ("yes", "yes", 1.0),
-        ("yes it is", "yes", 0.0),
-        ("no", "yes", 0.0),
-        ("noanswer given", "noanswer", 0.0),
-        ("", "Paris", 0.0),
-    ],
-)
-def test_token_f1(answer, gold, score):
-    assert f1(answer, gold) == pytest.approx(score)
-
-
-@pytest.mark.parametrize(
-    ("answer", "gold", "score"),
-    [
-        ("$18.00", "18", 1.0),
-        ("1,450,000", "1450000", 1.0),
-        ("0.5", "\\frac{1}{2}", 1.0),
-        ("(b)", "B", 1.0),
-        ("Yes", "yes", 1.0),
-        ("[2, 3.0]", "2,3", 1.0),
-        ("0.333", "1/3", 0.0),
-        ("18 dollars", "18", 1.0),
-        ("B", "C", 0.0),
-        ("0.5", ".5", 1.0),
-        ("5", ".5", 0.0),
-        ("$.75", "3/4", 1.0),
-    ],
-)
-def test_solve_rate(answer, gold, score):
-    assert solved(answer, gold) == score
-
-
-@pytest.mark.parametrize(
-    ("answer", "gold", "score"),
-    [
-        ("yes", "yes", 1.0),
-        ("Yes, she could.", "yes", 1.0),
-        ("**No**", "no", 1.0),
-        ("true", "yes", 1.0),
-        ("False", "no", 1.0),
-        ("yes", "no", 0.0),
-        ("nobody", "no", 0.0),
-        ("not sure", "no", 0.0),
-        ("Germany", "no", 0.0),
-        ("", "no", 0.0),
-    ],
-)
-def test_what_a_model_puts_between_the_brackets_of_finish_is_read_as_a_verdict(answer, gold, score):
-    assert scores("strategyqa", "?", [answer], gold) == [score]
-
-
-@pytest.mark.parametrize(
-    ("answer", "score"),
-    [
-        ("SUPPORTS", 1.0),
-        ("supports.", 1.0),
-        ('"Supports"', 1.0),
-        ("SUPPORTED", 1.0),
-        ("not SUPPORTED", 0.0),
-        ("REFUTES", 0.0),
-        ("not enough info", 0.0),
-        ("", 0.0),
-    ],
-)
-def test_a_label_is_compared_without_case_punctuation_and_form(answer, score):
-    assert scores("fever", "?", [answer], "SUPPORTS") == [score]
 
 
 def test_game24_is_exact():
@@ -149,38 +56,6 @@ def test_wilson_without_trials_says_nothing():
     assert wilson(0, 0) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        ("Thus the coherency score is 7", 7),
-        ("the coherency score is **10**.", 10),
-        ("The coherency score is 3. No: the coherency score is 4", 4),
-        ("Thus the coherency score is 7/10", 7),
-        ("**Coherency score**: 7", 7),
-        ("the coherency score is 7 out of 10.", 7),
-        ("the coherence score \u2013 7.0", 7),
-        ("Coherency score (1-10): 7", 7),
-        (r"the coherency score is $\boxed{7}$", 7),
-        ("### Coherency Score\n\n7", 7),
-        ('{"coherency score": 7}', 7),
-        ("the coherency score is a 7", 7),
-        ("the coherency score is 7.5", None),
-        ("the coherency score is 7,5", None),
-        ("the coherency score is 7-8", None),
-        ("the coherency score is 7%", None),
-        ("the coherency score is 4/5", None),
-        ("the coherency score is 70/100", None),
-        ("the coherency score is 0", None),
-        ("the coherency score is 11", None),
-        ("7", None),
-        ("the coherency score is " + "9" * 100_000, None),
-        ("", None),
-    ],
-)
-def test_the_score_in_a_judges_text(text, score):
-    assert read_score(text) == score
-
-
 async def test_coherence_is_the_mean_of_the_readable_scores():
     replies = [f"Hm. Thus the coherency score is {n}" for n in (7, 8, "high", 9)] + [""]
     model = ScriptedChat(reply=lambda call: replies)
@@ -199,3 +74,48 @@ async def test_no_passage_scores_zero_unasked():
     model = ScriptedChat(reply=lambda call: "Thus the coherency score is 10")
     assert (await coherence(tg.ChatPort(model), " \n")).score == 0.0
     assert model.seen == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "same"),
+    [
+        (r"2\sqrt{3}", r"\sqrt{12}", True),
+        ("0.33", "1/3", False),
+        *(
+            pytest.param(*each, marks=pytest.mark.ci)
+            for each in (
+                (r"\frac{1}{3}", "1/3", True),
+                ("x+1", "1+x", True),
+                ("3", "4", False),
+                ("\\frac{", "3", False),
+                ("", "3", False),
+                ("9^{9^{9^{9}}}", "3", False),
+                ("3\x003", "4", False),
+                ("\ud800", "4", False),
+            )
+        ),
+    ],
+)
+def test_formulas_are_compared_in_a_process_of_their_own(
+    answer: str, gold: str, same: bool
+) -> None:
+    pytest.importorskip("math_verify", reason="the extra `math` is not installed")
+    assert same_formula(answer, gold) is same
+
+
+def test_without_the_extra_a_formula_is_not_silently_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "math_verify", None)
+    same_formula.cache_clear()
+    assert scores("math", "?", ["0.5", "0.33"], r"\frac12") == [1, 0], "numbers need no second look"
+    with pytest.raises(tg.InputError, match=r"install thoughtgraph\[math\]"):
+        scores("math", "?", ["1+x"], "x+1")
+
+
+def test_a_broken_extra_is_not_taken_for_wrong_formulas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("math_verify", reason="the extra `math` is not installed")
+    (tmp_path / "math_verify.py").write_text("import what_is_not_there")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(tg.InputError, match="cannot be imported"):
+        same_formula("a + b", "b + a")

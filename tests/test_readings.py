@@ -1,9 +1,10 @@
 """What is read out of texts: problems, steps, answers, verdicts, votes and scores.
 
 The readings are data, `support/readings/*.txt`. A section `[task reader …]` names one of `READERS`;
-a line holds what is read and the text it is read in, with ` ← ` between them. `∅` is nothing, and
-`〃` the same as on the line before. In a text `⏎` ends a line, `⟨⟩` is empty, `⟨a0⟩` is a character
-by its code, `⟨9*300⟩` is a piece repeated, and ` ≟ ` parts an answer from what it is compared with.
+a line holds what is read, ` ← `, and the texts in which it is read, with ` ¦ ` between them. `∅` is
+nothing, and `〃` the same as on the line before. In a text `⏎` ends a line, `⟨⟩` is empty, `⟨a0⟩`
+is a character by its code, `⟨9*300⟩` is a piece repeated, and ` ≟ ` stands between an answer and what
+it is compared with.
 """
 
 import re
@@ -189,8 +190,9 @@ def sections() -> dict[str, list[tuple[str, str]]]:
             if line.startswith("[") and line.endswith("]") and " ← " not in line:
                 rows = found[line[1:-1]] = []
                 continue
-            read, _, text = line.partition(" ← ")
-            rows.append((rows[-1][0] if read == "〃" else plain(read), plain(text)))
+            read, _, texts = line.partition(" ← ")
+            read = rows[-1][0] if read == "〃" else plain(read)
+            rows += [(read, plain(text)) for text in texts.split(" ¦ ")]
     return found
 
 

@@ -24,60 +24,58 @@ FOREIGN = ("text", "samples", "answer", "output", "entity", "steps")
 READ = (*FOREIGN, "path", "options")
 """Parameters of what reads such texts itself, or says how they are read."""
 
-BRACKETS = (
-    "(",
-    "[",
-    "{",
-    "((",
-    "[[",
-    '{"a":',
-    "a(",
-    "not ",
-    "- ",
-    "-",
-    "~",
-    "lambda:",
-    "a[",
-    "f(1,",
-)
-NUMBERS = (
-    "9",
-    "0",
-    "9,",
-    "1,111",
-    "1.",
-    ".9",
-    "9/",
-    "1e",
-    "1e9",
-    "9**",
-    "9^",
-    "1_",
-    "\\frac{1}{",
-    "1 ",
-)
-BLANKS = (" ", "\n", "\t", " \n", "\r", "\xa0", "\u200b", "a ", "a\n", "- ", "` ", "\x00")
-SPOKEN = (
-    "x", "x.", "x. ", "'", '"', "`", "```\n", "*", "**", "$", "$x", "\\(", "\\", "=", "= ",
-    "== a ==\n", "Answer:", "Answer: ", "Answer:\n", "the answer is ", "the answer is 9 ",
-    "\\boxed{", "\\sqrt", "The final solution is ", "The final choice is ",
-    "The final solution is 9\n", "and ", ", and ", "Passage:\n", "* ", "best choice is 1 ",
-    "perfectly coherent ", "not coherent. ", "sure\n", "Thought 1: ", "Action 1: ",
-    "Action 1: Search[", "Search[x] ", "Search[", "Finish[", "Observation 1: ", "Step 1: ",
-    "step 1", "obj1 = ", 'obj1 = filter_object("table",', "obj1 = f(obj1)\n", "Question:\n",
-    "Score: ", "Score: 9 ", "Reply: ", "Judgment: ", "Judgment: yes ", "Bad step indices: ",
-    "1-9 ", "4 + 9 = 13 (left: ", "4/", "4 + ", "(left: ", "h1. apple (high)\n", "h1. ", "apple ",
-    "(A) ", "A ", "\xe9", "\u202e", "\ud83d", "a, ", '"a", ', "&amp;", "x = ", "may refer to ",
-    "evaluation score: ",
+PUMPS: tuple[str, ...] = (
+    "(", "[", "{", "((", "[[", '{"a":', "a(", "not ", "- ", "-", "~", "lambda:", "a[", "f(1,", "9",
+    "0", "9,", "1,111", "1.", ".9", "9/", "1e", "1e9", "9**", "9^", "1_", "\\frac{1}{", "1 ", " ",
+    "\n", "\t", " \n", "\r", "\xa0", "\u200b", "a ", "a\n", "` ", "\x00", "x", "x.", "x. ", "'",
+    '"', "`", "```\n", "*", "**", "$", "$x", "\\(", "\\", "=", "= ", "== a ==\n", "Answer:",
+    "Answer: ", "Answer:\n", "the answer is ", "the answer is 9 ", "\\boxed{", "\\sqrt",
+    "The final solution is ", "The final choice is ", "The final solution is 9\n", "and ", ", and ",
+    "Passage:\n", "* ", "best choice is 1 ", "perfectly coherent ", "not coherent. ", "sure\n",
+    "Thought 1: ", "Action 1: ", "Action 1: Search[", "Search[x] ", "Search[", "Finish[",
+    "Observation 1: ", "Step 1: ", "step 1", "obj1 = ", 'obj1 = filter_object("table",',
+    "obj1 = f(obj1)\n", "Question:\n", "Score: ", "Score: 9 ", "Reply: ", "Judgment: ",
+    "Judgment: yes ", "Bad step indices: ", "1-9 ", "4 + 9 = 13 (left: ", "4/", "4 + ", "(left: ",
+    "h1. apple (high)\n", "h1. ", "apple ", "(A) ", "A ", "é", "\u202e", "\ud83d", "a, ", '"a", ',
+    "&amp;", "x = ", "may refer to ", "evaluation score: ",
 )  # fmt: skip
-PUMPS = tuple(dict.fromkeys((*BRACKETS, *NUMBERS, *BLANKS, *SPOKEN)))
+"""Pieces that are repeated."""
 BEGINNINGS = ("", "The final solution is ", "Answer: ", "obj1 = ", "[")
 
 
-def readers() -> Iterator[tuple[str, Reader]]:
-    """Yields everything that reads foreign text: of every task, and what tasks and nodes share."""
-    for name, entry in registry.TASKS.items():
-        task = registry.task(name)
+def texts(long: int) -> dict[str, str]:
+    """Returns whole texts that no reader may stumble over, the longest of so many letters."""
+    return {
+        "empty": "",
+        "blank": " \n\t\n ",
+        "spaces": " " * long,
+        "letters": "a" * long,
+        "digits": "7" * long,
+        "lines": "\n" * long,
+        "markers": "the answer is " * (long // 14),
+        "headers": "Answer:\nPassage:\n" * (long // 17),
+        "choices": "best choice is " * (long // 15) + "9" * 1_000,
+        "words": "h1. apple (certain) " * (long // 20),
+        "equations": "1+1=2(left:" * (long // 11),
+        "boxes": "\\boxed{" * (long // 10),
+        "brackets": "(" * (long // 10),
+        "binary": "".join(map(chr, range(256))) * 100,
+        "lone surrogates": "\ud800\udfff the answer is \ud800",
+        "json": '{"answer": {"value": 42}, "reasoning": ["a", null]}',
+        "another language": "答えは四十二です。最も有望な選択肢は一番です。",
+        "code": "Answer: __import__('os').system('true')",
+        "template": "{input} {format} {s} {0} %s \\n",
+    }
+
+
+def readers(task_name: str | None = None) -> Iterator[tuple[str, Reader]]:
+    """Yields everything that reads foreign text: of every task, and what tasks and nodes share.
+
+    Args:
+        task_name: The task whose readers are wanted, "" for what is shared; None for all.
+    """
+    for name in [task_name] if task_name else registry.TASKS if task_name is None else []:
+        task, entry = registry.task(name), registry.TASKS[name]
         yield f"{name}.read", task.read
         problem = task.read(entry.example)
         for method, call in inspect.getmembers(task, callable):
@@ -86,6 +84,8 @@ def readers() -> Iterator[tuple[str, Reader]]:
             parameters = list(inspect.signature(call).parameters)
             if "extra" not in parameters and any(each in READ for each in parameters):
                 yield f"{name}.{method}", _reader(call, parameters, name, problem)
+    if task_name:
+        return
     shared: tuple[Reader, ...] = (
         *(canonical, numbers_in, tidy, evaluate, integers),
         *(clean, parse, steps_of, one_line, title_key),

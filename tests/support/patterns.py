@@ -1,17 +1,16 @@
-"""The regular expressions of the source, and texts that are hard for them.
+"""The regular expressions of the source, and how many steps hard texts cost them.
 
 They are read from the syntax tree of every module, so that a new one is tried without being listed.
 What is computed at run time (`re.escape(marker)`) is computed with a word in place of each name
-that only a call knows.
+that only a call knows. Steps are counted by a matcher of our own that backtracks as `re` does.
 """
 
 import ast
 import builtins
 import importlib
 import re
-import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 from re import _constants as op  # type: ignore[attr-defined]
@@ -21,12 +20,6 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 ROOMS = ("core", "prompts", "tools", "tasks", "nodes", "graphs", "bench", "cli")
 MODULE_CALLS = ("search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn")
-SIZES = (*range(8, 32, 4), *(2**power for power in range(5, 15)))
-"""Lengths of text: by small steps first, for what doubles with a letter; then doubled."""
-READABLE = 0.002
-"""Seconds below which a time says nothing."""
-STEEP = 3.0
-"""By how much the time of twice the text may be larger: a square has 4."""
 
 
 class Expression(NamedTuple):
@@ -34,8 +27,8 @@ class Expression(NamedTuple):
 
     where: str
     pattern: re.Pattern[str]
-    anchored: frozenset[str]
-    """The ways in which it is tried at one place only: `match`, `fullmatch`; empty if anywhere."""
+    anchored: bool
+    """Whether it is tried at one place of a text only, by `match` or `fullmatch`."""
 
 
 def files(room: str) -> list[Path]:
@@ -60,71 +53,66 @@ def expressions() -> list[Expression]:
         ValueError: One is written in a way that is not understood here.
     """
     trees = dict(modules())
-    used = {module: _uses(tree) for module, tree in trees.items()}
-    imported = {module: set(_imports(tree)) for module, tree in trees.items()}
     found = []
     for module, tree in trees.items():
-        for call, names, scope in _calls(tree):
-            values = vars(importlib.import_module(module))
-            pattern = _pattern(call, dict(values), scope, f"{module}:{call.lineno}")
-            method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-            ways = {method} - {"compile"}
-            for name in names:
-                others = [each for each in trees if (module, name) in imported[each]]
-                ways |= {way for each in (module, *others) for way in used[each].get(name, ())}
-            anchored = frozenset(ways) if ways <= {"match", "fullmatch"} else frozenset[str]()
-            found.append(Expression(f"{module}:{call.lineno}", pattern, anchored))
+        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        for call in filter(_makes_one, ast.walk(tree)):
+            assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
+            function = parents[call]
+            while function in parents and not isinstance(function, ast.FunctionDef):
+                function = parents[function]
+            where, method = f"{module}:{call.lineno}", call.func.attr
+            values = _Namespace(vars(importlib.import_module(module)))
+            pattern = _pattern(call, method, values, function, where)
+            ways = {method}
+            if method == "compile" and isinstance(parent := parents[call], ast.Assign):
+                [name] = map(_name, parent.targets)
+                ways = {way for each in trees for way in _uses(trees, each, module, name)}
+            found.append(Expression(where, pattern, ways <= {"match", "fullmatch"}))
     return found
 
 
-def _calls(tree: ast.Module) -> Iterator[tuple[ast.Call, list[str], ast.FunctionDef | None]]:
-    """Yields the calls that take an expression, the names they are bound to, their function."""
-    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-    for node in ast.walk(tree):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
-            continue
-        if not (isinstance(node.func.value, ast.Name) and node.func.value.id == "re"):
-            continue
-        if node.func.attr not in ("compile", *MODULE_CALLS):
-            continue
-        parent = parents[node]
-        targets: list[ast.expr] = []
-        if isinstance(parent, ast.Assign) and node.func.attr == "compile":
-            targets = parent.targets
-        names = [_name(target) for target in targets]
-        at: ast.AST | None = node
-        while at is not None and not isinstance(at, ast.FunctionDef):
-            at = parents.get(at)
-        yield node, names, at
-
-
-def _imports(tree: ast.Module) -> Iterator[tuple[str | None, str]]:
-    """Yields each module and name of it that a module imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from ((node.module, each.name) for each in node.names)
-
-
-def _uses(tree: ast.Module) -> dict[str, set[str]]:
-    """Returns how a module uses each name; one that is handed on may be used in any way."""
-    uses: dict[str, set[str]] = {}
-    direct = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in MODULE_CALLS:
-            either = node.value
-            two = (either.body, either.orelse) if isinstance(either, ast.IfExp) else (either,)
-            for each in two:
-                uses.setdefault(_name(each), set()).add(node.attr)
-                direct.add(each)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and node not in direct:
-            handed = {"handed on"} if isinstance(node.ctx, ast.Load) else set[str]()
-            uses.setdefault(_name(node), set()).update(handed)
-    return uses
+def _makes_one(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "re"
+        and node.func.attr in ("compile", *MODULE_CALLS)
+    )
 
 
 def _name(node: ast.AST) -> str:
     return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def _uses(trees: dict[str, ast.Module], user: str, module: str, name: str) -> Iterator[str]:
+    """Yields how a module uses a name of another; what is handed on may be used in any way."""
+    nodes = _nodes(trees[user])
+    if user != module and not any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == module
+        and any(each.name == name for each in node.names)
+        for node in nodes
+    ):
+        return
+    direct = set()
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr in MODULE_CALLS:
+            either = node.value
+            for each in (either.body, either.orelse) if isinstance(either, ast.IfExp) else [either]:
+                direct.add(each)
+                if _name(each) == name:
+                    yield node.attr
+    for node in nodes:
+        named = isinstance(node, ast.Name | ast.Attribute) and _name(node) == name
+        if named and isinstance(node.ctx, ast.Load) and node not in direct:
+            yield "handed on"
+
+
+@cache
+def _nodes(tree: ast.Module) -> list[ast.AST]:
+    return list(ast.walk(tree))
 
 
 class _Anything:
@@ -142,27 +130,26 @@ class _Namespace(dict[str, Any]):
 
 
 def _pattern(
-    call: ast.Call, values: dict[str, Any], scope: ast.FunctionDef | None, where: str
+    call: ast.Call, method: str, known: _Namespace, scope: ast.AST, where: str
 ) -> re.Pattern[str]:
-    known = _Namespace(values)
     _bind(call.args[0], scope, known)
-    method = call.func.attr if isinstance(call.func, ast.Attribute) else ""
-    flags = call.args[1:2] if method == "compile" else []
-    flags += [each.value for each in call.keywords if each.arg == "flags"]
-    if method in ("search", "match", "fullmatch"):
-        flags += call.args[2:3]
-    parts = [eval(ast.unparse(each), known) for each in (call.args[0], *flags)]
-    if isinstance(parts[0], _Anything) or not isinstance(parts[0], str):
+    at = {"compile": 1, "search": 2, "match": 2, "fullmatch": 2}.get(method, len(call.args))
+    flags = [
+        *call.args[at : at + 1],
+        *(each.value for each in call.keywords if each.arg == "flags"),
+    ]
+    source, *more = (eval(ast.unparse(each), known) for each in (call.args[0], *flags))
+    if not isinstance(source, str):
         raise ValueError(f"{where}: what expression is this?")
-    return re.compile(parts[0], parts[1] if flags else 0)
+    return re.compile(source, *more)
 
 
-def _bind(node: ast.expr, scope: ast.FunctionDef | None, known: _Namespace) -> None:
+def _bind(node: ast.expr, scope: ast.AST, known: _Namespace) -> None:
     """Computes the names of an expression that its function assigns."""
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
     own = {each.id for each in names if isinstance(each.ctx, ast.Store)}
     wanted = {each.id for each in names} - own
-    for each in ast.walk(scope) if scope else ():
+    for each in ast.walk(scope) if isinstance(scope, ast.FunctionDef) else ():
         if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name):
             name = each.targets[0].id
             if name in wanted and name not in known:
@@ -171,6 +158,35 @@ def _bind(node: ast.expr, scope: ast.FunctionDef | None, known: _Namespace) -> N
 
 
 ALPHABET = sorted({*map(chr, range(9, 14)), *map(chr, range(32, 127)), *"\xa0é€°÷\xd7\u2018\u2212"})
+LETTER = (op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY)
+REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+CLASSES = {
+    **{op.CATEGORY_DIGIT: r"\d", op.CATEGORY_SPACE: r"\s", op.CATEGORY_WORD: r"\w"},
+    **{op.CATEGORY_NOT_DIGIT: r"\D", op.CATEGORY_NOT_SPACE: r"\S", op.CATEGORY_NOT_WORD: r"\W"},
+}
+
+
+def letter(kind: Any, value: Any, flags: int) -> re.Pattern[str]:
+    """Returns what matches the same one letter as a part of a parsed expression."""
+    parts = value if kind is op.IN else [(kind, value)]
+    return _letter(tuple((name, of) for name, of in parts), flags & (re.I | re.S | re.A))
+
+
+@cache
+def _letter(parts: tuple[tuple[Any, Any], ...], flags: int) -> re.Pattern[str]:
+    source = ""
+    for name, of in parts:
+        if name is op.ANY:
+            return re.compile(".", flags)
+        if name in (op.NEGATE, op.NOT_LITERAL):
+            source += "^"
+        if name in (op.LITERAL, op.NOT_LITERAL):
+            source += re.escape(chr(of))
+        elif name is op.RANGE:
+            source += f"{re.escape(chr(of[0]))}-{re.escape(chr(of[1]))}"
+        elif name is op.CATEGORY:
+            source += CLASSES[of]
+    return re.compile(f"[{source}]", flags)
 
 
 class _Shape:
@@ -189,8 +205,8 @@ class _Shape:
     def letters(self) -> list[str]:
         """Returns one letter for every set of letters that the expression tells apart."""
         kinds: dict[tuple[bool, ...], str] = {}
-        for letter in ALPHABET:
-            kinds.setdefault(tuple(letter in each for each in self.sets), letter)
+        for each in ALPHABET:
+            kinds.setdefault(tuple(each in one for one in self.sets), each)
         return list(kinds.values())
 
     def text(self, parsed: Any, before: str) -> str:
@@ -200,25 +216,24 @@ class _Shape:
         return made
 
     def part(self, kind: Any, value: Any, before: str) -> str:
-        if kind in (op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY):
-            return self.letter(kind, value)
+        if kind in LETTER:
+            one = letter(kind, value, self.flags)
+            self.sets.append(frozenset(filter(one.match, ALPHABET)))
+            return min(self.sets[-1], default=chr(value) if isinstance(value, int) else "?")
         if kind is op.SUBPATTERN:
-            made = self.text(value[3], before)
-            self.groups[value[0]] = made
+            self.groups[value[0]] = made = self.text(value[3], before)
             return made
-        if kind is op.ATOMIC_GROUP:
-            return self.text(value, before)
         if kind is op.BRANCH:
-            made = [self.text(each, before) for each in value[1]]
-            self.bodies += made
-            return made[0]
-        if kind in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
+            either = [self.text(each, before) for each in value[1]]
+            self.bodies += either
+            return either[0]
+        if kind in REPEATS:
             least, most, body = value
-            one = self.text(body, before)
+            one_more = self.text(body, before)
             if most > 3:
                 self.prefixes.append(before)
-                self.bodies.append(one)
-            return one * least
+                self.bodies.append(one_more)
+            return one_more * least
         if kind in (op.ASSERT, op.ASSERT_NOT):
             self.text(value[1], before)
             return ""
@@ -226,43 +241,7 @@ class _Shape:
             return "".join(self.text(each, before) for each in value[1:] if each)
         if kind is op.GROUPREF:
             return self.groups.get(value, "")
-        if kind is op.AT:
-            return ""
-        raise ValueError(f"{kind} is not known here")
-
-    def letter(self, kind: Any, value: Any) -> str:
-        one = re.compile(_letter_source(kind, value), self.flags & (re.I | re.S | re.A))
-        letters = frozenset(letter for letter in ALPHABET if one.fullmatch(letter))
-        self.sets.append(letters)
-        return min(letters, default=chr(value) if isinstance(value, int) else "?")
-
-
-def _letter_source(kind: Any, value: Any) -> str:
-    if kind is op.ANY:
-        return "."
-    if kind is op.LITERAL:
-        return re.escape(chr(value))
-    if kind is op.NOT_LITERAL:
-        return f"[^{re.escape(chr(value))}]"
-    classes = {
-        op.CATEGORY_DIGIT: r"\d",
-        op.CATEGORY_NOT_DIGIT: r"\D",
-        op.CATEGORY_SPACE: r"\s",
-        op.CATEGORY_NOT_SPACE: r"\S",
-        op.CATEGORY_WORD: r"\w",
-        op.CATEGORY_NOT_WORD: r"\W",
-    }
-    source = ""
-    for name, of in value:
-        if name is op.NEGATE:
-            source += "^"
-        elif name is op.LITERAL:
-            source += re.escape(chr(of))
-        elif name is op.RANGE:
-            source += f"{re.escape(chr(of[0]))}-{re.escape(chr(of[1]))}"
-        else:
-            source += classes[of]
-    return f"[{source}]"
+        return self.text(value, before) if kind is op.ATOMIC_GROUP else ""
 
 
 def attacks(pattern: re.Pattern[str], *, pairs: bool = False) -> list[tuple[str, str, str]]:
@@ -276,77 +255,11 @@ def attacks(pattern: re.Pattern[str], *, pairs: bool = False) -> list[tuple[str,
     letters = shape.letters()
     prefixes = list(dict.fromkeys(shape.prefixes))
     bodies = list(dict.fromkeys(filter(None, shape.bodies)))
-    anywhere = [*letters, *bodies, *(body + letter for body in bodies for letter in letters)]
-    begun = [prefix + letter for prefix in (*prefixes, shape.whole) for letter in ("", *letters)]
+    anywhere = [*letters, *bodies, *(body + each for body in bodies for each in letters)]
+    begun = [prefix + each for prefix in (*prefixes, shape.whole) for each in ("", *letters)]
     tried = [*product(prefixes, dict.fromkeys(anywhere)), *product([""], filter(None, begun))]
     if pairs:
         tried += product(prefixes, map("".join, product(letters, repeat=2)))
         tried += product(prefixes, filter(None, begun))
     wrong = min(set(letters) - {"\n"}, key=lambda each: (each.isalnum(), each))
     return [(*each, end) for each in dict.fromkeys(tried) for end in ("", wrong)]
-
-
-def work(expression: Expression) -> Callable[[str], object]:
-    """Returns the dearest way in which the source uses an expression."""
-    pattern, ways = expression.pattern, expression.anchored
-    if not ways:
-        return lambda text: sum(1 for _ in pattern.finditer(text))
-    return partial(_each, [getattr(pattern, way) for way in ways])
-
-
-def _each(calls: list[Callable[[str], object]], text: str) -> None:
-    for call in calls:
-        call(text)
-
-
-def steep(
-    call: Callable[[str], object],
-    text_of: Callable[[int], str],
-    sizes: Sequence[int] = SIZES,
-    readable: float = READABLE,
-) -> str:
-    """Returns how the effort grows where it grows faster than the text; empty if it does not.
-
-    Only ratios count: each time is the best of several wherever it looks too long. One step that
-    looks steep may be another program's doing, or the end of what an expression looks ahead; what
-    is a square is so in the next step, too.
-    """
-    times: dict[int, float] = {}
-    for half, size, double in zip(sizes, sizes[1:], [*sizes[2:], 2 * sizes[-1]], strict=False):
-        if _steeper(call, text_of, half, size, times, readable):
-            told = f"{half}: {times[half]:.4f} s, {size}: {times[size]:.4f} s"
-            if _steeper(call, text_of, size, double, times, readable):
-                return f"{told}, {double}: {times[double]:.4f} s"
-    return ""
-
-
-def _steeper(
-    call: Callable[[str], object],
-    text_of: Callable[[int], str],
-    half: int,
-    size: int,
-    times: dict[int, float],
-    readable: float,
-) -> bool:
-    """Returns whether the longer text takes too much longer, however often both are tried."""
-    for at in (half, size):
-        if at not in times:
-            times[at] = _seconds(call, text_of(at))
-    for _ in range(4):
-        if times[size] < readable or times[size] <= STEEP * times[half]:
-            return False
-        for at in (half, size):
-            times[at] = min(times[at], _seconds(call, text_of(at)))
-    return times[size] > STEEP * times[half]
-
-
-def repeated(attack: tuple[str, str, str], size: int) -> str:
-    """Returns a text of about that size."""
-    begin, pump, end = attack
-    return begin + pump * (size // len(pump)) + end
-
-
-def _seconds(call: Callable[[str], object], text: str) -> float:
-    begin = time.thread_time()
-    call(text)
-    return time.thread_time() - begin
