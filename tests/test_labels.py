@@ -17,9 +17,8 @@ STRATEGIES = [
 
 
 def test_what_siblings_share_at_their_beginning_is_left_out() -> None:
-    ends = ["…compare the dates.", "…look up the places.", "…ask a friend."]
+    ends, other = ["…compare the dates.", "…look up the places.", "…ask a friend."], "Nobody knows."
     assert distinct(STRATEGIES) == ends
-    other = "Nobody knows."
     assert distinct([*STRATEGIES, other]) == [*ends, other], "most of them share it, one does not"
 
 
