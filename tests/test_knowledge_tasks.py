@@ -183,7 +183,7 @@ def test_labels_and_judgements_are_the_last_ones() -> None:
 # Worked examples
 
 
-@pytest.mark.parametrize(("name", "own"), zip(NAMES, (6, 3, 6), strict=True))
+@pytest.mark.parametrize(("name", "own"), [("hotpotqa", 6), ("fever", 3), ("strategyqa", 6)])
 def test_our_examples_are_read_as_a_model_would_be_and_end_in_their_answers(
     name: str, own: int
 ) -> None:

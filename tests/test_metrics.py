@@ -76,26 +76,22 @@ async def test_no_passage_scores_zero_unasked():
     assert model.seen == []
 
 
-@pytest.mark.parametrize(
-    ("answer", "gold", "same"),
-    [
-        (r"2\sqrt{3}", r"\sqrt{12}", True),
-        ("0.33", "1/3", False),
-        *(
-            pytest.param(*each, marks=pytest.mark.ci)
-            for each in (
-                (r"\frac{1}{3}", "1/3", True),
-                ("x+1", "1+x", True),
-                ("3", "4", False),
-                ("\\frac{", "3", False),
-                ("", "3", False),
-                ("9^{9^{9^{9}}}", "3", False),
-                ("3\x003", "4", False),
-                ("\ud800", "4", False),
-            )
-        ),
-    ],
-)
+FORMULAS = [
+    (r"2\sqrt{3}", r"\sqrt{12}", True),
+    ("0.33", "1/3", False),
+    (r"\frac{1}{3}", "1/3", True),
+    ("x+1", "1+x", True),
+    ("3", "4", False),
+    ("\\frac{", "3", False),
+    ("", "3", False),
+    ("3\x003", "4", False),
+    ("\ud800", "4", False),
+    pytest.param("9^{9^{9^{9}}}", "3", False, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("answer", "gold", "same"), FORMULAS)
+@pytest.mark.ci
 def test_formulas_are_compared_in_a_process_of_their_own(
     answer: str, gold: str, same: bool
 ) -> None:
@@ -111,6 +107,7 @@ def test_without_the_extra_a_formula_is_not_silently_wrong(monkeypatch: pytest.M
         scores("math", "?", ["1+x"], "x+1")
 
 
+@pytest.mark.ci
 def test_a_broken_extra_is_not_taken_for_wrong_formulas(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

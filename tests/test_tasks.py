@@ -107,10 +107,11 @@ REFUSING = ("read", "tools", "execute", "problem")
 
 
 def assert_form(method: str, result: Any, text: str) -> None:
-    if method in ("ask", "refine", "output", "answer"):
-        found = result if isinstance(result, list) else [result]
-        answers = [each for one in found for each in (one if isinstance(one, list) else [one])]
+    if method in ("ask", "refine"):
+        [answers] = result
         assert all(answer is None or isinstance(answer, str) for answer in answers)
+    if method in ("output", "answer"):
+        assert result is None or isinstance(result, str)
     if method == "vote":
         assert result[0][0] in (None, 0, 1, 2, 3, 4)
     if method == "read_step":

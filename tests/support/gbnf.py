@@ -17,72 +17,49 @@ SIGNS = {"?": (0, 1), "*": (0, 10**4), "+": (1, 10**4)}
 
 
 @dataclass
-class Literal:
-    text: str
+class Part:
+    """A literal, a class of letters, a rule by its name, a repetition or a choice."""
 
-    def ends(self, grammar: "Gbnf", text: str, starts: set[int]) -> set[int]:
-        return {at + len(self.text) for at in starts if text.startswith(self.text, at)}
+    kind: str
+    value: Any
+    least: int = 1
+    most: int = 1
 
-    def some(self, grammar: "Gbnf", rng: random.Random) -> str:
-        return self.text
-
-
-@dataclass
-class Letter:
-    pattern: str
-
-    def ends(self, grammar: "Gbnf", text: str, starts: set[int]) -> set[int]:
-        return {at + 1 for at in starts if re.match(self.pattern, text[at : at + 1])}
-
-    def some(self, grammar: "Gbnf", rng: random.Random) -> str:
-        return rng.choice([each for each in OTHERS if re.match(self.pattern, each)])
-
-
-@dataclass
-class Rule:
-    name: str
-
-    def ends(self, grammar: "Gbnf", text: str, starts: set[int]) -> set[int]:
-        return grammar.rules[self.name].ends(grammar, text, starts)
-
-    def some(self, grammar: "Gbnf", rng: random.Random) -> str:
-        return grammar.rules[self.name].some(grammar, rng)
-
-
-@dataclass
-class Repeated:
-    what: Any
-    least: int
-    most: int
-
-    def ends(self, grammar: "Gbnf", text: str, starts: set[int]) -> set[int]:
-        found: set[int] = set(starts) if self.least == 0 else set()
-        for times in range(1, self.most + 1):
-            if not (starts := self.what.ends(grammar, text, starts)):
-                break
-            found |= starts if times >= self.least else set()
-        return found
-
-    def some(self, grammar: "Gbnf", rng: random.Random) -> str:
-        times = rng.choice([self.least, rng.randint(self.least, min(self.most, self.least + MOST))])
-        return "".join(self.what.some(grammar, rng) for _ in range(times))
-
-
-@dataclass
-class Choice:
-    alternatives: list[list[Any]]
-
-    def ends(self, grammar: "Gbnf", text: str, starts: set[int]) -> set[int]:
-        found: set[int] = set()
-        for sequence in self.alternatives:
+    def ends(self, rules: dict[str, "Part"], text: str, starts: set[int]) -> set[int]:
+        """Returns where the part can end that begins at one of some places."""
+        if self.kind == "literal":
+            return {at + len(self.value) for at in starts if text.startswith(self.value, at)}
+        if self.kind == "letters":
+            return {at + 1 for at in starts if re.match(self.value, text[at : at + 1])}
+        if self.kind == "rule":
+            return rules[self.value].ends(rules, text, starts)
+        found = set(starts) if self.least == 0 else set[int]()
+        if self.kind == "repetition":
+            for times in range(1, self.most + 1):
+                if not (starts := self.value.ends(rules, text, starts)):
+                    break
+                found |= starts if times >= self.least else set()
+            return found
+        for sequence in self.value:
             at = starts
             for each in sequence:
-                at = each.ends(grammar, text, at) if at else at
+                at = each.ends(rules, text, at) if at else at
             found |= at
         return found
 
-    def some(self, grammar: "Gbnf", rng: random.Random) -> str:
-        return "".join(each.some(grammar, rng) for each in rng.choice(self.alternatives))
+    def some(self, rules: dict[str, "Part"], rng: random.Random) -> str:
+        """Returns a text that the part allows."""
+        if self.kind == "literal":
+            return str(self.value)
+        if self.kind == "letters":
+            return rng.choice([each for each in OTHERS if re.match(self.value, each)])
+        if self.kind == "rule":
+            return rules[self.value].some(rules, rng)
+        if self.kind == "repetition":
+            more = rng.randint(self.least, min(self.most, self.least + MOST))
+            times = rng.choice([self.least, more])
+            return "".join(self.value.some(rules, rng) for _ in range(times))
+        return "".join(each.some(rules, rng) for each in rng.choice(self.value))
 
 
 class Gbnf:
@@ -98,11 +75,11 @@ class Gbnf:
 
     def accepts(self, text: str) -> bool:
         """Returns whether a text is what the grammar says, from its beginning to its end."""
-        return len(text) in self.rules["root"].ends(self, text, {0})
+        return len(text) in self.rules["root"].ends(self.rules, text, {0})
 
     def some(self, rng: random.Random) -> str:
         """Returns a text that the grammar allows."""
-        return self.rules["root"].some(self, rng)
+        return self.rules["root"].some(self.rules, rng)
 
 
 def _tokens(body: str) -> Iterator[Any]:
@@ -113,18 +90,18 @@ def _tokens(body: str) -> Iterator[Any]:
         literal, letters, name, least, comma, most, sign = found.groups()
         at = found.end()
         if literal is not None:
-            yield Literal(re.sub(r"\\(.)", lambda c: {"n": "\n"}.get(c[1], c[1]), literal))
+            yield Part("literal", re.sub(r"\\(.)", lambda c: {"n": "\n"}.get(c[1], c[1]), literal))
         elif letters is not None:
-            yield Letter(f"[{letters}]")
+            yield Part("letters", f"[{letters}]")
         elif name is not None:
-            yield Rule(name)
+            yield Part("rule", name)
         elif least is not None:
             yield int(least), int(most or (10**4 if comma else least))
         else:
             yield SIGNS.get(sign, sign)
 
 
-def _choice(tokens: Iterator[Any]) -> Choice:
+def _choice(tokens: Iterator[Any]) -> Part:
     """Reads as far as the bracket that closes, or to the end."""
     alternatives: list[list[Any]] = [[]]
     for token in tokens:
@@ -135,7 +112,7 @@ def _choice(tokens: Iterator[Any]) -> Choice:
         elif token == "(":
             alternatives[-1].append(_choice(tokens))
         elif isinstance(token, tuple):
-            alternatives[-1].append(Repeated(alternatives[-1].pop(), *token))
+            alternatives[-1].append(Part("repetition", alternatives[-1].pop(), *token))
         else:
             alternatives[-1].append(token)
-    return Choice(alternatives)
+    return Part("choice", alternatives)

@@ -105,8 +105,8 @@ def _uses(trees: dict[str, ast.Module], user: str, module: str, name: str) -> It
                 if _name(each) == name:
                     yield node.attr
     for node in nodes:
-        named = isinstance(node, ast.Name | ast.Attribute) and _name(node) == name
-        if named and isinstance(node.ctx, ast.Load) and node not in direct:
+        loads = isinstance(getattr(node, "ctx", None), ast.Load)
+        if loads and _name(node) == name and node not in direct:
             yield "handed on"
 
 

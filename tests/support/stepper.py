@@ -36,6 +36,7 @@ class Matcher:
             Endless: It takes too many.
         """
         self.text, self.steps = text, 0
+        self._known: dict[tuple[Any, int, int], frozenset[str]] = {}
         self._groups: dict[int | None, tuple[int, int]] = {}
         found: list[tuple[int, int]] = []
         at, moves_on = 0, False
@@ -50,6 +51,13 @@ class Matcher:
                 break
         return found
 
+    def _letters(self, kind: Any, value: Any, flags: int) -> frozenset[str]:
+        """Returns which letters of the text a part matches."""
+        key = kind, id(value), flags
+        if key not in self._known:
+            self._known[key] = frozenset(filter(letter(kind, value, flags).match, set(self.text)))
+        return self._known[key]
+
     def _step(self) -> None:
         self.steps += 1
         if self.steps > MOST * (len(self.text) + 100):
@@ -60,13 +68,14 @@ class Matcher:
         if first == len(parts):
             yield at
             return
-        for end in self._part(*parts[first], flags, at):
+        kind, value = parts[first]
+        for end in self._part(kind, value, flags, at):
             yield from self._ends(parts, flags, end, first + 1)
 
     def _part(self, kind: Any, value: Any, flags: int, at: int) -> Iterator[int]:
         self._step()
         if kind in LETTER:
-            if at < len(self.text) and letter(kind, value, flags).match(self.text[at]):
+            if at < len(self.text) and self.text[at] in self._letters(kind, value, flags):
                 yield at + 1
         elif kind is op.SUBPATTERN:
             group, more, fewer, parts = value
@@ -83,7 +92,8 @@ class Matcher:
             ends = self._repeated(kind is op.MIN_REPEAT, least, most, body, flags, at)
             yield from self._first(ends) if kind is op.POSSESSIVE_REPEAT else ends
         elif kind in (op.ASSERT, op.ASSERT_NOT):
-            if self._looks(*value, flags, at) is (kind is op.ASSERT):
+            way, parts = value
+            if self._looks(way, parts, flags, at) is (kind is op.ASSERT):
                 yield at
         elif kind is op.AT:
             if self._stands(value, flags, at):
@@ -105,9 +115,10 @@ class Matcher:
     def _repeated(
         self, lazy: bool, least: int, most: int, body: Any, flags: int, at: int
     ) -> Iterator[int]:
-        if len(body) == 1 and body[0][0] in LETTER and not lazy:
+        kind, value = body[0]
+        if len(body) == 1 and kind in LETTER and not lazy:
             end = at
-            while end - at < most and any(self._part(*body[0], flags, end)):
+            while end - at < most and any(self._part(kind, value, flags, end)):
                 end += 1
             for back in range(end, at + least - 1, -1):
                 self._step()
