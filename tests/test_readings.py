@@ -2,9 +2,9 @@
 
 The readings are data, `support/readings/*.txt`. A section `[task reader …]` names one of `READERS`;
 a line holds what is read, ` ← `, and the texts in which it is read, with ` ¦ ` between them. `∅` is
-nothing, and `〃` the same as on the line before. In a text `⏎` ends a line, `⟨⟩` is empty, `⟨a0⟩`
-is a character by its code, `⟨9*300⟩` is a piece repeated, and ` ≟ ` stands between an answer and what
-it is compared with.
+nothing, and `〃` the same as on the line before. In a text `⏎` ends a line, `⟨⟩` is empty,
+`⟨a0⟩` is a character by its code, `⟨9*300⟩` is a piece repeated, and ` ≟ ` stands between an answer
+and what it is compared with.
 """
 
 import re

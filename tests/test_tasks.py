@@ -107,17 +107,18 @@ REFUSING = ("read", "tools", "execute", "problem")
 
 
 def assert_form(method: str, result: Any, text: str) -> None:
+    """Checks what a method read out of a text, or out of completions that are that text."""
     if method in ("ask", "refine"):
         [answers] = result
         assert all(answer is None or isinstance(answer, str) for answer in answers)
-    if method in ("output", "answer"):
-        assert result is None or isinstance(result, str)
     if method == "vote":
         assert result[0][0] in (None, 0, 1, 2, 3, 4)
     if method == "read_step":
         assert result["text"] == text
     if method == "propose":
         assert all(len(draft["text"]) < 1_000 for draft in result[0])
+    if method in ("output", "answer"):
+        assert result is None or isinstance(result, str)
     if method in ("value", "judge", "estimate", "verify") and isinstance(result, list):
         [verdict] = result
         assert isinstance(verdict, Verdict)
@@ -233,11 +234,16 @@ PLAIN = [
 async def test_plain_prompting_runs(name: str, answer: str, said: str) -> None:
     model = ScriptedChat(reply=lambda call: [f"{said} {answer}"] * call.n)
     own: dict[str, Any] = {"shots": 3} if name in STEPWISE else {"examples": "own"}
-    for method, context in (("io", {}), ("cot", own), ("cot_sc", {**own, "n_generate": 2})):
-        out = await tg.build(method, task=name, model=model).ainvoke(
-            {"problem": "How many?"}, context=context
-        )
+    for method, style, context in (
+        ("io", "io", {"wording": "chat"}),
+        ("cot", "cot", own),
+        ("cot_sc", "cot", {"zero_shot": "steps"}),
+    ):
+        graph = tg.build(method, task=name, model=model)
+        told = {"n_generate": 2, **context}
+        out = await graph.ainvoke({"problem": "How many?"}, context=told)
         assert out["answer"] == answer
+        assert model.seen[-1].prompt == shown(name, style, **context)
 
 
 async def test_more_examples_of_pages_than_there_are_are_refused() -> None:
