@@ -163,7 +163,7 @@ def knowing(call: Call) -> str:
 
 
 async def search(**context: Any) -> tuple[dict[str, Any], ScriptedChat]:
-    model = ScriptedChat(reply=knowing)
+    model = ScriptedChat(reply=knowing, delay=0.01)
     graph = tg.build("tot_dfs", task="crosswords", model=model)
     return await graph.ainvoke({"problem": PROBLEM}, context=context), model
 
@@ -184,6 +184,7 @@ async def test_the_search_backtracks_out_of_wrong_words_and_fills_the_board() ->
     assert "alters a letter of h1" in refused["note"]
     asked = [call.prompt for call in model.seen if call.role == "value"]
     assert len(asked) == len(set(asked)), "a clue's verdict is asked for once"
+    assert model.peak == 6, "all clues of a state are judged side by side"
 
 
 @pytest.mark.parametrize(
@@ -208,13 +209,6 @@ async def test_without_backtracking_the_best_word_may_overwrite(
     settings = {"variant": "no_backtrack", "repo_compat": compat, "proposal_samples": 1}
     out = await graph.ainvoke({"problem": PROBLEM}, context={**settings, "greedy_steps": 3})
     assert [t["text"] for t in visited(out["tree"].values())] == words
-
-
-async def test_all_clues_of_a_state_are_judged_side_by_side() -> None:
-    model = ScriptedChat(reply=knowing, delay=0.01)
-    graph = tg.build("tot_dfs", task="crosswords", model=model)
-    await graph.ainvoke({"problem": PROBLEM}, context={"outputs": 1, "proposal_samples": 1})
-    assert model.peak == 6
 
 
 async def test_after_a_crash_no_answered_question_is_asked_again() -> None:

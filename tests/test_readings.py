@@ -186,7 +186,7 @@ def sections() -> dict[str, list[tuple[str, str]]]:
     found: dict[str, list[tuple[str, str]]] = {}
     rows: list[tuple[str, str]] = []
     for file in sorted((Path(__file__).parent / "support" / "readings").glob("*.txt")):
-        for line in filter(None, file.read_text(encoding="utf-8").split("\n")):
+        for line in file.read_text(encoding="utf-8").rstrip("\n").split("\n"):
             if line.startswith("[") and line.endswith("]") and " ← " not in line:
                 rows = found[line[1:-1]] = []
                 continue

@@ -46,19 +46,14 @@ BEGINNINGS = ("", "The final solution is ", "Answer: ", "obj1 = ", "[")
 def texts(long: int) -> dict[str, str]:
     """Returns whole texts that no reader may stumble over, the longest of so many letters."""
     return {
-        "empty": "",
-        "blank": " \n\t\n ",
-        "spaces": " " * long,
-        "letters": "a" * long,
-        "digits": "7" * long,
-        "lines": "\n" * long,
+        **{"empty": "", "blank": " \n\t\n ", "spaces": " " * long, "lines": "\n" * long},
+        **{"letters": "a" * long, "digits": "7" * long, "brackets": "(" * (long // 10)},
         "markers": "the answer is " * (long // 14),
         "headers": "Answer:\nPassage:\n" * (long // 17),
         "choices": "best choice is " * (long // 15) + "9" * 1_000,
         "words": "h1. apple (certain) " * (long // 20),
         "equations": "1+1=2(left:" * (long // 11),
         "boxes": "\\boxed{" * (long // 10),
-        "brackets": "(" * (long // 10),
         "binary": "".join(map(chr, range(256))) * 100,
         "lone surrogates": "\ud800\udfff the answer is \ud800",
         "json": '{"answer": {"value": 42}, "reasoning": ["a", null]}',
