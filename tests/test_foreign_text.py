@@ -69,7 +69,9 @@ def slow(one: Expression, most: int | None) -> str:
     matcher = Matcher(one.pattern, anchored=one.anchored)
 
     def steps(text: str) -> int:
-        matcher.spans(text)
+        spans = matcher.spans(text)
+        tried = [one.pattern.match(text)] if one.anchored else one.pattern.finditer(text)
+        assert spans == [each.span() for each in tried if each], "the matcher is no other than `re`"
         return matcher.steps
 
     return next(filter(None, (steep(steps, attack) for attack in tried)), "")
@@ -81,20 +83,12 @@ def test_every_expression_of_the_source_is_known() -> None:
     assert len(EXPRESSIONS) == sum(len(re.findall(called, text)) for text in sources) > 80
 
 
-@pytest.mark.parametrize("pattern", few(SLOW.values(), 2))
+@pytest.mark.parametrize("pattern", few(SLOW.values(), 1))
 def test_an_expression_that_is_not_linear_is_found(pattern: str) -> None:
     assert slow(Expression("", re.compile(pattern), anchored=False), 120)
 
 
-@pytest.mark.parametrize("one", EXPRESSIONS, ids=NAMES)
-def test_the_matcher_finds_what_the_expression_finds(one: Expression) -> None:
-    matcher = Matcher(one.pattern)
-    for begin, pump, end in attacks(one.pattern)[::40]:
-        text = begin + pump * 4 + end
-        assert matcher.spans(text) == [each.span() for each in one.pattern.finditer(text)]
-
-
-@pytest.mark.parametrize("most", [8, pytest.param(60, marks=pytest.mark.ci)])
+@pytest.mark.parametrize("most", [8, pytest.param(24, marks=pytest.mark.ci)])
 @pytest.mark.parametrize("one", EXPRESSIONS, ids=NAMES)
 def test_an_expression_is_linear(one: Expression, most: int) -> None:
     assert not slow(one, most)
@@ -128,7 +122,11 @@ def lines_of(reader: Reader) -> Callable[[str], int]:
     return lines
 
 
-@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.ci)])
+ONE_IN = [12, pytest.param(4, marks=pytest.mark.ci), pytest.param(1, marks=pytest.mark.slow)]
+"""Each reader is given a share of the pieces, every reader another one."""
+
+
+@pytest.mark.parametrize("every", ONE_IN)
 @pytest.mark.parametrize("task", [*registry.TASKS, ""])
 def test_what_reads_foreign_text_is_linear(task: str, every: int) -> None:
     for at, (name, reader) in enumerate(readers(task)):
@@ -140,7 +138,7 @@ def test_what_reads_foreign_text_is_linear(task: str, every: int) -> None:
 @pytest.mark.parametrize(
     ("begin", "every"),
     [
-        *(pytest.param("", every, marks=mark) for every, mark in ((60, ()), (12, pytest.mark.ci))),
+        *(pytest.param("", every, marks=mark) for every, mark in ((111, ()), (30, pytest.mark.ci))),
         *(pytest.param(begin, 1, marks=pytest.mark.slow) for begin in BEGINNINGS),
     ],
 )

@@ -88,7 +88,14 @@ def test_a_problem_in_json_is_read_or_refused_whatever_is_in_it(name: str) -> No
             assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("long", [5_000, pytest.param(1_000_000, marks=pytest.mark.ci)])
+LONG = [
+    5_000,
+    pytest.param(100_000, marks=pytest.mark.ci),
+    pytest.param(1_000_000, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("long", LONG)
 @pytest.mark.parametrize("name", registry.TASKS)
 def test_any_text_is_read_in_the_form_that_methods_need(name: str, long: int) -> None:
     for kind, text in texts(long).items():
