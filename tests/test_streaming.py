@@ -4,16 +4,14 @@ from typing import Any, cast
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from support.pools import few
-from support.scripted import ScriptedChat
-from support.searches import CASES
+from support.searches import CASES, ENDING, THREAD, Case, built
 from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.tree import merge_thoughts
 
-CONTEXTS: list[Any] = [{}, {"tree": "end"}, {"tree": "all"}]
+LEAF: Any = {"problem": "leaf"}
 KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected", "ended"}
 
 
@@ -22,8 +20,7 @@ def spelling(**more: Any) -> Graph:
 
 
 async def parts(graph: Graph, context: dict[str, Any], **options: Any) -> list[Any]:
-    given: Any = {"problem": "leaf"}
-    return [part async for part in graph.astream(given, context=context, **options)]
+    return [part async for part in graph.astream(LEAF, context=context, **options)]
 
 
 async def test_the_tree_comes_with_the_last_state_alone() -> None:
@@ -33,10 +30,12 @@ async def test_the_tree_comes_with_the_last_state_alone() -> None:
     assert last["tree"]["1"]["text"] == "l" and last["problem"] == "leaf"
 
 
-@pytest.mark.parametrize(("tree", "with_tree"), [("all", True), ("off", False)])
-async def test_the_tree_comes_with_all_states_or_with_none(tree: str, with_tree: bool) -> None:
-    for part in (await parts(spelling(), {"tree": tree}, stream_mode="values"))[1:]:
-        assert ("tree" in part) == with_tree
+async def test_the_tree_comes_with_all_states_or_with_none() -> None:
+    _, *states = await parts(spelling(), {"tree": "all"}, stream_mode="values")
+    sizes = [len(state["tree"]) for state in states]
+    assert sizes == sorted(sizes) and sizes[-1] == 1 + 2 + 4 + 4 + 4, "it grows"
+    _, *states = await parts(spelling(), {"tree": "off"}, stream_mode="values")
+    assert not any("tree" in state for state in states)
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
@@ -60,88 +59,91 @@ async def test_a_run_that_goes_on_streams_its_tree_as_it_was_told_when_it_began(
     tree: str, trees: str
 ) -> None:
     """Who resumes it may give no context, or another one: the run's own settings hold."""
-    graph = spelling(checkpointer=InMemorySaver())
-    given: Any = {"problem": "leaf"}
-    for number, context in enumerate(CONTEXTS):
-        thread: Any = {"configurable": {"thread_id": str(number)}}
-        await graph.ainvoke(given, thread, context={"tree": tree}, interrupt_after=["start"])
-        stream = graph.astream(None, thread, context=context, stream_mode="values")
+    contexts: list[Any] = [{}, {"tree": "end"}, {"tree": "all"}]
+    for context in contexts:
+        graph = spelling(checkpointer=InMemorySaver())
+        await graph.ainvoke(LEAF, THREAD, context={"tree": tree}, interrupt_after=["start"])
+        stream = graph.astream(None, THREAD, context=context, stream_mode="values")
         states = [state async for state in stream]
         with_tree = [at for at, state in enumerate(states) if "tree" in state]
         every = list(range(len(states)))
         assert with_tree == {"every": every, "last": every[-1:], "none": []}[trees]
 
 
-async def test_a_run_that_is_interrupted_gives_its_tree() -> None:
-    graph = spelling(checkpointer=InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    given: Any = {"problem": "leaf"}
-    out = await graph.ainvoke(given, thread, interrupt_after=["register"])
-    assert len(out["tree"]) == 3
-
-
-@pytest.mark.parametrize("method", few([*CASES], 6))
-async def test_events_tell_every_thought(method: str) -> None:
-    case = CASES[method]
-    graph = tg.build(
-        method, task=case.task, model=ScriptedChat(reply=case.reply), oracle=case.oracle
-    )
-    told: list[Any] = []
-    tree: Any = {}
-    context = {**case.context, "limit_requests": 30}
+async def told(case: Case, method: str, **limits: Any) -> tuple[list[Any], dict[str, Any]]:
+    """The events of a search, and its result."""
+    graph, _ = built(case, method, checkpointer=None)
+    events: list[Any] = []
+    out: dict[str, Any] = {}
     given: Any = {"problem": case.problem}
     modes: Any = ["custom", "values"]
+    context = {**case.context, **limits}
     async for part in graph.astream(given, context=context, stream_mode=modes):
         mode, data = cast("tuple[str, Any]", part)
         if mode == "custom":
-            told.append(data)
+            events.append(data)
         else:
-            tree = merge_thoughts(tree, [data.get("tree", {})])
-    assert {event["event"] for event in told} <= KNOWN
-    assert all(event["node"] for event in told)
-    assert [event["event"] for event in told].index("ended") == len(told) - 1
-    made = [event["id"] for event in told if event["event"] == "made"]
-    assert made == [key for key in tree if key != "0"]
-    judged = {event["id"]: event["value"] for event in told if event["event"] == "judged"}
-    assert judged == {k: t["value"] for k, t in tree.items() if "value" in t}
-    back = {event["id"] for event in told if event["event"] == "rolled_back"}
-    assert back == {key for key, thought in tree.items() if "rollback" in thought}
-    chosen = [event["id"] for event in told if event["event"] == "chosen"]
-    assert chosen == [key for key, thought in tree.items() if thought.get("chosen")]
+            tree = merge_thoughts(out.get("tree", {}), [data.get("tree", {})])
+            out = {**data, "tree": tree}
+    return events, out
+
+
+def check(events: list[Any], out: dict[str, Any]) -> int:
+    """Checks what the events tell of each thought and the answers that outputs carry.
+
+    Returns:
+        How many outputs were chosen.
+    """
+    thoughts = out["tree"].values()
+    by_kind = {kind: [each for each in events if each["event"] == kind] for kind in KNOWN}
+    ids = {kind: [each.get("id") for each in by_kind[kind]] for kind in KNOWN}
+    assert {event["event"] for event in events} <= KNOWN
+    assert all(event["node"] for event in events)
+    assert [event["event"] for event in events].index("ended") == len(events) - 1
+    assert ids["made"] == [key for key in out["tree"] if key != "0"]
+    judged = {each["id"]: each["value"] for each in by_kind["judged"]}
+    assert judged == {each["id"]: each["value"] for each in thoughts if "value" in each}
+    assert {*ids["rolled_back"]} == {each["id"] for each in thoughts if "rollback" in each}
+    assert ids["chosen"] == [each["id"] for each in thoughts if each.get("chosen")]
+    assert all("answer" in each for each in thoughts if each["status"] == "terminal")
+    assert {*out["candidates"]} <= {each["answer"] for each in thoughts if "answer" in each}
+    chosen = [each["answer"] for each in thoughts if each.get("chosen")]
+    assert chosen == ([] if out["answer"] is None else [out["answer"]])
+    return len(chosen)
+
+
+@pytest.mark.parametrize("method", CASES)
+async def test_events_tell_every_thought_and_outputs_carry_their_answers(method: str) -> None:
+    check(*await told(CASES[method], method, limit_requests=30))
+    chosen = [check(*await told(ENDING[method](seed), method)) for seed in range(3)]
+    assert sum(chosen), "a script that finds nothing shows nothing"
 
 
 async def test_calls_of_tools_are_told() -> None:
-    case = CASES["react"]
-    graph = tg.build("react", task=case.task, model=ScriptedChat(reply=case.reply))
-    given: Any = {"problem": case.problem}
-    told: list[Any] = [
-        event async for event in graph.astream(given, context=case.context, stream_mode="custom")
-    ]
-    called = [event for event in told if event["event"] == "called"]
+    events, _ = await told(CASES["react"], "react")
+    called = [event for event in events if event["event"] == "called"]
     assert called and {event["node"] for event in called} == {"call_tool"}
+
+
+async def test_a_run_that_is_interrupted_gives_its_tree() -> None:
+    graph = spelling(checkpointer=InMemorySaver())
+    out = await graph.ainvoke(LEAF, THREAD, interrupt_after=["register"])
+    assert len(out["tree"]) == 3
 
 
 async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:
     def broken(call: Any) -> str:
         raise ConnectionError("gone")
 
-    graph = tg.build(
-        "tot_bfs",
-        task=Spelling(),
-        model=ScriptedChat(reply=broken),
-        checkpointer=InMemorySaver(),
-        retry=tg.Retry(give_up_after=0.1),
-    )
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    given: Any = {"problem": "leaf"}
-    out = await graph.ainvoke(given, thread, context={"on_error": "report"})
+    case = Case(Spelling(), broken, "leaf", {})
+    graph, _ = built(case, "tot_bfs", retry=tg.Retry(give_up_after=0.0))
+    out = await graph.ainvoke(LEAF, THREAD, context={"on_error": "report"})
     assert out["stop_reason"] == "error"
-    told: list[Any] = []
+    events: list[Any] = []
     with pytest.raises(tg.ModelError) as failed:
-        async for event in graph.astream(given, thread, stream_mode="custom"):
-            told.append(event)
-    assert (told[-1]["event"], told[-1]["stop_reason"]) == ("ended", "error")
+        async for event in graph.astream(LEAF, THREAD, stream_mode="custom"):
+            events.append(event)
+    assert (events[-1]["event"], events[-1]["stop_reason"]) == ("ended", "error")
     assert str(failed.value) == out["error"]
-    left = (await graph.aget_state(thread)).values
-    found = failed.value.result
+    left, found = (await graph.aget_state(THREAD)).values, failed.value.result
     assert found and left["error"] == out["error"] and left["tree"] == found["tree"]
