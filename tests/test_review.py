@@ -7,45 +7,38 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 from support.pools import few
-from support.scripted import ScriptedChat
-from support.searches import CASES
+from support.searches import CASES, THREAD, built
 from support.spelling import WRONG, Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.building import Graph
 
-THREAD: Any = {"configurable": {"thread_id": "1"}}
 CHOOSING = [
     name
     for name in CASES
     if "select" in registry.settings(name).model_json_schema()["properties"]["review"]["enum"]
 ]
 """Methods in which a person can choose among thoughts."""
+ACCEPT = {"accept": True}
 
 
-def spelling() -> Graph:
-    return tg.build("tot_bfs", task=Spelling(), model=speller(), checkpointer=InMemorySaver())
-
-
-async def begin(graph: Graph, **context: Any) -> dict[str, Any]:
-    out: dict[str, Any] = await graph.ainvoke({"problem": "leaf"}, THREAD, context=context)
-    return out
+async def begin(review: str = "select", **context: Any) -> tuple[Graph, dict[str, Any]]:
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), checkpointer=InMemorySaver())
+    told: Any = {"breadth": 1, "review": review, **context}
+    return graph, await graph.ainvoke({"problem": "leaf"}, THREAD, context=told)
 
 
 async def say(graph: Graph, reply: Any) -> dict[str, Any]:
-    out: dict[str, Any] = await graph.ainvoke(Command(resume=reply), THREAD)
-    return out
+    return dict(await graph.ainvoke(Command(resume=reply), THREAD))
 
 
 def asked(out: dict[str, Any]) -> dict[str, Any]:
-    question: dict[str, Any] = out["__interrupt__"][0].value
-    return question
+    return dict(out["__interrupt__"][0].value)
 
 
 async def test_the_run_pauses_with_the_candidates_and_goes_on_with_those_kept() -> None:
-    graph = spelling()
-    out = await begin(graph, breadth=1, review="select")
+    graph, out = await begin()
     question = asked(out)
     assert question["review"] == "select" and question["problem"] == "leaf"
     assert [(t["id"], t["text"], t["value"]) for t in question["thoughts"]] == [
@@ -54,58 +47,90 @@ async def test_the_run_pauses_with_the_candidates_and_goes_on_with_those_kept() 
     ]
     out = await say(graph, {"keep": ["2"], "note": "let us see"})
     while "__interrupt__" in out:
-        out = await say(graph, {"accept": True})
+        out = await say(graph, ACCEPT)
     assert out["answer"] == WRONG + "eaf"
     assert out["tree"]["1"]["note"].endswith("dropped by hand: let us see")
 
 
 async def test_a_new_value_decides_and_a_new_thought_is_judged() -> None:
-    graph = spelling()
-    await begin(graph, breadth=1, review="select")
+    graph, _ = await begin()
     out = await say(graph, {"values": {"2": 99}})
     assert {t["parent"] for t in asked(out)["thoughts"]} == {"2"}
     out = await say(graph, {"add": [{"text": "x"}], "values": {"3": -5, "4": -5}})
-    tree = out["tree"]
-    (added,) = [t for t in tree.values() if t.get("created_by", {}).get("node") == "person"]
+    (added,) = [t for t in out["tree"].values() if t.get("created_by") == {"node": "person"}]
     assert (added["parent"], added["text"], added["value"]) == ("2", "x", 0.0)
 
 
-@pytest.mark.parametrize(
-    "reply",
-    [
-        None,
-        "yes",
-        {"note": "hm"},
-        {"keep": ["77"]},
-        {"drop": "1"},
-        {"values": {"1": "high"}},
-        {"values": [1]},
-        {"add": [{"text": ""}]},
-        {"add": "x"},
-        {"settings": {"model": "x"}, "accept": True},
-        {"accept": True, "note": 7},
-        {"accept": False},
-        {"keep": ["1"], "drop": ["1"]},
-        {"drop": ["1"], "values": {"1": 3}},
-        {"add": [{"text": "x", "parent": ["0"]}]},
-        {"add": [{"text": "x", "parent": "9"}]},
-    ],
-    ids=str,
-)
-async def test_a_reply_that_makes_no_sense_is_asked_for_again(reply: Any) -> None:
-    graph = spelling()
-    await begin(graph, breadth=1, review="select")
+NONSENSE = [
+    "",  # LangGraph takes a resume of None for none at all.
+    "yes",
+    {"note": "hm"},
+    {"keep": ["77"]},
+    {"drop": "1"},
+    {"values": {"1": "high"}},
+    {"values": [1]},
+    {"add": [{"text": ""}]},
+    {"add": "x"},
+    {"settings": {"model": "x"}, "accept": True},
+    {"accept": True, "note": 7},
+    {"accept": False},
+    {"keep": ["1"], "drop": ["1"]},
+    {"drop": ["1"], "values": {"1": 3}},
+    {"add": [{"text": "x", "parent": ["0"]}]},
+    {"add": [{"text": "x", "parent": "9"}]},
+    # A level lower is no place that a breadth-first search is at.
+    {"values": {"1": 9}, "add": [{"text": "e", "parent": "1"}]},
+]
+
+
+async def test_a_reply_that_makes_no_sense_is_asked_for_again() -> None:
+    graph, _ = await begin()
     before = (await graph.aget_state(THREAD)).values
-    # LangGraph takes a resume of None for none at all.
-    out = await say(graph, "" if reply is None else reply)
-    again = asked(out)
-    assert again["error"] and "\n" not in again["error"]
-    assert (await graph.aget_state(THREAD)).values == before
-    out = await say(graph, {"accept": True})
+    for reply in NONSENSE:
+        again = asked(await say(graph, reply))
+        assert again["error"] and "\n" not in again["error"], reply
+        assert (await graph.aget_state(THREAD)).values == before
+    out = await say(graph, {"drop": ["2"], "note": "x" * 4_000})  # a note may be long
+    assert "error" not in asked(out)
     assert {t["depth"] for t in asked(out)["thoughts"]} == {2}
 
 
-def _chooses(tree: tg.Tree) -> bool:
+@pytest.mark.parametrize("reply", [{"answer": 7}, {"answer": "a", "accept": True}, []], ids=str)
+async def test_an_answer_of_the_wrong_form_is_asked_for_again(reply: Any) -> None:
+    graph, _ = await begin("answer")
+    assert asked(await say(graph, reply))["error"]
+    assert (await say(graph, {"answer": None}))["answer"] is None
+
+
+async def test_an_answer_is_accepted_or_replaced() -> None:
+    graph, out = await begin("answer")
+    assert asked(out)["answer"] == "leaf"
+    out = await say(graph, {"accept": True, "note": "good"})
+    assert (out["answer"], out["tree"]["0"]["status"]) == ("leaf", "expanded")
+    assert out["outcome"].endswith("; a person accepted the answer (good)")
+    said: Any = {"messages": [HumanMessage("leaf")]}
+    context: Any = {"review": "answer"}
+    await graph.ainvoke(said, THREAD, context=context)
+    out = await say(graph, {"answer": "tree"})
+    assert out["answer"] == out["messages"][-1].text == "tree"
+    assert "a person put another answer in its place" in out["outcome"]
+    assert not any(thought.get("chosen") for thought in out["tree"].values())
+
+
+async def search(method: str, review: str, reply: Any, requests: int) -> tuple[Any, int, int]:
+    """A search in which each question gets a reply; its result, pauses and requests."""
+    graph, model = built(CASES[method], method)
+    context: Any = {**CASES[method].context, "review": review, "limit_requests": requests}
+    out = await graph.ainvoke({"problem": CASES[method].problem}, THREAD, context=context)
+    pauses = 0
+    while "__interrupt__" in out:
+        assert asked(out)["review"] == review
+        pauses += 1
+        out = await say(graph, reply(asked(out)))
+    return out, pauses, len(model.seen)
+
+
+def chooses(tree: tg.Tree) -> bool:
     """Whether there was anything to choose among: plans that are all refused leave nothing."""
     return any(
         (key != "0" and t["status"] != "pruned") or "dropped" in t.get("note", "")
@@ -114,131 +139,55 @@ def _chooses(tree: tg.Tree) -> bool:
 
 
 @pytest.mark.parametrize("method", few(CHOOSING, 6))
-async def test_who_accepts_everything_gets_the_search_as_it_is(method: str) -> None:
-    case = CASES[method]
-    found = []
-    for review in ("off", "select"):
-        model = ScriptedChat(reply=case.reply)
-        graph = tg.build(
-            method, task=case.task, model=model, oracle=case.oracle, checkpointer=InMemorySaver()
-        )
-        context = {**case.context, "review": review, "limit_requests": 25}
-        out = await graph.ainvoke({"problem": case.problem}, THREAD, context=context)
-        pauses = 0
-        while "__interrupt__" in out:
-            pauses += 1
-            out = await graph.ainvoke(Command(resume={"accept": True}), THREAD)
-        assert bool(pauses) == (review == "select" and _chooses(out["tree"]))
-        found.append((out["tree"], out["answer"], out["stop_reason"], len(model.seen)))
-    assert found[0] == found[1]
+async def test_who_accepts_everything_gets_the_search_and_who_drops_it_ends_it(method: str) -> None:
+    alone, _, sent = await search(method, "off", lambda question: {}, 25)
+    out, pauses, asked_for = await search(method, "select", lambda question: ACCEPT, 25)
+    assert bool(pauses) == chooses(out["tree"])
+    for name in ("tree", "answer", "stop_reason"):
+        assert out[name] == alone[name]
+    assert asked_for == sent
 
+    def drop(question: Any) -> dict[str, Any]:
+        return {"drop": [thought["id"] for thought in question["thoughts"]]}
 
-@pytest.mark.parametrize("method", few(CHOOSING, 6))
-async def test_who_drops_everything_ends_every_search(method: str) -> None:
-    case = CASES[method]
-    model = ScriptedChat(reply=case.reply)
-    graph = tg.build(
-        method, task=case.task, model=model, oracle=case.oracle, checkpointer=InMemorySaver()
-    )
-    context = {**case.context, "review": "select", "limit_requests": 25}
-    out = await graph.ainvoke({"problem": case.problem}, THREAD, context=context)
-    while "__interrupt__" in out:
-        shown = asked(out)["thoughts"]
-        out = await graph.ainvoke(Command(resume={"drop": [t["id"] for t in shown]}), THREAD)
+    out, _, _ = await search(method, "select", drop, 25)
     assert out["stop_reason"] and out["stop_reason"] != "error"
     dropped = [k for k, t in out["tree"].items() if "dropped by hand" in t.get("note", "")]
-    assert bool(dropped) == _chooses(out["tree"])
+    assert bool(dropped) == chooses(out["tree"])
     assert not any(t["parent"] in dropped for t in out["tree"].values())
 
 
-async def test_an_answer_is_accepted_or_replaced() -> None:
-    graph = spelling()
-    out = await begin(graph, review="answer")
-    assert asked(out)["answer"] == "leaf"
-    out = await say(graph, {"accept": True, "note": "good"})
-    assert (out["answer"], out["tree"]["0"]["status"]) == ("leaf", "expanded")
-    assert out["outcome"].endswith("; a person accepted the answer (good)")
-    out = await graph.ainvoke(
-        {"messages": [HumanMessage("leaf")]}, THREAD, context={"review": "answer"}
-    )
-    out = await say(graph, {"answer": "tree"})
-    assert out["answer"] == out["messages"][-1].text == "tree"
-    assert "a person put another answer in its place" in out["outcome"]
-    assert not any(thought.get("chosen") for thought in out["tree"].values())
-
-
-@pytest.mark.parametrize("reply", [{"answer": 7}, {"answer": "a", "accept": True}, []], ids=str)
-async def test_an_answer_of_the_wrong_form_is_asked_for_again(reply: Any) -> None:
-    graph = spelling()
-    await begin(graph, review="answer")
-    out = await say(graph, reply)
-    assert asked(out)["error"]
-    assert (await say(graph, {"answer": None}))["answer"] is None
-
-
-@pytest.mark.parametrize("method", few([*CASES], 6))
+@pytest.mark.parametrize("method", few(CASES, 6))
 async def test_every_answer_can_be_reviewed(method: str) -> None:
-    case = CASES[method]
-    graph = tg.build(
-        method,
-        task=case.task,
-        model=ScriptedChat(reply=case.reply),
-        oracle=case.oracle,
-        checkpointer=InMemorySaver(),
-    )
-    context = {**case.context, "review": "answer", "limit_requests": 10}
-    out = await graph.ainvoke({"problem": case.problem}, THREAD, context=context)
-    assert asked(out)["review"] == "answer"
-    out = await graph.ainvoke(Command(resume={"answer": "mine"}), THREAD)
-    assert (out["answer"], "__interrupt__" in out) == ("mine", False)
+    out, pauses, _ = await search(method, "answer", lambda question: {"answer": "mine"}, 10)
+    assert (out["answer"], pauses) == ("mine", 1)
 
 
 async def test_without_a_checkpointer_it_is_refused_before_anything_is_spent() -> None:
-    model = speller()
-    graph = tg.build("tot_bfs", task=Spelling(), model=model)
+    graph, model = built(CASES["tot_bfs"], "tot_bfs", checkpointer=None)
+    context: Any = {"review": "select"}
     with pytest.raises(tg.InputError, match="a checkpointer must keep"):
-        await graph.ainvoke({"problem": "leaf"}, context={"review": "select"})
+        await graph.ainvoke({"problem": CASES["tot_bfs"].problem}, context=context)
     assert not model.seen
 
 
 async def test_a_method_that_chooses_nothing_has_no_such_review() -> None:
-    graph = tg.build("chain", task="gsm8k", model=speller())
     with pytest.raises(tg.SettingError, match="review"):
-        await graph.ainvoke({"problem": "One? Two."}, context={"review": "select"})
-
-
-async def test_a_thought_may_follow_one_that_is_valued_in_the_same_reply() -> None:
-    graph = spelling()
-    await begin(graph, breadth=1, review="select")
-    out = await say(graph, {"values": {"1": 9}, "add": [{"text": "e", "parent": "1"}]})
-    assert "error" in asked(out), "a level lower is no place that a breadth-first search is at"
-
-
-async def test_a_note_may_be_long() -> None:
-    graph = spelling()
-    await begin(graph, breadth=1, review="select")
-    out = await say(graph, {"drop": ["2"], "note": "x" * 4_000})
-    assert "error" not in asked(out)
+        await search("chain", "select", lambda question: ACCEPT, 25)
 
 
 async def test_who_drops_all_gets_no_answer() -> None:
-    graph = spelling()
-    await begin(graph, breadth=1, review="select")
+    graph, _ = await begin()
     out = await say(graph, {"keep": []})
     assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
 
 async def test_a_plan_that_is_kept_ends_the_search_all_the_same() -> None:
-    case = CASES["tomt_tot"]
-    graph = tg.build(
-        "tomt_tot",
-        task=case.task,
-        model=ScriptedChat(reply=lambda call: "+1\n+1\nend"),
-        checkpointer=InMemorySaver(),
-    )
-    context = {**case.context, "review": "select", "limit_requests": 9}
+    case = CASES["tomt_tot"]._replace(reply=lambda call: "+1\n+1\nend")
+    graph, _ = built(case, "tomt_tot")
+    context: Any = {**case.context, "review": "select", "limit_requests": 9}
     out = await graph.ainvoke({"problem": "30"}, THREAD, context=context)
     while "__interrupt__" in out:
         (first, *_) = asked(out)["thoughts"]
-        out = await graph.ainvoke(Command(resume={"keep": [first["id"]], "note": "y"}), THREAD)
+        out = await say(graph, {"keep": [first["id"]], "note": "y"})
     assert out["stop_reason"] in ("finished", "budget", "dead_end")
