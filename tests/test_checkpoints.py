@@ -13,14 +13,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from support.fake_server import Seen
-from support.players import play
-from support.scripted import Call, ScriptedChat
+from support.searches import CASES, THREAD, built, untimed
 
-import thoughtgraph as tg
 from thoughtgraph.checkpoints import MARK, CompressingSerializer, sqlite_saver
 
-THREAD: Any = {"configurable": {"thread_id": "1"}}
 METHODS = {
     "tot_bfs": {"breadth": 2, "n_evaluate": 1},
     "tot_dfs": {"n_evaluate": 1, "outputs": 2},
@@ -32,31 +28,18 @@ def langgraphs(file: Path) -> AbstractAsyncContextManager[AsyncSqliteSaver]:
     return AsyncSqliteSaver.from_conn_string(str(file))
 
 
-def reply(call: Call) -> str:
-    return play(Seen(0, {}, {"messages": [{"content": call.prompt}]}))
-
-
-async def search(
-    kind: Opener, file: Path, method: str, *, until: Sequence[str] = ()
-) -> dict[str, Any]:
+async def search(kind: Opener, file: Path, method: str, *, until: Sequence[str] = ()) -> Any:
     """Begins or continues a search, and stops it after a node if one is named."""
     async with kind(file) as saver:
-        model = ScriptedChat(reply=reply)
-        graph = tg.build(method, task="game24", model=model, checkpointer=saver)
+        graph, _ = built(CASES[method], method, checkpointer=saver)
         begun = (await graph.aget_state(THREAD)).created_at
-        given = None if begun else {"problem": "1 2 4 7"}
-        context = None if begun else METHODS[method]
-        out: dict[str, Any] = await graph.ainvoke(
-            given, THREAD, context=context, interrupt_after=until
-        )
-        return out
+        problem = None if begun else {"problem": "1 2 4 7"}
+        context: Any = None if begun else METHODS[method]
+        return await graph.ainvoke(problem, THREAD, context=context, interrupt_after=until)
 
 
 def story(out: Any) -> Any:
-    tree = {
-        key: {name: value for name, value in thought.items() if name != "usage"}
-        for key, thought in out["tree"].items()
-    }
+    tree = {key: untimed(thought) for key, thought in out["tree"].items()}
     return tree, out["answer"], out["stop_reason"], out["settings"], out["usage"]["requests"]
 
 
@@ -71,14 +54,19 @@ async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(
     assert story(out) == story(whole)
 
 
-async def test_ours_takes_two_thirds_of_the_room_at_most(tmp_path: Path) -> None:
-    stored = []
-    for kind in (langgraphs, sqlite_saver):
-        file = tmp_path / f"{kind.__name__}.sqlite"
-        await search(kind, file, "tot_dfs")
-        stored.append(file.stat().st_size)
-    theirs, ours = stored
-    assert ours < 2 / 3 * theirs
+async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs.sqlite", tmp_path / "ours.sqlite"
+    await search(langgraphs, theirs, "tot_dfs")
+    await search(sqlite_saver, ours, "tot_dfs")
+    assert ours.stat().st_size < 2 / 3 * theirs.stat().st_size
+    async with sqlite_saver(ours) as saver:
+        await saver.adelete_thread("1")
+        assert [kept async for kept in saver.alist(None)] == []
+    db = sqlite3.connect(ours)
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    db.close()
+    assert free > pages / 2, "its room is used again"
 
 
 VALUES = [
@@ -92,16 +80,13 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES)
-def test_values_come_back_as_they_were(value: Any) -> None:
-    ours = CompressingSerializer()
-    assert ours.loads_typed(ours.dumps_typed(value)) == value
-    assert ours.loads_typed(JsonPlusSerializer().dumps_typed(value)) == value
-
-
-@pytest.mark.parametrize("value", [None, "short", 7])
-def test_what_compressing_would_not_shorten_is_kept_as_langgraph_keeps_it(value: Any) -> None:
-    assert CompressingSerializer().dumps_typed(value) == JsonPlusSerializer().dumps_typed(value)
+def test_values_come_back_as_they_were() -> None:
+    ours, theirs = CompressingSerializer(), JsonPlusSerializer()
+    for value in VALUES:
+        assert ours.loads_typed(ours.dumps_typed(value)) == value
+        assert ours.loads_typed(theirs.dumps_typed(value)) == value
+    for value in (None, "short", 7):  # compressing would not shorten it
+        assert ours.dumps_typed(value) == theirs.dumps_typed(value)
 
 
 def test_what_this_version_writes_is_read_by_the_next_one() -> None:
@@ -121,37 +106,35 @@ def test_langgraphs_list_of_allowed_types_reaches_it() -> None:
     assert isinstance(extended.serde, CompressingSerializer)
 
 
+def of(thread: str) -> Any:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+
+
 async def held(saver: BaseCheckpointSaver[Any]) -> Any:
-    """Everything that a saver answers about two threads."""
+    """What a saver answers about two threads."""
     answers: list[Any] = []
     for thread in ("1", "zwölf ✓"):
-        config: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
         everything = [kept async for kept in saver.alist({"configurable": {"thread_id": thread}})]
-        history = await saver.aget_delta_channel_history(config=config, channels=["a", "b"])
-        answers += [await saver.aget_tuple(config), everything, history]
-        answers += [[kept async for kept in saver.alist(config, filter={"step": 3})]]
-        answers += [[kept async for kept in saver.alist(config, limit=2)]]
+        answers += [await saver.aget_tuple(of(thread)), everything]
+        answers += [await saver.aget_delta_channel_history(config=of(thread), channels=["a", "b"])]
+        for how in ({"filter": {"step": 3}}, {"limit": 2}):
+            answers += [[kept async for kept in saver.alist(of(thread), **how)]]  # type: ignore[arg-type]
         for at in everything[1:2]:
             answers += [await saver.aget_tuple(at.config)]
-            answers += [[kept async for kept in saver.alist(config, before=at.config)]]
+            answers += [[kept async for kept in saver.alist(of(thread), before=at.config)]]
     return answers
 
 
 async def filled(saver: BaseCheckpointSaver[Any]) -> list[Any]:
     """What a saver answers after each of the things that LangGraph and the command do with it."""
-    stamped: Any = {**empty_checkpoint(), "ts": "2026"}
     step: Any = {"source": "loop", "parents": {}}
     for thread in ("1", "zwölf ✓"):
-        at: Any = {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+        at = of(thread)
         for n in range(50):
             values = {"b": "x" * n} if n < 5 else {}
-            versions: dict[str, str | int | float] = dict.fromkeys(values, n + 1)
-            checkpoint: Any = {
-                **stamped,
-                "id": f"{n:04}",
-                "channel_values": values,
-                "channel_versions": versions,
-            }
+            versions: dict[str, Any] = dict.fromkeys(values, n + 1)
+            channels = {"channel_values": values, "channel_versions": versions}
+            checkpoint: Any = {**empty_checkpoint(), "ts": "2026", "id": f"{n:04}", **channels}
             at = await saver.aput(at, checkpoint, step | {"step": n}, versions)
             await saver.aput_writes(at, [("a", n), ("b", {"n": "ö" * n})], f"task {n % 3}", "p")
             await saver.aput_writes(at, [("a", "again"), ("c", 2)], f"task {n % 3}")
@@ -179,20 +162,6 @@ async def test_a_saver_answers_with_ours_whatever_it_answers_with_langgraphs(kin
         expected, found = await filled(theirs), await filled(ours)
     assert found == expected
     assert found[0] != found[1], "something was deleted"
-
-
-async def test_a_deleted_thread_leaves_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "runs.sqlite"
-    await search(sqlite_saver, file, "tot_dfs")
-    async with sqlite_saver(file) as saver:
-        await saver.adelete_thread("1")
-        assert [kept async for kept in saver.alist(None)] == []
-    db = sqlite3.connect(file)
-    (free,), (pages,) = (
-        db.execute(f"PRAGMA {each}").fetchone() for each in ("freelist_count", "page_count")
-    )
-    db.close()
-    assert free > pages / 2, "its room is used again"
 
 
 async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:

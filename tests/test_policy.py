@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from langgraph.types import Command, Send
 from pydantic import create_model
 from support.fake_server import FakeServer, Fault
 from support.players import add_up
+from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph import registry
@@ -22,19 +24,20 @@ from thoughtgraph.settings import Settings
 
 METHODS = sorted(registry.METHODS)
 PUZZLE = "2 4 7 11"
-THREAD: Any = {"configurable": {"thread_id": "1"}}
-ONCE = Retry(give_up_after=0)
 RAISE = {"on_error": "raise"}
 """Else a refusal is a result: `test_refusal.py`."""
 
 
-def fields(method: str) -> dict[str, Any]:
-    return registry.settings(method).model_fields
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(add_up) as server:
+        yield server
 
 
 def served(method: str, server: FakeServer, **more: Any) -> Any:
     policy = Policy(models={"small": server.specifier, "big": server.specifier}, **more)
-    return tg.build(method, task="game24", policy=policy, checkpointer=InMemorySaver(), retry=ONCE)
+    kept: Any = {"checkpointer": InMemorySaver(), "retry": Retry(give_up_after=0)}
+    return tg.build(method, task="game24", policy=policy, **kept)
 
 
 HOSTILE: dict[str, list[Any]] = {
@@ -47,35 +50,35 @@ HOSTILE: dict[str, list[Any]] = {
     "share_evaluations": [True],
     "prices": [{"small": [0, 0]}],
 }
+NO_NUMBERS = [10**18, float("inf"), -1, "many", [[[]]], {"__overwrite__": 9}]
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_refused_choice_is_one_line_that_names_the_allowed_ones(method: str) -> None:
-    policy = Policy(models={"small": "local", "big": "local"}, corpora={"handbook": "/srv/x"})
-    settings = policy.restrict(registry.settings(method))
-    for name in fields(method):
+def test_clients_choose_names_and_lower_limits(method: str) -> None:
+    base = registry.settings(method)
+    policy = Policy(
+        models={"small": "local", "big": "local"},
+        corpora={"handbook": "/srv/x"},
+        ceilings={"limit_tokens": 10, "limit_dollars": None},
+    )
+    settings = policy.restrict(base)
+    for name, field in base.model_fields.items():
         kind = "examples" if name.endswith("examples") else name
         for value in HOSTILE.get(kind, []):
             with pytest.raises(tg.SettingError) as caught:
                 effective(settings, {}, {name: value})
             line = str(caught.value)
-            assert name in line and "\n" not in line
             allowed = {"model": "big", "corpus": "handbook", "examples": "own"}.get(kind, "")
-            assert allowed in line
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_clients_lower_limits_and_never_lift_them(method: str) -> None:
-    base = registry.settings(method)
-    settings = Policy(ceilings={"limit_tokens": 10, "limit_dollars": None}).restrict(base)
-    for name in (name for name in fields(method) if name.startswith("limit_")):
-        usual = fields(method)[name].get_default(call_default_factory=True)
+            assert name in line and allowed in line and "\n" not in line
+        if not name.startswith("limit_"):
+            continue
+        usual = field.get_default(call_default_factory=True)
         most = {"limit_tokens": 10, "limit_dollars": None}.get(name, usual)
         assert effective(settings, {}, {name: None})[name] == most
         assert effective(settings, {}, {name: 1})[name] == 1
         if most is not None:
             assert effective(settings, {}, None)[name] == most
-            for value in (most + 1, 10**18, float("inf"), -1, "many", [[[]]], {"__overwrite__": 9}):
+            for value in (most + 1, *NO_NUMBERS):
                 with pytest.raises(tg.SettingError, match=name):
                     effective(settings, {}, {name: value})
 
@@ -91,11 +94,8 @@ def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
     assert not {"prices", *CLOSED} & set(form)
     assert form["limit_requests"]["anyOf"][0]["maximum"] == form["limit_requests"]["default"]
     assert "/x" not in str(form) and "http" not in str(form["model"])
-
-
-def test_of_one_model_the_form_is_an_enum_too() -> None:
     for policy in (Policy(), Policy(models={"small": "local"}, corpora={})):
-        schema: Any = tg.build("fgdip", policy=policy).get_context_jsonschema()
+        schema = tg.build("fgdip", policy=policy).get_context_jsonschema()
         assert schema["properties"]["model"]["enum"] == [*policy.models]
 
 
@@ -126,11 +126,8 @@ async def test_a_client_may_ask_for_the_check_that_needs_no_gold_answer() -> Non
         assert told["error"].endswith("; leave exact_check out") and not server.seen
         context = {"task": "game24", "exact_check": True}
         out = await graph.ainvoke({"problem": PUZZLE}, context=context)
-    assert (out["answer"], out["stop_reason"], out["oracle"]) == (
-        "2 + 4 + 7 + 11",
-        "verified",
-        True,
-    )
+    assert (out["answer"], out["stop_reason"]) == ("2 + 4 + 7 + 11", "verified")
+    assert out["oracle"] is True
     assert [thought.get("note") for thought in out["tree"].values()][1:] == [
         "the exact check says wrong",
         "the exact check says right",
@@ -140,8 +137,8 @@ async def test_a_client_may_ask_for_the_check_that_needs_no_gold_answer() -> Non
 
 async def test_callbacks_that_came_by_the_network_are_refused_in_one_line() -> None:
     graph = tg.build("io", policy=Policy())
-    for given in ([{"a": 1}], ["x"], {"a": 1}, "x"):
-        config: Any = {"callbacks": given}
+    for callbacks in ([{"a": 1}], ["x"], {"a": 1}, "x"):
+        config: Any = {"callbacks": callbacks}
         with pytest.raises(tg.InputError, match="'callbacks' are no client's"):
             await graph.ainvoke({"problem": PUZZLE}, config)
 
@@ -159,6 +156,18 @@ VARIABLES = {
     "LIMITS": "requests=5,dollars=0.5,seconds=none,max_completion_tokens=200",
     "PRICES": "small=0.15/0.6",
 }
+UNREADABLE = [
+    ("MODELS", "gpt-4o"),
+    ("MODELS", "a=local,a=local"),
+    ("MODELS", "a b=local"),
+    ("MODELS", "="),
+    ("CORPORA", "/etc/passwd"),
+    ("LIMITS", "request=5"),
+    ("LIMITS", "requests=many"),
+    ("LIMITS", "requests=nan"),
+    ("PRICES", "default=1"),
+    ("PRICES", "other=1/2"),
+]
 
 
 def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,21 +184,7 @@ def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> N
     assert Policy.from_environment().corpora == {}
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("MODELS", "gpt-4o"),
-        ("MODELS", "a=local,a=local"),
-        ("MODELS", "a b=local"),
-        ("MODELS", "="),
-        ("CORPORA", "/etc/passwd"),
-        ("LIMITS", "request=5"),
-        ("LIMITS", "requests=many"),
-        ("LIMITS", "requests=nan"),
-        ("PRICES", "default=1"),
-        ("PRICES", "other=1/2"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), UNREADABLE)
 def test_a_variable_that_cannot_be_read_gets_one_line(
     monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
@@ -199,10 +194,9 @@ def test_a_variable_that_cannot_be_read_gets_one_line(
     assert "\n" not in str(caught.value)
 
 
-async def test_a_published_value_above_the_ceiling_is_lowered() -> None:
-    with FakeServer(add_up) as server:
-        graph = served("tot_bfs", server, ceilings={"max_completion_tokens": 7})
-        out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
+async def test_a_published_value_above_the_ceiling_is_lowered(server: FakeServer) -> None:
+    graph = served("tot_bfs", server, ceilings={"max_completion_tokens": 7})
+    out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
     assert out["stop_reason"] == "finished"
     assert {seen.body["max_tokens"] for seen in server.seen} == {7}
 
@@ -210,44 +204,38 @@ async def test_a_published_value_above_the_ceiling_is_lowered() -> None:
 SAID = "internal host db-7 said: sk-secret-123456"
 
 
-async def test_an_endpoint_is_quoted_to_the_log_alone(caplog: pytest.LogCaptureFixture) -> None:
-    with FakeServer(
-        fault=lambda seen: Fault(403, body=json.dumps({"error": {"message": SAID}}))
-    ) as server:
-        out = await served("io", server).ainvoke({"problem": PUZZLE}, THREAD)
-        assert out["error"] == "model 'small' failed: HTTP 403"
-        assert out["settings"]["model"] == "small"
-        said = {"messages": [{"role": "user", "content": PUZZLE}]}
-        chat = await served("io", server).ainvoke(said, THREAD)
-        assert chat["messages"][-1].text == "The model failed: model 'small' failed: HTTP 403"
-        assert server.url not in str(out) and "db-7" not in str(out)
-        assert server.url in caplog.text and "db-7" in caplog.text
-
-
-async def test_a_model_that_cannot_be_had_is_explained_to_the_log_alone(
-    caplog: pytest.LogCaptureFixture,
+async def test_an_endpoint_is_quoted_to_the_log_alone(
+    server: FakeServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    policy = Policy(models={"small": "local:/srv/secret/weights.gguf"})
-    graph = tg.build("io", policy=policy)
+    refusal = Fault(403, body=json.dumps({"error": {"message": SAID}}))
+    server.fault = lambda seen: refusal
+    out = await served("io", server).ainvoke({"problem": PUZZLE}, THREAD)
+    assert out["error"] == "model 'small' failed: HTTP 403"
+    assert out["settings"]["model"] == "small"
+    said = {"messages": [{"role": "user", "content": PUZZLE}]}
+    chat = await served("io", server).ainvoke(said, THREAD)
+    assert chat["messages"][-1].text == "The model failed: model 'small' failed: HTTP 403"
+    assert server.url not in str(out) and "db-7" not in str(out)
+    assert server.url in caplog.text and "db-7" in caplog.text
+
+
+async def test_what_cannot_be_had_is_explained_to_the_log_alone(
+    server: FakeServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    graph = tg.build("io", policy=Policy(models={"small": "local:/srv/secret/weights.gguf"}))
     with caplog.at_level(logging.ERROR), pytest.raises(tg.ModelUnavailable) as caught:
         await graph.ainvoke({"problem": "2 4 7 11"}, context={"task": "game24", **RAISE})
     assert str(caught.value) == "model 'small' cannot be used; the server's log says why"
     assert "/srv/secret/weights.gguf" in caplog.text
-
-
-async def test_pages_that_cannot_be_had_are_explained_to_the_log_alone(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
     sources = {"handbook": "/srv/secret/pages.jsonl", "wiki": "http://127.0.0.1:9/api.php"}
-    with FakeServer() as server:
-        policy = Policy(models={"small": server.specifier}, corpora=sources)
-        graph = tg.build("react", task="hotpotqa", policy=policy)
-        for name, source in sources.items():
-            with pytest.raises((tg.InputError, tg.ToolsUnavailable)) as caught:
-                context = {"corpus": name, "tool_deadline": 0.5, **RAISE}
-                await graph.ainvoke({"problem": "Who?"}, context=context)
-            assert f"'{name}'" in str(caught.value)
-            assert source not in str(caught.value) and source in caplog.text
+    policy = Policy(models={"small": server.specifier}, corpora=sources)
+    graph = tg.build("react", task="hotpotqa", policy=policy)
+    for name, source in sources.items():
+        with pytest.raises((tg.InputError, tg.ToolsUnavailable)) as refused:
+            context = {"corpus": name, "tool_deadline": 0.5, **RAISE}
+            await graph.ainvoke({"problem": "Who?"}, context=context)
+        assert f"'{name}'" in str(refused.value)
+        assert source not in str(refused.value) and source in caplog.text
 
 
 CLUES = json.dumps(["w" * LONGEST] * 10)
@@ -255,27 +243,26 @@ PAGES = json.dumps({"question": "Who?", "context": [["Big", ["A sentence."] * 10
 
 
 @pytest.mark.parametrize(
-    ("method", "problem", "context"),
+    ("method", "problem", "context", "free"),
     [
-        ("io", CLUES, {"task": "crosswords"}),
-        ("react", PAGES, {"task": "hotpotqa"}),
-        ("tomt_tot", f"{' ' * LONGEST}{{}}", {"task": "clevr"}),
-        ("refine", PUZZLE, {"draft": "w" * (LONGEST + 1)}),
-        ("react", "Who?", {"task": "hotpotqa", "tool_costs": "Search=1," * LONGEST}),
+        ("io", CLUES, {"task": "crosswords"}, True),
+        ("react", PAGES, {"task": "hotpotqa"}, True),
+        ("tomt_tot", f"{' ' * LONGEST}{{}}", {"task": "clevr"}, False),
+        ("refine", PUZZLE, {"draft": "w" * (LONGEST + 1)}, False),
+        ("react", "Who?", {"task": "hotpotqa", "tool_costs": "Search=1," * LONGEST}, False),
     ],
 )
 async def test_no_text_is_longer_than_a_server_takes(
-    method: str, problem: str, context: dict[str, Any]
+    method: str, problem: str, context: dict[str, Any], free: bool, server: FakeServer
 ) -> None:
     """A page of the problem's own goes into every thought, a draft into every prompt."""
-    with FakeServer() as server:
-        graph = tg.build(method, policy=Policy(models={"small": server.specifier}))
-        with pytest.raises(tg.InputError) as caught:
-            await graph.ainvoke({"problem": problem}, context={**context, **RAISE})
-        assert str(LONGEST) in str(caught.value) and len(str(caught.value)) < 300
-        assert not server.seen
-    if "task" in context and "tool_costs" not in context and method != "tomt_tot":
-        assert registry.task(context["task"]).read(problem)  # in one's own process it is free
+    graph = tg.build(method, policy=Policy(models={"small": server.specifier}))
+    with pytest.raises(tg.InputError) as caught:
+        await graph.ainvoke({"problem": problem}, context={**context, **RAISE})
+    assert str(LONGEST) in str(caught.value) and len(str(caught.value)) < 300
+    assert not server.seen
+    if free:
+        assert registry.task(context["task"]).read(problem), "in one's own process it is free"
 
 
 async def test_files_are_not_advised_where_there_are_none() -> None:
@@ -286,31 +273,30 @@ async def test_files_are_not_advised_where_there_are_none() -> None:
         assert ("text file" in str(caught.value)) is advised
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("__pregel_checkpointer", "x"),
-        ("__pregel_read", {"a": 1}),
-        ("__pregel_task_id", "x"),
-        ("__pregel_node_finished", ["x"]),
-        ("__pregel_resuming", True),
-        ("checkpoint_map", "x"),
-        ("checkpoint_id", {"a": 1}),
-        ("checkpoint_ns", 7),
-    ],
-)
-async def test_what_is_langgraphs_own_is_refused_in_one_line(name: str, value: Any) -> None:
-    with FakeServer(add_up) as server:
-        graph = served("io", server)
+LANGGRAPHS: dict[str, Any] = {
+    "__pregel_checkpointer": "x",
+    "__pregel_read": {"a": 1},
+    "__pregel_task_id": "x",
+    "__pregel_node_finished": ["x"],
+    "__pregel_resuming": True,
+    "checkpoint_map": "x",
+    "checkpoint_id": {"a": 1},
+    "checkpoint_ns": 7,
+}
+
+
+async def test_what_is_langgraphs_own_is_refused_in_one_line(server: FakeServer) -> None:
+    graph = served("io", server)
+    for name, value in LANGGRAPHS.items():
         config: Any = {"configurable": {"thread_id": "1", name: value}}
         with pytest.raises(tg.InputError, match=f"'{name}' cannot be set"):
             await graph.ainvoke({"problem": PUZZLE}, config)
         with pytest.raises(tg.InputError):
             await graph.ainvoke({"problem": PUZZLE, "settings": {}}, config)
-        assert not server.seen
+    assert not server.seen
 
 
-EDITS = [
+EDITS: list[dict[str, Any]] = [
     {"settings": {"model": "http://127.0.0.1:9/v1#m"}},
     {"usage": {"__overwrite__": {"requests": -(10**9)}}},
     {"tree": {"0": {"id": "0", "parent": "0"}}},
@@ -322,43 +308,38 @@ EDITS = [
 ]
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=[str(edit)[:24] for edit in EDITS])
-async def test_a_client_writes_the_input_and_nothing_else(edit: dict[str, Any]) -> None:
-    with FakeServer(add_up) as server:
-        graph = served("tot_bfs", server)
-        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
-        before = (await graph.aget_state(THREAD)).values
-        asked = len(server.seen)
+async def test_a_client_writes_the_input_and_nothing_else(server: FakeServer) -> None:
+    graph = served("tot_bfs", server)
+    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
+    before, sent = (await graph.aget_state(THREAD)).values, len(server.seen)
+    commands = [Command(goto="answer")]
+    for edit in EDITS:
         for as_node in (None, "start", "register", "select", "__start__"):
             with pytest.raises(tg.InputError):
                 await graph.aupdate_state(THREAD, edit, as_node=as_node)
-        commands = [
-            Command(update=edit),
-            Command(update=list(edit.items())),
-            Command(goto="answer"),
-            Command(goto=Send("generate", {"thought": "0", "expansion": 0, **edit})),
-        ]
-        for command in commands:
-            with pytest.raises(tg.InputError):
-                await graph.ainvoke(command, THREAD)
-        assert (await graph.aget_state(THREAD)).values == before
-        assert len(server.seen) == asked
-        await graph.aupdate_state(THREAD, {"problem": PUZZLE})
+        goto = Send("generate", {"thought": "0", "expansion": 0, **edit})
+        commands += [Command(update=edit), Command(update=list(edit.items())), Command(goto=goto)]
+    for command in commands:
+        with pytest.raises(tg.InputError):
+            await graph.ainvoke(command, THREAD)
+    assert (await graph.aget_state(THREAD)).values == before
+    assert len(server.seen) == sent
+    await graph.aupdate_state(THREAD, {"problem": PUZZLE})
+    for edit in EDITS:
         with pytest.raises(tg.InputError):
             await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD, context=RAISE)
-        assert (await graph.aget_state(THREAD)).values["settings"] == before["settings"]
-        out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
-        assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
+    assert (await graph.aget_state(THREAD)).values["settings"] == before["settings"]
+    out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
+    assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
 
 
 NO_EDITS: list[dict[str, Any]] = [{}, {"goto": None}, {"resume": 1, "goto": None}, {"resume": {}}]
 """What servers make of a client's `{}` and `{"resume": …}`."""
 
 
-@pytest.mark.parametrize("said", NO_EDITS, ids=str)
-async def test_a_command_that_edits_nothing_goes_on_with_a_search(said: dict[str, Any]) -> None:
+async def test_a_command_that_edits_nothing_goes_on_with_a_search(server: FakeServer) -> None:
     """LangGraph fails on some of them by itself: a client read the names of its variables."""
-    with FakeServer(add_up) as server:
+    for said in NO_EDITS:
         graph = served("tot_bfs", server)
         await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["start"])
         out = await graph.ainvoke(Command(**said), THREAD)
@@ -367,44 +348,39 @@ async def test_a_command_that_edits_nothing_goes_on_with_a_search(said: dict[str
             await graph.ainvoke(Command(**said), {"configurable": {"thread_id": "of nothing"}})
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"model": "http://127.0.0.1:9/v1#m"},
-        {"model": "gone"},
-        {"limit_requests": None},
-        {"limit_requests": 10**6},
-        {"examples": "/etc/passwd"},
-        {"more": 1},
-        {1: 1},
-    ],
-)
-async def test_settings_that_other_programs_wrote_are_not_used(change: Any) -> None:
+CHANGES: list[dict[Any, Any]] = [
+    {"model": "http://127.0.0.1:9/v1#m"},
+    {"model": "gone"},
+    {"limit_requests": None},
+    {"limit_requests": 10**6},
+    {"examples": "/etc/passwd"},
+    {"more": 1},
+    {1: 1},
+]
+
+
+async def test_settings_that_other_programs_wrote_are_not_used(server: FakeServer) -> None:
     """A thread may be older than the policy, or shared with a graph that is not ours."""
-    with FakeServer(add_up) as server:
-        saver = InMemorySaver()
-        free = tg.build("tot_bfs", task="game24", model=server.specifier, checkpointer=saver)
-        graph = tg.build(
-            "tot_bfs",
-            task="game24",
-            policy=Policy(models={"small": server.specifier}),
-            checkpointer=saver,
-        )
+    saver = InMemorySaver()
+    shared: Any = {"task": "game24", "checkpointer": saver}
+    free = tg.build("tot_bfs", model=server.specifier, **shared)
+    graph = tg.build("tot_bfs", policy=Policy(models={"small": server.specifier}), **shared)
+    for change in CHANGES:
         await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
         settings = (await graph.aget_state(THREAD)).values["settings"]
-        changed = {**settings, **change}
-        await free.aupdate_state(THREAD, {"settings": changed}, as_node="register")
-        asked = len(server.seen)
+        changed = {"settings": {**settings, **change}}
+        await free.aupdate_state(THREAD, changed, as_node="register")
+        sent = len(server.seen)
         with pytest.raises(tg.SettingError, match="thread"):
             await graph.ainvoke(None, THREAD)
-        assert len(server.seen) == asked
+        assert len(server.seen) == sent
         out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
         assert out["stop_reason"] == "finished", "a new problem writes new settings"
 
 
 def test_in_ones_own_process_all_stays_free(tmp_path: Path) -> None:
     base = registry.settings("react")
-    given = {"model": "http://h/v1#m", "corpus": str(tmp_path), "examples": "x.txt"}
-    given |= {"limit_requests": None, "prices": {"m": [1, 2]}, "recording": "record"}
-    chosen = effective(base, {}, given)
-    assert {name: chosen[name] for name in given} == given
+    wanted = {"model": "http://h/v1#m", "corpus": str(tmp_path), "examples": "x.txt"}
+    wanted |= {"limit_requests": None, "prices": {"m": [1, 2]}, "recording": "record"}
+    chosen = effective(base, {}, wanted)
+    assert {name: chosen[name] for name in wanted} == wanted

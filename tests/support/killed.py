@@ -1,0 +1,125 @@
+"""Processes that are killed outright in the middle of a search, and what they leave on the disk."""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import Durability
+from support.fake_server import FakeServer, Fault, after
+
+import thoughtgraph as tg
+from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
+from thoughtgraph.cli.app import main as command
+
+PATIENCE = 60.0
+"""Seconds in which an answer must be on the disk: a bound on hanging, not on speed."""
+METHODS: dict[str, Any] = {
+    "tot_bfs": {"breadth": 3, "n_evaluate": 1},
+    "tot_dfs": {"n_evaluate": 1, "outputs": 4},
+}
+KEPT = """
+SELECT type, value FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
+WHERE channel = 'usage'
+"""
+"""Writes count once the checkpoint is there to which they belong."""
+
+
+async def search(
+    model: str, file: str, method: str, durability: Durability = "async"
+) -> tuple[Any, list[str]]:
+    """Begins or resumes a search of a file; returns it with the node before each checkpoint."""
+    config: Any = {"configurable": {"thread_id": "1"}}
+    async with sqlite_saver(Path(file)) as saver:
+        graph = tg.build(method, task="game24", model=model, checkpointer=saver)
+        kept = await graph.aget_state(config)
+        given = None if kept.created_at else {"problem": "1 2 4 7"}
+        # Until the first node has run, the settings are nowhere but with the caller.
+        context = None if kept.values.get("settings") else METHODS[method]
+        out = await graph.ainvoke(given, config, context=context, durability=durability)
+        nexts = [state.next async for state in graph.aget_state_history(config)]
+    return out, ["".join(sorted({*names})) for names in reversed(nexts)]
+
+
+def main(writes: str, kind: str, *arguments: str) -> None:
+    """Runs the command or a search; dies once it has written so many checkpoints, if any."""
+    if writes:
+        _doom(int(writes))
+    if kind == "search":
+        asyncio.run(search(*arguments))  # type: ignore[arg-type]
+    else:
+        sys.argv = ["thoughtgraph", kind, *arguments]
+        command()
+
+
+def _doom(most: int) -> None:
+    put, written = AsyncSqliteSaver.aput, []
+
+    async def put_and_die(*given: Any) -> Any:
+        if most:
+            written.append(await put(*given))
+        if len(written) == most:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return written[-1]
+
+    AsyncSqliteSaver.aput = put_and_die  # type: ignore[method-assign]
+
+
+def start(*arguments: str, writes: str = "") -> subprocess.Popen[str]:
+    code = "import sys; from support.killed import main; main(*sys.argv[1:])"
+    path = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    return subprocess.Popen(
+        [sys.executable, "-c", code, writes, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **path},
+    )
+
+
+def killed_after(writes: int, *arguments: str) -> str:
+    """Runs a process that dies once it has written so many checkpoints; returns its output."""
+    return _died(start(*arguments, writes=str(writes)))
+
+
+def killed_at(request: int, server: FakeServer, file: Path, *arguments: str) -> str:
+    """Kills a process once so many requests are answered and on the disk, and the others hang."""
+    server.fault = after(request, Fault(hang=True))
+    process = start(*arguments)
+    server.wait_for_held()
+    until = time.monotonic() + PATIENCE
+    while kept(file) < request:
+        assert time.monotonic() < until, "an answer is not on the disk"
+        time.sleep(0.005)
+    process.kill()
+    out = _died(process)
+    server.release()
+    return out
+
+
+def _died(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=2 * PATIENCE)
+    assert process.returncode == -signal.SIGKILL, err
+    return out
+
+
+def kept(file: Path) -> int:
+    """Returns how many answered requests a search has on the disk."""
+    db = sqlite3.connect(file, timeout=PATIENCE)
+    rows = db.execute(KEPT).fetchall()
+    db.close()
+    spent = [CompressingSerializer().loads_typed(row) for row in rows]
+    return sum(usage.get("requests", 0) for usage in spent if isinstance(usage, dict))
+
+
+def untimed(thoughts: Any) -> Any:
+    """Returns a tree as JSON without its usage: seconds differ."""
+    tree = json.loads(json.dumps(thoughts))
+    return {key: {**thought, "usage": None} for key, thought in tree.items()}
