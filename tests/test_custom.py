@@ -5,17 +5,16 @@ Mistakes in them are answered with what to write.
 
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer, Fault, Seen, after
 
 import thoughtgraph as tg
-from thoughtgraph.cli.app import main
 from thoughtgraph.task import extras
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "tasks.md").read_text(encoding="utf-8")
@@ -41,7 +40,6 @@ def server() -> Iterator[FakeServer]:
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
     path = tmp_path / "haiku.py"
     path.write_text(SOURCE)
     return path
@@ -54,60 +52,47 @@ def own(file: Path) -> dict[str, Any]:
     return names
 
 
-Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    def ran(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["thoughtgraph", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capfd.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    return ran
-
-
-def test_the_example_of_a_tree_search_has_thirty_lines_at_most() -> None:
-    lines = [line for line in BLOCKS[-1].splitlines() if line.strip()]
-    assert len(lines) <= 30
-
-
 def test_the_example_searches_a_tree(own: dict[str, Any], server: FakeServer) -> None:
     out = tg.solve("the sea", task=own["Haiku"](), model=server.specifier)
     assert out["method"] == "tot_bfs"
     assert out["answer"] == "\n".join(POEM)
     assert max(thought["depth"] for thought in out["tree"].values()) == 3
     assert "Waves come" in tg.html(out)
+    # A task may be any object with the functions.
+    haiku = own["Haiku"]()
+    names = ("id", "read", "published", "propose", "value", "output")
+    task: Any = SimpleNamespace(**{name: getattr(haiku, name) for name in names})
+    assert tg.solve("the sea", task=task, model=server.specifier)["answer"] == "\n".join(POEM)
 
 
 def test_the_command_searches_and_views_a_task_of_a_file(
-    file: Path, call: Call, server: FakeServer
+    file: Path, command: Command, server: FakeServer
 ) -> None:
     options = ["--task", f"{file.name}:Haiku", "--model", server.specifier]
-    code, out, err = call("solve", "the sea", *options, "--json", "run.json", "--html", "run.html")
+    code, out, err = command(
+        "solve", "the sea", *options, "--json", "run.json", "--html", "run.html"
+    )
     assert (code, err) == (0, "")
     assert "tot_bfs on haiku with" in out and "The sea stays" in out
     result = json.loads(Path("run.json").read_text())
     assert (result["task"], result["answer"]) == ("haiku", "\n".join(POEM))
-    assert call("view", "run.json")[0] == 0
-    code, out, _ = call("methods", "--task", f"{file.name}:Haiku")
+    assert command("view", "run.json")[0] == 0
+    code, out, _ = command("methods", "--task", f"{file.name}:Haiku")
     assert code == 0 and "tot_bfs" in out
 
 
 def test_a_stopped_run_of_a_file_goes_on_from_another_folder(
-    file: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+    file: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = ("--task", "haiku.py:Haiku")
     with FakeServer(poet, after(4, Fault(401))) as server:
-        _, out, _ = call("solve", "the sea", *options, "--model", server.specifier)
+        _, out, _ = command("solve", "the sea", *options, "--model", server.specifier)
     run = re.search(r"--resume (haiku-\w+)", out)
     assert run is not None
     (file.parent / "elsewhere").mkdir()
     monkeypatch.chdir(file.parent / "elsewhere")
     with FakeServer(poet) as server:
-        _, out, _ = call("solve", "--resume", run[1], "--model", server.specifier)
+        _, out, _ = command("solve", "--resume", run[1], "--model", server.specifier)
     assert "The sea stays" in out
 
 
@@ -125,12 +110,12 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("task", "text", "told"), MISTAKES)
 def test_a_mistake_in_a_file_is_one_line(
-    task: str, text: str, told: str, file: Path, call: Call
+    task: str, text: str, told: str, file: Path, command: Command
 ) -> None:
     # A folder of its own for each: a file is run once a process.
     if text:
         Path("own.py").write_text(text)
-    code, out, err = call("solve", "x", "--task", str(file.parent / task) if text else task)
+    code, out, err = command("solve", "x", "--task", str(file.parent / task) if text else task)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert told in err
 
@@ -150,6 +135,14 @@ def test_what_is_missing_is_told_as_what_to_write(own: dict[str, Any]) -> None:
     assert "or choose one of io, cot, cot_sc, adaptive, which take it as it is" in told
     with pytest.raises(tg.CapabilityError, match=r"the task needs .*step\(.*, analyse\(.*tot_bfs"):
         tg.build("rollback", task=haiku)
+    with pytest.raises(tg.CapabilityError) as caught:
+        tg.build("fgdip", task=haiku)
+    for form in (
+        "move(problem, path, style, options, hints)",
+        "estimate(problem, path, style, options)",
+        "verify(problem, answer, options)",
+    ):
+        assert form in str(caught.value)
     own["Haiku"].published = lambda self, method: {}
     with pytest.raises(tg.CapabilityError, match="or set generate=propose, evaluate=value"):
         tg.build("tot_bfs", task=haiku)
@@ -173,15 +166,6 @@ def test_a_class_is_answered_with_its_object(own: dict[str, Any]) -> None:
         tg.solve("x", task=object())  # type: ignore[arg-type]
 
 
-def test_a_task_may_be_any_object_with_the_functions(
-    own: dict[str, Any], server: FakeServer
-) -> None:
-    haiku = own["Haiku"]()
-    names = ("id", "read", "published", "propose", "value", "output")
-    task: Any = SimpleNamespace(**{name: getattr(haiku, name) for name in names})
-    assert tg.solve("the sea", task=task, model=server.specifier)["answer"] == "\n".join(POEM)
-
-
 def test_what_a_task_may_have_besides_holds_for_tasks_without_it() -> None:
     none = extras(object())
     assert none.violation("", ()) == "" and none.normalize("A b") == "A b"
@@ -189,14 +173,3 @@ def test_what_a_task_may_have_besides_holds_for_tasks_without_it() -> None:
     assert none.demonstrations is None and none.picture is None
     some = extras(SimpleNamespace(normalize=str.casefold, picture="no function"))
     assert some.normalize("A b") == "a b" and some.picture is None
-
-
-def test_fgdip_needs_a_step_an_estimate_and_a_judgement(own: dict[str, Any]) -> None:
-    with pytest.raises(tg.CapabilityError) as caught:
-        tg.build("fgdip", task=own["Haiku"]())
-    for form in (
-        "move(problem, path, style, options, hints)",
-        "estimate(problem, path, style, options)",
-        "verify(problem, answer, options)",
-    ):
-        assert form in str(caught.value)

@@ -3,17 +3,15 @@
 import asyncio
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
-from langgraph.graph.message import add_messages
+from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Checkpointer
 from support.spelling import WRONG, Spelling, speller
-from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
@@ -23,11 +21,11 @@ LONG = "deliberation"
 """Twelve steps of four supersteps each: more than the 25 LangChain allows under composition."""
 
 
-def spelling_graph(checkpointer: Checkpointer = None, delay: float = 0.0) -> Graph:
-    return tg.build("tot_bfs", task=Spelling(), model=speller(delay), checkpointer=checkpointer)
+def spelling_graph(checkpointer: Checkpointer = None) -> Graph:
+    return tg.build("tot_bfs", task=Spelling(), model=speller(), checkpointer=checkpointer)
 
 
-def thread(name: str) -> RunnableConfig:
+def thread(name: str = "a") -> RunnableConfig:
     return {"configurable": {"thread_id": name}}
 
 
@@ -37,12 +35,24 @@ def shape(out: dict[str, Any]) -> dict[str, Any]:
     return {"tree": out["tree"], "answer": out["answer"], "usage": usage}
 
 
-async def test_conversation_gets_the_answer_appended() -> None:
-    history = [HumanMessage("hello"), AIMessage("hi"), HumanMessage("leaf")]
-    out = await spelling_graph().ainvoke({"messages": history})
+@pytest.mark.parametrize(
+    ("said", "texts"),
+    [
+        (
+            [HumanMessage("hello"), AIMessage("hi"), HumanMessage("leaf")],
+            ["hello", "hi", "leaf", "leaf"],
+        ),
+        ([{"role": "user", "content": "leaf"}], ["leaf", "leaf"]),
+        ([HumanMessage("leaf"), AIMessage("let me ask")], ["leaf", "let me ask", "leaf"]),
+        ([], []),
+    ],
+)
+async def test_the_answer_is_said_where_there_is_a_conversation(said: Any, texts: Any) -> None:
+    asked: Any = {"messages": said} if said else {"problem": "leaf"}
+    out = await spelling_graph().ainvoke(asked)
     assert out["answer"] == "leaf"
-    assert [m.type for m in out["messages"]] == ["human", "ai", "human", "ai"]
-    assert out["messages"][-1].text == "leaf"
+    assert [m.text for m in out.get("messages", [])] == texts
+    assert not said or out["messages"][-1].type == "ai"
 
 
 @pytest.mark.parametrize("problem", [42, ["leaf"], {"word": "leaf"}, b"leaf"])
@@ -52,61 +62,34 @@ async def test_a_problem_that_is_no_text_is_refused_in_one_line(problem: Any) ->
     assert "\n" not in str(refused.value)
 
 
-async def test_conversation_may_be_plain_dictionaries() -> None:
-    out = await spelling_graph().ainvoke({"messages": [{"role": "user", "content": "leaf"}]})
-    assert out["messages"][-1].text == "leaf"
-
-
-async def test_what_others_said_since_the_question_changes_nothing() -> None:
+@pytest.mark.parametrize("first", [{"problem": "root"}, {"messages": [HumanMessage("root")]}])
+@pytest.mark.parametrize(
+    "second", [{"problem": "leaf"}, {"messages": [HumanMessage("leaf")]}, {"messages": "routed"}]
+)
+async def test_a_second_problem_on_a_thread_sees_only_itself(first: Any, second: Any) -> None:
     graph = spelling_graph(InMemorySaver())
-    routed = [HumanMessage("root"), AIMessage("let me ask the speller")]
-    out = await graph.ainvoke({"messages": routed}, thread("a"))
-    assert [m.text for m in out["messages"]] == ["root", routed[1].text, "root"]
-    again = await graph.ainvoke({"messages": [HumanMessage("leaf"), AIMessage("hm")]}, thread("a"))
-    assert again["messages"][-1].text == "leaf"
-
-
-async def test_a_problem_on_the_thread_of_an_answered_conversation_is_a_new_one() -> None:
-    graph = spelling_graph(InMemorySaver())
-    await graph.ainvoke({"messages": [HumanMessage("root")]}, thread("a"))
-    out = await graph.ainvoke({"problem": "leaf"}, thread("a"))
-    assert [m.text for m in out["messages"]] == ["root", "root", "leaf"]
-
-
-async def test_problem_without_conversation_adds_no_message() -> None:
-    out = await spelling_graph().ainvoke({"problem": "leaf"})
-    assert out["answer"] == "leaf"
-    assert not out.get("messages")
-
-
-async def test_second_problem_on_a_thread_starts_afresh() -> None:
-    graph = spelling_graph(InMemorySaver())
-    await graph.ainvoke({"problem": "root"}, thread("a"))
-    again = await graph.ainvoke({"problem": "leaf"}, thread("a"))
-    alone = await graph.ainvoke({"problem": "leaf"}, thread("b"))
-    assert again["answer"] == "leaf"
-    assert shape(again) == shape(alone)
-
-
-async def test_second_question_of_a_conversation_sees_only_itself() -> None:
-    graph = spelling_graph(InMemorySaver())
-    await graph.ainvoke({"messages": [HumanMessage("root")]}, thread("a"))
-    out = await graph.ainvoke({"messages": [HumanMessage("leaf")]}, thread("a"))
-    assert [m.text for m in out["messages"]] == ["root", "root", "leaf", "leaf"]
-    alone = await graph.ainvoke({"problem": "leaf"}, thread("b"))
-    assert shape(out) == shape(alone)
-
-
-async def test_run_after_a_failed_one_carries_no_error_over() -> None:
-    graph = spelling_graph(InMemorySaver())
-    spent = await graph.ainvoke({"problem": "root"}, thread("a"), context={"limit_requests": 1})
+    if second == {"messages": "routed"}:  # what others said since the question changes nothing
+        second = {"messages": [HumanMessage("leaf"), AIMessage("hm")]}
+    spent = await graph.ainvoke(first, thread(), context={"limit_requests": 1})
     assert spent["stop_reason"] == "budget"
-    out = await graph.ainvoke({"problem": "leaf"}, thread("a"))
+    await graph.ainvoke(first, thread())
+    out = await graph.ainvoke(second, thread())
     assert (out["stop_reason"], out["answer"], out["error"]) == ("finished", "leaf", "")
+    assert shape(out) == shape(await graph.ainvoke({"problem": "leaf"}, thread("alone")))
+    if "messages" in first or "messages" in second:
+        assert out["messages"][-1].text == "leaf"
 
 
-class Chat(TypedDict):
-    messages: Annotated[list[AnyMessage], add_messages]
+async def test_a_conversation_goes_on_with_a_problem() -> None:
+    graph = spelling_graph(InMemorySaver())
+    await graph.ainvoke({"messages": [HumanMessage("root")]}, thread())
+    out = await graph.ainvoke({"problem": "leaf"}, thread())
+    assert [m.text for m in out["messages"]] == ["root", "root", "leaf"]
+    out = await graph.ainvoke({"messages": [HumanMessage("reed")]}, thread())
+    assert [m.text for m in out["messages"]] == ["root", "root", "leaf", "reed", "reed"]
+
+
+class Chat(MessagesState):
     greeted: bool
 
 
@@ -121,23 +104,25 @@ async def test_graph_is_a_node_of_a_chat_app() -> None:
     app.add_edge("greet", "solve")
     app.add_edge("solve", END)
     chat: Graph = app.compile(checkpointer=InMemorySaver())
-    out = await chat.ainvoke({"messages": [HumanMessage("leaf")]}, thread("a"))
+    out = await chat.ainvoke({"messages": [HumanMessage("leaf")]}, thread())
     assert out["greeted"] is True
     assert [m.text for m in out["messages"]] == ["leaf", "leaf"]
     assert set(out) == {"messages", "greeted"}
 
 
+class LongSpelling(Spelling):
+    """Spelling with as many steps as the long word has letters."""
+
+    def published(self, method: str) -> dict[str, Any]:
+        return {**super().published(method), "steps": len(LONG)}
+
+
 async def test_runnable_lifts_the_limit_of_25_supersteps() -> None:
-    graph = tg.build("tot_bfs", task=LongSpelling(), model=speller())
-    search = tg.runnable(graph)
+    search = tg.runnable(tg.build("tot_bfs", task=LongSpelling(), model=speller()))
     pipeline: Runnable[Any, Any] = search | RunnableLambda(itemgetter("answer"))
     assert await pipeline.ainvoke({"problem": LONG}) == LONG
     outs = await search.abatch([{"problem": LONG}, {"problem": LONG[::-1]}])
     assert [out["answer"] for out in outs] == [LONG, LONG[::-1]]
-
-
-async def test_events_report_every_superstep_of_a_long_run() -> None:
-    search = tg.runnable(tg.build("tot_bfs", task=LongSpelling(), model=speller()))
     ended = [
         event["name"]
         async for event in search.astream_events({"problem": LONG}, version="v2")
@@ -149,11 +134,9 @@ async def test_events_report_every_superstep_of_a_long_run() -> None:
 async def test_recording_does_not_hold_the_event_loop(tmp_path: Path) -> None:
     """Servers refuse blocking calls; `langgraph dev` ends the run with an error."""
     blockbuster = pytest.importorskip("blockbuster", reason="comes with langgraph-cli[inmem]")
-    cache = tmp_path / "answers.sqlite"
+    cache: Any = {"cache": SqliteCache(tmp_path / "answers.sqlite")}
     for replay in ("record", "replay"):
-        graph = tg.build(
-            "tot_bfs", task=Spelling(), model=speller(), cache=SqliteCache(cache), replay=replay
-        )
+        graph = tg.build("tot_bfs", task=Spelling(), model=speller(), replay=replay, **cache)
         with blockbuster.blockbuster_ctx("thoughtgraph"):
             out = await graph.ainvoke({"problem": "leaf"})
         assert out["answer"] == "leaf"
@@ -195,23 +178,15 @@ async def test_a_tool_says_which_of_these_it_is(graph: Remote, told: str) -> Non
     assert (await tool.ainvoke({"problem": "leaf"})).startswith(told)
 
 
-class LongSpelling(Spelling):
-    """Spelling with as many steps as the long word has letters."""
-
-    def published(self, method: str) -> dict[str, Any]:
-        return {**super().published(method), "steps": len(LONG)}
-
-
-@pytest.mark.ci
-async def test_fifty_runs_at_once_do_not_see_each_other() -> None:
-    words = [f"{a}{b}ab" for a in "cdefgh" for b in "cdefghijk"][:50]
-    graph = spelling_graph(delay=0.001)
+@pytest.mark.parametrize("count", [5, pytest.param(50, marks=pytest.mark.ci)])
+async def test_runs_at_once_do_not_see_each_other(count: int) -> None:
+    words = [f"{a}{b}ab" for a in "cdefgh" for b in "cdefghijk"][:count]
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(delay=0.001))
     outs = await asyncio.gather(*(graph.ainvoke({"problem": word}) for word in words))
     for word, out in zip(words, outs, strict=True):
         assert out["answer"] == word
         assert {thought["text"] for thought in out["tree"].values()} <= {"", WRONG, *word}
-    alone = await graph.ainvoke({"problem": words[0]})
-    assert shape(outs[0]) == shape(alone)
+    assert shape(outs[0]) == shape(await graph.ainvoke({"problem": words[0]}))
 
 
 async def test_settings_belong_to_one_run() -> None:
@@ -225,84 +200,56 @@ async def test_settings_belong_to_one_run() -> None:
     assert len(narrow["tree"]) < len(default["tree"]) < len(wide["tree"])
 
 
-async def test_stream_shows_the_tree_grow() -> None:
-    sizes = [
-        len(state["tree"])
-        async for state in spelling_graph().astream(
-            {"problem": "leaf"}, context={"tree": "all"}, stream_mode="values"
-        )
-        if "tree" in state
-    ]
-    assert sizes == sorted(sizes)
-    assert sizes[-1] == 1 + 2 + 4 + 4 + 4
-
-
 async def test_a_past_state_can_be_edited_and_continued() -> None:
     """Time travel: at the first choice the value of the wrong letter is raised by hand."""
     graph = spelling_graph(InMemorySaver())
-    first = await graph.ainvoke({"problem": "leaf"}, thread("a"), context={"breadth": 1})
-    past = [
-        state
-        async for state in graph.aget_state_history(thread("a"))
-        if state.next == ("select",) and state.values["step"] == 0
-    ]
-    fork = await graph.aupdate_state(
-        past[0].config, {"tree": {"2": {"value": 99.0}}}, as_node="evaluate"
-    )
+    first = await graph.ainvoke({"problem": "leaf"}, thread(), context={"breadth": 1})
+    state = (await graph.aget_state(thread())).values
+    kept = ("answer", "tree", "settings")
+    assert {key: state[key] for key in kept} == {key: first[key] for key in kept}
+    history = [state async for state in graph.aget_state_history(thread())]
+    past = [each for each in history if each.next == ("select",) and each.values["step"] == 0]
+    raised = {"tree": {"2": {"value": 99.0}}}
+    fork = await graph.aupdate_state(past[0].config, raised, as_node="evaluate")
     out = await graph.ainvoke(None, fork)
-    assert first["answer"] == "leaf"
-    assert out["answer"] == WRONG + "eaf"
+    assert (first["answer"], out["answer"]) == ("leaf", WRONG + "eaf")
     assert out["settings"]["breadth"] == 1
 
 
-async def test_finished_run_keeps_everything_in_its_state() -> None:
-    graph = spelling_graph(InMemorySaver())
-    out = await graph.ainvoke({"problem": "leaf"}, thread("a"))
-    state = (await graph.aget_state(thread("a"))).values
-    assert {key: state[key] for key in ("answer", "tree", "settings")} == {
-        key: out[key] for key in ("answer", "tree", "settings")
-    }
-
-
-@pytest.mark.parametrize("given", [{"problem": "4 9"}, {"messages": [AIMessage("leaf")]}])
-async def test_unusable_problem_is_refused_before_anything_is_asked(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("unusable", [{"problem": "4 9"}, {"messages": [AIMessage("leaf")]}])
+async def test_unusable_problem_is_refused_before_anything_is_asked(unusable: Any) -> None:
     model = speller()
     graph = tg.build("tot_bfs", task=Spelling(), model=model)
     with pytest.raises(tg.ProblemError):
-        await graph.ainvoke(given)
+        await graph.ainvoke(unusable)
     assert model.seen == []
 
 
+OWN: Any = {"task": Spelling(), "model": speller()}
+SCRIPTED: Any = {"model": speller()}
+NOWHERE = "http://127.0.0.1:9/v1#none"
+
+
 @pytest.mark.parametrize(
-    ("context", "line"),
+    ("built", "context", "line"),
     [
-        ({"breadth": 0}, "setting 'breadth': input should be greater than or equal to 1, not 0"),
-        ({"bredth": 5}, "unknown setting 'bredth'; did you mean 'breadth'?"),
-        ({"seed": 1, "limit_request": 5}, "'limit_request'; did you mean 'limit_requests'?"),
-        ({"task": "game24"}, "unknown setting 'task'; known: breadth, "),
+        (OWN, {"breadth": 0}, "'breadth': input should be greater than or equal to 1, not 0"),
+        (OWN, {"bredth": 5}, "unknown setting 'bredth'; did you mean 'breadth'?"),
+        (OWN, {"seed": 1, "limit_request": 5}, "'limit_request'; did you mean 'limit_requests'?"),
+        # What is closed over, as the task here, is no setting of the graph.
+        (OWN, {"task": "game24"}, "unknown setting 'task'; known: breadth, "),
+        ({}, {"task": "game24", "bredth": 3}, "unknown setting 'bredth'; did you mean 'breadth'"),
+        (SCRIPTED, {"task": "speling"}, "unknown task"),
+        (
+            {"task": Spelling()},
+            {"model": NOWHERE, "evaluator_model": "gpt"},
+            "unknown model 'gpt'",
+        ),
     ],
 )
-async def test_unusable_setting_is_refused_in_one_line(context: dict[str, Any], line: str) -> None:
-    """A setting that is closed over, as the task here, is no setting of the graph."""
+async def test_unusable_setting_is_refused_in_one_line(
+    built: Any, context: dict[str, Any], line: str
+) -> None:
     with pytest.raises(tg.InputError) as refused:
-        await spelling_graph().ainvoke({"problem": "leaf"}, context=context)
+        await tg.build("tot_bfs", **built).ainvoke({"problem": "leaf"}, context=context)
     assert line in str(refused.value) and "\n" not in str(refused.value)
-
-
-async def test_a_graph_whose_task_the_run_chooses_refuses_unknown_settings_too() -> None:
-    graph = tg.build("tot_bfs")
-    with pytest.raises(tg.InputError, match="unknown setting 'bredth'; did you mean 'breadth'"):
-        await graph.ainvoke({"problem": "4 9 10 13"}, context={"task": "game24", "bredth": 3})
-
-
-async def test_unknown_model_of_a_judging_role_is_refused_at_the_start() -> None:
-    model = speller()
-    graph = tg.build("tot_bfs", model=model)
-    with pytest.raises(tg.InputError, match="unknown task"):
-        await graph.ainvoke({"problem": "leaf"}, context={"task": "speling"})
-    named = tg.build("tot_bfs", task=Spelling())
-    with pytest.raises(tg.InputError, match="unknown model 'gpt'"):
-        await named.ainvoke(
-            {"problem": "leaf"},
-            context={"model": "http://127.0.0.1:9/v1#none", "evaluator_model": "gpt"},
-        )

@@ -26,8 +26,8 @@ METHODS: dict[str, Any] = {
     "tot_dfs": {"n_evaluate": 1, "outputs": 4},
 }
 KEPT = """
-SELECT type, value FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
-WHERE channel = 'usage'
+SELECT writes.type, writes.value FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
+WHERE writes.channel = 'usage'
 """
 """Writes count once the checkpoint is there to which they belong."""
 
@@ -93,13 +93,15 @@ def killed_at(request: int, server: FakeServer, file: Path, *arguments: str) -> 
     """Kills a process once so many requests are answered and on the disk, and the others hang."""
     server.fault = after(request, Fault(hang=True))
     process = start(*arguments)
-    server.wait_for_held()
-    until = time.monotonic() + PATIENCE
-    while kept(file) < request:
-        assert time.monotonic() < until, "an answer is not on the disk"
-        time.sleep(0.005)
-    process.kill()
-    out = _died(process)
+    try:
+        server.wait_for_held()
+        until = time.monotonic() + PATIENCE
+        while kept(file) < request:
+            assert time.monotonic() < until, "an answer is not on the disk"
+            time.sleep(0.005)
+    finally:
+        process.kill()
+        out = _died(process)
     server.release()
     return out
 
