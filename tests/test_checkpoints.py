@@ -2,15 +2,14 @@
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.base import BaseCheckpointSaver, empty_checkpoint
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from support.searches import CASES, THREAD, built, untimed
@@ -106,70 +105,11 @@ def test_langgraphs_list_of_allowed_types_reaches_it() -> None:
     assert isinstance(extended.serde, CompressingSerializer)
 
 
-def of(thread: str) -> Any:
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
-
-
-async def held(saver: BaseCheckpointSaver[Any]) -> Any:
-    """What a saver answers about two threads."""
-    answers: list[Any] = []
-    for thread in ("1", "zwölf ✓"):
-        everything = [kept async for kept in saver.alist({"configurable": {"thread_id": thread}})]
-        answers += [await saver.aget_tuple(of(thread)), everything]
-        answers += [await saver.aget_delta_channel_history(config=of(thread), channels=["a", "b"])]
-        for how in ({"filter": {"step": 3}}, {"limit": 2}):
-            answers += [[kept async for kept in saver.alist(of(thread), **how)]]  # type: ignore[arg-type]
-        for at in everything[1:2]:
-            answers += [await saver.aget_tuple(at.config)]
-            answers += [[kept async for kept in saver.alist(of(thread), before=at.config)]]
-    return answers
-
-
-async def filled(saver: BaseCheckpointSaver[Any]) -> list[Any]:
-    """What a saver answers after each of the things that LangGraph and the command do with it."""
-    step: Any = {"source": "loop", "parents": {}}
-    for thread in ("1", "zwölf ✓"):
-        at = of(thread)
-        for n in range(50):
-            values = {"b": "x" * n} if n < 5 else {}
-            versions: dict[str, Any] = dict.fromkeys(values, n + 1)
-            channels = {"channel_values": values, "channel_versions": versions}
-            checkpoint: Any = {**empty_checkpoint(), "ts": "2026", "id": f"{n:04}", **channels}
-            at = await saver.aput(at, checkpoint, step | {"step": n}, versions)
-            await saver.aput_writes(at, [("a", n), ("b", {"n": "ö" * n})], f"task {n % 3}", "p")
-            await saver.aput_writes(at, [("a", "again"), ("c", 2)], f"task {n % 3}")
-            await saver.aput_writes(at, [("__error__", "first")], "task")
-            await saver.aput_writes(at, [("__error__", f"last {n}")], "task")
-    before = await held(saver)
-    await saver.adelete_thread("1")
-    return [before, await held(saver)]
-
-
-@asynccontextmanager
-async def sqlite(serde: SerializerProtocol | None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    async with AsyncSqliteSaver.from_conn_string(":memory:") as saver:
-        yield AsyncSqliteSaver(saver.conn, serde=serde)
-
-
-@asynccontextmanager
-async def memory(serde: SerializerProtocol | None) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    yield InMemorySaver(serde=serde)
-
-
-@pytest.mark.parametrize("kind", [sqlite, memory])
-async def test_a_saver_answers_with_ours_whatever_it_answers_with_langgraphs(kind: Any) -> None:
-    async with kind(None) as theirs, kind(CompressingSerializer()) as ours:
-        expected, found = await filled(theirs), await filled(ours)
-    assert found == expected
-    assert found[0] != found[1], "something was deleted"
-
-
 async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:
     async def kept(file: Path) -> object:
         async with sqlite_saver(file) as saver:
-            return await held(saver)
+            return await saver.aget_tuple(THREAD)
 
     for at in range(10):
         file = tmp_path / f"{at}.sqlite"
-        one, *others = await asyncio.gather(*(kept(file) for _ in range(4)))
-        assert others == [one] * 3
+        assert await asyncio.gather(*(kept(file) for _ in range(4))) == [None] * 4

@@ -10,11 +10,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from support.drawing import PAGES
 from support.scripted import Call, ScriptedChat
+from support.searches import THREAD
 
 import thoughtgraph as tg
 from thoughtgraph.policy import LONGEST
 
-THREAD: Any = {"configurable": {"thread_id": "1"}}
 OTHER: Any = {"configurable": {"thread_id": "2"}}
 TURNS = [
     SystemMessage("You are terse."),
@@ -54,6 +54,8 @@ async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> No
     asked = model.seen[-1].prompt
     assert "Human: Where was Beethoven born?\nAI: Bonn" in asked
     assert asked.count("On which river?") == 1
+    await graph.ainvoke({"problem": "What is 6 times 7?"}, THREAD)
+    assert "Beethoven" not in model.seen[-1].prompt, "a problem of its own stands alone"
 
 
 PROSE = "Please reach 24 with the numbers 4, 9, 10 and 13"
@@ -64,6 +66,10 @@ async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says() -> None:
     graph = tg.build("io", task="game24", model=model)
     out = await graph.ainvoke({"messages": [HumanMessage(PROSE)]})
     assert (out["problem"], out["messages"][-1].text) == ("4 9 10 13", "(10 - 4) * (13 - 9)")
+    turns = [SystemMessage("You are terse."), HumanMessage("Hello"), AIMessage("Hello!")]
+    out = await graph.ainvoke({"messages": [*turns, HumanMessage("4 9 10 13")]})
+    assert out["problem"] == "4 9 10 13"
+    assert not any("terse" in call.prompt or "Hello" in call.prompt for call in model.seen)
     tool = tg.tool(graph, "reach_24", "Makes 24.")
     assert await tool.ainvoke({"problem": PROSE}) == "(10 - 4) * (13 - 9)"
 
@@ -117,21 +123,6 @@ async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() ->
     fails = False
     out = await graph.ainvoke(asked, THREAD)
     assert "10 - 4" in out["messages"][-1].text
-
-
-async def test_a_problem_of_its_own_stands_alone() -> None:
-    graph, model = chatting(checkpointer=InMemorySaver())
-    await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
-    await graph.ainvoke({"problem": "What is 6 times 7?"}, THREAD)
-    assert "Beethoven" not in model.seen[-1].prompt
-
-
-async def test_a_puzzle_is_the_last_line_alone() -> None:
-    graph, model = chatting(task="game24")
-    turns = [SystemMessage("You are terse."), HumanMessage("Hello"), AIMessage("Hello!")]
-    out = await graph.ainvoke({"messages": [*turns, HumanMessage("4 9 10 13")]})
-    assert out["problem"] == "4 9 10 13"
-    assert not any("terse" in call.prompt or "Hello" in call.prompt for call in model.seen)
 
 
 async def test_who_looks_pages_up_sees_it_too(tmp_path: Path) -> None:

@@ -1,8 +1,7 @@
 """A fake server in a process of its own, which fails at random and knows whose request is whose.
 
-Each problem that is asked about bears a mark. The server answers with the mark of the prompt and
-keeps when each mark was last seen, so that what one run knows of another shows, and so does a
-request that outlives its run.
+Each problem that is asked about bears a mark. The server answers with the mark of the prompt, so
+that what one run knows of another shows.
 """
 
 import json
@@ -103,14 +102,10 @@ def main(seed: str, timeout: str) -> None:
         sys.stdout.write(f"{server.url}\n")
         sys.stdout.flush()
         for _ in sys.stdin:
-            seen = list(server.seen)
-            last = {mark: each.arrived for each in seen for mark in MARK.findall(each.prompt)}
             told = {
-                "requests": len(seen),
-                "in_flight": server.in_flight,
+                "requests": len(server.seen),
                 "crossed": replies.crossed[:3],
                 "faults": faults.made,
-                "last": last,
             }
             sys.stdout.write(json.dumps(told) + "\n")
             sys.stdout.flush()
@@ -142,7 +137,7 @@ class FaultyServer:
         return self._process.stdout.readline().strip()
 
     def seen(self) -> dict[str, Any]:
-        """What has reached it so far; `last` holds the monotonic time of each mark's last."""
+        """What has reached it so far."""
         assert self._process.stdin
         with self._lock:
             self._process.stdin.write("\n")

@@ -26,7 +26,8 @@ METHODS: dict[str, Any] = {
     "tot_dfs": {"n_evaluate": 1, "outputs": 4},
 }
 KEPT = """
-SELECT writes.type, writes.value FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
+SELECT writes.type, writes.value
+FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
 WHERE writes.channel = 'usage'
 """
 """Writes count once the checkpoint is there to which they belong."""
