@@ -156,7 +156,7 @@ async def crowd(load: Load, server: FaultyServer, ends: Counter[str]) -> tuple[i
 
 
 LOADS = [
-    pytest.param(Load(30, 60, 1.0), id="30"),
+    pytest.param(Load(20, 40, 2.0), id="20"),
     pytest.param(Load(200, 5_000, 5.0), id="200", marks=pytest.mark.slow),
 ]
 
@@ -171,9 +171,9 @@ def test_every_run_ends_and_leaves_nothing(load: Load) -> None:
         assert sockets() <= open_before
     assert set(threading.enumerate()) <= threads
     assert not seen["crossed"], seen["crossed"]
-    assert set(ends) >= {"finished", "budget", "cancelled", "abandoned"}
+    assert {"cancelled", "abandoned"} < set(ends), "some are left alone, too"
     # Shown with `pytest -s`.
     told = f"{dict(ends)}, {seen['requests']} requests, faults {seen['faults']}"
     sys.stderr.write(f"{told}, memory {third >> 20} MB after a third, {end >> 20} MB at the end\n")
-    if load.at_once > 30:  # a short run has only begun to fill its caches
+    if load.at_once > 20:  # a short run has only begun to fill its caches
         assert end < 1.1 * third
