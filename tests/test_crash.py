@@ -72,17 +72,14 @@ def test_a_search_killed_amid_its_requests_resumes_where_it_was(
     assert check(undisturbed[method], file, method) == k
 
 
-@pytest.mark.parametrize(
-    ("method", "node"),
-    [
-        pytest.param("tot_bfs", "register", marks=slow),
-        pytest.param("tot_bfs", "select", marks=slow),
-        pytest.param("tot_bfs", "", marks=slow),
-        pytest.param("tot_dfs", "select", marks=slow),
-        ("tot_dfs", "backtrack"),
-        pytest.param("tot_dfs", "answer", marks=slow),
-    ],
-)
+BETWEEN = [
+    pytest.param("tot_dfs", "backtrack"),
+    *(pytest.param("tot_dfs", node, marks=slow) for node in ("select", "answer")),
+    *(pytest.param("tot_bfs", node, marks=slow) for node in ("register", "select", "")),
+]
+
+
+@pytest.mark.parametrize(("method", "node"), BETWEEN)
 def test_a_search_killed_between_its_requests_resumes_where_it_was(
     method: str, node: str, undisturbed: dict[str, Whole], tmp_path: Path
 ) -> None:

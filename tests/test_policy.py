@@ -156,18 +156,12 @@ VARIABLES = {
     "LIMITS": "requests=5,dollars=0.5,seconds=none,max_completion_tokens=200",
     "PRICES": "small=0.15/0.6",
 }
-UNREADABLE = [
-    ("MODELS", "gpt-4o"),
-    ("MODELS", "a=local,a=local"),
-    ("MODELS", "a b=local"),
-    ("MODELS", "="),
-    ("CORPORA", "/etc/passwd"),
-    ("LIMITS", "request=5"),
-    ("LIMITS", "requests=many"),
-    ("LIMITS", "requests=nan"),
-    ("PRICES", "default=1"),
-    ("PRICES", "other=1/2"),
-]
+UNREADABLE = {
+    "MODELS": ["gpt-4o", "a=local,a=local", "a b=local", "="],
+    "CORPORA": ["/etc/passwd"],
+    "LIMITS": ["request=5", "requests=many", "requests=nan"],
+    "PRICES": ["default=1", "other=1/2"],
+}
 
 
 def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,14 +178,15 @@ def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> N
     assert Policy.from_environment().corpora == {}
 
 
-@pytest.mark.parametrize(("name", "text"), UNREADABLE)
+@pytest.mark.parametrize("name", UNREADABLE)
 def test_a_variable_that_cannot_be_read_gets_one_line(
-    monkeypatch: pytest.MonkeyPatch, name: str, text: str
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(f"THOUGHTGRAPH_SERVED_{name}", text)
-    with pytest.raises(tg.InputError) as caught:
-        Policy.from_environment()
-    assert "\n" not in str(caught.value)
+    for text in UNREADABLE[name]:
+        monkeypatch.setenv(f"THOUGHTGRAPH_SERVED_{name}", text)
+        with pytest.raises(tg.InputError) as caught:
+            Policy.from_environment()
+        assert "\n" not in str(caught.value)
 
 
 async def test_a_published_value_above_the_ceiling_is_lowered(server: FakeServer) -> None:

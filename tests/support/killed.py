@@ -95,7 +95,7 @@ def killed_at(request: int, server: FakeServer, file: Path, *arguments: str) -> 
     server.fault = after(request, Fault(hang=True))
     process = start(*arguments)
     try:
-        server.wait_for_held()
+        server.wait_for_held(5 * PATIENCE)
         until = time.monotonic() + PATIENCE
         while kept(file) < request:
             assert time.monotonic() < until, "an answer is not on the disk"
@@ -108,7 +108,7 @@ def killed_at(request: int, server: FakeServer, file: Path, *arguments: str) -> 
 
 
 def _died(process: subprocess.Popen[str]) -> str:
-    out, err = process.communicate(timeout=2 * PATIENCE)
+    out, err = process.communicate(timeout=5 * PATIENCE)
     assert process.returncode == -signal.SIGKILL, err
     return out
 
