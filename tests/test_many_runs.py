@@ -11,7 +11,7 @@ import random
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -64,6 +64,7 @@ def owned(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> as
 
 async def gone(mark: str = "") -> None:
     """Waits until a run, or every one, has no task left that could ask on."""
+    tasks: Collection[asyncio.Task[Any]] = ()
     for _ in range(int(PATIENCE / 0.05)):
         tasks = TASKS[mark] if mark else asyncio.all_tasks() - {asyncio.current_task()}
         if all(task.done() for task in tasks):

@@ -2,7 +2,8 @@
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from functools import partialmethod
 from typing import Any
 
 import pytest
@@ -28,6 +29,11 @@ def leaping(coroutine: Coroutine[Any, Any, Any], monkeypatch: pytest.MonkeyPatch
     selector = _Leaping()
     loop = asyncio.SelectorEventLoop(selector)
     monkeypatch.setattr(loop, "time", lambda: selector.now)
-    monkeypatch.setitem(Meter.__init__.__kwdefaults__, "clock", loop.time)
+    set_clock(loop.time, monkeypatch)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         return runner.run(coroutine)
+
+
+def set_clock(clock: Callable[[], float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets every search read a clock of the test's own."""
+    monkeypatch.setattr(Meter, "__init__", partialmethod(Meter.__init__, clock=clock))
