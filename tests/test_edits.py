@@ -63,7 +63,7 @@ async def test_a_search_is_edited_where_it_stands(place: tuple[str, str]) -> Non
         pytest.skip(f"{method} ends without {node} here")
     tree = state.values["tree"]
     waiting = [key for key in tree if key != "0" and tree[key]["status"] == "open"]
-    for key in random.Random(f"{method} {node}").sample(waiting, min(2, len(waiting))):
+    for key in random.Random(f"{method} {node}").sample(waiting, min(3, len(waiting))):
         copied, _ = built(case, method, checkpointer=copy.deepcopy(saver))
         await prune(copied, node, key)
     if method == "rollback" and node in ("analyse", "extract_index"):
@@ -236,10 +236,13 @@ async def test_there_must_be_a_search_to_edit() -> None:
         await graph.aupdate_state(THREAD, {"tree": {"1": PRUNE}})
 
 
-async def test_an_edit_adds_no_more_than_the_limits_allow() -> None:
-    graph = await spelling("register", limit_thoughts=2, limit_depth=3)
-    with pytest.raises(tg.InputError, match="limit_thoughts"):
-        await edit(graph, "register", {"3": {"parent": "0", "text": "x"}})
+@pytest.mark.parametrize(("limit", "most", "parent"), [("thoughts", 2, "0"), ("depth", 1, "1")])
+async def test_an_edit_adds_no_more_than_the_limits_allow(
+    limit: str, most: int, parent: str
+) -> None:
+    graph = await spelling("register", **{f"limit_{limit}": most})
+    with pytest.raises(tg.InputError, match=f"limit_{limit}"):
+        await edit(graph, "register", {"3": {"parent": parent, "text": "x"}})
 
 
 async def test_what_a_person_pruned_is_no_answer() -> None:
