@@ -28,6 +28,8 @@ class Fault:
     """Close it in the middle of the body."""
     hang: bool = False
     """Never answer; close the connection on `release`."""
+    hold: bool = False
+    """Answer on `release`, not before."""
     delay: float = 0.0
     """Seconds before it does any of this, or answers."""
 
@@ -123,14 +125,18 @@ class FakeServer:
         key = settings.pop("api_key", SecretStr("none"))
         return ChatOpenAI(model="fake", base_url=self.url, api_key=key, max_retries=0, **settings)
 
-    def wait_for_held(self, seconds: float = 60.0) -> None:
-        """Waits until some request hangs and every other one is answered."""
+    def wait_for_held(self, seconds: float = 60.0, least: int = 1) -> None:
+        """Waits until so many requests hang or are held, and every other one is answered."""
+
+        def held() -> bool:
+            return least <= self._hanging == self.in_flight
+
         with self._changed:
-            reached = self._changed.wait_for(lambda: 0 < self._hanging == self.in_flight, seconds)
-        assert reached, f"nothing hangs after {len(self.answered)} answers"
+            reached = self._changed.wait_for(held, seconds)
+        assert reached, f"{self._hanging} hang after {len(self.answered)} answers"
 
     def release(self) -> None:
-        """Answers every later request; closes the connections of those that hang."""
+        """Answers what is held and what comes later; closes the connections of what hangs."""
         self.fault = lambda seen: OK
         self._loop.call_soon_threadsafe(self._let_go)
 
@@ -187,8 +193,9 @@ class FakeServer:
         self.seen.append(seen)
         with self._counted():
             fault = REFUSAL if self.refuses_n and seen.n > 1 else self.fault(seen)
-            if fault.hang:
+            if fault.hang or fault.hold:
                 await self._hang()
+            if fault.hang:
                 return False
             await asyncio.sleep(self.latency + fault.delay)
             if fault.drop:

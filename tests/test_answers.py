@@ -1,0 +1,248 @@
+"""Whatever an endpoint sends instead of an answer is one line, bounded in memory and in work."""
+
+import gzip
+import json
+import tracemalloc
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.asking import ASK, FAULTS, ONCE, completion, meter, numbered, port
+from support.clock import Clock
+from support.fake_server import FakeServer, Fault
+
+from thoughtgraph.errors import ModelError
+from thoughtgraph.llm.exchange import LONGEST
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.port import ChatPort, Draw
+from thoughtgraph.llm.response_bodies import ValueCounter
+from thoughtgraph.llm.retry import Retry
+from thoughtgraph.usage import Limits, Usage
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(numbered) as running:
+        yield running
+
+
+MESSAGE = '{"choices":[{"message":{"role":"assistant","content":'
+DEEP = 100_000
+BODIES: dict[str, str | bytes] = {
+    "broken off": '{"choices": [',
+    "brackets": "[" * DEEP,
+    "closed brackets": "[" * DEEP + "]" * DEEP,
+    "braces": '{"a":' * DEEP + "1" + "}" * DEEP,
+    "brackets for a text": MESSAGE + "[" * 900 + "]" * 900 + "}}]}",
+    "brackets for calls": MESSAGE + '"x","tool_calls":' + "[" * 300 + "]" * 300 + "}}]}",
+    "binary": b"\x00\xff\xfe\x1b" * 99,
+    "no UTF-8": MESSAGE.encode() + b'"\xff\xfe"}}]}',
+    "null": "null",
+    "a number": "5",
+    "a text": '"x"',
+    "a list": "[]",
+    "a list of numbers": "[1, 2]",
+    "something else": '{"hello": 1}',
+    "no choices": '{"choices":null}',
+    "an empty list of choices": '{"choices": []}',
+    "a text of choices": '{"choices":"abc"}',
+    "no choice": '{"choices":[null]}',
+    "no message": '{"choices":[{"message":null}]}',
+    "a number for a text": json.dumps(completion(5)),
+    "an object for a text": json.dumps(completion({"a": 1})),
+    "a text for usage": json.dumps(completion("x", usage="lots")),
+    "a number for usage": json.dumps(completion("x", usage=3)),
+    "more than anybody reads": b"x" * ((64 << 20) + 1),
+}
+BAD = "an unreadable answer"
+PACKED = {"Content-Encoding": "gzip"}
+FAILURES: dict[str, tuple[Fault, str]] = {
+    **FAULTS,
+    "a failure told as an answer": (Fault(body='{"error": {"message": "overloaded"}}'), "overload"),
+    "what nobody unpacks": (Fault(body=b"not packed at all", headers=PACKED), BAD),
+    **{name: (Fault(body=body), BAD) for name, body in BODIES.items()},
+}
+
+
+@pytest.mark.parametrize("name", FAILURES)
+async def test_a_failing_endpoint_is_explained_in_one_line(server: FakeServer, name: str) -> None:
+    fault, remedy = FAILURES[name]
+    server.fault = lambda seen: fault
+    spent = meter()
+    with pytest.raises(ModelError) as caught:
+        await port(server, retry=ONCE, timeout=0.1 if fault.hang else 60.0).sample(ASK, meter=spent)
+    message = str(caught.value)
+    assert remedy in message and "after 1 attempt" in message
+    assert f"fake at {server.url}: " in message
+    assert message.isprintable() and len(message) < 600
+    assert spent.error == message
+    assert "requests" not in spent.usage(), "what was not answered is not counted"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        *(FAULTS[name][0] for name in ("drops connections", "cuts answers off")),
+        *(Fault(body=BODIES[name]) for name in ("broken off", "an empty list of choices")),
+        *(Fault(status) for status in (500, 429)),
+    ],
+)
+async def test_a_passing_fault_is_overcome(server: FakeServer, fault: Fault) -> None:
+    server.fault = lambda seen: fault if seen.number < 3 else Fault()
+    spent = meter(requests=1)
+    assert await port(server, retry=PATIENT).sample(ASK, meter=spent) == ["text 0"]
+    assert (spent.usage()["retries"], spent.usage()["requests"]) == (3, 1)
+
+
+PATIENT = Retry(give_up_after=60.0, first_wait=0.001, longest_wait=0.01)
+
+
+async def test_retry_after_is_honoured_over_http(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    clock.rule(monkeypatch, "thoughtgraph.llm.retry", "tenacity")
+    wait = Fault(429, headers={"Retry-After": "0.3"})
+    server.fault = lambda seen: wait if seen.number == 0 else Fault()
+    assert await port(server).sample(ASK) == ["text 0"]
+    assert clock.slept == [0.3]
+
+
+async def test_a_server_that_is_not_there_is_told_at_once_and_given_up_soon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock()
+    clock.rule(monkeypatch, "thoughtgraph.llm.retry", "tenacity")
+    with FakeServer() as gone:
+        pass
+    told: list[str] = []
+    watch = Meter(Limits(), Usage(), tell=told.append)
+    with pytest.raises(ModelError, match=r"no connection after .* is the server running"):
+        await port(gone, retry=Retry()).sample(ASK, meter=watch)
+    assert "no connection after 1 attempt" in told[0] and gone.url in told[0]
+    assert 1.0 < sum(clock.slept) <= 4.5, "within five seconds, though others are given thirty"
+
+
+async def test_samples_that_arrived_are_not_lost(server: FakeServer) -> None:
+    server.most_choices = 1
+    server.fault = lambda seen: Fault(500) if seen.number % 4 == 3 else Fault()
+    spent = meter()
+    texts = await port(server, retry=ONCE).sample(ASK, n=8, draw=Draw("p", "0"), meter=spent)
+    assert texts == ["text 0"] * 6
+    assert spent.usage()["samples"] == 6
+    assert "HTTP 500" in spent.error
+
+
+async def test_a_packed_answer_is_bounded_by_what_it_becomes(server: FakeServer) -> None:
+    """None is asked for, but a proxy may pack; a small one must not become hundreds of MB."""
+    small = json.dumps(completion("packed " * 100)).encode()
+    bomb = gzip.compress(bytes(65 << 20), 1)
+
+    def sends(body: bytes, name: str) -> None:
+        server.fault = lambda seen: Fault(body=body, headers={"Content-Encoding": name})
+
+    for name, packed in (("gzip", gzip.compress(small)), ("deflate", zlib.compress(small))):
+        sends(packed, name)
+        assert await port(server, retry=ONCE).sample(ASK) == ["packed " * 100]
+    for name in ("gzip", "br", "zstd", "gzip, gzip"):
+        sends(bomb, name)
+        tracemalloc.start()
+        with pytest.raises(ModelError, match=r"more than 8192 KiB|was not asked for"):
+            await port(server, retry=ONCE).sample(ASK)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 32 << 20
+
+
+@pytest.mark.parametrize(("tokens", "letters"), [(None, LONGEST), (50, 800), (10**5, LONGEST)])
+async def test_of_a_completion_no_more_is_read_than_was_asked_for(
+    server: FakeServer, tokens: int | None, letters: int
+) -> None:
+    server.reply = lambda seen: ["x" * 3_000_000, "y" * 3_000_000, "short"][: seen.n]
+    texts = await port(server).sample(ASK, n=3, parameters={"max_tokens": tokens})
+    assert texts == ["x" * letters, "y" * letters, "short"]
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of what is read as JSON in a test."""
+    sizes, loads = [0], json.loads
+
+    def counted(text: Any, **more: Any) -> Any:
+        sizes.append(len(text))
+        return loads(text, **more)
+
+    monkeypatch.setattr(json, "loads", counted)
+    return sizes
+
+
+@pytest.mark.parametrize(
+    "many", ["{}", "1", json.dumps(completion("x")), "[[[[]]]]", '{"choices":[{}]}']
+)
+async def test_of_a_body_nothing_is_made_that_was_not_asked_for(
+    server: FakeServer, many: str, parsed: list[int]
+) -> None:
+    """A mebibyte of small objects kept a client busy for seconds, and took hundreds of MB."""
+    choices = ",".join([many] * ((1 << 20) // len(many)))
+    server.fault = lambda seen: Fault(body=f'{{"choices":[{choices}]}}')
+    with pytest.raises(ModelError, match="holds more than was asked for"):
+        await port(server, retry=ONCE).sample(ASK, n=5)
+    assert max(parsed) < 1 << 16
+
+
+async def test_of_what_a_server_says_went_wrong_the_beginning_is_read(
+    server: FakeServer, parsed: list[int]
+) -> None:
+    server.fault = lambda seen: Fault(400, body="[" + "{}," * (2 << 20))
+    with pytest.raises(ModelError, match="HTTP 400"):
+        await port(server, retry=ONCE).sample(ASK)
+    assert 1 << 16 < max(parsed) <= 1 << 20
+
+
+async def test_who_asks_for_much_gets_it(server: FakeServer) -> None:
+    """128 samples, and the probabilities of somebody's own model."""
+    server.reply = lambda seen: "x, {[y" * 200
+    assert len(await port(server).sample(ASK, n=128)) == 128
+    told = {"content": [{"token": "a", "logprob": -1.0, "top_logprobs": [{}] * 20}] * 999}
+    body = completion("x")
+    body["choices"][0]["logprobs"] = told
+    server.fault = lambda seen: Fault(body=json.dumps(body))
+    own = ChatPort(server.chat(logprobs=True), retry=ONCE)
+    assert await own.sample(ASK) == ["x"]
+
+
+def values(value: Any) -> int:
+    parts = list(value.values()) if isinstance(value, dict) else value
+    if not isinstance(parts, list):
+        return 0
+    return 1 + max(0, len(parts) - 1) + sum(map(values, parts))
+
+
+SPELLED = st.text(alphabet='\\"{[,:\n\r\u2028\U0001f600a', max_size=8)
+ANYTHING = st.recursive(
+    SPELLED | st.integers(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(SPELLED, inner, max_size=4),
+)
+
+
+@given(ANYTHING, st.integers(1, 9), st.booleans(), st.sampled_from([None, 1]))
+def test_the_values_of_a_body_are_counted_however_it_arrives(
+    value: Any, at_once: int, plain: bool, indent: int | None
+) -> None:
+    body = json.dumps(value, ensure_ascii=plain, indent=indent).encode()
+    counted = ValueCounter()
+    for at in range(0, len(body), at_once):
+        counted.read(body[at : at + at_once])
+    assert counted.count == values(value)
+
+
+def test_a_quote_that_is_never_closed_hides_nothing_of_the_next_event() -> None:
+    for begin in (b': "', b'event: \\"', b'data: {"a": "\\', b'"\\'):
+        for end in (b"\n", b"\r", b"\r\n"):
+            counted = ValueCounter()
+            for piece in (begin, end, b"data: [{},{}]"):
+                counted.read(piece)
+            assert counted.count - begin.count(b"{") == 4

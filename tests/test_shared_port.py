@@ -1,0 +1,273 @@
+"""One port beside itself: shared evaluations, limits on what is in flight, loops, cancellation."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.asking import ASK, ONCE, meter, numbered, port
+from support.clock import Clock
+from support.fake_server import FakeServer, Fault, after
+
+from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
+from thoughtgraph.llm.limiter import Limiter, Rates
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.port import Draw
+from thoughtgraph.llm.retry import Retry
+from thoughtgraph.usage import Limits, Usage
+
+HELD = Fault(hold=True)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(numbered) as running:
+        yield running
+
+
+def hold(server: FakeServer) -> None:
+    server.fault = lambda seen: HELD
+
+
+async def held(server: FakeServer, least: int = 1) -> None:
+    await asyncio.to_thread(server.wait_for_held, 60.0, least)
+
+
+async def test_identical_concurrent_evaluations_are_one_request(server: FakeServer) -> None:
+    asked, spent = port(server), meter(requests=1)
+    texts = await asyncio.gather(
+        *(asked.sample(ASK, n=3, role="value", scope="run", meter=spent) for _ in range(10))
+    )
+    assert len(server.seen) == 1
+    assert texts == [["text 0", "text 1", "text 2"]] * 10
+    texts[0].clear()
+    assert texts[1], "each caller has a list of its own"
+    assert (spent.usage()["requests"], spent.usage()["cached"]) == (1, 9)
+
+
+async def test_what_differs_is_not_shared(server: FakeServer) -> None:
+    asked = port(server)
+    await asyncio.gather(
+        asked.sample(ASK, scope="run"),
+        asked.sample(ASK, scope="another run"),
+        asked.sample(ASK, scope="run", n=2),
+        asked.sample(ASK, scope="run", stop=["x"]),
+        asked.sample(ASK, scope="run", parameters={"temperature": 0.1}),
+        asked.sample(ASK, scope="run", draw=Draw("p", "0")),
+        asked.sample(ASK, scope="run", draw=Draw("p", "0")),
+    )
+    assert len(server.seen) == 7
+    for scope in ("run", "shared", "shared", "shared"):
+        await asked.sample(ASK, scope=scope)
+    assert len(server.seen) == 9, "an evaluation outlives its run only when it is shared"
+
+
+async def test_who_waits_asks_when_the_asker_is_stopped(server: FakeServer) -> None:
+    hold(server)
+    asked = port(server)
+    asker = asyncio.create_task(asked.sample(ASK))
+    await held(server)
+    waiters = [asyncio.create_task(asked.sample(ASK)) for _ in range(4)]
+    await asyncio.sleep(0)
+    server.fault = lambda seen: Fault()
+    asker.cancel()
+    waiters[0].cancel()
+    results = await asyncio.gather(asker, *waiters, return_exceptions=True)
+    assert [isinstance(result, asyncio.CancelledError) for result in results[:2]] == [True, True]
+    assert results[2:] == [["text 0"]] * 3
+    assert len(server.seen) == 2
+
+
+async def test_who_waits_asks_when_the_asker_has_no_budget(server: FakeServer) -> None:
+    hold(server)
+    clock = Clock()
+    poor = Meter(Limits(seconds=60.0), Usage(), clock=clock)
+    asked = port(server, limiter=Limiter(Rates(concurrency=1)))
+    blocker = asyncio.create_task(asked.sample(ASK, draw=Draw("p", "0")))
+    await held(server)
+    both = [asyncio.create_task(asked.sample(ASK, meter=spent)) for spent in (poor, meter())]
+    await asyncio.sleep(0)
+    clock.now += 60.0
+    server.release()
+    outcome = await asyncio.gather(*both, return_exceptions=True)
+    assert isinstance(outcome[0], BudgetSpent)
+    assert outcome[1] == await blocker == ["text 0"]
+    assert len(server.seen) == 2
+
+
+async def test_a_failure_is_shared_too(server: FakeServer) -> None:
+    server.fault = lambda seen: Fault(401)
+    asked = port(server)
+    results = await asyncio.gather(*(asked.sample(ASK) for _ in range(5)), return_exceptions=True)
+    assert all(isinstance(result, ModelError) for result in results)
+    assert len(server.seen) == 1
+
+
+async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
+    server.fault = after(2, Fault(500))
+    shared: dict[str, float] = {}
+    asked = port(server, retry=ONCE, limiter=Limiter(Rates(concurrency=1)))
+    meters = [Meter(Limits(), Usage(), siblings=shared) for _ in range(20)]
+    results = await asyncio.gather(
+        *(asked.sample(ASK, draw=Draw("p", str(k)), meter=spent) for k, spent in enumerate(meters)),
+        return_exceptions=True,
+    )
+    assert results[:2] == [["text 0"]] * 2
+    assert isinstance(results[2], ModelError)
+    assert all(isinstance(result, BudgetSpent) for result in results[3:])
+    assert len(server.seen) == 3
+
+
+# Limits.
+
+
+@pytest.mark.parametrize(
+    ("limits", "most"),
+    [
+        # Each answer is 2 + 2 tokens and costs 2 * 0.5 + 2 * 1.5 = 4 millionths of a dollar.
+        ({"requests": 7}, 7),
+        ({"tokens": 21}, 6 + 2),
+        ({"dollars": 0.000021}, 6 + 2),
+        ({"requests": 0}, 0),
+    ],
+)
+async def test_the_largest_overshoot_is_what_is_in_flight(
+    server: FakeServer, limits: Any, most: int
+) -> None:
+    shared: dict[str, float] = {}
+    asked = port(server, limiter=Limiter(Rates(concurrency=3)))
+    prices = {"fake": (0.5, 1.5)}
+    meters = [Meter(limits, Usage(), prices=prices, siblings=shared) for _ in range(30)]
+    results = await asyncio.gather(
+        *(asked.sample(ASK, draw=Draw("p", str(k)), meter=spent) for k, spent in enumerate(meters)),
+        return_exceptions=True,
+    )
+    answered = sum(isinstance(result, list) for result in results)
+    assert min(most, 6) <= answered == len(server.seen) <= most
+    assert all(isinstance(result, list | BudgetSpent) for result in results)
+
+
+async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server: FakeServer) -> None:
+    server.fault = after(1, Fault(hang=True))
+    asked, clock = port(server, limiter=Limiter(Rates(concurrency=5))), Clock()
+    watch = Meter(Limits(seconds=600.0), Usage(), clock=clock)
+
+    def ask(k: int) -> Any:
+        return asked.sample(ASK, draw=Draw("p", str(k)), meter=watch)
+
+    assert await ask(0), "what is answered in time is kept"
+    clock.now += 599.8
+    async with asyncio.timeout(60):
+        results = await asyncio.gather(*map(ask, range(1, 11)), return_exceptions=True)
+    assert all(isinstance(result, OutOfTime) for result in results), "those in the queue too"
+    assert len(server.seen) <= 6
+    usage = watch.usage()
+    assert usage["requests"] == 1
+    assert usage["mark"]["until"] - usage["mark"]["begin"] >= 600.0, "no time is left"
+    server.release()
+    assert await asked.sample(ASK, draw=Draw("p", "11")), "the endpoint's turns are free again"
+
+
+async def test_an_evaluation_that_another_run_asks_for_is_waited_for_in_time(
+    server: FakeServer,
+) -> None:
+    hold(server)
+    asked = port(server)
+    other = asyncio.create_task(asked.sample(ASK, scope="shared"))
+    await held(server)
+    with pytest.raises(OutOfTime):
+        await asked.sample(ASK, scope="shared", meter=meter(seconds=0.1))
+    server.release()
+    assert await other, "its asker has no limit and goes on"
+
+
+async def test_the_limit_on_seconds_does_not_hide_why_there_is_no_answer(
+    server: FakeServer,
+) -> None:
+    asked = port(server, retry=Retry(first_wait=3.9, longest_wait=3.9))
+    await asked.sample(ASK, draw=Draw("p", "0"))
+    server.fault = lambda seen: Fault(503)
+    told: list[str] = []
+    watch = Meter(Limits(seconds=1.0), Usage(), tell=told.append)
+    with pytest.raises(ModelError, match=r"HTTP 503 after .* the server keeps failing"):
+        await asked.sample(ASK, meter=watch)
+    assert told and "HTTP 503 after 1 attempt" in told[0], "it is told while it goes on"
+
+
+async def test_the_cap_counts_single_calls(server: FakeServer) -> None:
+    server.most_choices = 1
+    asked = port(server, limiter=Limiter(Rates(concurrency=3)))
+    assert len(await asked.sample(ASK, n=2)) == 2, "it is learnt that a call brings one"
+    hold(server)
+    asking = [asyncio.create_task(asked.sample(ASK, n=6, scope=str(k))) for k in range(3)]
+    await held(server, 3)
+    server.release()
+    assert [len(texts) for texts in await asyncio.gather(*asking)] == [6, 6, 6]
+    assert server.peak == 3
+
+
+# Event loops and cancellation.
+
+
+def test_one_port_serves_one_event_loop_after_another(server: FakeServer) -> None:
+    asked, spent = port(server), meter()
+
+    async def talk() -> None:
+        await asyncio.gather(
+            *(asked.sample(ASK, draw=Draw("p", "0"), meter=spent) for _ in range(5))
+        )
+
+    for _ in range(3):
+        asyncio.run(talk())
+    assert len(server.seen) == 15
+    assert "retries" not in spent.usage()
+
+
+async def test_a_new_port_of_the_same_server_in_a_new_loop(server: FakeServer) -> None:
+    def elsewhere() -> None:
+        asyncio.run(port(server).sample(ASK))
+
+    for _ in range(2):
+        await asyncio.to_thread(elsewhere)
+        await port(server, retry=ONCE).sample(ASK)
+    assert len(server.seen) == 4
+
+
+async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
+    asked = port(server, limiter=Limiter(Rates(concurrency=4)))
+    shared: dict[str, float] = {}
+    for _ in range(5):
+        hold(server)
+        meters = [Meter(Limits(requests=100), Usage(), siblings=shared) for _ in range(12)]
+        asking = [
+            asyncio.create_task(asked.sample(ASK, n=2, scope=str(k % 6), meter=spent))
+            for k, spent in enumerate(meters)
+        ]
+        await held(server, 4)
+        for task in asking:
+            task.cancel()
+        results = await asyncio.gather(*asking, return_exceptions=True)
+        assert all(isinstance(result, asyncio.CancelledError) for result in results)
+        server.release()
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(asked.sample(ASK, scope=str(k)) for k in range(20)))
+    assert shared["requests"] == 0, "nothing stays reserved"
+
+
+def test_an_interrupt_ends_the_wait_at_once(server: FakeServer) -> None:
+    hold(server)
+    asked = port(server)
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    async def talk() -> None:
+        asking = asyncio.create_task(asked.sample(ASK))
+        await held(server)
+        asyncio.get_running_loop().call_soon(stop)
+        await asking
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(talk())
+    server.release()
+    assert asyncio.run(asked.sample(ASK)) == ["text 0"]
