@@ -9,6 +9,7 @@ import pytest
 import worked_searches
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration
+from support.asking import completion
 from support.fake_server import FakeServer, Fault
 from support.scripted import CUT_OFF, REASONING, TRAP, ReasoningChat
 
@@ -23,6 +24,7 @@ SEARCHES = [
 COSTS = ("prompt_tokens", "completion_tokens", "seconds", "dollars", "roles")
 
 HARMONY = "<|channel|>analysis<|message|>13?<|end|><|start|>assistant<|channel|>final<|message|>42"
+THOUGHT = "<|begin_of_thought|>13<|end_of_thought|>"
 REMOVED = {
     "think": ("<think>13</think>42", "42"),
     "think, lines": ("<think>\n13\n</think>\n\n42", "42"),
@@ -37,10 +39,7 @@ REMOVED = {
     "Kimi": ("◁think▷13◁/think▷42", "42"),
     "Seed": ("<seed:think>13</seed:think>42", "42"),
     "Cohere": ("<|START_THINKING|>13<|END_THINKING|><|START_RESPONSE|>42<|END_RESPONSE|>", "42"),
-    "OpenThinker": (
-        "<|begin_of_thought|>13<|end_of_thought|><|begin_of_solution|>\n42\n<|end_of_solution|>",
-        "42",
-    ),
+    "OpenThinker": (f"{THOUGHT}<|begin_of_solution|>\n42\n<|end_of_solution|>", "42"),
     "Gemma": ("<|channel>thought\n13\n<channel|>42", "42"),
     "gpt-oss": (HARMONY, "42"),
     "gpt-oss, from its start": (f"<|start|>assistant{HARMONY}", "42"),
@@ -74,7 +73,6 @@ REMOVED = {
     "glued": ("So it is 13</think> 42", "42"),
     "glued, no answer": ("So the answer is 13</think>", ""),
     "odd fence": ("Run ```python\nx = 13\n</think>\n\n42", "42"),
-    "harmony from the start": (f"<|start|>assistant{HARMONY}", "42"),
     "gpt-oss, lines": ("analysis\nThe answer is 13.\nassistantfinal\n42", "42"),
     "frame alone": ("<answer>42</answer>", "42"),
     "frame of GLM": ("<|begin_of_box|>42<|end_of_box|>", "42"),
@@ -139,94 +137,65 @@ def test_half_of_a_character_is_replaced(sent: str, kept: str) -> None:
     encodable(sent).encode()
 
 
-MESSAGES: Mapping[str, tuple[AIMessage, dict[str, Any], str | None]] = {
-    "whole": (AIMessage("42"), {"finish_reason": "stop"}, None),
-    "nothing said": (AIMessage("42"), {}, None),
-    "empty": (AIMessage(""), {"finish_reason": "stop"}, "empty"),
-    "Google's enumeration": (
-        AIMessage("4"),
-        {"finish_reason": "FinishReason.MAX_TOKENS"},
-        "cut_off",
-    ),
-    "TGI": (AIMessage("4"), {"finish_reason": "FINISH_REASON_MAX_TOKENS"}, "cut_off"),
-    "Cohere, filter": (AIMessage(""), {"finish_reason": "ERROR_TOXIC"}, "filtered"),
-    "OpenAI, length": (AIMessage("42"), {"finish_reason": "length"}, "cut_off"),
-    "Anthropic, length": (
-        AIMessage("42", response_metadata={"stop_reason": "max_tokens"}),
-        {},
-        "cut_off",
-    ),
-    "Google, length": (AIMessage("42"), {"finish_reason": "MAX_TOKENS"}, "cut_off"),
-    "Mistral, length": (AIMessage("42"), {"finish_reason": "model_length"}, "cut_off"),
-    "Ollama, length": (
-        AIMessage("42", response_metadata={"done_reason": "length"}),
-        {},
-        "cut_off",
-    ),
-    "Responses, length": (
-        AIMessage("", response_metadata={"incomplete_details": {"reason": "max_output_tokens"}}),
-        {},
-        "cut_off",
-    ),
-    "OpenAI, filter": (AIMessage(""), {"finish_reason": "content_filter"}, "filtered"),
-    "Google, filter": (AIMessage(""), {"finish_reason": "SAFETY"}, "filtered"),
-    "Amazon, filter": (
-        AIMessage("", response_metadata={"stop_reason": "guardrail_intervened"}),
-        {},
-        "filtered",
-    ),
-    "Anthropic, refusal": (
-        AIMessage("", response_metadata={"stop_reason": "refusal"}),
-        {},
-        "refused",
-    ),
-    "OpenAI, refusal": (
-        AIMessage("", additional_kwargs={"refusal": "I can't."}),
-        {"finish_reason": "stop"},
-        "refused",
-    ),
-    "OpenAI, tool": (AIMessage(""), {"finish_reason": "tool_calls"}, "tool_call"),
-    "Anthropic, tool": (
-        AIMessage("", response_metadata={"stop_reason": "tool_use"}),
-        {},
-        "tool_call",
-    ),
-    "Ollama, tool": (
-        AIMessage("", tool_calls=[{"name": "search", "args": {}, "id": "1"}]),
-        {"finish_reason": "stop"},
-        "tool_call",
-    ),
-    "stopped while it reasoned": (
-        AIMessage("<think>13\n"),
-        {"finish_reason": "stop"},
-        "empty",
-    ),
-    "all in the field": (
-        AIMessage("", additional_kwargs={"reasoning_content": "42"}),
-        {"finish_reason": "stop"},
-        "empty",
-    ),
-    "all in a block": (
-        AIMessage([{"type": "thinking", "thinking": "42"}]),
-        {"finish_reason": "stop"},
-        "empty",
-    ),
-}
+def told(text: str = "", finish: str = "", **more: Any) -> ChatGeneration:
+    """A completion, as LangChain hands on why it ended and what stands beside it."""
+    info = {"finish_reason": finish} if finish else {}
+    return ChatGeneration(message=AIMessage(text, **more), generation_info=info)
 
 
-@pytest.mark.parametrize("name", MESSAGES)
-def test_why_a_completion_is_no_whole_answer(name: str) -> None:
-    message, info, ending = MESSAGES[name]
-    sent = ChatGeneration(message=message, generation_info=info)
+def metadata(**more: Any) -> dict[str, Any]:
+    return {"response_metadata": more}
+
+
+REASONED = {"additional_kwargs": {"reasoning_content": "42"}}
+BLOCK: Any = [{"type": "thinking", "thinking": "42"}]
+CALL: Any = [{"name": "search", "args": {}, "id": "1"}]
+COMPLETIONS: list[tuple[ChatGeneration, str | None]] = [
+    (told("42", "stop"), None),
+    (told("42"), None),
+    (told("", "stop"), "empty"),
+    (told("<think>13\n", "stop"), "empty"),
+    (told("", "stop", **REASONED), "empty"),
+    (told(BLOCK, "stop"), "empty"),
+    (told("42", "length"), "cut_off"),  # OpenAI
+    (told("42", **metadata(stop_reason="max_tokens")), "cut_off"),  # Anthropic
+    (told("42", "MAX_TOKENS"), "cut_off"),  # Google
+    (told("4", "FinishReason.MAX_TOKENS"), "cut_off"),  # Google's enumeration
+    (told("4", "FINISH_REASON_MAX_TOKENS"), "cut_off"),  # TGI
+    (told("42", "model_length"), "cut_off"),  # Mistral
+    (told("42", **metadata(done_reason="length")), "cut_off"),  # Ollama
+    (told(**metadata(incomplete_details={"reason": "max_output_tokens"})), "cut_off"),  # Responses
+    (told("", "content_filter"), "filtered"),  # OpenAI
+    (told("", "SAFETY"), "filtered"),  # Google
+    (told("", "ERROR_TOXIC"), "filtered"),  # Cohere
+    (told(**metadata(stop_reason="guardrail_intervened")), "filtered"),  # Amazon
+    (told(**metadata(stop_reason="refusal")), "refused"),  # Anthropic
+    (told("", "stop", additional_kwargs={"refusal": "I can't."}), "refused"),  # OpenAI
+    (told("", "tool_calls"), "tool_call"),  # OpenAI
+    (told(**metadata(stop_reason="tool_use")), "tool_call"),  # Anthropic
+    (told("", "stop", tool_calls=CALL), "tool_call"),  # Ollama
+]
+
+
+@pytest.mark.parametrize(("sent", "ending"), COMPLETIONS, ids=lambda _: "")
+def test_why_a_completion_is_no_whole_answer(sent: ChatGeneration, ending: str | None) -> None:
     assert ending_of(sent, without_reasoning(sent.text)) == ending
+
+
+def spread(forms: Mapping[str, Any]) -> list[Any]:
+    """Every search with every form; each search with one of them is tried always."""
+    return [
+        pytest.param(*search, where, marks=[] if at % len(forms) == number else pytest.mark.slow)
+        for at, search in enumerate(SEARCHES)
+        for number, where in enumerate(forms)
+    ]
 
 
 def asked(model: ReasoningChat) -> Counter[tuple[str, str]]:
     return Counter((call.role, call.prompt) for call in model.seen)
 
 
-@pytest.mark.parametrize("where", REASONING)
-@pytest.mark.parametrize(("method", "name"), SEARCHES)
+@pytest.mark.parametrize(("method", "name", "where"), spread(REASONING))
 def test_every_method_searches_as_if_nothing_had_been_thought(
     method: str, name: str, where: str
 ) -> None:
@@ -240,8 +209,7 @@ def test_every_method_searches_as_if_nothing_had_been_thought(
     assert "Lyon" not in json.dumps(out["tree"])
 
 
-@pytest.mark.parametrize("where", CUT_OFF)
-@pytest.mark.parametrize(("method", "name"), SEARCHES)
+@pytest.mark.parametrize(("method", "name", "where"), spread(CUT_OFF))
 def test_no_method_reads_reasoning_that_was_cut_off(method: str, name: str, where: str) -> None:
     model = ReasoningChat(reply=lambda call: "", sends=lambda text: CUT_OFF[where])
     out = worked_searches.run(name, method, model)
@@ -253,41 +221,28 @@ def test_no_method_reads_reasoning_that_was_cut_off(method: str, name: str, wher
     assert "Lyon" not in json.dumps(out["tree"])
 
 
-def answer_of(message: dict[str, Any], finish: str) -> dict[str, Any]:
-    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", **message}}
-    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-    body = json.dumps({"id": "1", "model": "fake", "choices": [choice], "usage": usage})
-    with FakeServer(fault=lambda seen: Fault(body=body)) as server:
-        return dict(tg.solve("6 * 7?", task="gsm8k", method="cot", model=server.specifier))
-
-
 @pytest.mark.parametrize(
     ("message", "finish", "said"),
     [
         ({"content": None, "reasoning": "The answer is 42"}, "length", "cut off at max_"),
         ({"content": None, "refusal": "I can't say 42."}, "stop", "was refused by the model"),
         ({"content": ""}, "content_filter", "was withheld by a content filter"),
-        (
-            {"content": None, "reasoning_content": "The answer is 42"},
-            "stop",
-            "was empty, reasoning",
-        ),
+        ({"content": None, "reasoning_content": "It is 42"}, "stop", "was empty, reasoning"),
         ({"content": "The answer is 4"}, "length", "cut off at max_"),
         ({"content": "The answer is 1,2"}, "length", "cut off at max_"),
         ({"content": "So \\boxed{4"}, "length", "cut off at max_"),
+        ({"content": "The answer is 42. Let me expl", "reasoning_content": "13?"}, "length", ""),
     ],
 )
 def test_a_server_whose_answer_is_none_is_told_as_such(
     message: dict[str, Any], finish: str, said: str
 ) -> None:
-    out = answer_of(message, finish)
-    assert out["answer"] is None
+    sent = completion(None, usage={"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15})
+    sent["choices"][0]["message"].update(message)
+    sent["choices"][0]["finish_reason"] = finish
+    with FakeServer(fault=lambda seen: Fault(body=json.dumps(sent))) as server:
+        out = tg.solve("6 * 7?", task="gsm8k", method="cot", model=server.specifier)
+    assert out["answer"] == (None if said else "42")
     assert said in out["outcome"]
-
-
-def test_an_answer_beside_reasoning_says_nothing_of_its_end() -> None:
-    sent = {"content": "The answer is 42. Let me expl", "reasoning_content": "13?"}
-    out = answer_of(sent, "length")
-    assert out["answer"] == "42"
-    assert out["usage"]["incomplete"] == {"cut_off": 1}
-    assert "cut off" not in out["outcome"]
+    assert said or "cut off" not in out["outcome"], "a whole answer says nothing of its end"
+    assert said or out["usage"]["incomplete"] == {"cut_off": 1}

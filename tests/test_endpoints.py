@@ -1,7 +1,6 @@
 """Specifiers lead to the right server, with the right key and no other."""
 
 import asyncio
-import json
 import sys
 import types
 from collections.abc import Iterator
@@ -10,21 +9,21 @@ from typing import Any, cast
 
 import pytest
 from langchain.chat_models.base import _get_chat_model_creator
-from langchain_core.messages import HumanMessage
 from pydantic import SecretStr
+from support.asking import ASK
 from support.fake_server import FakeServer, Fault
 from support.scripted import ScriptedChat
 
 from thoughtgraph.cli.catalog import models
-from thoughtgraph.errors import InputError, ModelError, ThoughtgraphError
+from thoughtgraph.errors import InputError, ThoughtgraphError
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.specifiers import default_specifier
 from thoughtgraph.llm.weights import KNOWN
 
-ASK = [HumanMessage("hello")]
 SECRET = "sk-meant-for-openai-only"
+OWN = "tg-key-of-this-server"
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +32,17 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     for name in ("MODEL", "API_KEY", "CONCURRENCY", "RPM", "TPM"):
         monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
+
+
+def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_specifier() == "local"
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    assert default_specifier().startswith("openai:gpt-")
+    monkeypatch.setenv("THOUGHTGRAPH_MODEL", "http://h/v1#m")
+    assert default_specifier() == "http://h/v1#m"
+
+
+# OpenAI's key.
 
 
 @pytest.mark.parametrize("own", [None, SECRET, "another"])
@@ -52,25 +62,12 @@ def test_openais_key_is_not_lent_to_another_provider(
         assert port_for("azure_openai:m")
 
 
-def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert default_specifier() == "local"
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    assert default_specifier().startswith("openai:gpt-")
-    monkeypatch.setenv("THOUGHTGRAPH_MODEL", "http://h/v1#m")
-    assert default_specifier() == "http://h/v1#m"
-
-
-OWN = "tg-key-of-this-server"
-
-
 @pytest.mark.parametrize("entry", [None, "", "{url}={key}"])
 async def test_another_server_never_sees_the_openai_key(
     monkeypatch: pytest.MonkeyPatch, entry: str | None
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    monkeypatch.setenv("OPENAI_ADMIN_KEY", SECRET)
-    monkeypatch.setenv("OPENAI_ORG_ID", f"org-{SECRET}")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", f"proj-{SECRET}")
+    for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", SECRET)
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {SECRET}")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with FakeServer() as server:
@@ -83,70 +80,122 @@ async def test_another_server_never_sees_the_openai_key(
     assert seen.body["model"] == "fake"
 
 
-async def test_openai_is_asked_at_its_address_with_its_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="OPENAI_API_KEY"):
-        port_for("openai:gpt-4o-mini")
-    with FakeServer() as server:
-        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        port = port_for("openai:gpt-4o-mini")
-        assert (port.name, port.endpoint) == ("gpt-4o-mini", server.url)
-        await port.sample(ASK)
-    assert server.seen[0].headers["authorization"] == f"Bearer {SECRET}"
-
-
-async def test_the_openai_key_goes_to_the_documented_address_alone(
+async def test_openai_is_asked_at_the_documented_address_with_its_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """LangChain alone would send it to `OPENAI_API_BASE`, which nobody was told of."""
+    with pytest.raises(InputError, match="OPENAI_API_KEY"):
+        port_for("openai:gpt-4o-mini")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with FakeServer() as named, FakeServer() as other:
         monkeypatch.setenv("OPENAI_API_BASE", other.url)
         assert port_for("openai:gpt-4o-mini").endpoint == "https://api.openai.com/v1"
         monkeypatch.setenv("OPENAI_BASE_URL", named.url)
-        await port_for("openai:gpt-4o-mini").sample(ASK)
-    assert (len(named.seen), len(other.seen)) == (1, 0)
+        port = port_for("openai:gpt-4o-mini")
+        assert (port.name, port.endpoint) == ("gpt-4o-mini", named.url)
+        await port.sample(ASK)
+    assert not other.seen
+    (seen,) = named.seen
+    assert seen.headers["authorization"] == f"Bearer {SECRET}"
 
 
-@pytest.mark.parametrize(
-    "specifier", ["qwen", "openai:", "http://host/v1", "https://host/v1#", "ftp://h/v1#m", "x:y#z"]
-)
-def test_an_unknown_form_is_refused_with_the_known_ones(specifier: str) -> None:
-    with pytest.raises(InputError, match="http://HOST:PORT/v1#NAME") as caught:
+# What is no specifier.
+
+
+FORMS = ("qwen", "openai:", "http://host/v1", "https://host/v1#", "ftp://h/v1#m", "x:y#z")
+MEANT = {
+    **dict.fromkeys(FORMS, "http://HOST:PORT/v1#NAME"),
+    "gpt-4o": "did you mean 'openai:gpt-4o'",
+    "o3-mini": "did you mean 'openai:o3-mini'",
+    "claude-3-opus": "did you mean 'anthropic:claude-3-opus'",
+    "gemini-2.0-flash": "did you mean 'google_genai:gemini-2.0-flash'",
+}
+
+
+@pytest.mark.parametrize("specifier", MEANT)
+def test_an_unknown_form_is_refused_with_what_was_meant(specifier: str) -> None:
+    with pytest.raises(InputError, match=MEANT[specifier]) as caught:
         port_for(specifier)
     assert specifier in str(caught.value)
 
 
-PROVIDERS = {
-    "anthropic": "langchain-anthropic",
-    "google_genai": "langchain-google-genai",
-    "ollama": "langchain-ollama",
-}
-
-
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", ["anthropic", "google-genai", "ollama"])
 def test_a_missing_provider_is_answered_with_its_package(
     provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    package = PROVIDERS[provider]
-    monkeypatch.setitem(sys.modules, package.replace("-", "_"), None)
+    name = provider.replace("-", "_")
+    monkeypatch.setitem(sys.modules, f"langchain_{name}", None)
     _get_chat_model_creator.cache_clear()
-    with pytest.raises(InputError, match=f"{provider}:some-model.*`uv pip install {package}`"):
-        port_for(f"{provider}:some-model")
+    with pytest.raises(
+        InputError, match=f"{name}:some-model.*`uv pip install langchain-{provider}`"
+    ):
+        port_for(f"{name}:some-model")
 
 
 @pytest.mark.parametrize(
-    ("name", "meant"),
+    "address", ["http://me:pass-word@host/v1#m", "http://h/v1?key=pass-word#m"]
+)
+def test_a_key_in_the_address_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY") as caught:
+        port_for(address)
+    assert "pass-word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
     [
-        ("gpt-4o", "openai:gpt-4o"),
-        ("o3-mini", "openai:o3-mini"),
-        ("claude-3-opus", "anthropic:claude-3-opus"),
-        ("gemini-2.0-flash", "google_genai:gemini-2.0-flash"),
+        ("http://127.0.0.1:x/v1", "could not be cast to integer"),
+        ("http://127.0.0.1:99999/v1", "out of range"),
+        ("http://127.0.0.1:0/v1", "port 0"),
+        ("http://", "no host"),
+        ("http:///v1", "no host"),
+        ("http://[::1/v1", "IPv6"),
+        ("http://two words/v1", "space"),
+        ("http://dots..many/v1", "label"),
     ],
 )
-def test_a_bare_name_of_a_known_model_is_answered_with_its_provider(name: str, meant: str) -> None:
-    with pytest.raises(InputError, match=f"did you mean '{meant}'"):
-        port_for(name)
+def test_an_address_no_server_can_have_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch, address: str, why: str
+) -> None:
+    with pytest.raises(InputError, match=why) as caught:
+        port_for(f"{address}#m")
+    assert repr(address) in str(caught.value)
+    assert "http://HOST:PORT/v1" in str(caught.value)
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
+    with pytest.raises(InputError, match=f"OPENAI_BASE_URL.*{why}"):
+        port_for("openai:gpt-4o-mini")
+
+
+@pytest.mark.parametrize("name", ["nowhere.gguf", "text.gguf"])
+def test_a_weights_file_that_is_none_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.gguf").write_text("no weights")
+    with pytest.raises(ThoughtgraphError, match=name):
+        port_for(f"local:{name}")
+
+
+def test_weights_are_not_called_ready_where_nothing_can_run_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    models()
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.count("not usable yet: needs the extra `local`") == len(KNOWN)
+    assert "ready" not in told
+
+
+def test_a_port_or_model_is_taken_as_it_is_and_nothing_else() -> None:
+    port = ChatPort(ScriptedChat(reply=lambda call: "x"))
+    assert port_for(port) is port
+    assert port_for(port.model).model is port.model
+    with pytest.raises(InputError, match="a model is no function; give a LangChain chat model"):
+        port_for(cast("Any", lambda: None))
+
+
+# Models of other providers.
 
 
 class Elsewhere(ScriptedChat):
@@ -179,132 +228,42 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     _get_chat_model_creator.cache_clear()
 
 
-async def test_a_providers_model_takes_parameters_by_its_own_names(
+async def test_a_providers_model_takes_its_own_names_and_needs_its_key_before_anything_is_sent(
     elsewhere: pytest.MonkeyPatch,
 ) -> None:
+    with pytest.raises(InputError, match="'groq:m' needs a key: set SERVICE_API_KEY"):
+        port_for("groq:m")
     elsewhere.setattr(Elsewhere, "lc_secrets", {})
     await port_for("groq:m").sample(ASK, parameters={"max_tokens": 7, "temperature": 0.5})
     assert LENGTHS == [(7, 0.5)]
 
 
-def test_a_providers_missing_key_is_told_before_anything_is_sent(
-    elsewhere: pytest.MonkeyPatch,
-) -> None:
-    with pytest.raises(InputError, match="'groq:m' needs a key: set SERVICE_API_KEY"):
-        port_for("groq:m")
+# One allowance for each endpoint and its rates.
 
 
-def test_what_is_no_model_is_refused_in_one_line() -> None:
-    with pytest.raises(InputError, match="a model is no function; give a LangChain chat model"):
-        port_for(cast("Any", lambda: None))
+async def peak_of(server: FakeServer, *ports: ChatPort) -> int:
+    """Returns how many requests a server is asked at once, at most, by some ports together."""
+    server.peak, server.fault = 0, lambda seen: Fault(hold=True)
+    asking = [
+        asyncio.create_task(port.sample(ASK, scope=str(k), n=1)) for port in ports for k in range(6)
+    ]
+    await asyncio.to_thread(server.wait_for_held)
+    server.latency = 0.02
+    server.release()
+    await asyncio.gather(*asking)
+    return server.peak
 
 
-@pytest.mark.parametrize(
-    "address", ["http://me:pass-word@host/v1#m", "http://h/v1?key=pass-word#m"]
-)
-def test_a_key_in_the_address_is_refused_and_not_repeated(address: str) -> None:
-    with pytest.raises(InputError, match="THOUGHTGRAPH_API_KEY") as caught:
-        port_for(address)
-    assert "pass-word" not in str(caught.value)
-
-
-ADDRESSES = [
-    ("http://127.0.0.1:x/v1", "could not be cast to integer"),
-    ("http://127.0.0.1:99999/v1", "out of range"),
-    ("http://127.0.0.1:0/v1", "port 0"),
-    ("http://", "no host"),
-    ("http:///v1", "no host"),
-    ("http://[::1/v1", "IPv6"),
-    ("http://two words/v1", "space"),
-    ("http://dots..many/v1", "label"),
-]
-
-
-@pytest.mark.parametrize(("address", "why"), ADDRESSES)
-def test_an_address_no_server_can_have_is_refused_at_once(
-    monkeypatch: pytest.MonkeyPatch, address: str, why: str
-) -> None:
-    with pytest.raises(InputError, match=why) as caught:
-        port_for(f"{address}#m")
-    assert repr(address) in str(caught.value)
-    assert "http://HOST:PORT/v1" in str(caught.value)
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    monkeypatch.setenv("OPENAI_BASE_URL", address)
-    with pytest.raises(InputError, match=f"OPENAI_BASE_URL.*{why}"):
-        port_for("openai:gpt-4o-mini")
-
-
-@pytest.mark.parametrize("name", ["nowhere.gguf", "text.gguf"])
-def test_a_weights_file_that_is_none_is_refused(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("text.gguf").write_text("no weights")
-    with pytest.raises(ThoughtgraphError, match=name):
-        port_for(f"local:{name}")
-
-
-async def test_the_cap_of_an_endpoint_holds_for_all_its_ports() -> None:
+async def test_the_cap_of_an_endpoint_holds_for_all_its_ports_of_the_same_rates() -> None:
     with FakeServer() as server:
-        server.latency = 0.02
-        rates = Rates(concurrency=2)
-        ports: list[ChatPort] = [
-            port_for(server.specifier, rates=rates),
-            port_for(f"{server.url}/#other-name", rates=rates),
-            port_for(server.chat(), rates=rates),
+        alike = [
+            port_for(server.specifier, rates=Rates(concurrency=2)),
+            port_for(f"{server.url}/#other-name", rates=Rates(concurrency=2)),
+            port_for(server.chat(), rates=Rates(concurrency=2)),
         ]
-        await asyncio.gather(*(port.sample(ASK, scope=str(k)) for port in ports for k in range(4)))
-    assert len(server.seen) == 12
-    assert server.peak == 2
-
-
-async def test_other_rates_at_the_same_endpoint_are_an_allowance_of_their_own() -> None:
-    with FakeServer() as server:
-        server.latency = 0.05
-        narrow = port_for(server.specifier, rates=Rates(concurrency=1))
+        assert await peak_of(server, *alike) == 2
+        assert len(server.seen) == 18
         wide = port_for(server.specifier, rates=Rates(concurrency=3))
-        alone = [narrow.sample(ASK, scope=f"narrow {k}") for k in range(3)]
-        await asyncio.gather(*alone)
-        assert server.peak == 1, "the wide one does not widen it"
-        both = [port.sample(ASK, scope=str(k)) for port in (narrow, wide) for k in range(6)]
-        await asyncio.gather(*both)
-        assert server.peak == 1 + 3, "nor does it narrow the wide one"
-
-
-async def test_a_key_never_shows() -> None:
-    key = "tg-0123456789-secret"
-    with FakeServer() as server:
-        server.fault = lambda seen: Fault(
-            401, body=json.dumps({"error": {"message": f"bad {seen.headers['authorization']}"}})
-        )
-        port = port_for(server.chat(api_key=SecretStr(key)))
-        with pytest.raises(ModelError, match="OPENAI_API_KEY") as caught:
-            await port.sample(ASK)
-    assert key not in str(caught.value) and key not in repr(caught.value)
-    assert "***" in str(caught.value)
-    assert server.url in str(caught.value) and "fake" in str(caught.value)
-
-
-def test_a_port_or_model_is_taken_as_it_is() -> None:
-    port = ChatPort(ScriptedChat(reply=lambda call: "x"))
-    assert port_for(port) is port
-    assert port_for(port.model).model is port.model
-
-
-async def test_two_ports_of_one_loop_and_one_port_of_two_loops_are_served() -> None:
-    with FakeServer() as server:
-        port, other = port_for(server.specifier), port_for(server.specifier)
-        await asyncio.gather(*(each.sample(ASK) for each in (port, other, port)))
-        await asyncio.to_thread(lambda: asyncio.run(port.sample(ASK)))
-        await port.sample(ASK)
-    assert len(server.seen) >= 4
-
-
-def test_weights_are_not_called_ready_where_nothing_can_run_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    models()
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.count("not usable yet: needs the extra `local`") == len(KNOWN)
-    assert "ready" not in told
+        narrow = port_for(server.specifier, rates=Rates(concurrency=1))
+        assert await peak_of(server, narrow) == 1, "the wide one does not widen it"
+        assert await peak_of(server, narrow, wide) == 1 + 3, "nor does it narrow the wide one"

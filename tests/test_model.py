@@ -1,6 +1,5 @@
 """The port, against a real server and against scripted models: samples, sharing, limits, loops."""
 
-import logging
 from collections.abc import Iterator
 from math import inf, nan
 from pathlib import Path
@@ -79,21 +78,26 @@ async def test_samples_take_as_few_requests_as_may_be(
     assert usage["completion_tokens"] == 2 * n
 
 
-@pytest.mark.parametrize("fault", ["ignores", "refuses"])
+@pytest.mark.parametrize("status", [200, 400, 500, 501])
 async def test_a_server_without_n_is_asked_singly_from_then_on(
-    server: FakeServer, fault: str
+    server: FakeServer, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
+    """It ignores the n of a request, or refuses it."""
+    refuses = status != 200
+    refusal = Fault(status, body='{"error": {"message": "Only one completion choice is allowed"}}')
     server.most_choices = 1
-    server.refuses_n = fault == "refuses"
+    server.fault = lambda seen: refusal if refuses and seen.n > 1 else Fault()
     asked, spent = port(server), meter(requests=2)
     assert len(await asked.sample(ASK, n=4, meter=spent)) == 4
     first = [seen.n for seen in server.seen]
-    assert first == ([4, 1, 1, 1, 1] if server.refuses_n else [4, 1, 1, 1])
+    assert first == ([4, 1, 1, 1, 1] if refuses else [4, 1, 1, 1])
     assert len(await asked.sample(ASK, n=3, meter=spent)) == 3
     assert [seen.n for seen in server.seen[len(first) :]] == [1, 1, 1]
     usage = spent.usage()
     assert (usage["requests"], usage["samples"]) == (2, 7), "one request, however it is sent"
     assert usage["prompt_tokens"] == 14
+    said = [record.getMessage()[-30:] for record in caplog.records]
+    assert said == ["each sample is asked for alone"] * refuses
 
 
 async def test_a_request_refused_for_another_reason_does_not_cost_n(server: FakeServer) -> None:
@@ -252,19 +256,3 @@ async def test_an_answer_that_cannot_be_kept_is_used(server: FakeServer, tmp_pat
     assert await asked.sample(ASK, draw=Draw("p", "0"), meter=spent) == ["paid for"]
     assert "name another file" in spent.error
     assert spent.usage()["requests"] == 1
-
-
-async def test_nothing_secret_is_logged_or_kept(
-    server: FakeServer, caplog: pytest.LogCaptureFixture, tmp_path: Path
-) -> None:
-    key = "tg-0123456789-secret"
-    cache = SqliteCache(tmp_path / "a.sqlite")
-    with caplog.at_level(logging.DEBUG):
-        asked = ChatPort(server.chat(api_key=key), cache=cache, replay="record", retry=ONCE)
-        await asked.sample(ASK)
-        server.fault = lambda seen: Fault(401, body='{"error": {"message": "no"}}')
-        with pytest.raises(ModelError):
-            await asked.sample(ASK, n=2)
-    assert server.seen[0].headers["authorization"] == f"Bearer {key}"
-    assert key not in caplog.text
-    assert all(key.encode() not in path.read_bytes() for path in tmp_path.iterdir())

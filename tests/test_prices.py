@@ -1,6 +1,6 @@
 """What a run costs: whose prices count, what an unknown price means for a limit on dollars."""
 
-from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,12 +15,7 @@ from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.prices import FREE, check_limit, dollars, prices_of, public_price
 
 OPENAI = "https://api.openai.com/v1"
-
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(play) as fake:
-        yield fake
+CLAUDE = "claude-sonnet-4-5"
 
 
 class Hosted(ScriptedChat):
@@ -37,27 +32,25 @@ def ended(call: Any) -> str:
     return "Evaluation Score: 1. The final solution is 3"
 
 
-async def chain(model: Any, **more: Any) -> dict[str, Any]:
-    graph = tg.build("chain", task=Stepping(), model=model, evaluator_model=more.pop("judge", None))
-    return await graph.ainvoke({"problem": "x"}, context=more)
+def hosted() -> Hosted:
+    return Hosted(reply=ended, served_by="anthropic", model=CLAUDE)
+
+
+async def chain(model: Any, **context: Any) -> dict[str, Any]:
+    graph = tg.build("chain", task=Stepping(), model=model)
+    return await graph.ainvoke({"problem": "x"}, context=context)
 
 
 def test_the_table_is_asked_by_address_else_by_provider() -> None:
     prompt, completion = public_price("gpt-4o-mini", OPENAI) or FREE
     assert 0 < prompt < completion
-    assert public_price("claude-sonnet-4-5", "", "anthropic")
+    assert public_price(CLAUDE, "", "anthropic")
     assert public_price("gemini-2.5-flash", "", "google_genai")
     assert public_price("no-such-model", OPENAI) is None
     assert public_price("gpt-4o-mini", "", "ollama") is None
-
-
-@pytest.mark.parametrize("address", ["http://localhost:8000/v1", "https://models.example.org/v1"])
-def test_a_server_may_call_any_model_gpt(address: str) -> None:
-    assert public_price("gpt-4o-mini", address, "openai") is None
-
-
-def test_a_request_that_costs_more_than_its_tokens_has_no_price() -> None:
-    assert public_price("sonar", "https://api.perplexity.ai") is None
+    for address in ("http://localhost:8000/v1", "https://models.example.org/v1"):
+        assert public_price("gpt-4o-mini", address, "openai") is None, "any server may say so"
+    assert public_price("sonar", "https://api.perplexity.ai") is None, "its tokens are not all"
 
 
 def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,40 +62,30 @@ def test_openai_models_are_priced_by_where_they_are_asked(monkeypatch: pytest.Mo
 
 
 async def test_models_of_other_providers_are_priced_by_their_name() -> None:
-    model = Hosted(reply=ended, served_by="anthropic", model="claude-sonnet-4-5")
-    out = await chain(model, limit_dollars=5.0)
-    (name, price), *rest = out["prices"].items()
-    assert (name, rest) == ("claude-sonnet-4-5", [])
-    assert out["usage"]["dollars"] == pytest.approx(of(out, price))
+    out = await chain(hosted(), limit_dollars=5.0)
+    assert list(out["prices"]) == [CLAUDE]
+    usage, (prompt, completion) = out["usage"], out["prices"][CLAUDE]
+    cost = usage["prompt_tokens"] * prompt + usage["completion_tokens"] * completion
+    assert usage["dollars"] == pytest.approx(cost / 1e6)
     assert out["settings"]["limit_dollars"] == 5.0
 
 
-def of(out: Mapping[str, Any], price: Any) -> float:
-    usage = out["usage"]
-    tokens = usage["prompt_tokens"], usage["completion_tokens"]
-    return float(tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
-
-
 async def test_the_callers_prices_count_before_the_table() -> None:
-    model = Hosted(reply=ended, served_by="anthropic", model="claude-sonnet-4-5")
-    out = await chain(model, prices={"claude-sonnet-4-5": (1000.0, 0.0)})
-    assert out["prices"] == {"claude-sonnet-4-5": [1000.0, 0.0]}
+    out = await chain(hosted(), prices={CLAUDE: (1000.0, 0.0)})
+    assert out["prices"] == {CLAUDE: [1000.0, 0.0]}
     assert out["usage"]["dollars"] == pytest.approx(out["usage"]["prompt_tokens"] / 1e3)
 
 
-async def test_without_a_price_the_default_limit_is_off_and_no_dollars_are_claimed() -> None:
-    out = await chain(ScriptedChat(reply=ended))
-    assert out["prices"] == {"scripted": None}
-    assert (out["usage"]["dollars"], out["settings"]["limit_dollars"]) == (None, None)
-    assert "no price of scripted" in dollars(None, out["prices"])
-
-
-async def test_without_a_price_a_limit_that_is_given_is_refused_before_anything_is_spent() -> None:
+async def test_without_a_price_the_default_limit_is_off_and_one_that_is_set_is_refused() -> None:
     model = ScriptedChat(reply=ended)
     with pytest.raises(tg.SettingError, match="price of 'scripted'") as refused:
         await chain(model, limit_dollars=10.0)
     assert "\n" not in str(refused.value) and '{"scripted": [0.15, 0.6]}' in str(refused.value)
-    assert not model.seen
+    assert not model.seen, "before anything is spent"
+    out = await chain(model)
+    assert out["prices"] == {"scripted": None}
+    assert (out["usage"]["dollars"], out["settings"]["limit_dollars"]) == (None, None)
+    assert "no price of scripted" in dollars(None, out["prices"])
     assert (await chain(model, limit_dollars=None))["usage"]["requests"]
 
 
@@ -112,37 +95,31 @@ async def test_the_judges_price_is_its_own() -> None:
     graph = tg.build("level_tot", task=Stepping(), model=model, evaluator_model=judge)
     prices = {"scripted": (1.0, 1.0), "judge": (100.0, 100.0)}
     out = await graph.ainvoke({"problem": "x"}, context={"prices": prices})
-    roles = out["usage"]["roles"]
     tokens = {
-        role: roles[role]["prompt_tokens"] + roles[role]["completion_tokens"] for role in roles
+        role: spent["prompt_tokens"] + spent["completion_tokens"]
+        for role, spent in out["usage"]["roles"].items()
     }
-    assert out["usage"]["dollars"] == pytest.approx(
-        (tokens["generate"] + 100 * tokens["score"]) / 1e6
-    )
+    cost = tokens["generate"] + 100 * tokens["score"]
+    assert out["usage"]["dollars"] == pytest.approx(cost / 1e6)
     with pytest.raises(tg.SettingError, match="'judge'"):
         context = {"prices": {"scripted": (1.0, 1.0)}, "limit_dollars": 1.0}
         await graph.ainvoke({"problem": "x"}, context=context)
 
 
 def test_one_name_for_two_prices_is_no_known_price() -> None:
-    class Named:
-        name = "m"
+    def named(price: Any) -> Any:
+        return SimpleNamespace(name="m", price=lambda: price)
 
-        def __init__(self, price: Any) -> None:
-            self._price = price
-
-        def price(self) -> Any:
-            return self._price
-
-    assert prices_of([Named((1.0, 2.0)), Named(None)], {}) == {"m": None}
-    assert prices_of([Named((1.0, 2.0)), Named((1.0, 2.0))], {}) == {"m": [1.0, 2.0]}
-    assert prices_of([Named((1.0, 2.0)), Named(None)], {"m": (3.0, 4.0)}) == {"m": [3.0, 4.0]}
+    assert prices_of([named((1.0, 2.0)), named(None)], {}) == {"m": None}
+    assert prices_of([named((1.0, 2.0)), named((1.0, 2.0))], {}) == {"m": [1.0, 2.0]}
+    assert prices_of([named((1.0, 2.0)), named(None)], {"m": (3.0, 4.0)}) == {"m": [3.0, 4.0]}
 
 
-async def test_a_limit_on_dollars_ends_a_search(server: FakeServer) -> None:
-    graph = tg.build("tot_bfs", task="game24", model=server.specifier)
+async def test_a_limit_on_dollars_ends_a_search() -> None:
     context = {"prices": {"fake": (1.0, 1.0)}, "limit_dollars": 0.0005}
-    out = await graph.ainvoke({"problem": "4 9 10 13"}, context=context)
+    with FakeServer(play) as server:
+        graph = tg.build("tot_bfs", task="game24", model=server.specifier)
+        out = await graph.ainvoke({"problem": "4 9 10 13"}, context=context)
     assert out["stop_reason"] == "budget"
     assert out["usage"]["dollars"] >= 0.0005
 

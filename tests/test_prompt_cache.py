@@ -19,6 +19,12 @@ SIZE = 1000
 """Bytes of everything that is saved here."""
 
 
+async def settled() -> None:
+    """Lets all that is held up by nothing go on."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
 @dataclass
 class Llama:
     """A server that keeps what it was told, and whether two requests ever met in a slot."""
@@ -27,11 +33,15 @@ class Llama:
     told: list[tuple[str, int]] = field(default_factory=list)
     inside: Counter[int | None] = field(default_factory=Counter)
     met: bool = False
-    pace: float = 0.001
+    held: asyncio.Event | None = None
+    """What all that takes time waits for; None: it takes a moment."""
+
+    async def work(self) -> None:
+        await (asyncio.sleep(0.0005) if self.held is None else self.held.wait())
 
     async def read(self, slot: int) -> None:
         self.told.append(("read", slot))
-        await asyncio.sleep(self.pace)
+        await self.work()
 
     async def save(self, slot: int, file: int) -> bool:
         self.told.append(("save", slot))
@@ -41,7 +51,7 @@ class Llama:
 
     async def restore(self, slot: int, file: int) -> bool:
         self.told.append(("restore", slot))
-        await asyncio.sleep(self.pace)
+        await self.work()
         assert os.fstat(file).st_size == SIZE
         return True
 
@@ -49,9 +59,19 @@ class Llama:
         async with cache.slot(text, n, self) as slot:
             self.inside[slot] += 1
             self.met |= slot is not None and self.inside[slot] > 1
-            await asyncio.sleep(self.pace)
+            await self.work()
             self.inside[slot] -= 1
         return slot
+
+    async def begin(self, cache: PromptCache, text: str, n: int = 1) -> asyncio.Task[int | None]:
+        """Asks, and returns when the request and all others can get no further."""
+        task = asyncio.create_task(self.ask(cache, text, n))
+        await settled()
+        return task
+
+    def hold(self) -> asyncio.Event:
+        self.held = asyncio.Event()
+        return self.held
 
     def did(self) -> Sequence[str]:
         return [what for what, _ in self.told]
@@ -80,38 +100,42 @@ async def test_short_prompts_are_asked_as_they_are() -> None:
 
 
 async def test_prompts_with_nothing_in_common_are_read_side_by_side() -> None:
-    llama, cache = Llama(pace=0.05), PromptCache(8)
-    asked = asyncio.gather(*(llama.ask(cache, f"{k}{SHARED}") for k in range(3)))
-    await asyncio.sleep(0.01)
+    llama, cache = Llama(), PromptCache(8)
+    held = llama.hold()
+    asking = [await llama.begin(cache, f"{k}{SHARED}") for k in range(3)]
     assert llama.did() == ["read"] * 3
-    await asked
+    held.set()
+    await asyncio.gather(*asking)
     assert Counter(llama.did()) == {"read": 3, "save": 3}
 
 
 async def test_a_request_that_is_given_up_leaves_the_reading_to_the_next() -> None:
-    llama, cache = Llama(pace=0.05), PromptCache(8)
-    first = asyncio.create_task(llama.ask(cache, f"{SHARED}1"))
-    await asyncio.sleep(0.01)
-    others = [asyncio.create_task(llama.ask(cache, f"{SHARED}{k}")) for k in range(2, 5)]
-    await asyncio.sleep(0.01)
+    llama, cache = Llama(), PromptCache(8)
+    held = llama.hold()
+    first, *others = [await llama.begin(cache, f"{SHARED}{k}") for k in range(1, 5)]
     others[0].cancel()
     first.cancel()
+    await settled()
+    decoding = llama.hold()
+    held.set()
+    await settled()
+    decoding.set()
     await asyncio.gather(*others[1:])
     assert Counter(llama.did()) == {"read": 2, "save": 1, "restore": 1}
 
 
 async def test_a_request_given_up_as_it_is_restored_keeps_nobody_waiting() -> None:
-    llama, cache = Llama(pace=0.05), PromptCache(2)
+    llama, cache = Llama(), PromptCache(2)
     await llama.ask(cache, SHARED)
     await asyncio.gather(llama.ask(cache, "A."), llama.ask(cache, "B."))  # the slots hold others
+    held = llama.hold()
     longer = f"{SHARED}{SHARED}"
-    first = asyncio.create_task(llama.ask(cache, f"{longer}1"))
-    await asyncio.sleep(0.01)
+    first = await llama.begin(cache, f"{longer}1")
     assert llama.did()[-1] == "restore"
-    second = asyncio.create_task(llama.ask(cache, f"{longer}2"))
-    await asyncio.sleep(0.01)
+    second = await llama.begin(cache, f"{longer}2")
     first.cancel()
-    assert await asyncio.wait_for(second, 10) is not None
+    held.set()
+    assert await asyncio.wait_for(second, 60) is not None
 
 
 async def test_a_server_that_cannot_save_is_asked_all_the_same() -> None:
@@ -131,27 +155,30 @@ async def test_of_what_was_saved_the_longest_unused_gives_way() -> None:
 
 
 async def test_samples_are_decoded_in_slots_of_their_own() -> None:
-    llama, cache = Llama(pace=0.05), PromptCache(4)
-    many = asyncio.create_task(llama.ask(cache, "Eight samples.", n=4))
-    await asyncio.sleep(0.01)
-    assert await llama.ask(cache, "One more.") is None  # the server finds it a place
+    llama, cache = Llama(), PromptCache(4)
+    held = llama.hold()
+    many = await llama.begin(cache, "Eight samples.", n=4)
+    one = await llama.begin(cache, "One more.")
+    held.set()
+    assert await one is None  # the server finds it a place
     assert await many is not None
 
 
 async def test_no_prompt_is_made_ready_where_the_server_puts_further_samples() -> None:
-    llama, cache = Llama(pace=0.05), PromptCache(8)
+    llama, cache = Llama(), PromptCache(8)
     first_free = {0, 1, 2}
     for text in ("Four samples.", "Four others."):
-        many = asyncio.create_task(llama.ask(cache, text, n=4))
-        await asyncio.sleep(0.01)
-        alone = await asyncio.gather(*(llama.ask(cache, f"{k}{SHARED}") for k in range(3)))
-        assert not first_free & {await many, *alone}
+        held = llama.hold()
+        many = await llama.begin(cache, text, n=4)
+        alone = [await llama.begin(cache, f"{k}{SHARED}") for k in range(3)]
+        held.set()
+        assert not first_free & {await many, *await asyncio.gather(*alone)}
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_requests_of_several_threads_never_meet_in_a_slot(seed: int) -> None:
     draw = random.Random(seed)
-    llama, cache = Llama(pace=0.0005), PromptCache(4, most=3 * SIZE)
+    llama, cache = Llama(), PromptCache(4, most=3 * SIZE)
     texts = [f"{draw.randrange(3)}{SHARED * draw.randrange(3)}{k}" for k in range(24)]
 
     async def ask_all(part: Sequence[str]) -> None:

@@ -1,7 +1,6 @@
 """Which failures are tried again, for how long, and what is said in the end."""
 
 import json
-import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -9,15 +8,20 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
+from support.asking import ASK, QUICK, port
+from support.clock import Clock
 from support.fake_server import OK, FakeServer, Fault
 
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.failures import explained, retry_after, status_of
-from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
 
-QUICK = Retry(give_up_after=5.0, first_wait=0.001, longest_wait=0.01)
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    ours = Clock()
+    ours.rule(monkeypatch, "thoughtgraph.llm.retry", "tenacity")
+    return ours
 
 
 class Refusal(Exception):
@@ -50,17 +54,19 @@ async def run(
     return await loop(endpoint), len(retries)
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
-async def test_passing_refusals_are_tried_again(status: int) -> None:
-    assert await run(Endpoint(Refusal(status), Refusal(status))) == ("answer", 2)
+@pytest.mark.parametrize(
+    "failure",
+    [
+        *map(Refusal, (408, 409, 425, 429, 500, 502, 503, 529)),
+        TimeoutError(),
+        ConnectionResetError("reset by peer"),
+    ],
+)
+async def test_passing_failures_are_tried_again(failure: Exception, clock: Clock) -> None:
+    assert await run(Endpoint(failure, failure)) == ("answer", 2)
 
 
-@pytest.mark.parametrize("failure", [TimeoutError(), ConnectionResetError("reset by peer")])
-async def test_lost_connections_are_tried_again(failure: Exception) -> None:
-    assert await run(Endpoint(failure)) == ("answer", 1)
-
-
-async def test_a_body_that_was_cut_off_is_asked_for_again() -> None:
+async def test_a_body_that_was_cut_off_is_asked_for_again(clock: Clock) -> None:
     bodies = ['{"choices": [', "[3]"]
 
     async def call() -> object:
@@ -70,25 +76,28 @@ async def test_a_body_that_was_cut_off_is_asked_for_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "remedy"),
+    ("status", "code", "remedy"),
     [
-        (400, "context length"),
-        (401, "OPENAI_API_KEY"),
-        (402, "credit"),
-        (403, "may use this model"),
-        (404, "/v1"),
-        (405, "/v1"),
-        (413, "the prompt is too long"),
-        (422, "the request was refused"),
-        (418, "the request was refused"),
+        (400, "", "context length"),
+        (401, "", "OPENAI_API_KEY"),
+        (402, "", "credit"),
+        (403, "", "may use this model"),
+        (404, "", "/v1"),
+        (405, "", "/v1"),
+        (413, "", "the prompt is too long"),
+        (422, "", "the request was refused"),
+        (418, "", "the request was refused"),
+        (429, "insufficient_quota", "credit"),
     ],
 )
-async def test_lasting_refusals_are_not_tried_again(status: int, remedy: str) -> None:
-    endpoint = Endpoint(Refusal(status, "why\n\nnot"))
+async def test_lasting_refusals_are_not_tried_again(status: int, code: str, remedy: str) -> None:
+    refusal = Refusal(status, "why\n\nnot")
+    refusal.code = code  # type: ignore[attr-defined]
+    endpoint = Endpoint(refusal)
     with pytest.raises(ModelError, match="m at e") as caught:
         await run(endpoint)
     assert endpoint.calls == 1
-    assert caught.value.status == status
+    assert caught.value.status == (402 if code else status)
     message = str(caught.value)
     assert remedy in message and "(why not)" in message and "\n" not in message
 
@@ -134,10 +143,9 @@ def test_the_remedy_for_a_wrong_path_is_told_for_a_wrong_path_alone() -> None:
 def test_what_an_error_inside_an_answer_says_is_its_status(
     told: dict[str, Any], status: int | None
 ) -> None:
-    assert status_of(ValueError(told)) == status
     streamed = RuntimeError("in a stream")
     streamed.body = told  # type: ignore[attr-defined]
-    assert status_of(streamed) == status
+    assert status_of(ValueError(told)) == status_of(streamed) == status
 
 
 @pytest.mark.parametrize(("code", "tries"), [(402, 1), (401, 1), (429, 2), (500, 2), ("503", 2)])
@@ -147,33 +155,22 @@ async def test_an_error_inside_an_answer_is_final_or_tried_again_by_its_code(
     body = json.dumps({"error": {"message": "why not", "code": code}})
     with FakeServer(lambda seen: "fine") as server:
         server.fault = lambda seen: Fault(body=body) if seen.number == 0 else OK
-        asked = ChatPort(server.chat(), retry=QUICK).sample([HumanMessage("which way")])
         if tries > 1:
-            assert await asked == ["fine"]
+            assert await port(server).sample(ASK) == ["fine"]
         else:
             with pytest.raises(ModelError, match=r"credit|key was refused"):
-                await asked
+                await port(server).sample(ASK)
         assert len(server.seen) == tries
 
 
 async def test_a_completion_that_an_error_ended_is_asked_for_again() -> None:
     with FakeServer(lambda seen: [f"{seen.number}.{k}" for k in range(seen.n)]) as server:
-        server.finishes = lambda seen, k: "error" if seen.number == 0 and k != 2 else "stop"
-        port = ChatPort(server.chat(), retry=QUICK)
-        assert await port.sample([HumanMessage("which way")]) == ["1.0"]
-        server.seen.clear()
         server.finishes = lambda seen, k: "error" if seen.number == 0 and k == 1 else "stop"
-        assert await port.sample([HumanMessage("and now")], n=3) == ["0.0", "0.2", "1.0"]
+        assert await port(server).sample(ASK, n=3) == ["0.0", "0.2", "1.0"]
         assert [seen.n for seen in server.seen] == [3, 1], "what is whole is kept"
-
-
-async def test_a_used_up_quota_is_no_rate_limit() -> None:
-    refusal = Refusal(429, "You exceeded your current quota")
-    refusal.code = "insufficient_quota"  # type: ignore[attr-defined]
-    endpoint = Endpoint(refusal)
-    with pytest.raises(ModelError, match="credit"):
-        await run(endpoint)
-    assert endpoint.calls == 1
+        server.seen.clear()
+        server.finishes = lambda seen, k: "error" if seen.number == 0 else "stop"
+        assert await port(server).sample(ASK) == ["1.0"]
 
 
 async def test_mistakes_of_a_program_pass_unchanged() -> None:
@@ -185,36 +182,35 @@ async def test_mistakes_of_a_program_pass_unchanged() -> None:
         assert endpoint.calls == 1
 
 
-async def test_it_gives_up_in_time() -> None:
+async def test_it_gives_up_in_time_after_waits_that_grow(clock: Clock) -> None:
     endpoint = Endpoint(*[Refusal(500)] * 10_000)
-    began = time.monotonic()
-    with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts"):
-        await run(endpoint, Retry(give_up_after=0.2, first_wait=0.01))
-    assert time.monotonic() - began < 30
-    assert 3 <= endpoint.calls < 40
+    with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts in 1[0-9.]+ s"):
+        await run(endpoint, Retry(give_up_after=20.0, first_wait=0.5, longest_wait=3.0))
+    longest = [0.5, 1.0, 2.0, *[3.0] * 20]
+    assert all(most / 2 <= wait <= most for wait, most in zip(clock.slept, longest, strict=False))
+    assert endpoint.calls == len(clock.slept) + 1
+    assert 17.0 < sum(clock.slept) <= 20.0
 
 
-async def test_the_endpoint_says_how_long_to_wait() -> None:
-    endpoint = Endpoint(Refusal(429, retry_after="0.15"))
-    began = time.monotonic()
-    assert await run(endpoint) == ("answer", 1)
-    assert time.monotonic() - began >= 0.15
-
-
-async def test_a_wait_that_is_too_long_is_not_begun() -> None:
-    endpoint = Endpoint(Refusal(429, retry_after="3600"))
-    began = time.monotonic()
-    with pytest.raises(ModelError, match="THOUGHTGRAPH_RPM"):
-        await run(endpoint, Retry())
-    assert endpoint.calls == 1
-    assert time.monotonic() - began < 60
+@pytest.mark.parametrize(("wait", "calls"), [("2.5", 2), ("3600", 1)])
+async def test_the_endpoint_says_how_long_to_wait_unless_it_is_too_long(
+    clock: Clock, wait: str, calls: int
+) -> None:
+    endpoint = Endpoint(Refusal(429, retry_after=wait))
+    if calls > 1:
+        assert await run(endpoint, Retry()) == ("answer", 1)
+    else:
+        with pytest.raises(ModelError, match="THOUGHTGRAPH_RPM"):
+            await run(endpoint, Retry())
+    assert clock.slept == [2.5] * (calls - 1)
+    assert endpoint.calls == calls
 
 
 def test_retry_after_is_read_in_both_forms() -> None:
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
-    past = format_datetime(datetime.now(UTC) - timedelta(seconds=90), usegmt=True)
+    soon = format_datetime(datetime.now(UTC) + timedelta(hours=9), usegmt=True)
+    past = format_datetime(datetime.now(UTC) - timedelta(hours=9), usegmt=True)
     assert retry_after(Refusal(429, retry_after="7")) == 7
-    assert 85 < retry_after(Refusal(429, retry_after=soon)) <= 90
+    assert 8.5 * 3600 < retry_after(Refusal(429, retry_after=soon)) <= 9 * 3600
     assert retry_after(Refusal(429, retry_after=past)) == 0
     for nonsense in ("", "soon", "-3", "nan"):
         assert retry_after(Refusal(429, retry_after=nonsense)) == 0

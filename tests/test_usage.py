@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.clock import Clock
 
 from thoughtgraph.errors import BudgetSpent
 from thoughtgraph.llm.meter import Meter
@@ -20,22 +21,14 @@ from thoughtgraph.usage import (
 )
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def node(clock: Clock, step: int, seconds: float, **counts: int) -> Usage:
+def node(clock: Clock, step: int, seconds: float) -> Usage:
     """What one node run reports that asked a model for some seconds."""
     meter = Meter(Limits(), Usage(), step=step, clock=clock)
     meter.admit()
     meter.check()
     clock.now += seconds
     meter.release()
-    meter.count("generate", "m", requests=1, **counts)
+    meter.count("generate", "m", requests=1)
     return meter.usage()
 
 
@@ -56,6 +49,13 @@ def total(*deltas: Usage) -> Usage:
     return usage
 
 
+def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
+    """The meters of nodes of one superstep."""
+    shared: dict[str, float] = {}
+    usage = more.pop("usage", Usage())
+    return [Meter(limits or Limits(), usage, siblings=shared, **more) for _ in range(count)]
+
+
 @pytest.mark.parametrize("seconds", [(1.0, 5.0, 2.0), (5.0, 1.0, 2.0)])
 def test_nodes_side_by_side_are_one_level_and_take_the_longest(seconds: tuple[float, ...]) -> None:
     usage = total(*side_by_side(Clock(), 3, *seconds))
@@ -63,6 +63,7 @@ def test_nodes_side_by_side_are_one_level_and_take_the_longest(seconds: tuple[fl
     assert usage["seconds"] == pytest.approx(5.0)
     assert usage["requests"] == 3
     assert usage["roles"] == {"generate": {"requests": 3}}
+    assert set(usage) - set(report(usage)) == {"mark"}, "the report has no bookkeeping"
 
 
 def test_supersteps_add_up_and_pauses_do_not() -> None:
@@ -81,18 +82,9 @@ def test_a_node_without_requests_reports_only_its_counters() -> None:
     meter.count("value", "m", cached=1)
     meter.parse_error("value")
     meter.add({"evaluated": 2})
-    assert meter.usage() == {
-        "cached": 1,
-        "roles": {"value": {"cached": 1}},
-        "parse_errors": {"value": 1},
-        "evaluated": 2,
-    }
+    cached = {"cached": 1, "roles": {"value": {"cached": 1}}}
+    assert meter.usage() == {**cached, "parse_errors": {"value": 1}, "evaluated": 2}
     assert meter.by_role() == {"value": {"cached": 1}}
-
-
-def test_the_report_has_no_bookkeeping() -> None:
-    usage = total(node(Clock(), 1, 2.0))
-    assert set(usage) - set(report(usage)) == {"mark"}
 
 
 counts = st.fixed_dictionaries(
@@ -110,7 +102,7 @@ counts = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(counts, max_size=6), st.randoms(use_true_random=False), st.integers(0, 6))
 def test_the_order_and_grouping_of_reports_do_not_matter(
     deltas: list[Any], random: Random, cut: int
@@ -122,32 +114,20 @@ def test_the_order_and_grouping_of_reports_do_not_matter(
 
 
 def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
-    shared: dict[str, float] = {}
-    limits, usage = Limits(requests=10), Usage(requests=7)
-    meters = [Meter(limits, usage, siblings=shared) for _ in range(5)]
-    admitted = 0
-    for meter in meters:
-        try:
+    meters = beside(5, Limits(requests=10), usage=Usage(requests=7))
+    for meter in meters[:3]:
+        meter.admit()
+    for meter in meters[3:]:
+        with pytest.raises(BudgetSpent, match="requests"):
             meter.admit()
-        except BudgetSpent:
-            continue
-        admitted += 1
-    assert admitted == 3
+    meters[0].check()
+    meters[0].check()  # what is reserved is granted
     meters[0].release()  # it failed
     meters[4].admit()  # so another may go
     meters[1].release()
     meters[1].count("generate", "m", requests=1)
     with pytest.raises(BudgetSpent, match="requests"):
         meters[3].admit()
-
-
-def test_what_is_reserved_is_granted() -> None:
-    meter = Meter(Limits(requests=1), Usage())
-    meter.admit()
-    meter.check()
-    meter.check()
-    with pytest.raises(BudgetSpent):
-        meter.admit()
 
 
 @pytest.mark.parametrize(
@@ -160,9 +140,7 @@ def test_what_is_reserved_is_granted() -> None:
 def test_what_one_node_spends_stops_those_beside_it(
     limits: Limits, numbers: dict[str, int]
 ) -> None:
-    shared: dict[str, float] = {}
-    prices = {"m": (1.0, 5.0)}
-    one, other = (Meter(limits, Usage(), prices=prices, siblings=shared) for _ in range(2))
+    one, other = beside(2, limits, prices={"m": (1.0, 5.0)})
     other.admit()
     one.admit()
     one.release()
@@ -183,8 +161,7 @@ def test_seconds_run_on_while_a_node_waits_for_its_turn() -> None:
 
 
 def test_a_failure_stops_those_that_still_wait() -> None:
-    shared: dict[str, float] = {}
-    one, other = (Meter(Limits(), Usage(), siblings=shared) for _ in range(2))
+    one, other = beside(2)
     other.admit()
     one.fail("the server is down")
     one.fail("and something else")
