@@ -64,9 +64,10 @@ def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "no database at all" in text.read_text(), "the user's file is left alone"
 
 
+WORDS = st.text("a\x00é日")
 VALUES = st.recursive(
-    st.none() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    st.none() | st.integers() | WORDS,
+    lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner),
     max_leaves=5,
 )
 

@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 from support.asking import ASK, ONCE, meter, numbered, port
 from support.fake_server import FakeServer, Fault, Seen
-from support.scripted import Call, ScriptedChat
+from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ModelError, ReplayMiss
 from thoughtgraph.llm.answer_cache import SqliteCache
@@ -122,35 +122,30 @@ async def test_a_model_without_n_is_asked_for_different_draws() -> None:
     assert usage["completion_tokens"] == 3 * 4
 
 
-UNTOLD = {"prompt_tokens": None, "completion_tokens": None, "total_tokens": None}
-UNBELIEVABLE = [
-    {"prompt_tokens": size, "completion_tokens": size, "total_tokens": 1}
-    for size in (inf, nan, -5, 10**4_000)
-]
+def size(prompt: Any, completion: Any) -> dict[str, Any]:
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": 9}
 
 
-@pytest.mark.parametrize("usage", [None, {}, UNTOLD, *UNBELIEVABLE], ids=lambda usage: "")
-async def test_usage_that_is_withheld_or_absurd_is_estimated(
-    server: FakeServer, usage: Any
-) -> None:
-    server.usage, spent = usage, meter()
-    await port(server, retry=ONCE).sample([HumanMessage("x" * 400)], n=2, meter=spent)
-    assert spent.usage()["prompt_tokens"] == 100
-    assert spent.usage()["completion_tokens"] == len("text 0text 1") / 4
+NONE = [None, {}, *(size(each, each) for each in (None, inf, nan, -5, 10**4_000))]
 
 
 @pytest.mark.parametrize(
-    ("fingerprint", "counted"),
-    [("b6500-3de00820", 21), ("b0-unknown", 21), ("fp_43dfabdef1", 7), (None, 7), (5, 7)],
+    ("usage", "fingerprint", "counted"),
+    [
+        *((usage, None, (100, 18)) for usage in NONE),  # by the letters
+        *((size(2, 7), other, (2, 7)) for other in ("fp_43dfabdef1", None, 5)),
+        *((size(2, 7), llama_cpp, (2, 21)) for llama_cpp in ("b6500-3de00820", "b0-unknown")),
+    ],
+    ids=lambda _: "",
 )
-async def test_completions_that_llama_cpp_does_not_count_are_as_dense_as_the_first(
-    server: FakeServer, fingerprint: Any, counted: int
+async def test_sizes_are_as_told_but_for_the_absurd_and_llama_cpps_which_are_of_one_sample(
+    server: FakeServer, usage: Any, fingerprint: Any, counted: tuple[int, int]
 ) -> None:
-    server.fingerprint, spent = fingerprint, meter()
+    server.usage, server.fingerprint, spent = usage, fingerprint, meter()
     server.reply = lambda seen: ["y" * 24] * seen.n
-    server.usage = {"prompt_tokens": 2, "completion_tokens": 7, "total_tokens": 9}
-    await port(server).sample(ASK, n=3, meter=spent)
-    assert spent.usage()["completion_tokens"] == counted
+    await port(server, retry=ONCE).sample([HumanMessage("x" * 400)], n=3, meter=spent)
+    told = spent.usage()
+    assert (told["prompt_tokens"], told["completion_tokens"]) == counted
 
 
 async def test_parameters_and_stops_reach_the_server(server: FakeServer) -> None:
@@ -202,14 +197,8 @@ async def test_a_script_answers_by_role_and_by_call_and_keeps_what_it_saw() -> N
         await asked.sample(ASK, role="score")
     with pytest.raises(UnexpectedCall, match=r"2 samples for .*n=3"):
         await asked.sample(ASK, role="vote", n=3)
-
-
-async def test_a_mistake_in_a_model_is_not_hidden() -> None:
-    def script(call: Call) -> str:
-        raise KeyError("the script has no such prompt")
-
     with pytest.raises(KeyError, match="no such prompt"):
-        await ChatPort(ScriptedChat(reply=script)).sample(ASK)
+        await ChatPort(ScriptedChat(reply=lambda call: {}["no such prompt"])).sample(ASK)
 
 
 # Record and replay.

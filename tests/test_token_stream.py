@@ -5,24 +5,26 @@ from typing import Any, NamedTuple
 
 import pytest
 from support.fake_server import OK, FakeServer, Fault
-from support.spelling import Spelling, spell
+from support.players import play
 
 import thoughtgraph as tg
 from thoughtgraph.llm.endpoints import port_for
 
 REFUSED = Fault(400, body='{"error": {"message": "not supported"}}')
 COLD = Fault(400, body='{"error": {"message": "temperature is not supported"}}')
+PROBLEM = {"problem": "4 9 10 13"}
+NARROW = {"breadth": 2}
 USAGE = ("requests", "samples", "prompt_tokens", "completion_tokens")
 
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    with FakeServer(spell) as running:
+    with FakeServer(play) as running:
         yield running
 
 
 def graph(model: Any) -> Any:
-    return tg.build("tot_bfs", task=Spelling(), model=model)
+    return tg.build("tot_bfs", task="game24", model=model)
 
 
 async def streamed(running: Any, **context: Any) -> tuple[int, dict[str, Any]]:
@@ -91,15 +93,15 @@ STREAMS = {
 
 @pytest.mark.parametrize("name", STREAMS)
 async def test_a_streamed_run_is_one_that_is_not(server: FakeServer, name: str) -> None:
-    smooth = await graph(port_for(server.specifier)).ainvoke({"problem": "leaf"})
+    smooth = await graph(port_for(server.specifier)).ainvoke(PROBLEM, context=NARROW)
     assert not any(seen.body.get("stream") for seen in server.seen)
     case = STREAMS[name]
     server.seen.clear()
     case.set_up(server)
     messages, out = await streamed(graph(port_for(server.specifier)))
-    assert out["answer"] == smooth["answer"] == "leaf"
-    texts = [{key: each["text"] for key, each in run["tree"].items()} for run in (out, smooth)]
-    assert texts[0] == texts[1]
+    assert out["answer"] == smooth["answer"] is not None
+    trees = [{k: (t["text"], t.get("value")) for k, t in o["tree"].items()} for o in (out, smooth)]
+    assert trees[0] == trees[1]
     usage = out["usage"]
     assert (messages > usage["requests"]) == case.tokens, "token by token"
     assert len(server.seen) == usage["requests"] + case.tried
@@ -108,7 +110,9 @@ async def test_a_streamed_run_is_one_that_is_not(server: FakeServer, name: str) 
         spent = [{name: run["usage"][name] for name in USAGE} for run in (out, smooth)]
         assert spent[0] == spent[1]
     if case.exact and case.tokens:
-        assert all(seen.body["stream_options"] == {"include_usage": True} for seen in server.seen)
+        asked = [seen.body.get("stream_options") for seen in server.seen]
+        wanted = [None if seen.n > 1 else {"include_usage": True} for seen in server.seen]
+        assert asked == wanted, "no stream carries several samples"
 
 
 async def test_a_request_refused_for_its_own_sake_stops_no_later_stream(server: FakeServer) -> None:
@@ -118,7 +122,7 @@ async def test_a_request_refused_for_its_own_sake_stops_no_later_stream(server: 
         await streamed(running)
     server.fault = lambda seen: OK
     messages, out = await streamed(running)
-    assert out["answer"] == "leaf" and messages > out["usage"]["requests"]
+    assert out["answer"] and messages > out["usage"]["requests"]
 
 
 async def test_a_models_own_wishes_count(server: FakeServer) -> None:
@@ -126,7 +130,7 @@ async def test_a_models_own_wishes_count(server: FakeServer) -> None:
     assert server.seen[0].body["stream"] and "stream_options" not in server.seen[0].body
     STREAMS["refused"].set_up(server)
     always = graph(server.chat(streaming=True))
-    assert (await always.ainvoke({"problem": "leaf"}))["answer"] == "leaf"
+    assert (await always.ainvoke(PROBLEM, context=NARROW))["answer"]
 
 
 @pytest.mark.parametrize(("code", "final"), [(402, True), (429, False)])
@@ -187,7 +191,9 @@ async def test_the_size_of_a_stream_is_the_largest_that_it_tells(
         return sent if told[-1] else sent[:-1]
 
     server.reply, server.events = lambda seen: "The answer is 42", events
-    _, out = await streamed(tg.build("cot", task="gsm8k", model=port_for(server.specifier)))
+    running = tg.build("cot", task="gsm8k", model=port_for(server.specifier))
+    parts = running.astream({"problem": "6 * 7?"}, stream_mode=["messages", "values"])
+    out: Any = [part async for mode, part in parts if mode == "values"][-1]
     assert out["answer"] == "42"
     spent = out["usage"]["prompt_tokens"], out["usage"]["completion_tokens"]
     assert spent == (10, 4) or not any(told)
