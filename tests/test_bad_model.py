@@ -185,27 +185,22 @@ async def test_one_malformed_proposal_of_several_is_counted_and_the_others_used(
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_a_failing_endpoint_ends_any_run(server: FakeServer, name: str) -> None:
+async def test_a_failing_endpoint_ends_any_run_and_what_arrived_is_kept(
+    server: FakeServer, name: str
+) -> None:
     fault, remedy = FAULTS[name]
-    server.fault = lambda seen: fault
-    outs = [run(graph(server, method, timeout=SHORT)) for method in SMALL]
-    for out in await asyncio.gather(*outs):
-        assert out["stop_reason"] == "error"
-        assert remedy in out["error"] and out["error"].isprintable() and server.url in out["error"]
-        assert out["answer"] is None
-        assert list(out["tree"]) == ["0"]
-
-
-@pytest.mark.parametrize("name", FAULTS)
-async def test_what_arrived_before_a_failure_is_kept(server: FakeServer, name: str) -> None:
-    fault, remedy = FAULTS[name]
+    narrow = Limiter(tg.Rates(concurrency=2))
     server.fault = after(4, fault)
-    timeout = SHORT if fault.hang else 30.0
-    out = await run(graph(server, limiter=Limiter(tg.Rates(concurrency=2)), timeout=timeout))
-    assert out["stop_reason"] == "error" and remedy in out["error"]
-    assert out["usage"]["requests"] == 4
-    assert len(out["tree"]) == 1 + 6, "the first generation"
-    assert len(judged(out)) == 3, "and the verdicts that were paid for"
+    kept = await run(graph(server, limiter=narrow, timeout=SHORT if fault.hang else 60.0))
+    server.fault = lambda seen: fault
+    outs = await asyncio.gather(*(run(graph(server, each, timeout=SHORT)) for each in SMALL))
+    for out in (kept, *outs):
+        assert out["stop_reason"] == "error" and out["answer"] is None
+        assert remedy in out["error"] and out["error"].isprintable() and server.url in out["error"]
+    assert all(list(out["tree"]) == ["0"] for out in outs)
+    assert kept["usage"]["requests"] == 4
+    assert len(kept["tree"]) == 1 + 6, "the first generation"
+    assert len(judged(kept)) == 3, "and the verdicts that were paid for"
 
 
 def judged(out: Any) -> list[str]:
@@ -255,19 +250,13 @@ async def test_a_failing_model_raises_with_what_was_paid_for(server: FakeServer,
     assert json.dumps(out)
 
 
-async def test_a_run_may_be_told_to_report_it(server: FakeServer) -> None:
+def test_solve_raises_or_reports(server: FakeServer) -> None:
     server.fault = lambda seen: Fault(401)
-    context = {"on_error": "report"}
-    assert "OPENAI_API_KEY" in (await WAYS["awaited"](graph(server), context))["error"]
-    assert await WAYS["as a node"](graph(server), context) == {"answer": None}
-
-    def solved(**more: Any) -> Any:
-        return tg.solve("4 9 10 13", task="game24", model=server.chat(), **more)
-
-    out = await asyncio.to_thread(solved, on_error="report")
-    assert out["stop_reason"] == "error" and "error=" in repr(out)
+    told: Any = {"task": "game24", "model": server.chat()}
     with pytest.raises(tg.ModelError, match=r"HTTP 401.*OPENAI_API_KEY"):
-        await asyncio.to_thread(solved)
+        tg.solve("4 9 10 13", **told)
+    out = tg.solve("4 9 10 13", **told, on_error="report")
+    assert out["stop_reason"] == "error" and "error=" in repr(out)
 
 
 async def test_a_thread_whose_model_failed_goes_on_from_before_that(server: FakeServer) -> None:

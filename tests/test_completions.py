@@ -24,20 +24,20 @@ SEARCHES = [
 COSTS = ("prompt_tokens", "completion_tokens", "seconds", "dollars", "roles")
 
 HARMONY = "<|channel|>analysis<|message|>13?<|end|><|start|>assistant<|channel|>final<|message|>42"
+OPENING = ("<think>", "<thinking>", "[THINK]", "[THINKING]", "◁think▷", "<seed:think>")
+OPENING += ("<mm:think>", "<longcat_think>", "<thought_process>")
 THOUGHT = "<|begin_of_thought|>13<|end_of_thought|>"
 REMOVED = {
-    "think": ("<think>13</think>42", "42"),
+    **{mark: (f"{mark}13{mark[0]}/{mark[1:]}42", "42") for mark in OPENING},
+    "pipes": ("<|thinking|>13<|/thinking|>42", "42"),
+    "a slip": ("<think>13<//think>42", "42"),
+    "byte order mark": ("\ufeff<think>13</think>42", "42"),
     "think, lines": ("<think>\n13\n</think>\n\n42", "42"),
     "blanks before": ("\n  <think>13</think>\n42", "42"),
     "nothing thought": ("<think>\n\n</think>\n\n42", "42"),
     "capitals": ("<THINK>13</Think> 42", "42"),
-    "thinking": ("<thinking>13</thinking>42", "42"),
     "thought": ("<thought>13</thought>\n42", "42"),
     "reasoning": ("<reasoning>13</reasoning>\n42", "42"),
-    "pipes": ("<|thinking|>13<|/thinking|>42", "42"),
-    "Mistral": ("[THINK]13[/THINK]42", "42"),
-    "Kimi": ("◁think▷13◁/think▷42", "42"),
-    "Seed": ("<seed:think>13</seed:think>42", "42"),
     "Cohere": ("<|START_THINKING|>13<|END_THINKING|><|START_RESPONSE|>42<|END_RESPONSE|>", "42"),
     "OpenThinker": (f"{THOUGHT}<|begin_of_solution|>\n42\n<|end_of_solution|>", "42"),
     "Gemma": ("<|channel>thought\n13\n<channel|>42", "42"),
@@ -60,13 +60,7 @@ REMOVED = {
     "after a sentence": ("Let me see. <think>13</think>42", "Let me see. 42"),
     "between steps": ("<think>13</think>Step 1.\n<think>13</think>Step 2.", "Step 1.\nStep 2."),
     "gpt-oss, constrained": (HARMONY.replace("final", "final <|constrain|>json"), "42"),
-    "MiniMax": ("<mm:think>13</mm:think>42", "42"),
-    "LongCat": ("<longcat_think>13</longcat_think>42", "42"),
-    "process": ("<thought_process>13</thought_process>42", "42"),
     "attributes": ('<think type="draft">13</think>42', "42"),
-    "a slip": ("<think>13<//think>42", "42"),
-    "capitals, brackets": ("[THINKING]13[/THINKING]42", "42"),
-    "byte order mark": ("\ufeff<think>13</think>42", "42"),
     "after a label": ("Thought 1: <think>Finish[13]</think>42", "Thought 1: 42"),
     "after a label, cut off": ("Let me think: <think>the answer is 13, or", "Let me think:"),
     "a list": ("- <think>13</think>42", "42"),

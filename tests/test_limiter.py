@@ -3,6 +3,7 @@
 import asyncio
 import random
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -12,7 +13,7 @@ from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.limiter import Limiter, Rates, rates_from_environment, shared_limiter
+from thoughtgraph.llm.limiter import Limiter, Rates, rates_from_environment
 
 
 class Gauge:
@@ -39,11 +40,25 @@ class Gauge:
                     self.inside -= size
 
 
-async def test_the_cap_holds_first_come_first_served() -> None:
-    limiter, gauge = Limiter(Rates(concurrency=3)), Gauge()
-    await asyncio.gather(*(gauge.visit(limiter, name) for name in range(30)))
-    assert gauge.peak == 3
-    assert gauge.order == list(range(30))
+@pytest.mark.parametrize(
+    ("rates", "most", "largest"),
+    [(Rates(concurrency=3), 3, 1), (Rates(concurrency=None, samples=8), 8, 11)],
+)
+async def test_the_cap_holds_first_come_first_served_whoever_leaves(
+    rates: Rates, most: int, largest: int
+) -> None:
+    limiter, gauge, dice = Limiter(rates), Gauge(most), random.Random(2)
+    sizes = [dice.randint(1, largest) for _ in range(60)]
+    visits = [
+        asyncio.create_task(gauge.visit(limiter, name, size)) for name, size in enumerate(sizes)
+    ]
+    await asyncio.sleep(0.002)
+    gone = {name for name in range(20, 40) if visits[name].cancel()}
+    await asyncio.gather(*visits, return_exceptions=True)
+    assert gauge.peak == most
+    assert [name for name in gauge.order if name not in gone] == [
+        name for name in range(60) if name not in gone
+    ]
 
 
 def test_the_cap_holds_across_event_loops_in_threads() -> None:
@@ -52,11 +67,9 @@ def test_the_cap_holds_across_event_loops_in_threads() -> None:
     async def visits() -> None:
         await asyncio.gather(*(gauge.visit(limiter, name) for name in range(10)))
 
-    threads = [threading.Thread(target=asyncio.run, args=(visits(),)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(4):
+            threads.submit(lambda: asyncio.run(visits()))
     assert gauge.peak == 2
     assert len(gauge.order) == 40
 
@@ -91,20 +104,6 @@ def test_who_waits_in_a_loop_that_was_closed_takes_no_place() -> None:
 
     asyncio.run(leave_and_come())
     abandoned._log_destroy_pending = False  # type: ignore[attr-defined]
-
-
-async def test_a_request_counts_as_many_samples_as_it_asks_for() -> None:
-    limiter, gauge = Limiter(Rates(concurrency=None, samples=8)), Gauge(most=8)
-    dice = random.Random(2)
-    visits = [
-        asyncio.create_task(gauge.visit(limiter, name, dice.randint(1, 11))) for name in range(60)
-    ]
-    await asyncio.sleep(0.002)
-    gone = {name for name in range(20, 40) if visits[name].cancel()}
-    await asyncio.gather(*visits, return_exceptions=True)
-    assert gauge.peak == 8
-    kept = [name for name in range(60) if name not in gone]
-    assert [name for name in gauge.order if name not in gone] == kept, "in the order they came"
 
 
 async def test_what_is_in_flight_comes_to_no_more_tokens_than_the_server_keeps() -> None:
@@ -189,11 +188,6 @@ async def test_who_is_cancelled_gives_the_rate_back(
     clock.rule(monkeypatch, "thoughtgraph.llm.limiter")
     await Gauge().visit(limiter, 1)
     assert clock.slept == [60.0], "one minute, not fifty"
-
-
-def test_runs_of_one_process_share_a_limiter() -> None:
-    assert shared_limiter("http://a", Rates(2)) is shared_limiter("http://a", Rates(2))
-    assert shared_limiter("http://a", Rates(2)) is not shared_limiter("http://b", Rates(2))
 
 
 def test_rates_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

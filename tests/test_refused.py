@@ -33,16 +33,12 @@ class Refusal(Exception):
 
 def forms() -> dict[str, list[Any]]:
     """What servers and gateways say, by the parameter that they mean, bodies of JSON parsed."""
-    found: dict[str, list[Any]] = {}
-    name = ""
     text = (Path(__file__).parent / "support" / "refusals.txt").read_text(encoding="utf-8")
-    for line in text.splitlines():
-        if line.startswith("# "):
-            name = line[2:]
-            found[name] = []
-        else:
-            found[name].append(json.loads(line) if line.startswith("{") else line)
-    return found
+    parts = [part.split("\n") for part in text.removeprefix("# ").strip().split("\n# ")]
+    return {
+        name: [json.loads(line) if line.startswith("{") else line for line in lines]
+        for name, *lines in parts
+    }
 
 
 FORMS = forms()
@@ -108,12 +104,15 @@ async def test_what_is_refused_is_left_out_from_then_on_and_said_once(
 
 
 async def test_several_parameters_are_left_out_one_by_one(server: FakeServer) -> None:
-    server.fault = refuses("top_p", "stop", "system", "temperature")
-    assert await ask(port(server)) == ["text 0"]
-    assert len(server.seen) == 5
+    """Also where the model has them itself, which stays as it is."""
+    server.fault = refuses("top_p", "stop", "system", "temperature", "seed")
+    model = server.chat(temperature=0.3, stop=["END"], seed=5)
+    assert await ask(ChatPort(model)) == ["text 0"]
+    assert len(server.seen) == 6
     assert server.seen[-1].body["messages"] == [
         {"role": "user", "content": "Be brief.\n\nwhich way"}
     ]
+    assert (model.temperature, model.stop, model.seed) == (0.3, ["END"], 5)
 
 
 async def test_requests_beside_each_other_fail_once_at_most(server: FakeServer) -> None:
@@ -136,13 +135,6 @@ async def test_the_bound_goes_by_its_other_name_and_then_not_at_all(server: Fake
     assert not {"max_tokens", "max_completion_tokens"} & server.seen[-1].body.keys()
 
 
-async def test_values_of_the_model_itself_are_left_out_too(server: FakeServer) -> None:
-    server.fault = refuses("temperature", "stop", "seed")
-    model = server.chat(temperature=0.3, stop=["END"], seed=5)
-    assert await ChatPort(model).sample(ASK) == ["text 0"]
-    assert (model.temperature, model.stop, model.seed) == (0.3, ["END"], 5), "a copy is asked"
-
-
 async def test_a_guess_that_does_not_help_is_forgotten(server: FakeServer) -> None:
     server.fault = lambda seen: Fault(400, body='{"error": {"message": "Invalid temperature"}}')
     asked = port(server)
@@ -154,56 +146,47 @@ async def test_a_guess_that_does_not_help_is_forgotten(server: FakeServer) -> No
     assert sends("temperature", server.seen[-1])
 
 
-async def test_a_failure_of_another_kind_passes_with_all_parameters(server: FakeServer) -> None:
-    server.fault = lambda seen: Fault(500) if seen.number < 2 else OK
-    await ask(port(server))
-    assert len({str(seen.body) for seen in server.seen}) == 1
-    assert len(server.seen) == 3
+def outgoing(model: ChatOpenAI, messages: list[BaseMessage], refused: set[str], **more: Any) -> Any:
+    return Outgoing(model, Request(messages, 1, "generate", (), None, more), 0, 1, refused)
 
 
-@pytest.mark.parametrize(
-    ("address", "field"),
-    [
-        ("https://api.openai.com/v1", "max_completion_tokens"),
-        ("https://eu.api.openai.com/v1", "max_completion_tokens"),
-        ("https://mine.openai.azure.com/openai/v1", "max_completion_tokens"),
-        ("https://api.mistral.ai/v1", "max_tokens"),
-        ("https://openai.com.example/v1", "max_tokens"),
-        ("http://localhost:11434/v1", "max_tokens"),
-    ],
-)
-def test_each_server_is_told_the_bound_by_the_name_it_knows(address: str, field: str) -> None:
+OPENAIS, OTHERS = "max_completion_tokens", "max_tokens"
+BOUNDS = {
+    "https://api.openai.com/v1": OPENAIS,
+    "https://eu.api.openai.com/v1": OPENAIS,
+    "https://mine.openai.azure.com/openai/v1": OPENAIS,
+    "https://api.mistral.ai/v1": OTHERS,
+    "https://openai.com.example/v1": OTHERS,
+    "http://localhost:11434/v1": OTHERS,
+}
+
+
+@pytest.mark.parametrize("address", BOUNDS)
+def test_each_server_is_told_the_bound_by_the_name_it_knows(address: str) -> None:
     model = ChatOpenAI(model="m", base_url=address, api_key=SecretStr("none"))
-    request = Request(ASK, 1, "generate", (), None, {"max_tokens": 9})
-    outgoing = Outgoing(model, request, 0, 1, set())
-    payload = outgoing.model._get_request_payload(outgoing.messages, **outgoing.arguments)  # type: ignore[attr-defined]
+    call = outgoing(model, ASK, set(), max_tokens=9)
+    payload = call.model._get_request_payload(call.messages, **call.arguments)
     body = {**payload, **payload.pop("extra_body", {})}
-    assert {name: body[name] for name in body if "tokens" in name} == {field: 9}
+    assert {name: body[name] for name in body if "tokens" in name} == {BOUNDS[address]: 9}
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        ([SystemMessage("a"), HumanMessage("b")], [("human", "a\n\nb")]),
-        ([SystemMessage("a")], [("human", "a")]),
-        (
-            [SystemMessage("a"), HumanMessage("b"), AIMessage("c"), HumanMessage("d")],
-            [("human", "a\n\nb"), ("ai", "c"), ("human", "d")],
-        ),
-        (
-            [SystemMessage("a"), SystemMessage("b"), HumanMessage("c")],
-            [("human", "a\n\nb\n\nc")],
-        ),
-        ([HumanMessage("b")], [("human", "b")]),
+        ("sa hb", [("human", "a\n\nb")]),
+        ("sa", [("human", "a")]),
+        ("sa hb ac hd", [("human", "a\n\nb"), ("ai", "c"), ("human", "d")]),
+        ("sa sb hc", [("human", "a\n\nb\n\nc")]),
+        ("hb", [("human", "b")]),
     ],
 )
 def test_a_system_text_goes_before_the_first_user_text(
-    before: list[BaseMessage], after: list[tuple[str, str]]
+    before: str, after: list[tuple[str, str]]
 ) -> None:
-    request = Request(before, 1, "generate", (), None, {})
-    model = ChatOpenAI(model="m", api_key=SecretStr("none"))
-    messages = Outgoing(model, request, 0, 1, {"system"}).messages
-    assert [(each.type, each.text) for each in messages] == after
+    kinds: dict[str, Any] = {"s": SystemMessage, "h": HumanMessage, "a": AIMessage}
+    messages = [kinds[each[0]](each[1]) for each in before.split()]
+    call = outgoing(ChatOpenAI(model="m", api_key=SecretStr("none")), messages, {"system"})
+    assert [(each.type, each.text) for each in call.messages] == after
 
 
 @pytest.mark.parametrize(

@@ -1,20 +1,24 @@
 """Which failures are tried again, for how long, and what is said in the end."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.asking import ASK, QUICK, port
+from support.asking import ASK, port
 from support.clock import Clock
 from support.fake_server import OK, FakeServer, Fault
+from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.failures import explained, retry_after, status_of
+from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
+from thoughtgraph.usage import Limits, Usage
 
 
 @pytest.fixture
@@ -24,55 +28,32 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return ours
 
 
-class Refusal(Exception):
-    def __init__(self, status: int, text: str = "", **headers: str) -> None:
-        super().__init__(text)
-        self.status_code = status
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.response = SimpleNamespace(headers=named, status_code=status)
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    with FakeServer(lambda seen: "fine") as running:
+        yield running
 
 
-class Endpoint:
-    """Fails as told, then answers."""
-
-    def __init__(self, *failures: BaseException) -> None:
-        self.failures = list(failures)
-        self.calls = 0
-
-    async def __call__(self) -> str:
-        self.calls += 1
-        if self.failures:
-            raise self.failures.pop(0)
-        return "answer"
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
+async def test_passing_refusals_are_tried_again(
+    server: FakeServer, clock: Clock, status: int
+) -> None:
+    server.fault = lambda seen: Fault(status) if seen.number < 2 else OK
+    assert await port(server).sample(ASK) == ["fine"]
+    assert (len(server.seen), len(clock.slept)) == (3, 2)
 
 
-async def run(
-    endpoint: Endpoint, retry: Retry = QUICK, hide: Sequence[str] = ()
-) -> tuple[str, int]:
-    retries: list[int] = []
-    loop = retry.loop(endpoint="m at e", retried=lambda failure: retries.append(1), hide=hide)
-    return await loop(endpoint), len(retries)
+@pytest.mark.parametrize("failure", [TimeoutError(), ConnectionResetError("reset by peer")])
+async def test_lost_connections_are_tried_again(clock: Clock, failure: Exception) -> None:
+    failures = [failure]
 
+    def reply(call: Any) -> str:
+        if failures:
+            raise failures.pop()
+        return "fine"
 
-@pytest.mark.parametrize(
-    "failure",
-    [
-        *map(Refusal, (408, 409, 425, 429, 500, 502, 503, 529)),
-        TimeoutError(),
-        ConnectionResetError("reset by peer"),
-    ],
-)
-async def test_passing_failures_are_tried_again(failure: Exception, clock: Clock) -> None:
-    assert await run(Endpoint(failure, failure)) == ("answer", 2)
-
-
-async def test_a_body_that_was_cut_off_is_asked_for_again(clock: Clock) -> None:
-    bodies = ['{"choices": [', "[3]"]
-
-    async def call() -> object:
-        return json.loads(bodies.pop(0))
-
-    assert await QUICK.loop(endpoint="e", retried=lambda failure: None)(call) == [3]
+    assert await ChatPort(ScriptedChat(reply=reply)).sample(ASK) == ["fine"]
+    assert len(clock.slept) == 1
 
 
 LASTING = {
@@ -83,29 +64,34 @@ LASTING = {
     404: "/v1",
     405: "/v1",
     413: "the prompt is too long",
-    **dict.fromkeys((418, 422), "the request was refused"),
+    **dict.fromkeys((415, 418, 422, 431, 451), "the request was refused"),
     429: "credit",
 }
 
 
 @pytest.mark.parametrize("status", LASTING)
-async def test_lasting_refusals_are_not_tried_again(status: int) -> None:
-    refusal = Refusal(status, "why\n\nnot")
+async def test_lasting_refusals_are_not_tried_again(server: FakeServer, status: int) -> None:
     used_up = status == 429  # a quota that is used up is no rate limit
-    refusal.code = "insufficient_quota" if used_up else ""  # type: ignore[attr-defined]
-    endpoint = Endpoint(refusal)
-    with pytest.raises(ModelError, match="m at e") as caught:
-        await run(endpoint)
-    assert endpoint.calls == 1
+    error = {"message": "why\n\nnot", "code": "insufficient_quota" if used_up else None}
+    server.fault = lambda seen: Fault(status, body=json.dumps({"error": error}))
+    with pytest.raises(ModelError, match="fake at http") as caught:
+        await port(server).sample(ASK)
+    assert len(server.seen) == 1
     assert caught.value.status == (402 if used_up else status)
     message = str(caught.value)
-    assert LASTING[status] in message and "(why not)" in message and "\n" not in message
+    assert LASTING[status] in message and "why" in message and "\n" not in message
+    assert ("no such model" in message) == (status == 404)
 
 
-def test_the_remedy_for_a_wrong_path_is_told_for_a_wrong_path_alone() -> None:
-    for status in (400, 401, 402, 403, 409, 413, 415, 418, 422, 431, 451, 500, 501):
-        line = explained(Refusal(status), "e", attempt=1, seconds=0, hide=())
-        assert "no such model" not in str(line)
+@pytest.mark.parametrize("kind", [KeyError, TypeError, AssertionError, RuntimeError])
+async def test_mistakes_of_a_program_pass_unchanged(kind: type[Exception]) -> None:
+    def reply(call: Any) -> str:
+        raise mistake
+
+    mistake, model = kind("no such prompt"), ScriptedChat(reply=reply)
+    with pytest.raises(kind) as caught:
+        await ChatPort(model).sample(ASK)
+    assert (caught.value, len(model.seen)) == (mistake, 1)
 
 
 TOLD: dict[int | None, list[dict[str, Any]]] = {
@@ -146,79 +132,84 @@ def test_what_an_error_inside_an_answer_says_is_its_status(status: int | None) -
 
 @pytest.mark.parametrize(("code", "tries"), [(402, 1), (401, 1), (429, 2), (500, 2), ("503", 2)])
 async def test_an_error_inside_an_answer_is_final_or_tried_again_by_its_code(
-    code: Any, tries: int
+    server: FakeServer, code: Any, tries: int
 ) -> None:
     body = json.dumps({"error": {"message": "why not", "code": code}})
-    with FakeServer(lambda seen: "fine") as server:
-        server.fault = lambda seen: Fault(body=body) if seen.number == 0 else OK
-        if tries > 1:
-            assert await port(server).sample(ASK) == ["fine"]
-        else:
-            with pytest.raises(ModelError, match=r"credit|key was refused"):
-                await port(server).sample(ASK)
-        assert len(server.seen) == tries
+    server.fault = lambda seen: Fault(body=body) if seen.number == 0 else OK
+    if tries > 1:
+        assert await port(server).sample(ASK) == ["fine"]
+    else:
+        with pytest.raises(ModelError, match=r"credit|key was refused"):
+            await port(server).sample(ASK)
+    assert len(server.seen) == tries
 
 
-async def test_a_completion_that_an_error_ended_is_asked_for_again() -> None:
-    with FakeServer(lambda seen: [f"{seen.number}.{k}" for k in range(seen.n)]) as server:
-        server.finishes = lambda seen, k: "error" if seen.number == 0 and k == 1 else "stop"
-        assert await port(server).sample(ASK, n=3) == ["0.0", "0.2", "1.0"]
-        assert [seen.n for seen in server.seen] == [3, 1], "what is whole is kept"
-        server.seen.clear()
-        server.finishes = lambda seen, k: "error" if seen.number == 0 else "stop"
-        assert await port(server).sample(ASK) == ["1.0"]
+async def test_a_completion_that_an_error_ended_is_asked_for_again(server: FakeServer) -> None:
+    server.reply = lambda seen: [f"{seen.number}.{k}" for k in range(seen.n)]
+    server.finishes = lambda seen, k: "error" if seen.number == 0 and k == 1 else "stop"
+    assert await port(server).sample(ASK, n=3) == ["0.0", "0.2", "1.0"]
+    assert [seen.n for seen in server.seen] == [3, 1], "what is whole is kept"
+    server.seen.clear()
+    server.finishes = lambda seen, k: "error" if seen.number == 0 else "stop"
+    assert await port(server).sample(ASK) == ["1.0"]
 
 
-@pytest.mark.parametrize("kind", [KeyError, TypeError, AssertionError, RuntimeError])
-async def test_mistakes_of_a_program_pass_unchanged(kind: type[Exception]) -> None:
-    endpoint = Endpoint(mistake := kind("x"))
-    with pytest.raises(kind) as caught:
-        await run(endpoint)
-    assert (caught.value, endpoint.calls) == (mistake, 1)
-
-
-async def test_it_gives_up_in_time_after_waits_that_grow(clock: Clock) -> None:
-    endpoint = Endpoint(*[Refusal(500)] * 10_000)
+async def test_it_gives_up_in_time_after_waits_that_grow(server: FakeServer, clock: Clock) -> None:
+    server.fault = lambda seen: Fault(500)
     with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts in 1[0-9.]+ s"):
-        await run(endpoint, Retry(give_up_after=20.0, first_wait=0.5, longest_wait=3.0))
+        await port(server, retry=Retry(20.0, first_wait=0.5, longest_wait=3.0)).sample(ASK)
     longest = [0.5, 1.0, 2.0, *[3.0] * 20]
     assert all(most / 2 <= wait <= most for wait, most in zip(clock.slept, longest, strict=False))
-    assert endpoint.calls == len(clock.slept) + 1
+    assert len(server.seen) == len(clock.slept) + 1
     assert 17.0 < sum(clock.slept) <= 20.0
 
 
-@pytest.mark.parametrize(("wait", "calls"), [("2.5", 2), ("3600", 1)])
+@pytest.mark.parametrize(("wait", "attempts"), [("2.5", 2), ("3600", 1)])
 async def test_the_endpoint_says_how_long_to_wait_unless_it_is_too_long(
-    clock: Clock, wait: str, calls: int
+    server: FakeServer, clock: Clock, wait: str, attempts: int
 ) -> None:
-    endpoint = Endpoint(Refusal(429, retry_after=wait))
-    if calls > 1:
-        assert await run(endpoint, Retry()) == ("answer", 1)
+    refusal = Fault(429, headers={"Retry-After": wait})
+    server.fault = lambda seen: refusal if seen.number == 0 else OK
+    if attempts > 1:
+        assert await port(server, retry=Retry()).sample(ASK) == ["fine"]
     else:
         with pytest.raises(ModelError, match="THOUGHTGRAPH_RPM"):
-            await run(endpoint, Retry())
-    assert clock.slept == [2.5] * (calls - 1)
-    assert endpoint.calls == calls
+            await port(server, retry=Retry()).sample(ASK)
+    assert clock.slept == [2.5] * (attempts - 1)
+
+
+async def test_a_server_that_is_not_there_is_told_at_once_and_given_up_soon(clock: Clock) -> None:
+    with FakeServer() as gone:
+        pass
+    told: list[str] = []
+    watch = Meter(Limits(), Usage(), tell=told.append)
+    with pytest.raises(ModelError, match=r"no connection after .* is the server running"):
+        await port(gone, retry=Retry()).sample(ASK, meter=watch)
+    assert "no connection after 1 attempt" in told[0] and gone.url in told[0]
+    assert 1.0 < sum(clock.slept) <= 4.5, "within five seconds, though others are given thirty"
+
+
+def after(wait: str) -> float:
+    error = ValueError()
+    error.response = SimpleNamespace(headers={"retry-after": wait})  # type: ignore[attr-defined]
+    return retry_after(error)
 
 
 def test_retry_after_is_read_in_both_forms() -> None:
     soon = format_datetime(datetime.now(UTC) + timedelta(hours=9), usegmt=True)
     past = format_datetime(datetime.now(UTC) - timedelta(hours=9), usegmt=True)
-    assert retry_after(Refusal(429, retry_after="7")) == 7
-    assert 8.5 * 3600 < retry_after(Refusal(429, retry_after=soon)) <= 9 * 3600
-    assert retry_after(Refusal(429, retry_after=past)) == 0
+    assert after("7") == 7
+    assert 8.5 * 3600 < after(soon) <= 9 * 3600
+    assert after(past) == retry_after(ValueError()) == 0
     for nonsense in ("", "soon", "-3", "nan"):
-        assert retry_after(Refusal(429, retry_after=nonsense)) == 0
-    assert retry_after(ValueError()) == 0
+        assert after(nonsense) == 0
 
 
-async def test_no_key_and_no_terminal_code_reach_the_message() -> None:
+def test_no_key_and_no_terminal_code_reach_the_message() -> None:
     key = "sk-secret-0123456789"
     # One of the keys lies across the place where a long message is cut.
-    text = f"bad key {key} \x1b[31m\x00 " + "y" * 162 + key + "z" * 1_000
-    with pytest.raises(ModelError) as caught:
-        await run(Endpoint(Refusal(401, text)), hide=[key])
-    message = str(caught.value)
+    error = ValueError(f"bad key {key} \x1b[31m\x00 " + "y" * 162 + key + "z" * 1_000)
+    failure = explained(error, "m at e", attempt=1, seconds=0.0, hide=[key])
+    message = str(failure)
     assert "sk-" not in message and "***" in message
     assert message.isprintable() and len(message) < 500
-    assert caught.value.__cause__ is None and caught.value.__context__ is None

@@ -78,23 +78,6 @@ async def test_who_waits_asks_when_the_asker_is_stopped(server: FakeServer) -> N
     assert len(server.seen) == 2
 
 
-async def test_who_waits_asks_when_the_asker_has_no_budget(server: FakeServer) -> None:
-    hold(server)
-    clock = Clock()
-    poor = Meter(Limits(seconds=60.0), Usage(), clock=clock)
-    asked = port(server, limiter=Limiter(Rates(concurrency=1)))
-    blocker = asyncio.create_task(asked.sample(ASK, draw=Draw("p", "0")))
-    await held(server)
-    both = [asyncio.create_task(asked.sample(ASK, meter=spent)) for spent in (poor, meter())]
-    await asyncio.sleep(0)
-    clock.now += 60.0
-    server.release()
-    outcome = await asyncio.gather(*both, return_exceptions=True)
-    assert isinstance(outcome[0], BudgetSpent)
-    assert outcome[1] == await blocker == ["text 0"]
-    assert len(server.seen) == 2
-
-
 async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
     server.fault = after(2, Fault(500))
     shared: dict[str, float] = {}
@@ -206,22 +189,3 @@ async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
     async with asyncio.timeout(60):
         await asyncio.gather(*(asked.sample(ASK, scope=str(k)) for k in range(20)))
     assert shared["requests"] == 0, "nothing stays reserved"
-
-
-def test_an_interrupt_ends_the_wait_at_once(server: FakeServer) -> None:
-    hold(server)
-    asked = port(server)
-
-    def stop() -> None:
-        raise KeyboardInterrupt
-
-    async def talk() -> None:
-        asking = asyncio.create_task(asked.sample(ASK))
-        await held(server)
-        asyncio.get_running_loop().call_soon(stop)
-        await asking
-
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(talk())
-    server.release()
-    assert asyncio.run(asked.sample(ASK)) == ["text 0"]

@@ -27,18 +27,12 @@ def graph(model: Any) -> Any:
     return tg.build("tot_bfs", task="game24", model=model)
 
 
-async def streamed(running: Any, **context: Any) -> tuple[int, dict[str, Any]]:
+async def streamed(running: Any, problem: Any = PROBLEM, **context: Any) -> tuple[int, Any]:
     """Returns how many messages a run sent, and its result."""
-    messages, out = 0, {}
     modes = ["messages", "values"]
-    async for mode, part in running.astream(
-        {"problem": "leaf"}, context=context, stream_mode=modes
-    ):
-        if mode == "messages":
-            messages += 1
-        else:
-            out = part
-    return messages, out
+    parts = [each async for each in running.astream(problem, context=context, stream_mode=modes)]
+    values = [part for mode, part in parts if mode == "values"]
+    return len(parts) - len(values), values[-1]
 
 
 def told_so_far(chunks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -98,7 +92,7 @@ async def test_a_streamed_run_is_one_that_is_not(server: FakeServer, name: str) 
     case = STREAMS[name]
     server.seen.clear()
     case.set_up(server)
-    messages, out = await streamed(graph(port_for(server.specifier)))
+    messages, out = await streamed(graph(port_for(server.specifier)), **NARROW)
     assert out["answer"] == smooth["answer"] is not None
     trees = [{k: (t["text"], t.get("value")) for k, t in o["tree"].items()} for o in (out, smooth)]
     assert trees[0] == trees[1]
@@ -119,14 +113,14 @@ async def test_a_request_refused_for_its_own_sake_stops_no_later_stream(server: 
     running = graph(port_for(server.specifier))
     server.fault = lambda seen: REFUSED
     with pytest.raises(tg.ModelError, match="HTTP 400"):
-        await streamed(running)
+        await streamed(running, **NARROW)
     server.fault = lambda seen: OK
-    messages, out = await streamed(running)
+    messages, out = await streamed(running, **NARROW)
     assert out["answer"] and messages > out["usage"]["requests"]
 
 
 async def test_a_models_own_wishes_count(server: FakeServer) -> None:
-    await streamed(graph(server.chat(stream_usage=False)))
+    await streamed(graph(server.chat(stream_usage=False)), **NARROW)
     assert server.seen[0].body["stream"] and "stream_options" not in server.seen[0].body
     STREAMS["refused"].set_up(server)
     always = graph(server.chat(streaming=True))
@@ -139,7 +133,7 @@ async def test_an_error_inside_a_stream_is_read_by_its_code(
 ) -> None:
     failure = {"error": {"message": "why not", "code": code}}
     server.events = lambda chunks: [failure] if len(server.seen) == 1 else chunks
-    _, out = await streamed(graph(port_for(server.specifier)), on_error="report")
+    _, out = await streamed(graph(port_for(server.specifier)), on_error="report", **NARROW)
     assert (out["stop_reason"] == "error") == (len(server.seen) == 1) == final
 
 
@@ -192,8 +186,7 @@ async def test_the_size_of_a_stream_is_the_largest_that_it_tells(
 
     server.reply, server.events = lambda seen: "The answer is 42", events
     running = tg.build("cot", task="gsm8k", model=port_for(server.specifier))
-    parts = running.astream({"problem": "6 * 7?"}, stream_mode=["messages", "values"])
-    out: Any = [part async for mode, part in parts if mode == "values"][-1]
+    _, out = await streamed(running, {"problem": "6 * 7?"})
     assert out["answer"] == "42"
     spent = out["usage"]["prompt_tokens"], out["usage"]["completion_tokens"]
     assert spent == (10, 4) or not any(told)

@@ -81,18 +81,13 @@ def refused(*words: str) -> Iterator[pytest.ExceptionInfo[ModelUnavailable]]:
 
 
 def test_slices_are_assembled_once(site: Path, cache: Path) -> None:
-    told = Told()
+    told, again = Told(), Told()
     path = obtain(FAKE, cache, places=[site], progress=told)
-    assert path == cache / "fake.gguf"
-    assert path.read_bytes() == CONTENT
+    assert (path, path.read_bytes()) == (cache / "fake.gguf", CONTENT)
     assert left(cache) == WHOLE
-    what = "Fake-1B, Apache-2.0 from installed packages"
-    size = len(CONTENT)
+    what, size = "Fake-1B, Apache-2.0 from installed packages", len(CONTENT)
     assert told.calls == [(what, done, size) for done in (0, 4000, 8000, size)]
-    for i in range(3):
-        slice_of(site, i).unlink()
-    again = Told()
-    assert obtain(FAKE, cache, places=[site], progress=again) == path
+    assert obtain(FAKE, cache, places=[], progress=again) == path
     assert not again.calls
 
 
@@ -109,10 +104,20 @@ def test_a_checked_file_is_read_again_only_when_it_changed(site: Path, cache: Pa
         obtain(FAKE, cache, places=[])
 
 
-def test_a_file_put_there_by_hand_is_checked_and_used(cache: Path) -> None:
+@pytest.mark.parametrize(
+    ("before", "installed"),
+    [
+        ({"fake.gguf": CONTENT}, False),  # put there by hand
+        ({"fake.gguf.part": b"half", "fake.gguf.checked.json": b'{"size":'}, True),  # killed
+    ],
+)
+def test_what_lies_there_before_is_checked_and_used_or_no_harm(
+    site: Path, cache: Path, before: dict[str, bytes], installed: bool
+) -> None:
     cache.mkdir(parents=True)
-    (cache / "fake.gguf").write_bytes(CONTENT)
-    assert obtain(FAKE, cache, places=[]) == cache / "fake.gguf"
+    for name, content in before.items():
+        (cache / name).write_bytes(content)
+    assert obtain(FAKE, cache, places=[site] * installed).read_bytes() == CONTENT
     assert left(cache) == WHOLE
 
 
@@ -132,17 +137,8 @@ def test_an_interrupted_assembly_leaves_nothing(site: Path, cache: Path, at: int
     assert obtain(FAKE, cache, places=[site]).read_bytes() == CONTENT
 
 
-def test_what_a_killed_process_left_is_no_harm(site: Path, cache: Path) -> None:
-    cache.mkdir(parents=True)
-    (cache / "fake.gguf.part").write_bytes(b"half")
-    (cache / "fake.gguf.checked.json").write_text('{"size":')
-    assert obtain(FAKE, cache, places=[site]).read_bytes() == CONTENT
-    assert left(cache) == WHOLE
-
-
 def test_many_at_once_assemble_once(site: Path, cache: Path) -> None:
-    told = Told()
-    ready = threading.Barrier(4)
+    told, ready = Told(), threading.Barrier(4)
 
     def run(_: int) -> Path:
         ready.wait()
@@ -151,13 +147,6 @@ def test_many_at_once_assemble_once(site: Path, cache: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert set(pool.map(run, range(4))) == {cache / "fake.gguf"}
     assert len(told.calls) == 4
-
-
-def test_a_missing_slice_is_as_good_as_none(site: Path, cache: Path) -> None:
-    slice_of(site, 2).unlink()
-    with refused("--group qwen", "local:smollm2", "local:PATH.gguf", "http://"):
-        obtain(FAKE, cache, places=[site])
-    assert not cache.exists()
 
 
 def test_a_single_packaged_file_is_used_where_it_is(site: Path, cache: Path) -> None:
@@ -171,10 +160,15 @@ def test_a_single_packaged_file_is_used_where_it_is(site: Path, cache: Path) -> 
         obtain(whole, cache, places=[site])
 
 
-def test_a_folder_that_cannot_hold_it_is_named(site: Path, cache: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_is_named_with_a_remedy(site: Path, cache: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with refused("taken", "THOUGHTGRAPH_CACHE", "Not a directory"):
         obtain(FAKE, tmp_path / "taken" / "cache", places=[site])
+    slice_of(site, 2).unlink()
+    with refused("--group qwen", "local:smollm2", "local:PATH.gguf", "http://"):
+        obtain(FAKE, cache, places=[site])
+    assert not cache.exists(), "a missing slice is as good as none"
+    slice_of(site, 2).write_bytes(SLICES[2])
     with refused(str(cache), "MB are free", "THOUGHTGRAPH_CACHE"):
         obtain(replace(FAKE, size=1 << 60), cache, places=[site])
 
@@ -202,6 +196,8 @@ def test_nothing_is_downloaded_unasked(cache: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             obtain(remote, cache, places=[], progress=Told(stop_at=0))
     assert not ranges
+    with refused("cannot be reached", "--group qwen", "openai:NAME"):
+        obtain(remote, cache, places=[], progress=Told())  # its publisher is gone
 
 
 @pytest.mark.parametrize(
@@ -240,13 +236,6 @@ def test_a_wrong_download_is_refused_and_not_kept(
         obtain(replace(FAKE, url=url), cache, places=[], progress=Told())
     assert not (cache / "fake.gguf").exists()
     assert left(cache) == set() or len(content) != len(CONTENT)
-
-
-def test_a_publisher_out_of_reach_is_named_with_the_alternatives(cache: Path) -> None:
-    with publisher() as (url, _):
-        pass
-    with refused("cannot be reached", "--group qwen", "openai:NAME"):
-        obtain(replace(FAKE, url=url), cache, places=[], progress=Told())
 
 
 def test_the_known_models_are_pinned() -> None:

@@ -102,15 +102,14 @@ class FakeServer:
         """The prompts that `reply` answered."""
         self.in_flight = 0
         self.peak = 0
+        self.port = 0
         self._hanging = 0
         self._changed = threading.Condition()
-        self._released = asyncio.Event()
+        self._released, self._stop = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._busy: set[asyncio.Task[None]] = set()
-        self._stop = asyncio.Event()
-        self.port = 0
 
     @property
     def url(self) -> str:
@@ -233,11 +232,8 @@ class FakeServer:
     ) -> bool:
         """Sends an answer, or half of it; says whether the connection stays."""
         told = {"Content-Type": kind, "Content-Length": len(content), **fault.headers}
-        lines = [
-            f"HTTP/1.1 {fault.status} X",
-            *(f"{name}: {value}" for name, value in told.items()),
-        ]
-        writer.write("\r\n".join([*lines, "", ""]).encode("latin1"))
+        lines = [f"HTTP/1.1 {fault.status} X", *(f"{name}: {told[name]}" for name in told), "", ""]
+        writer.write("\r\n".join(lines).encode("latin1"))
         writer.write(content[: len(content) // 2] if fault.truncate else content)
         await writer.drain()
         return not fault.truncate
@@ -262,18 +258,12 @@ class FakeServer:
         texts = self._texts(seen)
         prompt = len(seen.prompt.split())
         completion = sum(len(text.split()) for text in texts)
-        counted = {
-            "prompt_tokens": prompt,
-            "completion_tokens": completion,
-            "total_tokens": prompt + completion,
-        }
+        counted = {"prompt_tokens": prompt, "completion_tokens": completion}
+        counted["total_tokens"] = prompt + completion
+        answers = [{"role": "assistant", "content": text} for text in texts]
         choices = [
-            {
-                "index": index,
-                "finish_reason": self.finishes(seen, index),
-                "message": {"role": "assistant", "content": text},
-            }
-            for index, text in enumerate(texts)
+            {"index": at, "finish_reason": self.finishes(seen, at), "message": answer}
+            for at, answer in enumerate(answers)
         ]
         answer = {"id": "x", "object": "chat.completion", "created": 0, "model": "fake"}
         usage = counted if self.usage is ... else self.usage

@@ -20,19 +20,11 @@ from support.fake_server import OK, FakeServer, Fault, Seen
 
 MARK = re.compile(r"\bq[a-j]{6}q\b")
 GARBAGE = (
-    b"",
-    b"{",
-    b"[3]",
-    b"null",
-    b"<html>Bad gateway</html>",
-    b"\xff\xfe\x00",
-    b'{"choices": null}',
-    b'{"choices": []}',
+    *(b"", b"{", b"[3]", b"null", b"<html>Bad gateway</html>", b"\xff\xfe\x00", b"[" * 10_000),
+    *(b'{"choices": null}', b'{"choices": []}', b'{"error": {"message": "no"}}'),
     b'{"choices": [{"message": {"content": 7}}]}',
     b'{"choices": [{"index": "x", "message": null}], "usage": []}',
     b'{"choices": [{"message": {"role": "assistant", "content": "x"}}], "usage": {"a": NaN}}',
-    b'{"error": {"message": "no"}}',
-    b"[" * 10_000,
 )
 GARBAGE_TEXTS = ("7", "x")
 """What a client may read in garbage: two of the bodies are completions after all."""
@@ -121,14 +113,9 @@ class FaultyServer:
 
     def __init__(self, seed: int, timeout: float) -> None:
         command = [sys.executable, __file__, str(seed), str(timeout)]
-        path = {"PYTHONPATH": str(Path(__file__).parents[1])}
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **path},
-        )
+        env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=env)
         self._lock = threading.Lock()
         self.url = self._line()
 
@@ -140,10 +127,8 @@ class FaultyServer:
         """What has reached it so far."""
         assert self._process.stdin
         with self._lock:
-            self._process.stdin.write("\n")
-            self._process.stdin.flush()
-            told: dict[str, Any] = json.loads(self._line())
-        return told
+            print(file=self._process.stdin, flush=True)
+            return dict(json.loads(self._line()))
 
     def __enter__(self) -> Self:
         return self
