@@ -21,23 +21,16 @@ from thoughtgraph.usage import (
 )
 
 
-def node(clock: Clock, step: int, seconds: float) -> Usage:
-    """What one node run reports that asked a model for some seconds."""
-    meter = Meter(Limits(), Usage(), step=step, clock=clock)
-    meter.admit()
-    meter.check()
-    clock.now += seconds
-    meter.release()
-    meter.count("generate", "m", requests=1)
-    return meter.usage()
-
-
 def side_by_side(clock: Clock, step: int, *seconds: float) -> list[Usage]:
-    began = clock.now
-    deltas = []
+    """What the nodes of one step report that asked a model for some seconds each."""
+    began, deltas = clock.now, list[Usage]()
     for length in seconds:
         clock.now = began
-        deltas.append(node(clock, step, length))
+        meter = Meter(Limits(), Usage(), step=step, clock=clock)
+        with meter.request("generate", "m"):
+            meter.check()
+            clock.now += length
+        deltas.append(meter.usage())
     clock.now = began + max(seconds)
     return deltas
 
@@ -57,24 +50,18 @@ def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
 
 
 @pytest.mark.parametrize("seconds", [(1.0, 5.0, 2.0), (5.0, 1.0, 2.0)])
-def test_nodes_side_by_side_are_one_level_and_take_the_longest(seconds: tuple[float, ...]) -> None:
-    usage = total(*side_by_side(Clock(), 3, *seconds))
-    assert usage["levels"] == 1
-    assert usage["seconds"] == pytest.approx(5.0)
-    assert usage["requests"] == 3
-    assert usage["roles"] == {"generate": {"requests": 3}}
-    assert set(usage) - set(report(usage)) == {"mark"}, "the report has no bookkeeping"
-
-
-def test_supersteps_add_up_and_pauses_do_not() -> None:
+def test_supersteps_add_up_by_their_longest_node_and_pauses_do_not(
+    seconds: tuple[float, ...],
+) -> None:
     clock = Clock()
-    first = side_by_side(clock, 1, 2.0, 3.0)
+    first = side_by_side(clock, 1, *seconds)
     clock.now += 10_000  # paused here, perhaps resumed by another process
     idle = Meter(Limits(), Usage(), step=2, clock=clock).usage()
-    second = side_by_side(clock, 3, 4.0)
-    usage = total(*first, idle, *second)
+    usage = total(*first, idle, *side_by_side(clock, 3, 4.0))
     assert usage["levels"] == 2, "a node that asks nothing is no level"
-    assert usage["seconds"] == pytest.approx(7.0)
+    assert usage["seconds"] == pytest.approx(9.0)
+    assert (usage["requests"], usage["roles"]) == (4, {"generate": {"requests": 4}})
+    assert set(usage) - set(report(usage)) == {"mark"}, "the report has no bookkeeping"
 
 
 def test_a_node_without_requests_reports_only_its_counters() -> None:
@@ -135,29 +122,23 @@ def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
     [
         (Limits(tokens=100), {"prompt_tokens": 60, "completion_tokens": 40}),
         (Limits(dollars=0.5), {"completion_tokens": 100_000}),
+        (Limits(seconds=60), {}),
     ],
 )
-def test_what_one_node_spends_stops_those_beside_it(
+def test_what_one_node_spends_while_another_waits_stops_that(
     limits: Limits, numbers: dict[str, int]
 ) -> None:
-    one, other = beside(2, limits, prices={"m": (1.0, 5.0)})
+    clock = Clock()
+    usage = Usage(seconds=50.0)
+    one, other = beside(2, limits, usage=usage, prices={"m": (1.0, 5.0)}, clock=clock)
     other.admit()
-    one.admit()
-    one.release()
-    one.count("generate", "m", requests=1, **numbers)
+    clock.now += 9
+    other.check()
+    with one.request("generate", "m"):
+        clock.now += 1
+    one.count("generate", "m", **numbers)
     with pytest.raises(BudgetSpent, match=next(iter(limits))):
         other.check()
-
-
-def test_seconds_run_on_while_a_node_waits_for_its_turn() -> None:
-    clock = Clock()
-    meter = Meter(Limits(seconds=60), Usage(seconds=50.0), clock=clock)
-    meter.admit()
-    clock.now += 9
-    meter.check()
-    clock.now += 1
-    with pytest.raises(BudgetSpent, match="seconds"):
-        meter.check()
 
 
 def test_a_failure_stops_those_that_still_wait() -> None:
