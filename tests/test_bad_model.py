@@ -78,7 +78,7 @@ TEXTS = {
 UNREADABLE = list(TEXTS)[:5]
 
 
-@pytest.mark.parametrize("name", few(TEXTS, 10))
+@pytest.mark.parametrize("name", few(TEXTS, 5))
 async def test_a_run_survives_any_text(server: FakeServer, name: str) -> None:
     server.reply = lambda seen: TEXTS[name]
     for method in SMALL:
@@ -194,11 +194,11 @@ async def test_a_failing_endpoint_ends_any_run_and_what_arrived_is_kept(
     server: FakeServer, name: str
 ) -> None:
     fault, remedy = FAULTS[name]
-    narrow = Limiter(tg.Rates(concurrency=2))
+    narrow, timeout = Limiter(tg.Rates(concurrency=2)), SHORT if fault.hang else 60.0
     server.fault = after(4, fault)
-    kept = await run(graph(server, limiter=narrow, timeout=SHORT if fault.hang else 60.0))
+    kept = await run(graph(server, limiter=narrow, timeout=timeout))
     server.fault = lambda seen: fault
-    outs = await asyncio.gather(*(run(graph(server, each, timeout=SHORT)) for each in SMALL))
+    outs = await asyncio.gather(*(run(graph(server, each, timeout=timeout)) for each in SMALL))
     for out in (kept, *outs):
         assert out["stop_reason"] == "error" and out["answer"] is None
         assert remedy in out["error"] and out["error"].isprintable() and server.url in out["error"]

@@ -176,10 +176,10 @@ def test_why_a_completion_is_no_whole_answer(sent: ChatGeneration, ending: str |
     assert ending_of(sent, without_reasoning(sent.text)) == ending
 
 
-def spread(forms: Mapping[str, Any]) -> list[Any]:
-    """Every search with every form; each search with one of them is tried always."""
+def spread(forms: Mapping[str, Any], *marks: Any) -> list[Any]:
+    """Every search with every form; each search with one of them is tried always, or in CI."""
     return [
-        pytest.param(*search, where, marks=[] if at % len(forms) == number else pytest.mark.slow)
+        pytest.param(*search, where, marks=marks if at % len(forms) == number else pytest.mark.slow)
         for at, search in enumerate(SEARCHES)
         for number, where in enumerate(forms)
     ]
@@ -203,7 +203,7 @@ def test_every_method_searches_as_if_nothing_had_been_thought(
     assert "Lyon" not in json.dumps(out["tree"])
 
 
-@pytest.mark.parametrize(("method", "name", "where"), spread(CUT_OFF))
+@pytest.mark.parametrize(("method", "name", "where"), spread(CUT_OFF, pytest.mark.ci))
 def test_no_method_reads_reasoning_that_was_cut_off(method: str, name: str, where: str) -> None:
     model = ReasoningChat(reply=lambda call: "", sends=lambda text: CUT_OFF[where])
     out = worked_searches.run(name, method, model)

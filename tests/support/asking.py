@@ -12,7 +12,7 @@ from thoughtgraph.usage import Limits, Usage
 
 ASK = [HumanMessage("which way")]
 ONCE = Retry(give_up_after=0.0)
-QUICK = Retry(give_up_after=3.0, first_wait=0.001, longest_wait=0.01)
+QUICK = Retry(give_up_after=60.0, first_wait=0.001, longest_wait=0.01)
 
 
 def numbered(seen: Seen) -> list[str]:
