@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.fake_server import OK, FakeServer, Fault
 from support.players import play
+from support.pools import few
 
 import thoughtgraph as tg
 from thoughtgraph.llm.endpoints import port_for
@@ -163,7 +164,7 @@ SIZES: dict[str, list[tuple[int, int] | None]] = {
 no choice."""
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", few(SIZES, 8))
 async def test_the_size_of_a_stream_is_the_largest_that_it_tells(
     server: FakeServer, name: str
 ) -> None:
