@@ -162,9 +162,13 @@ async def test_it_gives_up_in_time_after_waits_that_grow(server: FakeServer, clo
     assert all(most / 2 <= wait <= most for wait, most in zip(clock.slept, longest, strict=False))
     assert len(server.seen) == len(clock.slept) + 1
     assert 17.0 < sum(clock.slept) <= 20.0
+    clock.slept.clear()
+    with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts in 2[0-9.]+ s"):
+        await port(server, retry=Retry()).sample(ASK)
+    assert 22.0 < sum(clock.slept) <= 30.0, "an endpoint that answers is there: 30 s by default"
 
 
-@pytest.mark.parametrize(("wait", "attempts"), [("2.5", 2), ("3600", 1)])
+@pytest.mark.parametrize(("wait", "attempts"), [("2.5", 2), ("25", 2), ("31", 1)])
 async def test_the_endpoint_says_how_long_to_wait_unless_it_is_too_long(
     server: FakeServer, clock: Clock, wait: str, attempts: int
 ) -> None:
@@ -175,7 +179,7 @@ async def test_the_endpoint_says_how_long_to_wait_unless_it_is_too_long(
     else:
         with pytest.raises(ModelError, match="THOUGHTGRAPH_RPM"):
             await port(server, retry=Retry()).sample(ASK)
-    assert clock.slept == [2.5] * (attempts - 1)
+    assert clock.slept == [float(wait)] * (attempts - 1)
 
 
 async def test_a_server_that_is_not_there_is_told_at_once_and_given_up_soon(clock: Clock) -> None:

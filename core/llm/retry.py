@@ -126,12 +126,11 @@ class _Attempts:
     def stop(self, state: RetryCallState) -> bool:
         """Returns whether to give up; tenacity has asked for the wait before."""
         error, now = _fault(state), state.start_time + (state.seconds_since_start or 0.0)
-        if not is_unreachable(error):
+        until = state.start_time + self._retry.give_up_after
+        if is_unreachable(error):
+            until = min(until, self._reached + self._retry.unreachable_after)
+        else:
             self._reached = now
-        until = min(
-            state.start_time + self._retry.give_up_after,
-            self._reached + self._retry.unreachable_after,
-        )
         return now + state.upcoming_sleep > until or not is_transient(error)
 
     def before_sleep(self, state: RetryCallState) -> None:
