@@ -1,4 +1,4 @@
-"""What the report's page shows beside its tables: plots by kind of problem, budgets, trees."""
+"""What a report shows: its tables, plots by kind of problem, scores at budgets, trees."""
 
 import re
 from pathlib import Path
@@ -7,44 +7,92 @@ from typing import Any
 import pytest
 from matplotlib.figure import Figure
 from support.command import Command
-from support.rows import RIGHT, WRONG, row, runs
+from support.rows import TREE, finished, kept, row, runs
 
 from thoughtgraph.bench.report_budgets import budget_tables, budgets, curves, markdown, with_points
 from thoughtgraph.bench.report_facts import divided, dividing
-from thoughtgraph.bench.report_lines import entries
+from thoughtgraph.bench.report_lines import Entry, entries
 from thoughtgraph.bench.report_page import LINKED, linked, page
 from thoughtgraph.bench.report_plots import bars, drawn, requests_by_hops, score_by_hops
-from thoughtgraph.bench.result_files import ResultFolder, packed
+from thoughtgraph.bench.report_tables import COMPARED
+from thoughtgraph.bench.result_files import packed, unpacked
 from thoughtgraph.bench.result_summaries import summary
-
-THOUGHT = {"depth": 0, "text": "", "usage": {}}
-TREE = packed({"0": {**THOUGHT, "id": "0", "parent": None, "status": "expanded"}})
 
 
 def asked(method: str, at: int, score: float, facts: dict[str, str], **more: Any) -> dict[str, Any]:
-    known = {"id": f"problem {at}", "key": f"{method}-{at}", "tree": TREE, "facts": facts}
+    known = {"id": f"problem {at}", "key": f"{method}-{at}", "facts": facts}
     return row(method, "1", [score], 20, **{**known, **more})
 
 
-def kept(folder: Path, rows: list[dict[str, Any]]) -> None:
-    results = ResultFolder(folder)
-    results.open()
-    for each in rows:
-        results.append(each)
-    results.close()
+def of_facts(*facts: dict[str, str]) -> list[Entry]:
+    """A line that was asked a problem for each description."""
+    return entries([asked("cot", at, 1.0, each) for at, each in enumerate(facts)])
+
+
+def test_a_report_agrees_with_hand_computation(command: Command) -> None:
+    lines = {
+        "cot": ([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [0.0, 0.0]], 30),
+        "tot_bfs": ([[1.0], [1.0], [1.0], [0.0]], 150),
+    }
+    for method, (scores, tokens) in lines.items():
+        spent = {"requests": 2, "samples": 3, "prompt_tokens": tokens, "completion_tokens": 10}
+        spent |= {"dollars": 0.5}
+        usages = ({**spent, "parse_errors": {"generate": at}} for at in range(4))
+        four = zip("1234", scores, usages, strict=True)
+        kept("r", (finished(method, id=at, scores=each, usage=u) for at, each, u in four))
+    code, out, _ = command("report", "r", "--out", "page")
+    assert code == 0
+    table = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines()]
+    cells = {line[0]: line for line in table if len(line) > len(COMPARED)}
+    # Of four problems cot solves one first and two in all; Wilson's interval of 1 in 4.
+    known = ["cot", "4", "25.0%", "4.6% to 69.9%", "50.0%", "2.0", "2.0 ± 0.0", "30.0 ± 0.0"]
+    assert cells["cot"] == [*known, "10.0 ± 0.0", "1.00", "0.5000", "1.0", "0%", "1.5"]
+    assert cells["tot_bfs"][2:4] == ["75.0%", "30.1% to 95.4%"]
+    assert cells["tot_bfs"][9] == "4.00", "tokens to cot"
+    assert "| cot | tot_bfs | 4 | -50.0% | -100.0% to +0.0% (a tie) | 0 | 2 | 0.500 |" in out
+    _, _, line = Path("page/report.csv").read_text().splitlines()
+    told, _, numbers = line.partition(",0.3006")
+    assert told == "game24,,m,,tot_bfs,{},False,4,4,0.75"
+    assert numbers.split(",")[2:] == ["0.75", "2.0", "3.0", "150.0", "10.0", "0.5", "1.0", "1.5"]
+    assert "</html>" in Path("page/report.html").read_text()
+
+
+def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
+    both = {"ensembles": {"first": "3", "ratio": "7", "majority": "7"}}
+    run = finished(
+        "rollback",
+        settings={"seed": 0, "ensemble": "ratio"},
+        ensemble_scores=[0.0, 1.0, 1.0],
+        **both,
+    )
+    alone = finished("rollback", settings={"ensemble": "first"}, given={"ensemble": "first"})
+    lines = entries([run, alone])
+    assert {line.name: line.score for line in lines} == {
+        "rollback": 1.0,
+        "rollback (ensemble=first, same run)": 0.0,
+        "rollback (ensemble=majority, same run)": 1.0,
+        "rollback (ensemble=first)": 1.0,
+    }
+    assert [len(linked(line)) for line in lines] == [1, 0, 0, 1], "a tree is linked once"
+
+
+def test_what_all_lines_have_in_common_stands_in_the_heading(command: Command) -> None:
+    common = {"temperature": 0.5, "limit_requests": 30}
+    lines = [{**common, "n_generate": n} for n in (1, 2)]
+    rows = [(m, each) for m in ("io", "cot") for each in lines]
+    kept("r", (finished(m, given=g, settings=g, key=f"{at}") for at, (m, g) in enumerate(rows)))
+    _, out, _ = command("report", "r", "--by", "level")
+    (heading,) = [line for line in out.splitlines() if line.startswith("## ")]
+    assert heading == "## game24 (level unknown), m; temperature=0.5, limit_requests=30"
+    assert "| io (n_generate=1) | 1 |" in out and "temperature" not in out.replace(heading, "")
 
 
 def test_a_fact_divides_a_table_where_its_problems_differ_in_it() -> None:
-    facts = [{"level": "10", "type": "a"}, {"level": "9", "type": "a"}, {"level": "9"}]
-    table = entries([asked("cot", at, 0.0, each) for at, each in enumerate(facts)])
+    table = of_facts({"level": "10", "type": "a"}, {"level": "9", "type": "a"}, {"level": "9"})
     assert dividing(table) == {"level": ["9", "10"], "type": ["a", "unknown"]}
-    same = entries([asked("cot", at, 0.0, {"type": "a"}) for at in range(2)])
-    assert dividing(same) == {}
-
-
-def test_of_many_values_those_of_most_problems_are_shown() -> None:
-    rows = [asked("cot", at, 0.0, {"subject": f"s{at // 2:02}"}) for at in range(41)]
-    assert dividing(entries(rows))["subject"] == [f"s{at:02}" for at in range(20)]
+    assert dividing(of_facts({"type": "a"}, {"type": "a"})) == {}
+    many = of_facts(*({"subject": f"s{at // 2:02}"} for at in range(41)))
+    assert dividing(many)["subject"] == [f"s{at:02}" for at in range(20)], "those of most problems"
 
 
 def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
@@ -56,11 +104,8 @@ def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
     named = {entry.name: divided(entry, "type") for entry in table}
     bars(axes, named, "type", ["bridge", "comparison"])
     shown = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in axes.patches]
-    assert shown == [
-        (pytest.approx(-0.2), 0.5),
-        (pytest.approx(0.8), 0.0),
-        (pytest.approx(1.2), 1.0),
-    ]
+    assert [each[1] for each in shown] == [0.5, 0.0, 1.0]
+    assert [each[0] for each in shown] == pytest.approx([-0.2, 0.8, 1.2])
     assert [text.get_text() for text in axes.get_xticklabels()] == ["bridge", "comparison"]
     # Wilson's interval of 1 in 2.
     ((_, low), (_, high)) = axes.collections[0].get_segments()[0]
@@ -68,10 +113,9 @@ def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
 
 
 def test_hops_are_numbers_in_order_with_the_requests_that_they_took() -> None:
-    took = {"requests": 6, "samples": 6, "prompt_tokens": 1, "completion_tokens": 1}
-    usage: dict[str, Any] = {"usage": {**took, "dollars": None, "seconds": 1.0, "parse_errors": {}}}
-    rows = [asked("cot", 0, 0.0, {"hop": "10"}, **usage), asked("cot", 1, 1.0, {"hop": "9"})]
-    named = {entry.name: divided(entry, "hop") for entry in entries(rows)}
+    slow = asked("cot", 0, 0.0, {"hop": "10"}, usage={"requests": 6})
+    table = entries([slow, asked("cot", 1, 1.0, {"hop": "9"})])
+    named = {entry.name: divided(entry, "hop") for entry in table}
     for draw, expected in ((score_by_hops, [1.0, 0.0]), (requests_by_hops, [1.0, 6.0])):
         axes: Any = Figure().add_subplot()
         draw(axes, named)
@@ -81,17 +125,16 @@ def test_hops_are_numbers_in_order_with_the_requests_that_they_took() -> None:
 
 def test_names_stand_below_a_plot_not_over_its_points_and_no_colour_comes_twice() -> None:
     """Fifteen lines, as a table of all methods has, are three times as many as fit inside."""
-    kept_axes: list[Any] = []
+    drawn_on: list[Any] = []
 
     def draw(axes: Any) -> None:
-        kept_axes.append(axes)
+        drawn_on.append(axes)
         for at in range(15):
-            axes.plot(
-                [1, 2], [0, at], label=f"method {at} (max_completion_tokens=400, limit_tokens=4000)"
-            )
+            name = f"method {at} (max_completion_tokens=400, limit_tokens=4000)"
+            axes.plot([1, 2], [0, at], label=name)
 
     assert drawn(draw).startswith("<?xml")
-    (axes,) = kept_axes
+    (axes,) = drawn_on
     axes.figure.draw_without_rendering()
     (names,) = axes.figure.legends
     assert names.get_window_extent().y1 <= axes.get_tightbbox().y0
@@ -99,15 +142,12 @@ def test_names_stand_below_a_plot_not_over_its_points_and_no_colour_comes_twice(
     assert len({line.get_color() for line in axes.lines}) == 15
 
 
-def test_hops_that_are_no_numbers_are_drawn_as_bars() -> None:
-    facts = [{"hop": "two"}, {"hop": "3"}]
-    shown = page(entries([asked("cot", at, 1.0, each) for at, each in enumerate(facts)]))
+def test_values_that_are_no_numbers_or_formulas_are_drawn_as_bars() -> None:
+    words = of_facts(
+        {"hop": "two"}, {"hop": "3", "type": "$\\frac{$"}, {"type": "<script>1</script>"}
+    )
+    shown = page(words)
     assert "Score by hop, with 95 % intervals" in shown and "by hops" not in shown
-
-
-def test_what_a_data_set_calls_its_problems_is_no_formula() -> None:
-    facts = [{"type": "$\\frac{$"}, {"type": "<script>alert(1)</script>"}]
-    shown = page(entries([asked("cot", at, 1.0, each) for at, each in enumerate(facts)]))
     assert "Score by type" in shown and "<script" not in shown
 
 
@@ -130,8 +170,7 @@ def test_scores_at_budgets_agree_with_hand_computation() -> None:
     """Four votes cost 140 tokens and one 110; the searches 120 and 130, and a dollar each."""
     rows = runs()
     for each in rows[2:]:
-        each["usage"]["dollars"] = 1.0
-        each["usage"]["requests"] = 4
+        each["usage"] |= {"dollars": 1.0, "requests": 4}
     lines = with_points(entries(rows))
     requests, tokens, dollars = budget_tables(lines)
     votes, search = ("cot_sc (n_generate=4)", "tot_bfs (n_generate=1)")
@@ -148,31 +187,29 @@ def test_the_page_has_a_curve_for_each_unit_and_the_markdown_tells_whole_results
     rows = runs()
     for each in rows:
         each["usage"] |= {"dollars": 0.5, "requests": 3}
-    for found in (entries(rows), entries([summary(each) for each in rows])):
+    small = entries([summary(each) for each in rows])
+    for found in (entries(rows), small):
         shown = page(found)
         for unit in ("requests", "tokens", "dollars"):
             assert f"What each method would have reached with fewer {unit}" in shown
             assert f"Score with at most so many {unit} a problem" in shown
     assert "## Score at each budget: game24 (puzzles), m" in markdown(entries(rows))
-    assert markdown(entries([summary(each) for each in rows])) == ""
+    assert markdown(small) == ""
 
 
 def test_what_a_judge_said_is_not_asked_of_a_scorer() -> None:
     """A passage has no right answer: its score is the judge's."""
-    output = {**THOUGHT, "id": "1", "parent": "0", "depth": 1, "status": "terminal", "answer": "P"}
-    tree = packed({"0": {**THOUGHT, "id": "0", "parent": None, "status": "expanded"}, "1": output})
+    output = {"id": "1", "parent": "0", "depth": 1, "status": "terminal", "answer": "P", "text": ""}
+    tree = packed({**unpacked(TREE), "1": output})
     known = {"task": "creative_writing", "candidates": ["P"], "answer": "P", "gold": None}
-    judged = row("tot_bfs", "1", [0.7], 20, **known, tree=tree)
-    (line,) = with_points(entries([judged]))
+    (line,) = with_points(entries([row("tot_bfs", "1", [0.7], 20, **known, tree=tree)]))
     assert {point.score for point in line.rows[0]["points"]} == {0.7}
 
 
-def test_the_trees_of_the_runs_that_scored_least_are_linked(
-    command: Command, tmp_path: Path
-) -> None:
+def test_the_trees_of_the_runs_that_scored_least_are_linked(command: Command) -> None:
     scores = [1.0] * (LINKED + 2) + [0.0]
     many = [asked("cot", at, score, {}) for at, score in enumerate(scores)]
-    kept(tmp_path / "r", [*many, asked("io", 0, 1.0, {}, id='<b>"../x"</b>')])
+    kept("r", [*many, asked("io", 0, 1.0, {}, id='<b>"../x"</b>')])
     _, out, _ = command("report", "r", "--out", "page")
     shown = Path("page/report.html").read_text()
     links = re.findall(r'<a href="([^"]*)">([^<]*)</a>', shown)
@@ -183,37 +220,28 @@ def test_the_trees_of_the_runs_that_scored_least_are_linked(
     assert "11 search trees in page/trees" in out
     assert "<script" not in shown and "default-src 'none'" in shown
     assert "</html>" in Path("page/trees/cot-12.html").read_text()
+    kept("s", [summary(each) for each in runs()])
+    command("report", "s", "--out", "small")
+    assert not Path("small/trees").exists(), "summaries have no trees"
+    assert "<a " not in Path("small/report.html").read_text()
 
 
-def test_summaries_have_no_trees_to_link(command: Command, tmp_path: Path) -> None:
-    kept(tmp_path / "r", [summary(each) for each in runs()])
-    command("report", "r", "--out", "page")
-    assert not Path("page/trees").exists()
-    assert "<a " not in Path("page/report.html").read_text()
+TOP = {"id": "0", "parent": None, "text": "", "usage": {}}
+BAD_TREES: list[tuple[str, dict[str, Any]]] = [
+    ("io", {"0": {**TOP, "status": "expanded"}}),  # It has no depth.
+    *(
+        (method, tree)
+        for method in ("rollback", "tomt_os")
+        for tree in ({}, {"0": {}}, {"0": None}, {"0": {**TOP, "depth": 0}})
+    ),
+]
 
 
-def test_another_ensemble_of_a_run_has_no_tree_of_its_own() -> None:
-    both = {"ensembles": {"first": WRONG, "last": RIGHT["1"]}, "ensemble_scores": [0.0, 1.0]}
-    settings = {"settings": {"ensemble": "first", "seed": 0}}
-    found = entries([asked("rollback", 0, 0.0, {}, **both, **settings)])
-    assert [len(linked(entry)) for entry in found] == [1, 0]
-
-
-def test_a_tree_that_cannot_be_shown_is_told_and_no_page_leads_to_it(
-    command: Command, tmp_path: Path
+@pytest.mark.parametrize(("method", "tree"), BAD_TREES)
+def test_a_tree_that_no_search_grew_is_told_in_one_line_and_no_page_leads_to_it(
+    method: str, tree: dict[str, Any], command: Command
 ) -> None:
-    no_depth = {"id": "0", "parent": None, "status": "expanded", "text": ""}
-    kept(tmp_path / "r", [asked("io", 0, 1.0, {}, tree=packed({"0": no_depth}))])
+    kept("r", [asked(method, 0, 1.0, {}, tree=packed(tree))])
     code, _, err = command("report", "r", "--out", "page")
-    assert code == 2 and "the tree of 'io-0' is none (thought '0' has no depth)" in err
-    assert not Path("page").exists()
-
-
-@pytest.mark.parametrize("method", ["rollback", "tomt_os"])
-@pytest.mark.parametrize("tree", [{}, {"0": {}}, {"0": None}, {"0": {**THOUGHT, "id": "0"}}])
-def test_trees_that_no_search_grew_are_told_in_one_line(
-    method: str, tree: dict[str, Any], command: Command, tmp_path: Path
-) -> None:
-    kept(tmp_path / "r", [asked(method, 0, 1.0, {}, tree=packed(tree))])
-    code, _, err = command("report", "r")
     assert code == 2 and f"the tree of '{method}-0' is none" in err and "\n" not in err.strip()
+    assert not Path("page").exists()

@@ -1,27 +1,40 @@
+"""Intervals, tests and correlations, beside values one can compute by hand."""
+
+from collections.abc import Callable
+from math import sqrt
+from typing import Any
+
 import pytest
 
-from thoughtgraph.bench.statistics import (
-    bootstrap,
-    compare,
-    deviation,
-    interval,
-    mcnemar,
-    pearson,
-)
+from thoughtgraph.bench.statistics import bootstrap, compare, deviation, interval, mcnemar, pearson
+
+CASES: list[tuple[Callable[..., Any], tuple[Any, ...], Any]] = [
+    # McNemar's test is the two-sided binomial test of the uneven pairs.
+    (mcnemar, (0, 0), 1.0),
+    (mcnemar, (3, 3), 1.0),
+    (mcnemar, (5, 1), 2 * (1 + 6) / 2**6),
+    (mcnemar, (1, 5), 2 * (1 + 6) / 2**6),
+    (mcnemar, (10, 0), 2 / 2**10),
+    (deviation, ([1.0, 3.0],), sqrt(2)),
+    (deviation, ([1.0],), 0.0),
+    # Less their means: -1, 0, 1 and -1, 1, 0.
+    (pearson, ([(1, 1), (2, 3), (3, 2)],), 0.5),
+    (pearson, ([],), None),
+    (pearson, ([(1, 2)],), None),
+    (pearson, ([(1, 2), (1, 3)],), None),
+    # Wilson's where all are right or wrong, else the bootstrap's.
+    (interval, ([0.0, 1.0] * 2,), (0.1500, 0.8500)),
+    (interval, ([1.0] * 10,), (0.7225, 1.0)),
+    (interval, ([0.5] * 10,), (0.5, 0.5)),
+    (bootstrap, ([],), (0.0, 0.0)),
+]
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "p"),
-    [
-        (0, 0, 1.0),
-        (3, 3, 1.0),
-        (5, 1, 2 * (1 + 6) / 2**6),
-        (1, 5, 2 * (1 + 6) / 2**6),
-        (10, 0, 2 / 2**10),
-    ],
-)
-def test_mcnemar_is_the_two_sided_binomial_test(first: int, second: int, p: float) -> None:
-    assert mcnemar(first, second) == pytest.approx(p)
+@pytest.mark.parametrize(("function", "arguments", "expected"), CASES)
+def test_a_statistic_by_hand(
+    function: Callable[..., Any], arguments: tuple[Any, ...], expected: Any
+) -> None:
+    assert function(*arguments) == (expected and pytest.approx(expected, abs=5e-5))
 
 
 def test_a_comparison_is_on_the_same_problems() -> None:
@@ -30,13 +43,12 @@ def test_a_comparison_is_on_the_same_problems() -> None:
     assert found.difference == pytest.approx(2 / 6)
     assert found.p == pytest.approx(2 * (1 + 4) / 2**4)
     assert found.interval.low < found.difference < found.interval.high
+    same = compare([1, 0, 1], [1, 0, 1])
+    assert (same.difference, same.interval, same.p) == (0.0, (0.0, 0.0), 1.0)
+    half = compare([0.5, 0.51], [0.51, 0.5])
+    assert (half.first_alone, half.second_alone) == (1, 1), "a half is wrong"
     with pytest.raises(ValueError):
         compare([1], [1, 0])
-
-
-def test_equal_scores_are_a_tie() -> None:
-    found = compare([1, 0, 1], [1, 0, 1])
-    assert (found.difference, found.interval, found.p) == (0.0, (0.0, 0.0), 1.0)
 
 
 def test_the_bootstrap_finds_the_interval_of_a_mean() -> None:
@@ -45,19 +57,3 @@ def test_the_bootstrap_finds_the_interval_of_a_mean() -> None:
     assert low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.005)
     assert high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.005)
     assert bootstrap([0.0, 1.0] * 200) == (low, high), "it is drawn by a seed"
-
-
-def test_an_interval_is_wilsons_where_scores_are_right_or_wrong() -> None:
-    assert interval([1.0] * 10).low == pytest.approx(0.7225, abs=1e-4)
-    assert interval([0.5] * 10) == (0.5, 0.5)
-
-
-def test_a_deviation_is_of_a_sample() -> None:
-    assert deviation([1.0, 3.0]) == pytest.approx(2**0.5)
-    assert deviation([1.0]) == 0.0
-
-
-def test_a_correlation_needs_two_pairs_that_differ_on_both_sides() -> None:
-    # Less their means: -1, 0, 1 and -1, 1, 0.
-    assert pearson([(1, 1), (2, 3), (3, 2)]) == pytest.approx(0.5)
-    assert [pearson(pairs) for pairs in ([], [(1, 2)], [(1, 2), (1, 3)])] == [None] * 3

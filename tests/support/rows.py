@@ -1,11 +1,18 @@
 """Rows of result files: what a benchmark writes of one problem."""
 
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
-from thoughtgraph.bench.result_files import packed
+from thoughtgraph.bench.result_files import ResultFolder, packed
 from thoughtgraph.tree import Thought, Tree, root
 
-ROW = {
+USAGE: dict[str, Any] = {
+    **dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 1),
+    "dollars": None,
+    "seconds": 1.0,
+}
+ROW: dict[str, Any] = {
     "task": "game24",
     "problem": "p",
     "model": "m",
@@ -16,55 +23,68 @@ ROW = {
     "answer": "x",
     "scores": [1.0],
 }
-
+TREE = packed(
+    {"0": {"id": "0", "parent": None, "depth": 0, "status": "expanded", "text": "SECRET"}}
+)
 PUZZLES = {"1": "1 1 4 6", "2": "4 9 10 13"}
-
 RIGHT = {"1": "(1 + 1) * 4 * 6 / 2", "2": "(13 - 9) * (10 - 4)"}
-
 WRONG = "1 + 1"
 
 
+def finished(method: str, **more: Any) -> dict[str, Any]:
+    """A problem that a method answered with one request; its score is that of its first output.
+
+    Args:
+        method: The method.
+        more: What is different; of `usage`, what differs from one of everything.
+    """
+    known = {"key": f"{method}-{more.get('id', '1')}", "id": "1", "seed": 0, "method": method}
+    known |= {"tree": TREE}
+    scores = more.get("scores", ROW["scores"])
+    usage = {**USAGE, **more.pop("usage", {})}
+    return {**ROW, **known, "score": scores[0] if scores else None, **more, "usage": usage}
+
+
 def row(method: str, at: str, scores: list[float], tokens: int, **more: Any) -> dict[str, Any]:
+    """A puzzle's row with an output for each score, and texts that a summary must not repeat."""
     answers: list[str | None] = [RIGHT["2"] if score else WRONG for score in scores]
-    usage = {"requests": 1, "samples": len(scores), "prompt_tokens": 100, "dollars": None}
-    usage |= {"completion_tokens": tokens, "seconds": 1.0, "parse_errors": {"generate": 1}}
-    root = {"id": "0", "parent": None, "depth": 0, "status": "expanded", "text": "SECRET"}
-    return {
-        "key": f"{method}-{at}",
+    spent = {"prompt_tokens": 100, "completion_tokens": tokens, "parse_errors": {"generate": 1}}
+    known = {
         "id": at,
-        "seed": 0,
-        "task": "game24",
         "data": "puzzles",
-        "method": method,
-        "model": "m",
-        "evaluator_model": "",
         "problem": PUZZLES[at],
         "gold": "SECRET",
         "facts": {"level": "easy"},
         "given": {"n_generate": len(scores)},
         "settings": {"n_generate": len(scores), "temperature": 0.7, "seed": 0, "oracle": False},
-        "stop_reason": "finished",
         "outcome": "SECRET",
         "answer": answers[0] if answers else None,
         "candidates": answers,
-        "score": scores[0] if scores else None,
         "scores": scores,
         "ensembles": {},
         "ensemble_scores": [],
-        "usage": usage,
-        "tree": packed({"0": root}),
-        **more,
+        "usage": {"samples": len(scores), **spent},
     }
+    return finished(method, **{**known, **more})
 
 
 def runs() -> list[dict[str, Any]]:
     """Four votes of 10 tokens each beside a search of 125 tokens: three votes cost 130."""
     return [
-        row("cot_sc", "1", [0.0, 0.0, 0.0, 0.0], 40, score=0.0),
+        row("cot_sc", "1", [0.0, 0.0, 0.0, 0.0], 40),
         row("cot_sc", "2", [0.0, 1.0, 1.0, 1.0], 40, score=1.0),
         row("tot_bfs", "1", [1.0], 20),
         row("tot_bfs", "2", [1.0], 30),
     ]
+
+
+def kept(folder: Path | str, rows: Iterable[dict[str, Any]]) -> None:
+    """Writes rows as a benchmark does."""
+    results = ResultFolder(folder)
+    results.open()
+    for each in rows:
+        results.append(each)
+    results.close()
 
 
 def tree_of(*rows: tuple[str, str, dict[str, Any]]) -> Tree:
