@@ -1,20 +1,14 @@
 """Scores that a model gives after the runs: by hand, resumable, never mixed."""
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from support.command import Command
 from support.fake_server import FakeServer, Seen
+from support.rows import finished, kept
 
-from thoughtgraph import registry
-from thoughtgraph.admission import effective_settings
-from thoughtgraph.bench.paper_tables import beside_published
-from thoughtgraph.bench.report_lines import entries
-from thoughtgraph.bench.result_files import ResultFolder, packed
-
-Command = Callable[..., tuple[int, str, str]]
 GOOD, BAD = "The moon rose. It was silver.", "Spoons. Why."
 
 
@@ -28,44 +22,27 @@ def judge() -> Iterator[FakeServer]:
         yield fake
 
 
-def written(
-    folder: Path, method: str, passages: dict[str, list[str | None]], model: str = "m"
-) -> None:
-    results = ResultFolder(folder)
-    results.open()
-    usage = {"requests": 1, "samples": 1, "prompt_tokens": 9, "completion_tokens": 9}
-    for problem, outputs in passages.items():
-        results.append(
-            {
-                "key": f"{method}-{problem}-{model}",
-                "id": problem,
-                "seed": 0,
-                "task": "creative_writing",
-                "data": "writing",
-                "method": method,
-                "model": model,
-                "evaluator_model": "",
-                "problem": problem,
-                "gold": None,
-                "given": {},
-                "settings": {"seed": 0},
-                "answer": outputs[0],
-                "candidates": outputs,
-                "score": None,
-                "scores": [],
-                "usage": {**usage, "dollars": None, "seconds": 1.0},
-                "stop_reason": "finished",
-                "tree": packed({}),
-            }
-        )
-    results.close()
+def written(method: str, passages: dict[str, list[str | None]], model: str = "m") -> None:
+    """Results in the folder `r` of what a method wrote for each problem."""
+    unscored = {"task": "creative_writing", "data": "writing", "gold": None, "scores": []}
+    kept(
+        "r",
+        (
+            finished(
+                method,
+                **{**unscored, "id": at, "problem": at, "key": f"{method}-{at}-{model}"},
+                **{"model": model, "answer": outputs[0], "candidates": outputs},
+            )
+            for at, outputs in passages.items()
+        ),
+    )
 
 
 def test_a_judge_scores_what_was_written_and_is_asked_once(
     command: Command, judge: FakeServer
 ) -> None:
-    written(Path("r"), "io", {"a": [BAD, GOOD], "b": [GOOD, None]})
-    written(Path("r"), "cot", {"a": [GOOD], "b": [GOOD]})
+    written("io", {"a": [BAD, GOOD], "b": [GOOD, None]})
+    written("cot", {"a": [GOOD], "b": [GOOD]})
     told = ["report", "r", "--judge", judge.specifier, "--samples", "3"]
     code, out, err = command(*told)
     assert code == 0 and "4 runs of r are judged" in err
@@ -78,16 +55,15 @@ def test_a_judge_scores_what_was_written_and_is_asked_once(
 
 
 def test_judges_are_not_mixed(command: Command, judge: FakeServer) -> None:
-    written(Path("r"), "io", {"a": [GOOD]})
+    written("io", {"a": [GOOD]})
     with FakeServer(lambda seen: "The coherency score is 1.") as other:
-        assert "80.0%" in command("report", "r", "--judge", judge.specifier)[1]
-        assert "10.0%" in command("report", "r", "--judge", other.specifier)[1]
-        assert "80.0%" in command("report", "r", "--judge", judge.specifier)[1]
+        for each, share in ((judge, "80.0%"), (other, "10.0%"), (judge, "80.0%")):
+            assert share in command("report", "r", "--judge", each.specifier)[1]
     assert len(judge.seen) == 1
 
 
 def test_a_judge_that_cannot_be_asked_is_one_line(command: Command, judge: FakeServer) -> None:
-    written(Path("r"), "io", {"a": [GOOD]})
+    written("io", {"a": [GOOD]})
     code, _, err = command("report", "r", "--judge", judge.specifier.replace("/v1", "/v2"))
     assert code == 2 and "404" in err and "bug" not in err
 
@@ -95,7 +71,7 @@ def test_a_judge_that_cannot_be_asked_is_one_line(command: Command, judge: FakeS
 def test_a_torn_judgement_is_passed_over_and_asked_for_again(
     command: Command, judge: FakeServer
 ) -> None:
-    written(Path("r"), "io", {"a": [GOOD], "b": [BAD]})
+    written("io", {"a": [GOOD], "b": [BAD]})
     told = ["report", "r", "--judge", judge.specifier]
     out = command(*told)[1]
     file = Path("r/judged.jsonl")
@@ -104,14 +80,19 @@ def test_a_torn_judgement_is_passed_over_and_asked_for_again(
     assert len(judge.seen) == 3
 
 
+def paired() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """The passages in pairs, and the key to them."""
+    files = (Path(name).read_text() for name in ("pairs.csv", "pairs-key.csv"))
+    shown, key = (list(csv.DictReader(text.splitlines())) for text in files)
+    return shown, key
+
+
 def test_passages_are_paired_for_people(command: Command) -> None:
-    written(Path("r"), "io", {"a": [BAD], "b": [BAD], "c": [BAD], "d": [BAD]})
-    written(Path("r"), "cot", {"a": [GOOD], "b": [GOOD], "d": [GOOD], "e": [GOOD]})
+    written("io", {"a": [BAD], "b": [BAD], "c": [BAD], "d": [BAD]})
+    written("cot", {"a": [GOOD], "b": [GOOD], "d": [GOOD], "e": [GOOD]})
     code, out, _ = command("report", "r", "--pairs", "pairs.csv")
     assert code == 0 and "pairs-key.csv" in out
-    shown, key = (
-        list(csv.DictReader(Path(f"pairs{k}.csv").read_text().splitlines())) for k in ("", "-key")
-    )
+    shown, key = paired()
     assert [row["problem"] for row in shown] == ["a", "b", "d"]
     assert "io" not in Path("pairs.csv").read_text()
     for passages, methods in zip(shown, key, strict=True):
@@ -122,40 +103,10 @@ def test_passages_are_paired_for_people(command: Command) -> None:
 
 def test_passages_of_every_two_lines_are_paired(command: Command) -> None:
     for method, model, passage in (("io", "m", "one"), ("io", "n", "two"), ("cot", "m", "three")):
-        written(Path("r"), method, {"a": [passage], "b": [passage]}, model)
+        written(method, {"a": [passage], "b": [passage]}, model)
     command("report", "r", "--pairs", "pairs.csv")
-    with Path("pairs.csv").open() as shown, Path("pairs-key.csv").open() as key:
-        passages, methods = list(csv.DictReader(shown)), list(csv.DictReader(key))
-    assert [row["number"] for row in passages] == [row["number"] for row in methods] == [*"123456"]
-    two = [frozenset((row["A"], row["B"])) for row in passages]
-    assert {each: two.count(each) for each in two} == {
-        frozenset(each): 2 for each in (("one", "two"), ("one", "three"), ("two", "three"))
-    }
-    assert {row[side] for row in methods for side in "AB"} == {"io, m", "io, n", "cot, m"}
-
-
-def test_the_published_scores_are_from_one_to_ten() -> None:
-    row: dict[str, Any] = {
-        "key": "k",
-        "id": "1",
-        "seed": 0,
-        "task": "creative_writing",
-        "data": "writing",
-        "method": "io",
-        "model": "m",
-        "evaluator_model": "",
-        "problem": "p",
-        "given": {"n_generate": 10},
-        "settings": {"n_generate": 10, "temperature": 1.0, "seed": 0},
-        "answer": "x",
-        "score": 0.9,
-        "scores": [0.9, 0.5],
-        "usage": {"requests": 1, "samples": 1, "prompt_tokens": 9, "completion_tokens": 9}
-        | {"dollars": None, "seconds": 1.0},
-    }
-    row["settings"] = effective_settings(
-        "io", registry.task("creative_writing"), {"n_generate": 10}
-    )
-    text = beside_published(entries([row]))
-    (line,) = [each for each in text.splitlines() if each.startswith("| IO |") and "6.19" in each]
-    assert "| 7.0 (m) |" in line
+    shown, key = paired()
+    assert [row["number"] for row in shown] == [row["number"] for row in key] == [*"123456"]
+    two = sorted(sorted((row["A"], row["B"])) for row in shown)
+    assert two == [["one", "three"]] * 2 + [["one", "two"]] * 2 + [["three", "two"]] * 2
+    assert {row[side] for row in key for side in "AB"} == {"io, m", "io, n", "cot, m"}

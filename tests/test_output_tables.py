@@ -1,13 +1,14 @@
-"""Tables of the outputs of lines, on results one can count by hand."""
+"""Tables that are read off the trees of lines, on results one can count by hand."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from support.rows import tree_of
+from support.rows import finished, tree_of
 
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.papers import failed_steps
+from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans, summary
 from thoughtgraph.bench.report_lines import MethodTable, entries
 from thoughtgraph.bench.result_files import packed
 from thoughtgraph.tree import Tree
@@ -19,31 +20,16 @@ FIRST, SECOND, THIRD = (
     "10 - 4 = 6 (left: 4 6)",
     "4 * 6 = 24 (left: 24)",
 )
+LOST = "4 - 9 = -5 (left: -5 10 13)"
+"""A step after which 24 is out of reach."""
 TERMINAL: dict[str, Any] = {"status": "terminal"}
 PRUNED: dict[str, Any] = {"status": "pruned"}
-USAGE = {"requests": 1, "samples": 1, "prompt_tokens": 1, "completion_tokens": 1, "seconds": 0}
 
 
 def row(method: str, tree: Tree, answers: Sequence[str | None], **more: Any) -> dict[str, Any]:
     scores = [float(answer == RIGHT) for answer in answers]
-    return {
-        "id": more.pop("id", "1"),
-        "seed": 0,
-        "problem": PUZZLE,
-        "task": "game24",
-        "method": method,
-        "model": "m",
-        "evaluator_model": "",
-        "given": {},
-        "settings": {},
-        "answer": answers[0],
-        "candidates": list(answers),
-        "score": scores[0],
-        "scores": scores,
-        "usage": {**USAGE, **more.pop("usage", {})},
-        "tree": packed(tree),
-        **more,
-    }
+    known = {"problem": PUZZLE, "answer": answers[0], "candidates": list(answers)}
+    return finished(method, **known, scores=scores, tree=packed(tree), **more)
 
 
 def tables(*rows: dict[str, Any]) -> dict[str, MethodTable]:
@@ -55,7 +41,7 @@ def tables(*rows: dict[str, Any]) -> dict[str, MethodTable]:
     ("steps", "failed"),
     [
         ([], 1),
-        (["4 - 9 = -5 (left: -5 10 13)"], 1),  # 24 is out of reach
+        ([LOST], 1),
         (["13 - 9 = 5 (left: 4 5 10)"], 1),  # wrong
         (["13 - 9 = 4 (left: 4 10)"], 1),  # a number is forgotten
         ([FIRST], 2),
@@ -78,7 +64,7 @@ def test_a_chain_of_thought_fails_at_a_step_or_is_right() -> None:
         f"Steps:\n{steps}\nAnswer: {RIGHT} = 24": RIGHT,
         f"Steps:\n{steps}\nAnswer: 4 * 6 = 24": "4 * 6",
         f"Steps:\n{FIRST}\n{THIRD}\nAnswer: 1": "1",
-        "Steps:\n4 - 9 = -5 (left: -5 10 13)\nAnswer: 2": "2",
+        f"Steps:\n{LOST}\nAnswer: 2": "2",
         "Answer: 3": "3",
     }
     tree = tree_of(*(("0", text, {**TERMINAL, "answer": a}) for text, a in texts.items()))
@@ -89,9 +75,8 @@ def test_a_chain_of_thought_fails_at_a_step_or_is_right() -> None:
 
 
 def test_a_search_fails_where_all_that_it_kept_has_failed() -> None:
-    bad = "4 - 9 = -5 (left: -5 10 13)"
-    both = tree_of(("0", bad, {}), ("0", FIRST, {}), ("2", SECOND, PRUNED), ("1", "no step", {}))
-    none = tree_of(("0", bad, {}), ("0", FIRST, PRUNED))
+    both = tree_of(("0", LOST, {}), ("0", FIRST, {}), ("2", SECOND, PRUNED), ("1", "no step", {}))
+    none = tree_of(("0", LOST, {}), ("0", FIRST, PRUNED))
     whole = tree_of(("0", FIRST, {}), ("1", SECOND, {}), ("2", THIRD, {}), ("3", "Answer: 1", {}))
     rows = [
         row("tot_bfs", both, ["1"]),  # the step that was good has been continued wrongly
@@ -136,3 +121,64 @@ def test_tool_costs_that_were_paid_and_on_the_path() -> None:
     rows = [spent(1, "1", 6.0, 2.0), spent(2, "1", 3.0, 3.0), spent(3, None, 3.0, 0.0)]
     shown = tables(*rows, row("react", tree_of(), ["1"]))["Cost"]
     assert shown.rows == [["informed_tot", "4.00", "2.50", "2"]]
+
+
+BACK: dict[str, Any] = {"rollback": {"to": "0", "step": 1}}
+SOLVED: dict[str, Any] = {"status": "terminal", "answer": "1"}
+ROLLBACKS = tree_of(
+    ("0", "4 - 9 = -5", {}),
+    ("1", "b", BACK),
+    ("2", "c", SOLVED | BACK),
+    ("0", "10 - 4 = 6", {"caused_by": "2"}),
+    ("4", "e", {"caused_by": "3"}),
+    ("5", "f", SOLVED),
+    ("0", "nothing", {"caused_by": "3"}),
+)
+
+
+def test_paths_and_first_steps_of_thought_rollback() -> None:
+    assert kinds(ROLLBACKS, "3") == (False, False, False), "two rollbacks leave it: neither kind"
+    assert kinds(ROLLBACKS, "6") == (True, False, False), "of three thoughts two are of rollbacks"
+    assert kinds(ROLLBACKS, "1") == (False, False, True)
+    out = tree_of(("0", "a", BACK), ("1", "b", BACK), ("2", "c", BACK))
+    assert kinds(out, "3") == (False, True, False)
+    assert spans(ROLLBACKS) == [2, 3]
+    assert first_steps(PUZZLE, ROLLBACKS) == [(0, 0, True), (1, 2, False), (2, 3, True)]
+
+
+def test_the_data_of_thought_rollbacks_figure_3() -> None:
+    puzzle = {"task": "game24", "problem": PUZZLE, "usage": {"samples": 11}, "tree": ROLLBACKS}
+    result, *others = ({**puzzle, "method": name} for name in ("rollback", "chain", "level_tot"))
+    told = summary([result, *others, result], right=lambda problem, answer: answer == "1")
+    none = {"paths": 0, "right": 0}
+    assert told == {
+        "results": 4,
+        "interactions": {"rollback": [11, 11], "chain": [11], "level_tot": [11]},
+        "paths": {"into": {"paths": 2, "right": 2}, "out": none, "none": none},
+        "first_steps_by_rollbacks": {
+            "0": {"steps": 2, "failed": 2},
+            "1": {"steps": 2, "failed": 0},
+            "2": {"steps": 2, "failed": 2},
+        },
+        "first_steps_by_span": {
+            "0": {"steps": 2, "failed": 2},
+            "2": {"steps": 2, "failed": 0},
+            "3": {"steps": 2, "failed": 2},
+        },
+        "spans": {"2": 2, "3": 2},
+    }
+    unsolved = {**result, "task": "gsm8k", "tree": tree_of(("0", "a", {}))}
+    assert list(summary([unsolved], lambda *_: True)["paths"].values()) == [none] * 3
+
+
+def test_the_report_has_figure_3() -> None:
+    known = {"problem": PUZZLE, "answer": "1", "candidates": ["1", "1"], "scores": [1.0, 1.0]}
+    known |= {"tree": packed(ROLLBACKS), "usage": {"samples": 11}}
+    rows = [finished(method, **known) for method in ("rollback", "chain")]
+    rollbacks, first, best = method_tables(entries(rows))
+    assert rollbacks.rows == [
+        ["rollback", "11.0", "2.00", "2.5", "1 of 1 right", "0 of 0 right", "0 of 0 right"],
+        ["chain", "11.0", "", "", "", "", ""],
+    ]
+    assert first.rows[1] == ["rollback", "1", "1", "0"]
+    assert best.rows == [["rollback", "100.0%", "100.0%"], ["chain", "100.0%", "100.0%"]]

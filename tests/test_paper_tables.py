@@ -1,9 +1,10 @@
-"""Figures of the papers' tables that need more than one line or more than one set of problems."""
+"""Published numbers beside ours: figures of one line, of two, and of several sets of problems."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from support.rows import finished, tree_of
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
@@ -12,7 +13,6 @@ from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import Row, packed
-from thoughtgraph.tree import Tree
 
 PARTLY = "Milan once was a city"
 """An answer whose F1 with Milan is 2 * 1/4 / (1 + 1/4) = 0.4: articles do not count."""
@@ -20,16 +20,11 @@ PARTLY = "Milan once was a city"
 
 def run(task: str, data: str, method: str, given: Mapping[str, Any], **told: Any) -> Any:
     """A finished run; a right answer of one request, unless something else is told."""
-    usage = {"requests": 1, "samples": 1, "prompt_tokens": 10, "completion_tokens": 5}
-    row: dict[str, Any] = {
-        **{"task": task, "data": data, "method": method, "model": "m", "evaluator_model": ""},
-        **{"id": data, "problem": data, "gold": "Milan", "seed": 0, "given": dict(given)},
-        "settings": effective_settings(method, registry.task(task), given),
-        **{"answer": "Milan", "score": 1.0, "scores": [1.0]},
-        **told,
-    }
-    row["usage"] = {**usage, "dollars": None, "seconds": 1.0, **told.get("usage", {})}
-    return row
+    settings = effective_settings(method, registry.task(task), given)
+    known = {"id": data, "problem": data, "gold": "Milan", "answer": "Milan", "data": data}
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, **told.pop("usage", {})}
+    known |= {"task": task, "given": dict(given), "settings": settings, "usage": usage}
+    return finished(method, **{**known, **told})
 
 
 def table_of(rows: list[Row], name: str) -> str:
@@ -37,6 +32,48 @@ def table_of(rows: list[Row], name: str) -> str:
     text = beside_published(entries(rows))
     (section,) = [each for each in text.split("## ") if suite(name).source in each.split("\n")[0]]
     return section
+
+
+def test_published_numbers_stand_beside_ours() -> None:
+    spent = {"requests": 7, "samples": 7, "prompt_tokens": 100, "completion_tokens": 50}
+    told = {"score": 0.0, "usage": spent}
+    rows = [
+        run("game24", "game24", "tot_bfs", {"breadth": 5}, id=id, problem=id, scores=scores, **told)
+        for id, scores in zip("1234", [[0.0, 0.0], *[[0.0, 1.0]] * 3], strict=True)
+    ]
+    text = beside_published(entries(rows))
+    assert "## Game of 24: Tree of Thoughts (Yao et al. 2023), table 2" in text
+    best = "| ToT (b = 5) | game24 | best | 74 (GPT-4) | 75.0 (m) | 30.1 to 95.4 | 4 |"
+    assert best in text, "any of the five outputs"
+    assert "| ToT | game24 | prompt tokens | 1400 (GPT-4) | 100.0 (m) |" in text
+    assert "| ToT | game24 | completion tokens | 5500 (GPT-4) | 50.0 (m) |" in text
+    assert "| ToT | game24 | dollars | 0.74 (GPT-4) | no price |" in text
+    assert "| ToT (b = 1) | game24 | best | 45 (GPT-4) | not run |" in text
+    priced = [{**row, "usage": {**row["usage"], "dollars": 0.00125}} for row in rows]
+    text = beside_published(entries(priced))
+    assert "| ToT | game24 | dollars | 0.74 (GPT-4) | 0.0013 (m) |  | 4 |" in text
+    colder = {**rows[0], "settings": {**rows[0]["settings"], "temperature": 0.1}}
+    assert not beside_published(entries([colder])), "at another temperature it is no line of it"
+
+
+def test_the_published_scores_of_a_judge_are_from_one_to_ten() -> None:
+    given = {"n_generate": 10}
+    passage = run("creative_writing", "writing", "io", given, scores=[0.9, 0.5])
+    text = beside_published(entries([passage]))
+    (line,) = [each for each in text.splitlines() if each.startswith("| IO |") and "6.19" in each]
+    assert "| 7.0 (m) |" in line
+
+
+def test_the_figures_of_crosswords_by_hand() -> None:
+    gold = "AGEND MOTOR ARTSY SALLE SLEER"
+    boards = [gold, f"B{gold[1:]}", None]
+    told = {"gold": gold, "answer": gold, "candidates": boards, "scores": [1.0, 0.8, 0.0]}
+    [entry] = entries([run("crosswords", "crosswords", "io", {}, **told)])
+    assert FIGURES["letters"](entry) == [pytest.approx((1 + 24 / 25 + 0) / 3)]
+    assert FIGURES["games"](entry) == [pytest.approx(1 / 3)]
+    assert FIGURES["best words"](entry) == [0.0], "no board was visited"
+    [other] = entries([run("game24", "crosswords", "io", {}, **told)])
+    assert FIGURES["letters"](other) == FIGURES["best games"](other) == []
 
 
 def asked(level: str, answer: str, given: Mapping[str, Any] | None = None, **told: Any) -> Any:
@@ -57,9 +94,7 @@ def test_an_average_weighs_the_levels_as_the_paper_does() -> None:
     assert "| CoT | mean | tokens | 582 (GPT-3.5) | 400.0 (m) |" in section, "1200 over 3"
 
 
-@pytest.mark.parametrize(
-    "last", [None, {"model": "other"}, {"given": {"limit_requests": 3}}], ids=str
-)
+@pytest.mark.parametrize("last", [None, {"model": "other"}, {"given": {"limit_requests": 3}}])
 def test_an_average_needs_all_levels_by_one_model_under_the_same_limits(
     last: Mapping[str, Any] | None,
 ) -> None:
@@ -70,10 +105,8 @@ def test_an_average_needs_all_levels_by_one_model_under_the_same_limits(
 
 def test_an_ablation_is_told_by_what_it_has_less_than_the_whole() -> None:
     given = {"answer_evaluator": False}
-    rows = [
-        run("hotpotqa", "easy", "fgdip", given),
-        run("hotpotqa", "easy", "fgdip", given, id="2", problem="2", answer=PARTLY, score=0.0),
-    ]
+    other = {"id": "2", "problem": "2", "answer": PARTLY, "score": 0.0}
+    rows = [run("hotpotqa", "easy", "fgdip", given, **each) for each in ({}, other)]
     alone = table_of(rows, "fgdip-ablations")
     assert "| w/o Answer Evaluator | easy | f1 change | -9.1 (GPT-3.5) | needs FGDIP |" in alone
     section = table_of([*rows, run("hotpotqa", "easy", "fgdip", {})], "fgdip-ablations")
@@ -81,27 +114,20 @@ def test_an_ablation_is_told_by_what_it_has_less_than_the_whole() -> None:
     assert "| w/o Answer Evaluator | easy | score change | -7.58 (GPT-3.5) | -50.0 (m) |" in section
 
 
-def planned(kind: str, method: str, calls: int, hop: int, **told: Any) -> Any:
-    """A run of Tree-of-Mixed-Thought with so many calls, on a question of so many hops."""
-    facts = {"facts": {"hop": str(hop)}, "tree": packed(judged("terminal"))}
+def planned(kind: str, method: str, calls: int, *statuses: Any, hop: int = 5, **told: Any) -> Any:
+    """A run of Tree-of-Mixed-Thought with so many calls, whose root has a plan of each status."""
+    tree = tree_of(*(("0", "x", {"status": status}) for status in statuses or ["terminal"]))
+    known = {"facts": {"hop": str(hop)}, "tree": packed(tree), "usage": {"requests": calls}}
     task = "clevr" if kind in ("long", "logic") else "ptr"
-    return run(task, kind, method, {}, usage={"requests": calls}, **facts, **told)
-
-
-def judged(*statuses: Any) -> Tree:
-    """A tree whose root has a thought for each status."""
-    tree: Tree = {"0": {"id": "0", "parent": None, "depth": 0, "status": "open", "text": ""}}
-    for at, status in enumerate(statuses, 1):
-        tree[str(at)] = {"id": str(at), "parent": "0", "depth": 1, "status": status, "text": "x"}
-    return tree
+    return run(task, kind, method, {}, **{**known, **told})
 
 
 def test_a_saving_is_the_calls_of_the_stepwise_search_over_a_lines() -> None:
-    rows = [planned("sum", "tomt_tot", 9, 5), planned("sum", "tomt_os", 4, 5)]
+    rows = [planned("sum", "tomt_tot", 9), planned("sum", "tomt_os", 4)]
     assert "| ToT-OS | sum | saving | 2.64 (ChatGPT 0631) | 2.25 (m) |" in table_of(
         rows, "tomt-table2"
     )
-    wrong = planned("sum", "tomt_block", 4, 5, score=0.0)
+    wrong = planned("sum", "tomt_block", 4, score=0.0)
     assert "| ToT-Block | sum | saving | 1.91 (ChatGPT 0631) | no score |" in table_of(
         [*rows, wrong], "tomt-table2"
     ), "calls are counted over questions answered right"
@@ -109,43 +135,32 @@ def test_a_saving_is_the_calls_of_the_stepwise_search_over_a_lines() -> None:
 
 def test_a_correlation_is_over_the_means_of_all_types() -> None:
     kinds = [part.id for part in suite("tomt-table3").parts]
-    rows = [planned(kind, "tomt_tot", 20 - 2 * at, at) for at, kind in enumerate(kinds)]
+    rows = [planned(kind, "tomt_tot", 20 - 2 * at, hop=at) for at, kind in enumerate(kinds)]
     section = table_of(rows, "tomt-table3")
-    figure = "calls, answered right"
-    assert f"| ToT | hops | {figure} | 0.912 (ChatGPT 0631) | -1.000 (m) |" in section
+    line = "| ToT | hops | calls, answered right | 0.912 (ChatGPT 0631) |"
+    assert f"{line} -1.000 (m) |" in section
     assert "| ToT | hops | score | -0.095 (ChatGPT 0631) | no score |" in section, "all are right"
-    assert f"| ToT | hops | {figure} | 0.912 (ChatGPT 0631) | not run |" in table_of(
-        rows[1:], "tomt-table3"
-    )
+    assert f"{line} not run |" in table_of(rows[1:], "tomt-table3")
 
 
 def test_the_figures_of_plans_by_hand() -> None:
-    runs: list[dict[str, Any]] = [
-        {"tree": packed(judged("terminal"))},
-        {"tree": packed(judged("pruned", "terminal"))},
-        {"tree": packed(judged("terminal")), "score": 0.0},
-        {"tree": packed(judged("pruned", "pruned")), "score": 0.0, "answer": None},
+    runs = [
+        planned("sum", "tomt_os", 2),
+        planned("sum", "tomt_os", 2, "pruned", "terminal"),
+        planned("sum", "tomt_os", 2, score=0.0),
+        planned("sum", "tomt_os", 2, "pruned", "pruned", score=0.0, answer=None),
     ]
-    [entry] = entries([{**planned("sum", "tomt_os", 2, 5), **each} for each in runs])
+    [entry] = entries(runs)
     assert FIGURES["NoBack"](entry) == [1.0, 0.0, 0.0, 0.0]
     assert FIGURES["inconsistent"](entry) == [0.0, 0.0, 1.0, 0.0]
 
 
 def test_tokens_stand_apart_and_beside_those_of_the_line_they_are_relative_to() -> None:
     spent = {"prompt_tokens": 200, "completion_tokens": 30, "samples": 7}
-    rows = [
-        run("math", "math", "cot", {"top_p": 0.7}),
-        run("math", "math", "chain", {}, usage=spent),
-    ]
-    section = table_of(rows, "tr-table4")
+    chain = run("math", "math", "chain", {}, usage=spent)
+    section = table_of([run("math", "math", "cot", {"top_p": 0.7}), chain], "tr-table4")
     assert "| Chain Reasoning | math | prompt tokens | 2657.5 (GPT-4) | 200.0 (m) |" in section
     assert "| Chain Reasoning | math | prompt ratio | 24.1 (GPT-4) | 20.00 (m) |" in section
     assert "| Chain Reasoning | math | completion ratio | 2.84 (GPT-4) | 6.00 (m) |" in section
-    [entry] = entries(rows[1:])
+    [entry] = entries([chain])
     assert FIGURES["interactions"](entry) == [7]
-
-
-def test_the_costs_of_a_failure_are_swept_beside_the_weight_of_values() -> None:
-    swept = [line.settings for line in suite("itot-table1").rows if line.settings]
-    assert [each["failure_cost"] for each in swept if "failure_cost" in each] == [0.0, 0.5, 2.0]
-    assert [each["value_weight"] for each in swept if "value_weight" in each] == [0.0, 0.5, 2.0]

@@ -285,8 +285,8 @@ def _known(table: Suite) -> Iterator[tuple[str, Known]]:
                 yield each.question, Known(each.plan, 2 if halting else len(each.plan))
 
 
-RUN = ("tot-table3", "tot-table6", "fgdip-table1")
-"""Crosswords, scores by a judge, and means over sets of questions for tools."""
+RUN = ("tot-table3", "tot-table6", "fgdip-table5")
+"""Crosswords, scores by a judge, and questions for tools."""
 
 
 # A package that is imported in a thread hides its own warnings, for all threads or for none.
