@@ -33,3 +33,11 @@ def command(
         return int(ended.value.code or 0), out, err
 
     return run
+
+
+@pytest.fixture
+def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the command's runs in a folder of the test's own, and the user's choices out."""
+    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
+    for name in ("THOUGHTGRAPH_MODEL", "OPENAI_API_KEY", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)

@@ -1,6 +1,5 @@
 """inspect_ai evaluates with our methods and scorers, on its own model."""
 
-import json
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,14 +27,6 @@ def kit() -> SimpleNamespace:
     return SimpleNamespace(inspect=inspect, model=import_module("inspect_ai.model"), our=adapter)
 
 
-@pytest.fixture
-def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "24.csv"
-    path.write_text(PUZZLES)
-    return path
-
-
 def evaluated(kit: SimpleNamespace, tmp_path: Path, **parts: Any) -> Any:
     """Evaluates on a model that answers every puzzle with the solution of the first."""
     made, task = kit.model, kit.inspect.Task(**parts)
@@ -54,8 +45,10 @@ def evaluated(kit: SimpleNamespace, tmp_path: Path, **parts: Any) -> Any:
 
 
 def test_a_method_solves_and_the_official_scorer_scores(
-    kit: SimpleNamespace, file: Path, tmp_path: Path
+    kit: SimpleNamespace, tmp_path: Path
 ) -> None:
+    file = tmp_path / "24.csv"
+    file.write_text(PUZZLES)
     log = evaluated(
         kit,
         tmp_path,
@@ -73,11 +66,11 @@ def test_a_method_solves_and_the_official_scorer_scores(
     assert len(first["tree"]) == 1 + 3
 
 
-def test_a_task_without_a_gold_answer_cannot_be_scored(
+def test_what_cannot_be_scored_or_set_or_called_is_refused(
     kit: SimpleNamespace, tmp_path: Path
 ) -> None:
     path = tmp_path / "own.jsonl"
-    path.write_text(json.dumps({"problem": "Why?"}))
+    path.write_text('{"problem": "Why?"}')
     log = evaluated(
         kit,
         tmp_path,
@@ -87,14 +80,8 @@ def test_a_task_without_a_gold_answer_cannot_be_scored(
     )
     assert log.status == "error"
     assert "without a gold answer" in log.error.message
-
-
-def test_a_setting_that_is_none_is_refused_before_anything_is_asked(kit: SimpleNamespace) -> None:
     with pytest.raises(tg.ThoughtgraphError, match="did you mean 'breadth'"):
         kit.our.search("tot_bfs", "game24", bredth=3)
-
-
-def test_its_model_says_as_ours_do_that_it_is_async(kit: SimpleNamespace) -> None:
     scripted = tg.ScriptedChat(reply={"generate": "x"})
     for model, kind in ((scripted, "scripted"), (kit.our.InspectChat(), "inspect")):
         with pytest.raises(NotImplementedError, match=f"a model of type {kind} is async"):
