@@ -10,37 +10,33 @@ from langgraph.checkpoint.memory import InMemorySaver
 from rich.cells import cell_len
 from rich.console import Console
 from support.frames import HOSTILE, frame, terminal, watching
+from support.rows import tree_of
 from support.scripted import Call, ScriptedChat
 from support.stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph.cli import catalog, ports, text
+from thoughtgraph.cli.screen import progress
 from thoughtgraph.cli.screen.display import PlainScreen, screen_for
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.fetch_bar import FetchBar
 from thoughtgraph.cli.screen.layout import rows
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import STREAM, LiveState
+from thoughtgraph.cli.screen.progress import Slot, slots_of
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.tree import ROOT, Status, Thought, Tree, root
+from thoughtgraph.tree import ROOT, Tree, root
 
 
 @st.composite
 def trees(draw: st.DrawFn) -> Tree:
-    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
-    for key in map(str, range(1, draw(st.integers(1, 80)))):
-        parent = str(draw(st.integers(0, int(key) - 1)))
-        thought: Thought = {
-            "id": key,
-            "parent": parent,
-            "depth": tree[parent]["depth"] + 1,
-            "text": draw(st.sampled_from(["4 + 9 = 13", *HOSTILE])),
-            "status": draw(st.sampled_from(["open", "expanded", "pruned", "terminal"])),
-        }
-        if draw(st.booleans()):
-            thought["value"] = draw(st.floats(allow_nan=False))
-        tree[key] = thought
-    return tree
+    rows: list[tuple[str, str, dict[str, Any]]] = []
+    for key in range(1, draw(st.integers(1, 80))):
+        status = draw(st.sampled_from(["open", "expanded", "pruned", "terminal"]))
+        valued = {"value": draw(st.floats(allow_nan=False))} if draw(st.booleans()) else {}
+        parent, text = draw(st.integers(0, key - 1)), draw(st.sampled_from(["4 + 9", *HOSTILE]))
+        rows.append((str(parent), text, {"status": status, **valued}))
+    return tree_of(*rows)
 
 
 @given(trees(), st.integers(1, 30), st.randoms())
@@ -81,12 +77,13 @@ def test_a_line_of_model_text_has_no_control_characters_and_loses_no_words(writt
 
 
 def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
-    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
-    statuses: dict[int, Status] = {1: "open", 3: "terminal"}
-    for key in range(1, 44):
-        thought: Thought = {"id": str(key), "parent": ROOT, "depth": 1, "value": 60.0 - key}
-        tree[str(key)] = {**thought, "text": f"thought {key}"}
-        tree[str(key)]["status"] = statuses.get(key, "pruned")
+    statuses = {1: "open", 3: "terminal"}
+    tree = tree_of(
+        *(
+            ("0", f"thought {key}", {"value": 60.0 - key, "status": statuses.get(key, "pruned")})
+            for key in range(1, 44)
+        )
+    )
     drawn = frame(watching(tree, frontier=["1"]), height=12)
     assert drawn[0].strip() == "run x: tot_bfs on game24"
     assert drawn[1].split() == ["•", "4", "9", "10", "13"]
@@ -97,12 +94,8 @@ def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
 
 
 def test_a_deep_search_shows_where_it_is_when_the_way_there_does_not_fit() -> None:
-    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
-    for key in range(1, 100):
-        thought: Thought = {"id": str(key), "parent": str(key - 1), "depth": key}
-        tree[str(key)] = {**thought, "text": f"step {key}", "status": "expanded"}
-    drawn = frame(watching(tree, frontier=["99"]))
-    assert any("⋯ step 99" in line for line in drawn)
+    tree = tree_of(*((str(key - 1), f"step {key}", {}) for key in range(1, 100)))
+    assert any("⋯ step 99" in line for line in frame(watching(tree, frontier=["99"])))
 
 
 def script(call: Call) -> str:
@@ -183,14 +176,10 @@ async def test_rollbacks_are_told_and_drawn_as_they_happen(parallel: bool) -> No
 
 
 def test_going_back_is_told_for_methods_that_have_no_node_for_it() -> None:
-    tree: Tree = {ROOT: {**root(), "status": "expanded"}}
-    for key, parent in (("1", ROOT), ("2", ROOT), ("3", "1")):
-        depth = tree[parent]["depth"] + 1
-        tree[key] = {"id": key, "parent": parent, "depth": depth, "text": f"t{key}"}
-    watch = watching(tree)
+    watch = watching(tree_of(("0", "t1", {}), ("0", "t2", {}), ("1", "t3", {})))
     told = []
-    for at, key in enumerate(["0", "1", "2"]):
-        task = {"id": str(at), "name": "generate", "triggers": []}
+    for key in ("0", "1", "2"):
+        task = {"id": key, "name": "generate", "triggers": []}
         told += watch.apply("tasks", {**task, "input": {"thought": key}})
         watch.apply("tasks", {**task, "result": {}})
     assert [event.kind for event in told] == [*["propose"] * 2, "backtrack", "propose"]
@@ -198,7 +187,7 @@ def test_going_back_is_told_for_methods_that_have_no_node_for_it() -> None:
 
 
 def test_an_unknown_node_is_announced_by_its_name() -> None:
-    watch = watching({ROOT: root(), "1": {"id": "1", "parent": ROOT, "depth": 1, "text": "look"}})
+    watch = watching(tree_of(("0", "look", {})))
     task = {"id": "a", "name": "call_tool", "input": {"thought": "1"}, "triggers": []}
     assert watch.apply("tasks", task) == [Event("call_tool", "1: look")]
     assert watch.doing() == "calling a tool for 1: look"
@@ -209,42 +198,40 @@ def test_an_unknown_node_is_announced_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "is_terminal"),
-    [({}, False), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, True)],
+    ("environment", "is_terminal", "screen", "no_color"),
+    [
+        ({}, False, PlainScreen, False),
+        ({"NO_COLOR": "1"}, False, PlainScreen, True),
+        ({"TERM": "dumb"}, True, PlainScreen, False),
+        ({"NO_COLOR": "1"}, True, LiveScreen, True),
+        ({}, True, LiveScreen, False),
+    ],
 )
 def test_plain_lines_where_nothing_can_be_drawn_over(
-    environment: dict[str, str], is_terminal: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    console = Console(file=io.StringIO(), force_terminal=is_terminal)
-    assert isinstance(screen_for(console, "x"), PlainScreen)
-
-
-def test_no_color_takes_the_colours_and_leaves_the_live_tree(
+    environment: dict[str, str],
+    is_terminal: bool,
+    screen: type[Any],
+    no_color: bool,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setenv("NO_COLOR", "1")
-    console = Console(file=io.StringIO(), force_terminal=True)
-    assert isinstance(screen_for(console, "x"), LiveScreen)
-    assert console.no_color
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for name, value in {"TERM": "xterm-256color", **environment}.items():
+        monkeypatch.setenv(name, value)
+    console = Console(file=io.StringIO(), force_terminal=is_terminal)
+    assert isinstance(screen_for(console, "x"), screen)
+    assert console.no_color is no_color
 
 
 def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "whereabouts", lambda known: "remote")
-    monkeypatch.setattr("sys.stdin", _Keyboard("n\n"))
+    keyboard = io.StringIO("n\n")
+    keyboard.isatty = lambda: True
+    monkeypatch.setattr("sys.stdin", keyboard)
     console = terminal(width=200)
     with console.capture() as said, pytest.raises(ModelUnavailable, match="was not downloaded"):
         ports.open_port("local", console)
     assert "Apache-2.0, 1.12 GB" in said.get()
     assert "https://huggingface.co/" in said.get()
-
-
-class _Keyboard(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar() -> None:
@@ -260,3 +247,42 @@ def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar() -> None:
     with FetchBar(console, "loading the model") as bar:
         bar(what, 500_000_000, 1_000_000_000)
     assert "fetching Qwen" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def slot(prompt: int, cached: int, read: int, written: int, left: int) -> dict[str, Any]:
+    """One slot of `/slots`, as llama.cpp reports it."""
+    return {
+        "id": 0,
+        "is_processing": True,
+        "n_prompt_tokens": prompt + written,
+        "n_prompt_tokens_cache": cached,
+        "n_prompt_tokens_processed": read,
+        "next_token": [{"has_next_token": True, "n_decoded": written, "n_remain": left}],
+    }
+
+
+def test_a_report_of_llama_cpp_is_read_and_one_that_is_none_is_no_work() -> None:
+    idle = {"id": 1, "is_processing": False}
+    slots = [slot(464, 100, 128, 0, 300), slot(464, 0, 464, 9, 3), idle]
+    assert slots_of(slots) == [Slot(228, 0, 300), Slot(464, 9, 12)]
+    for odd in (None, {}, "x", [None], [{"is_processing": True}], [[1]]):
+        assert slots_of(odd) == []
+
+
+def test_the_bar_says_what_is_known_and_no_more() -> None:
+    reading = progress.line([Slot(232, 0, 300), Slot(8, 0, 300)], 4.0)
+    assert reading.endswith(" 240 prompt tokens read, 4 s")
+    writing = progress.line([Slot(9, 25, 100), Slot(9, 25, 100), Slot(5, 0, 9)], 7.2)
+    assert writing.endswith(" 50 tokens written, 200 at most, 7 s")
+    unknown = [progress.line([], waited) for waited in (0.0, 2.0, 4.0, 9.5, 11.0)]
+    assert all("%" not in each and "waiting for the model" in each for each in unknown)
+    assert len({each[: progress.WIDTH] for each in unknown}) == len(unknown), "it moves"
+    assert progress.line([], 0.0, fancy=False).isascii()
+
+
+def test_a_frame_shows_the_bar_while_a_node_is_at_work() -> None:
+    watch = watching({ROOT: root()})
+    watch.apply("tasks", {"id": "1", "name": "generate", "input": {"thought": ROOT}})
+    assert not any("prompt tokens" in line for line in frame(watch))
+    watch.slots = [Slot(232, 0, 300)]
+    assert any("232 prompt tokens read" in line for line in frame(watch))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support import stored as support_stored
+from support.pools import few
 from support.scripted import Call, ScriptedChat, rng
 from support.stepping import mistaken
 from support.stored import bushy, small, step, stored
@@ -76,9 +77,11 @@ async def solved(
     return {"method": method, "task": task, "problem": problem, **kept}
 
 
-def sent_to(model: ScriptedChat, role: str = "generate") -> set[str]:
-    """The prompts that a model with a system message of one line was sent, as a page shows them."""
-    prompts = (call.prompt for call in model.seen if call.role == role)
+def sent_to(model: ScriptedChat, *roles: str, system: bool = True) -> set[str]:
+    """The prompts that a model was sent, as a page shows those with a system message of a line."""
+    prompts = [call.prompt for call in model.seen if call.role in roles]
+    if not system:
+        return set(prompts)
     return {"System:\n{}\n\nUser:\n{}".format(*prompt.split("\n", 1)) for prompt in prompts}
 
 
@@ -87,7 +90,7 @@ def asked(result: dict[str, Any], role: str) -> set[str]:
     return {text for key in keys for name, text in Renderer(result).prompts(key) if name == role}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few(range(8), 3))
 async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
     model = gambler(seed)
     result = await solved(model, "game24", "4 9 10 13", breadth=3)
@@ -98,7 +101,7 @@ async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
     for key in set(tree) - {"0"}:
         role, text = Renderer(result).prompts(key)[0]
         assert (role, text) == ("generate", generations[tree[key]["parent"]])
-    assert asked(result, "value") == {c.prompt for c in model.seen if c.role == "value"}
+    assert asked(result, "value") == sent_to(model, "value", system=False)
 
 
 async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
@@ -111,44 +114,62 @@ async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
 
     model = ScriptedChat(reply=reply)
     result = await solved(model, "motto", "A motto")
-    assert asked(result, "vote") == {c.prompt for c in model.seen if c.role == "vote"}
-    assert asked(result, "generate") == sent_to(model)
+    assert asked(result, "vote") == sent_to(model, "vote", system=False)
+    assert asked(result, "generate") == sent_to(model, "generate")
     # The tree keeps the ballots at one candidate; the page shows them at each.
     thoughts = Document(page([result])).run()["thoughts"]
     assert all("value_raw" in thought for thought in thoughts if "value" in thought)
+
+
+def guess(call: Call) -> list[str]:
+    """Words for the clues, and a verdict of each."""
+    words = "h1. strip (certain)\nh2. thine (high)\nv1. strap (high)\nh3. rents (low)"
+    return ["maybe" if call.role == "value" else words] * call.n
+
+
+def revise(call: Call) -> list[str]:
+    return ["It is not perfectly coherent." if call.role == "judge" else f"It was {call.draw}"]
+
+
+def grade(call: Call) -> list[str]:
+    return [f"Evaluation Score: 0.{at}" for at in range(1, call.n + 1)]
 
 
 CLUES = (
     '["Long narrow piece", "Yours, of old", "Apartment payments", "Valuable thing", "Equals", '
     '"Leather band", "Not those but", "Wash off the soap", "Bury", "Bugs, to a gardener"]'
 )
+SENTENCES = "It rained. The cat slept. Nobody called. She kept the key."
+DRAFT = {"refinements": 2, "draft": "A passage of my own. It rained."}
+TWO, ONE = ({"protocol": each, "limit_requests": 8} for each in ("two_call", "single_call"))
+PLAIN = [
+    ("tot_dfs", "crosswords", CLUES, guess, {"steps": 3, "max_records": 8}, "value"),
+    ("refine", "creative_writing", SENTENCES, revise, {**DRAFT, "draft": ""}, "judge"),
+    ("refine", "creative_writing", SENTENCES, revise, DRAFT, "judge"),
+]
+WITH_SYSTEM = [
+    ("rollback", "gsm8k", "4 + 9?", mistaken, TWO, "analyse extract_index"),
+    ("rollback", "gsm8k", "4 + 9?", mistaken, ONE, "analyse"),
+    ("level_tot", "gsm8k", "4 + 9?", grade, {"steps": 2}, "score"),
+]
 
 
-async def test_every_clue_that_was_judged_shows_its_prompt():
-    def reply(call: Call) -> list[str]:
-        words = "h1. strip (certain)\nh2. thine (high)\nv1. strap (high)\nh3. rents (low)"
-        return ["maybe" if call.role == "value" else words] * call.n
-
+@pytest.mark.parametrize("case", [*PLAIN, *WITH_SYSTEM], ids=lambda case: f"{case[0]}-{case[5]}")
+async def test_prompts_of_judging_roles_are_rendered_again(case):
+    """A draft of one's own has no prompt; one call of an analysis reads no index apart."""
+    method, task, problem, reply, context, roles = case
     model = ScriptedChat(reply=reply)
-    problem = registry.task("crosswords").read(CLUES)
-    result = await solved(model, "crosswords", problem, "tot_dfs", steps=3, max_records=8)
-    judged = {call.prompt for call in model.seen if call.role == "value"}
-    assert len(judged) > 3
-    assert asked(result, "value") == judged
-
-
-@pytest.mark.parametrize("draft", ["", "A passage of my own. It rained."])
-async def test_the_judge_of_refine_shows_its_prompt_and_a_given_draft_has_none(draft):
-    def reply(call: Call) -> list[str]:
-        return ["It is not perfectly coherent." if call.role == "judge" else f"It was {call.draw}"]
-
-    model = ScriptedChat(reply=reply)
-    sentences = "It rained. The cat slept. Nobody called. She kept the key."
-    result = await solved(
-        model, "creative_writing", sentences, "refine", refinements=2, draft=draft
-    )
-    assert asked(result, "judge") == {c.prompt for c in model.seen if c.role == "judge"}
-    assert asked(result, "generate") == {c.prompt for c in model.seen if c.role != "judge"}
+    problem = registry.task(task).read(problem)
+    result = await solved(model, task, problem, method, **context)
+    for role in roles.split():
+        sent = sent_to(model, role, system=case in WITH_SYSTEM)
+        assert asked(result, role) == sent != set()
+    assert bool(asked(result, "extract_index")) == ("extract_index" in roles)
+    if method == "refine":
+        others = {call.role for call in model.seen} - {"judge"}
+        assert asked(result, "generate") == sent_to(model, *others, system=False)
+    if method == "tot_dfs":
+        assert len(asked(result, "value")) > 3
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -156,8 +177,9 @@ async def test_prompts_with_experiences_are_rendered_again(parallel):
     model = ScriptedChat(reply=mistaken)
     settings = {"parallel": parallel, "shots": 1}
     result = await solved(model, "gsm8k", "4 + 9?", "rollback", **settings)
-    assert asked(result, "generate") == sent_to(model)
-    warned = [text for text in sent_to(model) if "Experience with Analysis" in text]
+    sent = sent_to(model, "generate")
+    assert asked(result, "generate") == sent
+    warned = [text for text in sent if "Experience with Analysis" in text]
     assert len(warned) > 1
     continued = Renderer(result).expansion("0")
     assert [prompt.text in warned for prompt in continued] == [False], "the first was not warned"
@@ -167,41 +189,16 @@ async def test_prompts_with_experiences_are_rendered_again(parallel):
     }
 
 
-@pytest.mark.parametrize("protocol", ["two_call", "single_call"])
-async def test_the_checks_of_a_path_show_their_prompts(protocol):
-    model = ScriptedChat(reply=mistaken)
-    settings = {"protocol": protocol, "limit_requests": 8}
-    result = await solved(model, "gsm8k", "4 + 9?", "rollback", **settings)
-    assert asked(result, "analyse") == sent_to(model, "analyse")
-    read = sent_to(model, "extract_index")
-    assert bool(read) == (protocol == "two_call")
-    assert asked(result, "extract_index") == read
-
-
-async def test_the_scores_of_a_level_show_their_prompts():
-    def reply(call: Call) -> list[str]:
-        return [f"Evaluation Score: 0.{at}" for at in range(1, call.n + 1)]
-
-    model = ScriptedChat(reply=reply)
-    result = await solved(model, "gsm8k", "4 + 9?", "level_tot", steps=2)
-    assert asked(result, "score") == sent_to(model, "score") != set()
-
-
-def test_page_refers_to_nothing_outside():
-    document = Document(page([stored(small())]))
-    for tag, attributes in document.elements:
+def test_page_refers_to_nothing_outside_and_allows_no_foreign_script():
+    elements = Document(page([stored(small())])).elements
+    for tag, attributes in elements:
         for name in ("src", "href", "action", "style"):
             assert (attributes.get(name) or "data:,").startswith("data:"), (tag, attributes)
         assert not any(name.startswith("on") for name in attributes)
-
-
-def test_policy_allows_no_request_and_no_foreign_script():
-    elements = Document(page([stored(small())])).elements
     policy = next(a["content"] for _, a in elements if a.get("http-equiv"))
     assert policy is not None
     assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    assert "http" not in policy
+    assert "unsafe" not in policy and "http" not in policy
 
 
 def test_hostile_text_stays_data():
@@ -212,13 +209,10 @@ def test_hostile_text_stays_data():
     assert not [tag for tag, _ in document.elements if tag == "img"]
 
 
-def test_page_can_be_written_in_any_encoding():
+def test_a_page_holds_any_text_in_any_encoding_and_numbers_that_json_lacks():
     text = page([stored(small(text="24 ≠ \ud800 \U0001d518"), problem="\ud800 ≠")])
     assert "≠" not in re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.S)
     text.encode("utf-8")
-
-
-def test_numbers_that_json_lacks_are_texts():
     data = Document(page([stored(small(cost=math.inf, priority=-math.inf, value=math.nan))])).run()
     thought = data["thoughts"][1]
     assert (thought["cost"], thought["priority"], thought["value"]) == ("inf", "-inf", "nan")
