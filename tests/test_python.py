@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from langgraph.graph import END, START, StateGraph
+from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
 from support.scripted import ScriptedChat
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
-from thoughtgraph.cli.app import main
 from thoughtgraph.llm.port import ChatPort
 
 GAME: dict[str, Any] = {"task": "game24", "method": "tot_bfs", "breadth": 1}
@@ -37,26 +37,27 @@ def test_the_listing_of_the_module_is_its_api() -> None:
         assert getattr(tg, name) is not None
 
 
-def test_a_script_solves_with_one_call(model: str) -> None:
+async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(model: str) -> None:
     out = tg.solve("3 5 7 9", model=model, **GAME)
     assert (out["answer"], out["stop_reason"]) == ("3 + 5 + 7 + 9", "finished")
     assert out["settings"]["breadth"] == 1
     assert "keys: " in repr(out) and len(repr(out)) < 400
-
-
-async def test_a_running_loop_is_no_hindrance(model: str) -> None:
-    out = tg.solve("3 5 7 9", model=model, **GAME)
     again = await asyncio.to_thread(tg.solve, "3 5 7 9", model=model, **GAME)
-    assert out["answer"] == again["answer"] == "3 + 5 + 7 + 9"
+    assert out["answer"] == again["answer"]
+    page = tg.html(dict(out))
+    assert page.startswith(("<!doctype html>", "<!DOCTYPE html>"))
+    assert repr(page) == f"<Page answer={out['answer']!r}, {out['outcome']}>"
+    assert len(repr(page)) < 300
+    shown = page._repr_html_()
+    assert shown == out._repr_html_(), "what a notebook shows"
+    inside = shown.partition('srcdoc="')[2].partition('"')[0]
+    assert markup.unescape(inside) == page
 
 
 def test_the_method_is_chosen_as_the_command_chooses_it(model: str) -> None:
     assert tg.solve("3 5 7 9", task="game24", model=model, breadth=1)["method"] == "tot_bfs"
     with pytest.raises(tg.UnknownName, match="did you mean 'game24'"):
         tg.solve("3 5 7 9", task="game25", model=model)
-
-
-def test_a_misspelt_setting_is_refused_before_anything_is_asked(model: str) -> None:
     with pytest.raises(tg.UnknownName, match=r"'bredth'.*did you mean 'breadth'"):
         tg.solve("3 5 7 9", task="game24", model=model, bredth=1)
 
@@ -90,49 +91,26 @@ def test_ctrl_c_ends_a_call_at_once() -> None:
     assert "KeyboardInterrupt" in err
 
 
+@pytest.mark.usefixtures("own_environment")
 async def test_what_python_keeps_is_what_the_command_writes_and_views(
-    model: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    model: str, command: Command
 ) -> None:
-    monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
-    monkeypatch.chdir(tmp_path)
     graph = tg.build("tot_bfs", task="game24", model=model)
     tg.save(await graph.ainvoke(PUZZLE, context={"breadth": 1}), "python.json")
-
-    def command(*words: str) -> None:
-        monkeypatch.setattr(sys, "argv", ["thoughtgraph", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert not ended.value.code, capfd.readouterr().err
-
     options = ["--task", "game24", "--model", model, "--set", "breadth=1", "--json", "command.json"]
-    await asyncio.to_thread(command, "solve", "3 5 7 9", *options)
+    assert (await asyncio.to_thread(command, "solve", "3 5 7 9", *options))[0] == 0
     ours, theirs = (json.loads(Path(f"{name}.json").read_text()) for name in ("python", "command"))
     assert list(ours) == list(theirs)
     assert ours["tree"].keys() == theirs["tree"].keys()
     for name in ("method", "task", "problem", "answer", "stop_reason"):
         assert ours[name] == theirs[name]
     assert theirs["settings"]["model"] == model
-    assert theirs["settings"]["model"].endswith(f"#{ours['settings']['model']}")
-    command("view", "python.json")
+    assert model.endswith(f"#{ours['settings']['model']}")
+    assert (await asyncio.to_thread(command, "view", "python.json"))[0] == 0
     tg.save(ours, "again.json")
     tg.save(ours, "page.html")
     assert json.loads(Path("again.json").read_text()) == ours
     assert Path("page.html").read_text() == Path("python.html").read_text()
-
-
-def test_a_notebook_shows_the_page_of_the_tree(model: str) -> None:
-    out = tg.solve("3 5 7 9", model=model, **GAME)
-    page = tg.html(dict(out))
-    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
-    assert repr(page) == f"<Page answer={out['answer']!r}, {out['outcome']}>"
-    assert len(repr(page)) < 300
-    shown = page._repr_html_()
-    assert shown == out._repr_html_()
-    inside = shown.partition('srcdoc="')[2].partition('"')[0]
-    assert markup.unescape(inside) == page
 
 
 @pytest.mark.parametrize("named", ["judge", "maker"])
@@ -155,31 +133,28 @@ def test_what_is_no_result_is_not_kept(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-MISPLACED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "input": ({**PUZZLE, "breadth": 3}, {}, "'breadth' is a setting.*the input.*context="),
-    "configurable": (
-        PUZZLE,
-        {"config": {"configurable": {"breadth": 3}}},
-        "'breadth' is a setting.*configurable.*context=",
-    ),
-    "config": (PUZZLE, {"config": {"breadth": 3}}, "'breadth' is a setting.*context="),
-    "call": (PUZZLE, {"breadth": 3}, "'breadth' is a setting.*arguments.*context="),
-    "model": (PUZZLE, {"config": {"configurable": {"model": "x"}}}, "'model' is a setting"),
-    "unknown": ({"problm": "3 5 7 9"}, {}, "unknown input 'problm'; did you mean 'problem'"),
-    "text": ("3 5 7 9", {}, "the input is a dictionary"),  # type: ignore[dict-item]
-}
+SETTING = "'breadth' is a setting"
+MISPLACED: list[tuple[Any, dict[str, Any], str]] = [
+    ({**PUZZLE, "breadth": 3}, {}, f"{SETTING}.*the input.*context="),
+    (PUZZLE, {"configurable": {"breadth": 3}}, f"{SETTING}.*configurable.*context="),
+    (PUZZLE, {"breadth": 3}, f"{SETTING}.*context="),
+    (PUZZLE, {"configurable": {"model": "x"}}, "'model' is a setting"),
+    ({"problm": "3 5 7 9"}, {}, "unknown input 'problm'; did you mean 'problem'"),
+    ("3 5 7 9", {}, "the input is a dictionary"),
+]
+"""An input and a configuration with something that belongs elsewhere, and what is said of it."""
 
 
-@pytest.mark.parametrize("place", MISPLACED)
-async def test_a_setting_in_the_wrong_place_is_refused(place: str, model: str) -> None:
-    given, options, why = MISPLACED[place]
+@pytest.mark.parametrize(("given", "config", "why"), MISPLACED)
+async def test_a_setting_in_the_wrong_place_is_refused(
+    given: Any, config: Any, why: str, model: str
+) -> None:
     graph = tg.build("tot_bfs", task="game24", model=model)
     with pytest.raises(tg.InputError, match=why):
-        await graph.ainvoke(given, **options)
-    if "config" in options:
-        with pytest.raises(tg.InputError, match=why):
-            async for _ in graph.with_config(options["config"]).astream(given):
-                pass
+        await graph.ainvoke(given, config)
+    with pytest.raises(tg.InputError, match=why):
+        async for _ in graph.with_config(config).astream(given):
+            pass
 
 
 async def test_a_server_may_repeat_the_context_in_the_configuration(model: str) -> None:
@@ -216,19 +191,20 @@ async def test_a_graph_as_a_node_takes_what_it_needs_of_a_larger_state(
     assert out == {"problem": "3 5 7 9", "model": "mine", "answer": "3 + 5 + 7 + 9"}
 
 
-def test_a_synchronous_call_of_a_graph_is_answered_with_the_remedy(model: str) -> None:
+async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:
     graph = tg.build("tot_bfs", task="game24", model=model)
     for call in (graph.invoke, tg.runnable(graph).invoke):
         with pytest.raises(tg.InputError, match=r"await graph.ainvoke\(…\).*solve\(…\)"):
             call(PUZZLE)
     with pytest.raises(tg.InputError, match="async"):
         list(graph.stream(PUZZLE))
-
-
-def test_a_setting_given_to_build_is_answered_with_its_place(model: str) -> None:
-    with pytest.raises(tg.InputError, match=r"'breadth' is a setting.*context=\{'breadth'"):
-        tg.build("tot_bfs", task="game24", model=model, breadth=3)  # type: ignore[arg-type]
-    with pytest.raises(tg.UnknownName, match="did you mean 'checkpointer'"):
-        tg.build("tot_bfs", checkpoint=None)  # type: ignore[arg-type]
-    with pytest.raises(tg.InputError, match="no function"):
-        tg.build("tot_bfs", model=lambda prompt: "24")  # type: ignore[arg-type]
+    with pytest.raises(tg.InputError, match=f"{SETTING}.*arguments.*context="):
+        await graph.ainvoke(PUZZLE, breadth=3)
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"breadth": 3}, tg.InputError, rf"{SETTING}.*context=\{{'breadth'"),
+        ({"checkpoint": None}, tg.UnknownName, "did you mean 'checkpointer'"),
+        ({"model": lambda prompt: "24"}, tg.InputError, "no function"),
+    ]
+    for options, kind, why in wrong:
+        with pytest.raises(kind, match=why):
+            tg.build("tot_bfs", **options)

@@ -4,27 +4,24 @@ import json
 import os
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast, get_args
+from typing import Any
 
 import pytest
 from support.command import Command
-from support.fake_server import FakeServer, Reply, Seen
-from support.paper_cells import Cell, cells_of
+from support.fake_server import FakeServer, Seen
+from support.paper_cells import cells_of
 
 from thoughtgraph.bench.paper_figures import RELATIVES
 from thoughtgraph.bench.paper_tables import beside_published
-from thoughtgraph.bench.papers.suites import Suite, names, suite
-from thoughtgraph.bench.questions.question_types import Type
-from thoughtgraph.bench.questions.scene_questions import generate
+from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli.bench_plan import BenchOptions, batches, left_out
 from thoughtgraph.errors import InputError
-from thoughtgraph.tasks.scenes.scenes import numbered
-from thoughtgraph.tools.scenes.vocabulary import Style
 
 ALL = names()
 SETS = os.environ.get("THOUGHTGRAPH_TEST_SETS")
@@ -44,8 +41,10 @@ PLACES = {
     "hotpotqa-hard": "wiki/hotpotqa_hard_100.jsonl",
 }
 """Where each data set lies in the folder that the variable names."""
-PLANS = ["ToT of plans", "ToT-Block", "ToT-OS", "adaptive", "one-stop plans"]
-HELD = [f"{name}, grammar" for name in [*PLANS, "repeated one-stop plans"]]
+HELD = [
+    f"{name}, grammar"
+    for name in ("ToT of plans", "ToT-Block", "ToT-OS", "adaptive", "one-stop plans")
+] + ["repeated one-stop plans, grammar"]
 """Lines that need a server which takes a grammar."""
 MODEL: dict[str, Any] = {"model": "http://x/v1#x"}
 
@@ -138,10 +137,8 @@ def test_lines_and_samples_are_the_papers() -> None:
 
 
 DAGGERS = {
-    ("ZeroShot", "svamp", "GPT-4"),
-    ("ZeroShot", "math", "GPT-3.5"),
-    ("ZeroShot-CoT", "gsm8k", "GPT-4"),
-    ("ZeroShot-CoT", "svamp", "GPT-4"),
+    *(("ZeroShot", "svamp", "GPT-4"), ("ZeroShot", "math", "GPT-3.5")),
+    *(("ZeroShot-CoT", "gsm8k", "GPT-4"), ("ZeroShot-CoT", "svamp", "GPT-4")),
     ("ZeroShot-CoT", "math", "GPT-3.5"),
 }
 """The cells of table 1's zero-shot rows that have a dagger (Thought Rollback, section 5)."""
@@ -150,23 +147,18 @@ DAGGERS = {
 def test_a_cell_that_a_paper_quotes_is_marked() -> None:
     for line in suite("tr-table1").rows:
         for each in line.published:
-            own = not line.name.startswith("ZeroShot")
-            own = own or (line.name, each.part, each.model) in DAGGERS
-            assert each.note == ("" if own else "quoted from other work"), (line.name, each)
-    changes = [each for line in suite("tr-table4").rows for each in line.published]
-    changes = [each for each in changes if each.figure == "score change"]
+            quoted = line.name.startswith("ZeroShot")
+            quoted = quoted and (line.name, each.part, each.model) not in DAGGERS
+            assert each.note == ("quoted from other work" if quoted else ""), (line.name, each)
+    published = [each for line in suite("tr-table4").rows for each in line.published]
+    changes = [each for each in published if each.figure == "score change"]
     marked = [each.part for each in changes if "44.7, which table 1 quotes" in each.note]
     assert marked == ["math"] * 3
 
 
 def test_a_part_of_a_table_can_be_run_by_itself(data: Path) -> None:
-    options = BenchOptions(
-        suite="comparison",
-        task="game24",
-        methods=["io", "tot_bfs"],
-        data=str(data),
-        model="local",
-    )
+    named: dict[str, Any] = {"suite": "comparison", "task": "game24", "methods": ["io", "tot_bfs"]}
+    options = BenchOptions(**named, data=str(data), model="local")
     [batch] = batches(options)
     assert [setup.method for setup in batch.setups] == ["io", *["tot_bfs"] * 3]
     assert [setup.effective["breadth"] for setup in batch.setups[1:]] == [1, 1, 5]
@@ -197,10 +189,7 @@ REFUSED = [
         BenchOptions(task="game24", settings=["grammar=true"], **MODEL),
         "is known to take a grammar; choose local",
     ),
-    (
-        comparing("gsm9k"),
-        "unknown task or set of comparison 'gsm9k'; did you mean 'gsm8k'",
-    ),
+    (comparing("gsm9k"), "unknown task or set of comparison 'gsm9k'; did you mean 'gsm8k'"),
     (comparing("", "fgdib"), "unknown method of comparison 'fgdib'; did you mean 'fgdip'"),
     (comparing("game24", "fgdip"), "no line of 'comparison' has fgdip on game24"),
     (BenchOptions(suite="tot-table4", data="none", **MODEL), "must hold one data set 'gsm8k'"),
@@ -228,151 +217,60 @@ def test_what_a_table_has_not_is_refused(
         batches(options)
 
 
-SAMPLE = 5
-WIKI = [{"title": "Milan", "text": "Milan is a city. It has a tower."}]
 FORMS = [
     "The answer is 5.",
-    "The final solution is 5.",
-    "Step 1: there are 5.",
-    "1 + 2 = 3 (left: 3 4 5)",
     "Action: Search[Milan]",
     "Thought: I know.\nAction: Finish[yes]",
-    "sure",
     "Evaluation score is 0.5",
     "The best choice is 2",
-    "obj1 = filter_category(objects, chair)\nans = count(obj1)",
-    "Bad step index: none",
 ]
 """Answers of every form that a prompt may want."""
-JUDGED = {"score", "mean", "best", "coherence", "mean coherence"}
+WRITTEN = {"coherence", "mean coherence"}
 """Figures that creative writing has from a judge alone."""
 
 
-class Known(NamedTuple):
-    """How a model plans for a question."""
-
-    plan: Sequence[str]
-    at_once: int
-    """How many steps it writes each time that it is asked."""
-
-
-def player(table: Suite) -> Reply:
-    """A model that plans right for scene questions, mostly, and has nothing to say of others."""
-    known = dict(_known(table))
-
-    def reply(seen: Seen) -> list[str]:
-        asked, _, answer = seen.prompt.rpartition("Question: ")[2].partition("\n")
-        if asked in known:
-            plan, at_once = known[asked]
-            return [numbered(plan[: answer.count("Step ") + at_once])] * seen.n
-        draws = random.Random(seen.prompt)
-        return [draws.choice(FORMS) for _ in range(seen.n)]
-
-    return reply
-
-
-def _known(table: Suite) -> Iterator[tuple[str, Known]]:
-    """Of every other set a question is not known, and one is solved in steps of two.
-
-    So neither scores nor calls are the same for all sets, and what goes with them can be told.
-    """
-    for at, part in enumerate(table.parts):
-        if part.task in get_args(Style):
-            kind, seed = part.data.removeprefix("made:"), part.sample_seed or 0
-            first, *others = generate(cast("Style", part.task), cast("Type", kind), SAMPLE, seed)
-            for each in others if at % 2 else [first, *others]:
-                halting = at % 2 and each is others[0]
-                yield each.question, Known(each.plan, 2 if halting else len(each.plan))
-
-
-RUN = ("tot-table3", "tot-table6", "fgdip-table5")
-"""Crosswords, scores by a judge, and questions for tools."""
+def anything(seen: Seen) -> list[str]:
+    draws = random.Random(seen.prompt)
+    return [draws.choice(FORMS) for _ in range(seen.n)]
 
 
 # A package that is imported in a thread hides its own warnings, for all threads or for none.
 @pytest.mark.filterwarnings("default::DeprecationWarning")
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.ci if n in RUN else pytest.mark.slow) for n in ALL],
-)
-def test_a_suite_runs_to_a_complete_table(
-    name: str, data: Path, tmp_path: Path, command: Command
-) -> None:
-    table = suite(name)
-    (tmp_path / "wiki.json").write_text(json.dumps(WIKI))
-    acting = any(part.task in ("hotpotqa", "strategyqa") for part in table.parts)
-    pages = ["--set", "corpus=wiki.json"] * (acting and name[:4] in ("itot", "fgdi", "comp"))
-    with FakeServer(player(table)) as fake:
-        told = ["bench", "--suite", name, "--sample", str(SAMPLE), "--data", of(name, data)]
-        told += ["--limit", "requests=20", "--model", fake.specifier, "--out", "out", *pages]
-        code, _, err = command(*told, "--set", 'prices={"fake": [1, 2]}')
+@pytest.mark.ci
+@pytest.mark.parametrize("name", ["tot-table3", "tot-table6", "fgdip-table5"])
+def test_a_suite_runs_to_a_complete_table(name: str, data: Path, command: Command) -> None:
+    """Crosswords, scores by a judge, and questions for tools."""
+    table, sample = suite(name), 5
+    Path("wiki.json").write_text('[{"title": "Milan", "text": "Milan is a city. It has a tower."}]')
+    told = ["--suite", name, "--sample", str(sample), "--data", of(name, data), "--out", "out"]
+    told += ["--set", "corpus=wiki.json"] * name.startswith("fgdip")
+    with FakeServer(anything) as fake:
+        told += ["--set", 'prices={"fake": [1, 2]}', "--model", fake.specifier]
+        code, _, err = command("bench", *told, "--limit", "requests=20")
     assert code == 0, err
-    assert_every_setup_ran_on_five_problems(table)
-    cells = cells_of(beside_published(entries(ResultFolder("out").rows())), table.source)
-    assert_only_lines_with_a_grammar_are_left_out(table, cells)
-    writing = {part.id for part in table.parts if part.task == "creative_writing"}
-    judged = [at for at, c in enumerate(cells) if c.problems in writing and c.figure in JUDGED]
-    assert [at for at, each in enumerate(cells) if each.ours == "no score"] == judged
-    if judged:
+    rows = list(ResultFolder("out").rows())
+    assert not [row["error"] for row in rows if row.get("error")]
+    ran = Counter((row["data"], row["method"], of_line(row["given"])) for row in rows)
+    assert ran == {
+        (part.id, line.method, of_line(line.settings)): sample
+        for line in table.rows
+        for part in table.parts_of(line)
+        if not line.same_run_as
+    }
+    cells = cells_of(beside_published(entries(rows)), table.source)
+    wanting = [each for each in cells if each.ours == "no score"]
+    assert wanting == [each for each in cells if each.figure in WRITTEN]
+    if wanting:
         with FakeServer(lambda seen: "Thus the coherency score is 7") as judge:
             _, out, _ = command("report", "out", "--paper", "--judge", judge.specifier)
         cells = cells_of(out, table.source)
+        assert {c.ours.partition(" ")[0] for c in cells if c.figure in WRITTEN} == {"7.0"}
     for cell in cells:
-        assert_is_complete(table, cell)
-    assert {cells[at].ours.partition(" ")[0] for at in judged} <= {"7.0"}
+        assert re.fullmatch(r"[-+]?[\d,.]+ \(http://\S+#fake\)", cell.ours), cell
+        assert int(cell.n) >= sample, cell
 
 
-def sets_of(table: Suite, *, grammar: bool) -> set[tuple[str, str]]:
-    """The lines that need a grammar, or all others, with the sets that they are run on."""
-    return {
-        (line.name, part.id)
-        for line in table.rows
-        for part in table.parts_of(line)
-        if bool(line.settings.get("grammar")) is grammar
-    }
-
-
-def assert_is_complete(table: Suite, cell: Cell) -> None:
-    """A cell of a line that was run has a number, of at least five problems where it counts any."""
-    if cell[:2] in sets_of(table, grammar=True):
-        return
-    assert re.fullmatch(r"[-+]?[\d,.]+ \(http://\S+#fake\)", cell.ours), cell
-    whole = cell.problems in {each.name for each in table.wholes}
-    if whole or cell.figure in RELATIVES:
-        assert cell.n == "", cell
-    else:
-        assert int(cell.n) >= SAMPLE, cell
-
-
-def assert_every_setup_ran_on_five_problems(table: Suite) -> None:
-    """Of each line and set that is run by itself there are rows of five problems, none failed."""
-    problems: dict[tuple[str, str, str], set[str]] = {}
-    for row in ResultFolder("out").rows():
-        assert not row.get("error"), row["error"]
-        setup = (row["data"], row["method"], _text(row["given"]))
-        problems.setdefault(setup, set()).add(row["id"])
-    ran = sets_of(table, grammar=False)
-    assert problems.keys() == {
-        (part.id, line.method, _text(line.settings))
-        for line in table.rows
-        for part in table.parts_of(line)
-        if not line.same_run_as and (line.name, part.id) in ran
-    }
-    assert {len(each) for each in problems.values()} == {SAMPLE}
-
-
-def _text(settings: Mapping[str, object]) -> str:
+def of_line(given: Mapping[str, object]) -> str:
+    """Settings in words, less what the whole table was told."""
     ours = ("corpus", "limit_requests", "prices")
-    return json.dumps({k: v for k, v in settings.items() if k not in ours}, sort_keys=True)
-
-
-def assert_only_lines_with_a_grammar_are_left_out(table: Suite, cells: list[Cell]) -> None:
-    """What is not run is what needs a grammar, and the command says so; all else is."""
-    missing = {each[:2] for each in cells if each.ours == "not run"}
-    assert missing == sets_of(table, grammar=True)
-    parts = {part.id for part in table.parts}
-    ran = {each[:2] for each in cells if each.problems in parts} - missing
-    assert ran == sets_of(table, grammar=False)
-    options = BenchOptions(suite=table.id, **MODEL)
-    assert left_out(options) == sorted({line for line, _ in missing})
-    assert bool(missing) == (table.id == "comparison")
+    return json.dumps({k: v for k, v in given.items() if k not in ours}, sort_keys=True)
