@@ -1,6 +1,7 @@
 """The live tree: what it shows of a search, within which bounds, whatever a model writes."""
 
 import io
+from itertools import chain
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from support.frames import HOSTILE, frame, terminal, watching
 from support.rows import tree_of
-from support.scripted import Call, ScriptedChat
+from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import mistaken
 
 import thoughtgraph as tg
@@ -84,6 +85,7 @@ def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
             for key in range(1, 44)
         )
     )
+    tree["0"]["status"] = "expanded"
     drawn = frame(watching(tree, frontier=["1"]), height=12)
     assert drawn[0].strip() == "run x: tot_bfs on game24"
     assert drawn[1].split() == ["•", "4", "9", "10", "13"]
@@ -112,31 +114,36 @@ def script(call: Call) -> str:
     return "Answer: (10 - 4) * (13 - 9) = 24"
 
 
-async def stream(method: str, **context: Any) -> tuple[LiveState, list[Event], dict[str, Any]]:
-    graph = tg.build(
-        method, task="game24", model=ScriptedChat(reply=script), checkpointer=InMemorySaver()
-    )
+async def stream(
+    method: str, reply: Reply = script, task: str = "game24", **context: Any
+) -> tuple[LiveState, list[list[Event]], dict[str, Any]]:
+    """What a display knows in the end, the events of each part of the stream, and the state."""
+    model = ScriptedChat(reply=reply)
+    graph = tg.build(method, task=task, model=model, checkpointer=InMemorySaver())
     config: Any = {"configurable": {"thread_id": "1"}}
-    watch, events = LiveState(graph.builder.state_schema), []
-    problem = {"problem": "4 9 10 13"}
-    async for mode, data in graph.astream(
-        problem, config, context=context, stream_mode=list(STREAM)
-    ):
-        events += watch.apply(mode, data)
-    return watch, events, (await graph.aget_state(config)).values
+    watch, told = LiveState(graph.builder.state_schema), []
+    problem = {"problem": "4 9 10 13" if task == "game24" else "4 + 9?"}
+    parts = graph.astream(problem, config, context=context, stream_mode=list(STREAM))
+    async for mode, data in parts:
+        told.append(watch.apply(mode, data))
+        for event in told[-1]:
+            if event.kind == "rollback":
+                drawn = frame(watch, events=told[-1])
+                assert any(row.startswith(str(event).replace("  ", " ")[:30]) for row in drawn)
+    return watch, told, (await graph.aget_state(config)).values
 
 
 @pytest.mark.parametrize("method", ["io", "tot_bfs", "tot_dfs"])
 async def test_the_folded_picture_is_the_graphs_own_state(method: str) -> None:
     watch, _, state = await stream(method)
-    passing = ("expansions", "findings", "messages")
-    for channel in state.keys() - set(passing):
+    for channel in state.keys() - {"expansions", "findings", "messages"}:
         assert watch.state[channel] == state[channel], channel
     assert not watch.running
 
 
-async def test_a_breadth_first_search_is_told_in_order() -> None:
-    _, events, _ = await stream("tot_bfs", breadth=1, n_evaluate=1)
+async def test_a_search_is_told_in_order_and_its_backtracking_too() -> None:
+    _, told, _ = await stream("tot_bfs", breadth=1, n_evaluate=1)
+    events = list(chain.from_iterable(told))
     assert [str(event) for event in events][:7] == [
         "propose   from 0: 4 9 10 13",
         "thought   1: 10 - 4 = 6 (left: 6 9 13) (from 0)",
@@ -147,32 +154,25 @@ async def test_a_breadth_first_search_is_told_in_order() -> None:
         "propose   from 1: 10 - 4 = 6 (left: 6 9 13)",
     ]
     assert "backtrack" not in {event.kind for event in events}
-
-
-async def test_a_depth_first_search_tells_its_backtracking() -> None:
-    _, events, _ = await stream("tot_dfs", outputs=0, n_evaluate=1)
-    kinds = [event.kind for event in events]
-    assert "backtrack" in kinds
+    _, told, _ = await stream("tot_dfs", outputs=0, n_evaluate=1)
+    events = list(chain.from_iterable(told))
+    assert "backtrack" in {event.kind for event in events}
     assert Event("prune", "2") in events
 
 
 @pytest.mark.parametrize("parallel", [True, False])
-async def test_rollbacks_are_told_and_drawn_as_they_happen(parallel: bool) -> None:
-    graph = tg.build("rollback", task="gsm8k", model=ScriptedChat(reply=mistaken))
-    watch, told = LiveState(graph.builder.state_schema), []
-    async for mode, data in graph.astream(
-        {"problem": "4 + 9?"}, context={"parallel": parallel}, stream_mode=list(STREAM)
-    ):
-        events = watch.apply(mode, data)
-        for event in (event for event in events if event.kind == "rollback"):
-            told.append(str(event))
-            drawn = frame(watch, events=events)
-            assert any(row.startswith(str(event).replace("  ", " ")[:30]) for row in drawn)
-            assert len(told) > sum("caused_by" in t for t in watch.tree.values()), "not grown yet"
+async def test_rollbacks_are_told_and_drawn_before_what_grows_from_them(parallel: bool) -> None:
+    watch, told, _ = await stream("rollback", mistaken, "gsm8k", parallel=parallel)
+    for events in told:
         assert "backtrack" not in {event.kind for event in events} or not parallel
+    events = list(chain.from_iterable(told))
+    rollbacks = [str(event) for event in events if event.kind == "rollback"]
     sources = [key for key, thought in watch.tree.items() if "rollback" in thought]
-    assert told == [f"rollback  from {key} (step 1 is bad) to 0: 4 + 9?" for key in sources]
-    assert len(told) == 2
+    assert rollbacks == [f"rollback  from {key} (step 1 is bad) to 0: 4 + 9?" for key in sources]
+    assert len(rollbacks) == 2
+    first = [event.kind for event in events].index("rollback")
+    grown = [f"{key}: " for key, t in watch.tree.items() if "caused_by" in t]
+    assert not any(event.about.startswith(tuple(grown)) for event in events[:first])
 
 
 def test_going_back_is_told_for_methods_that_have_no_node_for_it() -> None:

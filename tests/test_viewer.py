@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support import stored as support_stored
 from support.pools import few
-from support.scripted import Call, ScriptedChat, rng
+from support.scripted import Call, Reply, ScriptedChat, rng
 from support.stepping import mistaken
 from support.stored import bushy, small, step, stored
 
@@ -37,44 +37,42 @@ class Document(HTMLParser):
         self.elements.append((tag, dict(attrs)))
 
     def handle_data(self, data):
-        if self.elements and self.elements[-1] == (
-            "script",
-            {"id": "data", "type": "application/json"},
-        ):
+        block = ("script", {"id": "data", "type": "application/json"})
+        if self.elements[-1:] == [block]:
             self.data = self.data or json.loads(data)
 
-    def run(self, number: int = 0) -> dict[str, Any]:
-        return self.data["runs"][number]
+
+def shown(*results: dict[str, Any], number: int = 0) -> dict[str, Any]:
+    """What the page of some results holds of one of them."""
+    return Document(page(results)).data["runs"][number]
 
 
-def gambler(seed: int) -> ScriptedChat:
+def gambler(seed: int) -> Reply:
     """Combines two random numbers, correctly, and judges at random."""
 
     def reply(call: Call) -> list[str]:
         draws = rng(seed, call.role, call.prompt, call.draw)
         if call.role == "value":
             return [draws.choice(["sure", "likely", "impossible", "hm"]) for _ in range(call.n)]
-        if "Steps:" in call.prompt.rpartition("Input:")[2]:
-            return ["Answer: 24 = 24"]
         numbers = re.findall(r"-?\d+", call.prompt.rpartition("Input: ")[2])
         lines = []
         for _ in range(3 if len(numbers) > 1 else 0):
             a, b, *rest = draws.sample(numbers, len(numbers))
             result = str(int(a) + int(b))
             lines.append(f"{a} + {b} = {result} (left: {' '.join([*rest, result])})")
-        return ["\n".join(lines)]
+        return ["\n".join(lines) or "Answer: 24 = 24"]
 
-    return ScriptedChat(reply=reply)
+    return reply
 
 
 async def solved(
-    model: ScriptedChat, task: str, problem: str, method: str = "tot_bfs", **context: Any
-) -> dict[str, Any]:
-    out = await tg.build(method, task=task, model=model).ainvoke(
-        {"problem": problem}, context=context
-    )
+    reply: Reply, task: str, problem: str, method: str = "tot_bfs", **context: Any
+) -> tuple[dict[str, Any], ScriptedChat]:
+    model = ScriptedChat(reply=reply)
+    graph = tg.build(method, task=task, model=model)
+    out = await graph.ainvoke({"problem": problem}, context=context)
     kept = {name: out[name] for name in ("answer", "settings", "tree", "usage", "stop_reason")}
-    return {"method": method, "task": task, "problem": problem, **kept}
+    return {"method": method, "task": task, "problem": problem, **kept}, model
 
 
 def sent_to(model: ScriptedChat, *roles: str, system: bool = True) -> set[str]:
@@ -92,8 +90,7 @@ def asked(result: dict[str, Any], role: str) -> set[str]:
 
 @pytest.mark.parametrize("seed", few(range(8), 3))
 async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
-    model = gambler(seed)
-    result = await solved(model, "game24", "4 9 10 13", breadth=3)
+    result, model = await solved(gambler(seed), "game24", "4 9 10 13", breadth=3)
     tree = result["tree"]
     generations = {
         call.draw[1]: call.prompt for call in model.seen if call.draw and call.role == "generate"
@@ -112,13 +109,11 @@ async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
         draws = rng(call.prompt, call.draw)
         return [str(draws.randint(0, 9)) for _ in range(call.n)]
 
-    model = ScriptedChat(reply=reply)
-    result = await solved(model, "motto", "A motto")
+    result, model = await solved(reply, "motto", "A motto")
     assert asked(result, "vote") == sent_to(model, "vote", system=False)
     assert asked(result, "generate") == sent_to(model, "generate")
     # The tree keeps the ballots at one candidate; the page shows them at each.
-    thoughts = Document(page([result])).run()["thoughts"]
-    assert all("value_raw" in thought for thought in thoughts if "value" in thought)
+    assert all("value_raw" in each for each in shown(result)["thoughts"] if "value" in each)
 
 
 def guess(call: Call) -> list[str]:
@@ -158,9 +153,8 @@ WITH_SYSTEM = [
 async def test_prompts_of_judging_roles_are_rendered_again(case):
     """A draft of one's own has no prompt; one call of an analysis reads no index apart."""
     method, task, problem, reply, context, roles = case
-    model = ScriptedChat(reply=reply)
     problem = registry.task(task).read(problem)
-    result = await solved(model, task, problem, method, **context)
+    result, model = await solved(reply, task, problem, method, **context)
     for role in roles.split():
         sent = sent_to(model, role, system=case in WITH_SYSTEM)
         assert asked(result, role) == sent != set()
@@ -174,19 +168,19 @@ async def test_prompts_of_judging_roles_are_rendered_again(case):
 
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_prompts_with_experiences_are_rendered_again(parallel):
-    model = ScriptedChat(reply=mistaken)
     settings = {"parallel": parallel, "shots": 1}
-    result = await solved(model, "gsm8k", "4 + 9?", "rollback", **settings)
+    result, model = await solved(mistaken, "gsm8k", "4 + 9?", "rollback", **settings)
     sent = sent_to(model, "generate")
     assert asked(result, "generate") == sent
     warned = [text for text in sent if "Experience with Analysis" in text]
     assert len(warned) > 1
     continued = Renderer(result).expansion("0")
     assert [prompt.text in warned for prompt in continued] == [False], "the first was not warned"
-    run = Document(page([result])).run()
-    assert {t["id"]: t["experiences"] for t in run["thoughts"] if "experiences" in t} == {
-        key: t["experiences"] for key, t in result["tree"].items() if "experiences" in t
-    }
+    told = [
+        {t["id"]: t["experiences"] for t in thoughts if "experiences" in t}
+        for thoughts in (shown(result)["thoughts"], result["tree"].values())
+    ]
+    assert told[0] == told[1]
 
 
 def test_page_refers_to_nothing_outside_and_allows_no_foreign_script():
@@ -201,47 +195,45 @@ def test_page_refers_to_nothing_outside_and_allows_no_foreign_script():
     assert "unsafe" not in policy and "http" not in policy
 
 
-def test_hostile_text_stays_data():
+def test_hostile_text_stays_data_in_any_encoding():
     result = stored(small(text=HOSTILE, raw=HOSTILE, note=HOSTILE), problem=HOSTILE)
     document = Document(page([result]))
-    assert document.run()["thoughts"][1]["text"] == HOSTILE
-    assert document.run()["problem"] == HOSTILE
+    (run,) = document.data["runs"]
+    assert run["thoughts"][1]["text"] == run["problem"] == HOSTILE
     assert not [tag for tag, _ in document.elements if tag == "img"]
-
-
-def test_a_page_holds_any_text_in_any_encoding_and_numbers_that_json_lacks():
     text = page([stored(small(text="24 ≠ \ud800 \U0001d518"), problem="\ud800 ≠")])
     assert "≠" not in re.sub(r"<(style|script)>.*?</\1>", "", text, flags=re.S)
     text.encode("utf-8")
-    data = Document(page([stored(small(cost=math.inf, priority=-math.inf, value=math.nan))])).run()
-    thought = data["thoughts"][1]
+
+
+def test_numbers_that_json_lacks_are_texts():
+    odd = {"cost": math.inf, "priority": -math.inf, "value": math.nan}
+    thought = shown(stored(small(**odd)))["thoughts"][1]
     assert (thought["cost"], thought["priority"], thought["value"]) == ("inf", "-inf", "nan")
 
 
 def test_path_to_the_answer_ends_at_the_best_output():
     answer = "(10 - 4) * (13 - 9)"
     tree = small()
-    same = {"text": f"Answer: {answer} = 24"}
-    tree |= grow(tree, "1", [{**same, "status": "pruned", "value": 60.0}])
-    tree |= grow(tree, "1", [{**same, "status": "terminal", "value": 61.0}])
-    tree |= grow(tree, "1", [{**same, "status": "terminal", "value": 61.0}])
-    assert Document(page([stored(tree, answer=answer)])).run()["chosen"] == "5"
-    assert Document(page([stored(tree)])).run()["chosen"] is None
+    for status, value in (("pruned", 60.0), ("terminal", 61.0), ("terminal", 61.0)):
+        output = {"text": f"Answer: {answer} = 24", "status": status, "value": value}
+        tree |= grow(tree, "1", [output])
+    assert shown(stored(tree, answer=answer))["chosen"] == "5"
+    assert shown(stored(tree))["chosen"] is None
 
 
 def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
     result = stored(small(), task="of_somebody_else", method="unheard_of", settings={})
     assert Renderer(result).prompts("1") == []
-    shown = Document(page([result])).run()
-    assert len(shown["thoughts"]) == 4
-    assert "may not choose code to run" in shown["promptless"]
-    assert Document(page([stored(small())])).run()["promptless"] is None
+    assert len(shown(result)["thoughts"]) == 4
+    assert "may not choose code to run" in shown(result)["promptless"]
+    assert shown(stored(small()))["promptless"] is None
 
 
 def test_several_results_share_a_page():
     runs = [stored(small()), stored(small(), problem="1 2 3 4"), stored({"0": small()["0"]})]
-    document = Document(page(runs))
-    assert [document.run(i)["problem"] for i in range(3)] == ["4 9 10 13", "1 2 3 4", "4 9 10 13"]
+    problems = [shown(*runs, number=at)["problem"] for at in range(3)]
+    assert problems == ["4 9 10 13", "1 2 3 4", "4 9 10 13"]
 
 
 def test_two_thousand_thoughts_make_a_small_page():
@@ -254,5 +246,5 @@ def test_two_thousand_thoughts_make_a_small_page():
 def test_equal_states_show_the_evaluation_they_share():
     tree = small()
     tree |= grow(tree, "1", [step("6 9 13", status="pruned", verdicts=tree["1"]["verdicts"])])
-    thoughts = Document(page([stored(tree)])).run()["thoughts"]
+    thoughts = shown(stored(tree))["thoughts"]
     assert thoughts[1]["value_raw"] == thoughts[4]["value_raw"]

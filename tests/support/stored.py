@@ -52,48 +52,35 @@ def small(**root_child: Any) -> Tree:
 
 def failing(method: str = "itot_d_star_lite", **changes: Any) -> dict[str, Any]:
     """A search of D* Lite: 2 failed and raised the root; 4 failed and raised 1 and the root."""
-    note = "dearer by a failed call below it"
-    top: Any = {"tools": "Search[x]: finds a page", "cost": 2.0, "priority": -3.0, "note": note}
-    start = root()
-    start.update(top)
-    tree: Tree = {"0": start}
-    first = _called("to Milan", 7.0, 2.0, note=note)
-    tree |= grow(tree, "0", [first, _failed("to b", 8.0, 2.0, "2", ("0", 0.0, 1.0))])
+    dearer = {"note": "dearer by a failed call below it"}
+    tree: Tree = {"0": root()}
+    tree["0"].update({"tools": "Search[x]: finds a page", "cost": 2.0, "priority": -3.0, **dearer})  # type: ignore[typeddict-item]
+    first = _called("Milan", 7.0, 2.0, **dearer)
+    tree |= grow(tree, "0", [first, _failed("b", 8.0, 2.0, "2", ("0", 0.0, 1.0))])
     raises = [("1", 1.0, 2.0), ("0", 1.0, 2.0)]
-    tree |= grow(tree, "1", [_called("to Oslo", 9.0, 2.0), _failed("to d", 3.0, 3.0, "4", *raises)])
-    tree |= grow(tree, "3", [_called("to Rome", 9.0, 2.0, status="terminal", answer="Italy")])
+    tree |= grow(tree, "1", [_called("Oslo", 9.0, 2.0), _failed("d", 3.0, 3.0, "4", *raises)])
+    tree |= grow(tree, "3", [_called("Rome", 9.0, 2.0, status="terminal", answer="Italy")])
     tree["3"]["status"] = "expanded"
     settings = effective(registry.settings(method), {}, {"task": "hotpotqa"} | changes)
     known = {"method": method, "task": "hotpotqa", "settings": settings}
     return stored(tree, answer="Italy", problem="Where is Milan?", **known)
 
 
-def _called(text: str, value: float, cost: float, **fields: Any) -> dict[str, Any]:
+def _called(place: str, value: float, cost: float, **fields: Any) -> dict[str, Any]:
     """A thought's fields: a search that cost 1 and was judged."""
-    place = text.removeprefix("to ")
-    return {
-        "text": text,
-        "action": {"name": "Search", "argument": place},
-        "observation": f"{place} is a place.",
-        "failed": False,
-        "price": 1.0,
-        "value": value,
-        "cost": cost,
-        "priority": cost - value,
-        "usage": {"value": {"requests": 1}},
-        **fields,
-    }
+    action = {"name": "Search", "argument": place}
+    seen = {"text": f"to {place}", "action": action, "observation": f"{place} is a place."}
+    judged = {"price": 1.0, "value": value, "cost": cost, "priority": cost - value}
+    return {**seen, "failed": False, **judged, "usage": {"value": {"requests": 1}}, **fields}
 
 
 def _failed(
-    text: str, value: float, cost: float, last: str, *raises: tuple[str, float, float]
+    place: str, value: float, cost: float, last: str, *raises: tuple[str, float, float]
 ) -> dict[str, Any]:
     """A search that failed, and what it raised: thought, cost before, cost after."""
-    names = ("thought", "before", "after")
-    raised = [dict(zip(names, each, strict=True)) for each in raises]
-    told = f"Could not find {text.removeprefix('to ')}."
-    record = {"last": last, "raised": raised}
-    return _called(text, value, cost, failed=True, observation=told, propagation=record)
+    raised = [{"thought": key, "before": low, "after": high} for key, low, high in raises]
+    told = {"failed": True, "observation": f"Could not find {place}."}
+    return _called(place, value, cost, **told, propagation={"last": last, "raised": raised})
 
 
 def bushy(thoughts: int, *, pruned: bool = True, seed: int = 0) -> Tree:
@@ -102,18 +89,11 @@ def bushy(thoughts: int, *, pruned: bool = True, seed: int = 0) -> Tree:
     tree: Tree = {"0": root()}
     while len(tree) <= thoughts:
         parent = draws.choice([key for key in tree if tree[key]["status"] == "open"])
-        drafts = [
-            step(
-                f"{draws.randint(1, 99)} {len(tree)} {at}",
-                value=draws.uniform(0, 60),
-                status="open",
-            )
-            for at in range(min(8, thoughts + 1 - len(tree)))
-        ]
-        new = grow(tree, parent, drafts)
-        for at, thought in enumerate(new.values()):
-            if pruned and at >= 3:
-                thought["status"] = "pruned"
+        size = min(8, thoughts + 1 - len(tree))
+        lefts = (f"{draws.randint(1, 99)} {len(tree)} {at}" for at in range(size))
+        new = grow(tree, parent, [step(left, value=draws.uniform(0, 60)) for left in lefts])
+        for thought in list(new.values())[3:] if pruned else []:
+            thought["status"] = "pruned"
         tree[parent]["status"] = "expanded"
         tree |= new
     return tree
