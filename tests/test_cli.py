@@ -158,9 +158,9 @@ def test_ctrl_c_keeps_what_was_answered_and_resume_finishes(command: Command) ->
         pipe = subprocess.PIPE
         told = [*PROGRAM, *asked, fake.specifier]
         process = subprocess.Popen(told, stdout=pipe, stderr=pipe, text=True)
-        fake.wait_for_held()
+        fake.wait_for_held(600)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=600)
         assert (process.returncode, err) == (1, "")
         assert (result()["stop_reason"], result()["usage"]["requests"]) == ("interrupted", 9)
         fake.release()
@@ -185,7 +185,7 @@ def test_a_terminal_shows_the_live_tree(server: FakeServer) -> None:
     with suppress(OSError):  # Linux: the other side has closed
         while part := os.read(ours, 65536):
             sent += part
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=600) == 0
     shown = sent.decode()
     assert "├─ " in shown and COLOUR.search(shown)
     assert "\nthought   1:" not in shown
