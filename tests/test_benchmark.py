@@ -36,6 +36,7 @@ def test_each_finished_problem_is_a_line_and_nothing_is_asked_again(command: Com
         told += ["--method", "io,tot_bfs", "--set", 'prices={"fake": [1000, 2000]}']
         code, out, _ = command(*told)
         assert code == 0
+        assert "problems score 95 % requests tokens $" in " ".join(out.split())
         cells = [line.split() for line in out.splitlines() if line.startswith(("io", "tot"))]
         assert [line[:7] for line in cells] == [
             ["io", "1/1", "100.0%", "20.7%", "to", "100.0%", "1.0"],
@@ -93,9 +94,11 @@ def test_a_model_that_is_not_there_ends_it_soon(command: Command) -> None:
 def test_a_dry_run_says_what_all_would_take(command: Command) -> None:
     with FakeServer(play) as fake:
         told = ["bench", "--task", "game24", "--method", "io", "--problems", "1:10"]
-        code, out, _ = command(*told, "--model", fake.specifier, "--dry-run")
+        options = ["--model", fake.specifier, "--concurrency", "5"]
+        code, out, _ = command(*told, *options, "--dry-run")
         assert code == 0 and len(fake.seen) == 2
         assert "io: 10 problems will take about 10 requests" in out
+        assert " with --concurrency 5, if the model is no slower then" in out
         command(*told, "--model", fake.specifier)
         assert len(fake.seen) == 10, "what was tried counts"
 
@@ -115,6 +118,7 @@ def test_a_forecast_goes_by_the_mean_of_what_was_searched() -> None:
         shown.tell(trial, finished("io", usage=usage))
     shown.tell(search, finished("tot_bfs", usage={**spent, "requests": 40, "seconds": 2}))
     lines = list(shown.forecast(trials([batch]), 20))
+    assert lines[0] == "io: requests per problem: 1; its samples are one request"
     assert lines[1] == (
         "io: 50 problems will take about 50 requests and 54.5k tokens, $0.10, "
         "by 3 problems searched"

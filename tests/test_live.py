@@ -251,14 +251,10 @@ def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar() -> None:
 
 def slot(prompt: int, cached: int, read: int, written: int, left: int) -> dict[str, Any]:
     """One slot of `/slots`, as llama.cpp reports it."""
-    return {
-        "id": 0,
-        "is_processing": True,
-        "n_prompt_tokens": prompt + written,
-        "n_prompt_tokens_cache": cached,
-        "n_prompt_tokens_processed": read,
-        "next_token": [{"has_next_token": True, "n_decoded": written, "n_remain": left}],
-    }
+    tokens = {"": prompt + written, "_cache": cached, "_processed": read}
+    next_token = {"has_next_token": True, "n_decoded": written, "n_remain": left}
+    known = {f"n_prompt_tokens{name}": count for name, count in tokens.items()}
+    return {"id": 0, "is_processing": True, **known, "next_token": [next_token]}
 
 
 def test_a_report_of_llama_cpp_is_read_and_one_that_is_none_is_no_work() -> None:
@@ -278,9 +274,6 @@ def test_the_bar_says_what_is_known_and_no_more() -> None:
     assert all("%" not in each and "waiting for the model" in each for each in unknown)
     assert len({each[: progress.WIDTH] for each in unknown}) == len(unknown), "it moves"
     assert progress.line([], 0.0, fancy=False).isascii()
-
-
-def test_a_frame_shows_the_bar_while_a_node_is_at_work() -> None:
     watch = watching({ROOT: root()})
     watch.apply("tasks", {"id": "1", "name": "generate", "input": {"thought": ROOT}})
     assert not any("prompt tokens" in line for line in frame(watch))

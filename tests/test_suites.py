@@ -18,6 +18,7 @@ from support.paper_cells import cells_of
 from thoughtgraph.bench.paper_figures import RELATIVES
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import names, suite
+from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli.bench_plan import BenchOptions, batches, left_out
@@ -80,7 +81,7 @@ def test_every_table_of_the_five_papers_has_a_suite_and_so_has_ours() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_suite_can_be_planned_and_its_numbers_name_their_part_and_model(
-    name: str, data: Path
+    name: str, request: pytest.FixtureRequest
 ) -> None:
     table = suite(name)
     parts = {part.id for part in table.parts}
@@ -93,9 +94,15 @@ def test_a_suite_can_be_planned_and_its_numbers_name_their_part_and_model(
         assert {line.same_run_as, line.relative_to} <= {"", *(each.name for each in table.rows)}
         assert relative == bool(line.relative_to)
     assert table.source.split(",")[0]
-    planned = batches(BenchOptions(suite=name, sample=5, data=of(name, data), **MODEL))
-    assert len(planned) == len(table.parts)
+    data = of(name, request.getfixturevalue("data"))
+    planned = batches(BenchOptions(suite=name, sample=5, data=data, **MODEL))
     assert all(len(batch.records) == 5 and batch.setups for batch in planned)
+    for part, batch in zip(table.parts, planned, strict=True):
+        kind: Any = part.data.removeprefix("made:")
+        if kind != part.data:
+            style: Any = part.task
+            made = generate(style, kind, 5, part.sample_seed or 0)
+            assert [each.problem() for each in made] == [each.problem for each in batch.records]
 
 
 STEPS = {"zero_shot": "steps", "top_p": 0.7}
@@ -207,9 +214,15 @@ REFUSED = [
 
 @pytest.mark.parametrize(("options", "refusal"), REFUSED)
 def test_what_a_table_has_not_is_refused(
-    options: BenchOptions, refusal: str, data: Path, monkeypatch: pytest.MonkeyPatch
+    options: BenchOptions,
+    refusal: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
-    monkeypatch.chdir(data.parent)
+    if options.data == "data":
+        request.getfixturevalue("data")
+    monkeypatch.chdir(tmp_path)
     for file in ("none/other", "two/gsm8k.jsonl", "two/gsm8k_train.jsonl"):
         Path(file).parent.mkdir(exist_ok=True)
         Path(file).touch()
