@@ -24,18 +24,11 @@ def judge() -> Iterator[FakeServer]:
 
 def written(method: str, passages: dict[str, list[str | None]], model: str = "m") -> None:
     """Results in the folder `r` of what a method wrote for each problem."""
-    unscored = {"task": "creative_writing", "data": "writing", "gold": None, "scores": []}
-    kept(
-        "r",
-        (
-            finished(
-                method,
-                **{**unscored, "id": at, "problem": at, "key": f"{method}-{at}-{model}"},
-                **{"model": model, "answer": outputs[0], "candidates": outputs},
-            )
-            for at, outputs in passages.items()
-        ),
-    )
+    known = {"task": "creative_writing", "data": "writing", "gold": None, "scores": []}
+    for at, outputs in passages.items():
+        own = {"id": at, "problem": at, "key": f"{method}-{at}-{model}", "model": model}
+        said = {"answer": outputs[0], "candidates": outputs}
+        kept("r", [finished(method, **known, **own, **said)])
 
 
 def test_a_judge_scores_what_was_written_and_is_asked_once(

@@ -183,12 +183,11 @@ async def test_a_graph_as_a_node_takes_what_it_needs_of_a_larger_state(
     def solve(state: Outer) -> Outer:
         return {"answer": tg.solve(state["problem"], model=model, **GAME)["answer"]}
 
-    graph = StateGraph(Outer)
-    graph.add_node("search", {"node": inner, "await": call, "solve": solve}[way])  # type: ignore[call-overload]
-    graph.add_edge(START, "search")
-    graph.add_edge("search", END)
-    out = await graph.compile().ainvoke({"problem": "3 5 7 9", "model": "mine"})
-    assert out == {"problem": "3 5 7 9", "model": "mine", "answer": "3 + 5 + 7 + 9"}
+    nodes: dict[str, Any] = {"node": inner, "await": call, "solve": solve}
+    graph = StateGraph(Outer).add_node("search", nodes[way])
+    graph.add_edge(START, "search").add_edge("search", END)
+    given: Outer = {"problem": "3 5 7 9", "model": "mine"}
+    assert await graph.compile().ainvoke(given) == {**given, "answer": "3 + 5 + 7 + 9"}
 
 
 async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:
