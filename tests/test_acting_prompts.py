@@ -31,14 +31,6 @@ SAID = {
     "conclude": ("the answer is Rome",),  # no answer makes no thought, so no prompt to render
 }
 
-PAGES_SHOWN = {
-    "itot_d_star_lite": {"generate", "value"},
-    "react": {"generate", "act"},
-    "reflexion": {"generate", "act", "reflect"},
-    "fgdip": {"generate", "step_eval"},
-}
-"""The roles whose prompts show observations."""
-
 
 def gambler(seed: int) -> ScriptedChat:
     def reply(call: Call) -> list[str]:
@@ -68,52 +60,45 @@ def rendered(result: dict[str, Any]) -> set[tuple[str, str]]:
     return {*made, *(prompt for key in result["tree"] for prompt in renderer.expansion(key))}
 
 
-@pytest.mark.parametrize(
-    ("method", "context", "roles"),
-    [
-        ("itot_d_star_lite", {"rounds": 6, "n_generate": 2}, {"generate", "value"}),
-        ("react", {}, {"generate", "act"}),
-        ("reflexion", {"trials": 3}, {"generate", "act", "reflect"}),
-        (
-            "fgdip",
-            {"limit_requests": 60},
-            {"extract", "generate", "step_eval", "answer_eval"},
-        ),
-        ("fgdip", {"limit_requests": 6}, {"extract", "generate", "step_eval", "conclude"}),
-        (
-            "fgdip",
-            {"limit_requests": 60, "extractor": False, "layer_scope": "global"},
-            {"generate", "step_eval", "answer_eval"},
-        ),
-    ],
-    ids=["itot", "react", "reflexion", "fgdip", "fgdip cut short", "fgdip without extractor"],
-)
-async def test_every_prompt_is_rendered_again(
-    method: str, context: dict[str, Any], roles: set[str]
+ROUNDS = {"rounds": 6, "n_generate": 2}
+CASES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("itot_d_star_lite", ROUNDS, "", "generate value"),
+    ("react", {}, "", "generate act"),
+    ("reflexion", {"trials": 3}, "", "generate act reflect"),
+    ("fgdip", {"limit_requests": 60}, "extract answer_eval", "generate step_eval"),
+    ("fgdip", {"limit_requests": 6}, "extract generate step_eval conclude", ""),
+    (
+        "fgdip",
+        {"limit_requests": 60, "extractor": False, "layer_scope": "global"},
+        "generate step_eval answer_eval",
+        "",
+    ),
+]
+"""Searches that meet all roles, the latter of them with observations in their prompts."""
+
+
+@pytest.mark.parametrize(("method", "context", "roles", "observing"), CASES)
+async def test_every_prompt_is_rendered_again_and_calls_observations_quotations(
+    method: str, context: dict[str, Any], roles: str, observing: str
 ) -> None:
-    met = set()
-    for seed in range(10):
+    met, shown_pages = set(), set()
+    for seed in range(5):
         result, seen = await solved(method, seed, **context)
         shown = rendered(result)
-        for call in seen:
-            assert (call.role, call.prompt) in shown
+        asked = {(call.role, call.prompt) for call in seen}
+        assert asked <= shown
         if method != "fgdip":  # a layer without children shows the prompt it would have begun with
-            asked = {(call.role, call.prompt) for call in seen}
             assert {each for each in shown if each[0] != "generate"} <= asked
-        met |= {call.role for call in seen}
-    assert roles <= met, "the script reaches every prompt"
-
-
-@pytest.mark.parametrize("method", ["itot_d_star_lite", "react", "reflexion", "fgdip"])
-async def test_where_pages_are_shown_the_prompt_says_that_they_give_no_orders(method: str) -> None:
-    context = {"rounds": 6} if method.startswith("itot") else {}
-    seen = [call for seed in range(4) for call in (await solved(method, seed, **context))[1]]
-    shown = [call for call in seen if "Observation 1:" in call.prompt]
-    assert {call.role for call in shown} >= PAGES_SHOWN[method]
-    for call in shown:
-        assert "bservations are quoted from pages" in call.prompt, call.role
-        _, beside, steps = call.prompt.partition("These were already tried as the next step")
-        assert not beside or "observations are quoted from pages" in steps
+        met |= {role for role, _ in asked}
+        for role, prompt in asked:
+            if "Observation 1:" not in prompt:
+                continue
+            shown_pages.add(role)
+            assert "bservations are quoted from pages" in prompt, role
+            _, beside, steps = prompt.partition("These were already tried as the next step")
+            assert not beside or "observations are quoted from pages" in steps
+    assert met >= {*roles.split(), *observing.split()}, "the script reaches every prompt"
+    assert shown_pages >= set(observing.split())
 
 
 async def test_a_propagation_reaches_the_page_as_it_was() -> None:

@@ -1,12 +1,12 @@
 """`thoughtgraph solve --task hotpotqa`: without a method, over files of pages, out of reach."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from langchain_core.tools import tool
+from support.command import Command
 from support.fake_server import FakeServer, Seen
 from support.reader import PAGES, QUESTION, read, told
 from support.scripted import ScriptedChat
@@ -14,11 +14,9 @@ from support.wiki_proxy import FAULTS, WikiProxy
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.cli.app import main
 from thoughtgraph.cli.run_config import SolveOptions, configure
 from thoughtgraph.tools.costs import Priced
 
-Call = Callable[..., tuple[int, str, str]]
 LINES = [
     {"title": title, "sentences": [f"{part.rstrip('.')}." for part in text.split(". ")]}
     for title, text in PAGES.items()
@@ -37,32 +35,32 @@ def model() -> Iterator[FakeServer]:
         yield fake
 
 
-@pytest.fixture
-def solve(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    model: FakeServer,
-) -> Call:
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("THOUGHTGRAPH_DATA", "THOUGHTGRAPH_CACHE"):
         monkeypatch.setenv(name, str(tmp_path / name))
 
+
+@pytest.fixture
+def solve(command: Command, model: FakeServer) -> Command:
     def call(*options: str) -> tuple[int, str, str]:
-        given = ["solve", QUESTION, "--task", "hotpotqa", "--model", model.specifier, *options]
-        monkeypatch.setattr(sys, "argv", ["thoughtgraph", *given])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capfd.readouterr()
-        return int(ended.value.code or 0), out, err
+        given = (QUESTION, "--task", "hotpotqa", "--model", model.specifier)
+        return command("solve", *given, *options)
 
     return call
 
 
-@pytest.mark.parametrize("kind", FILES)
-def test_a_file_of_pages_is_read_by_a_method_with_tools(kind, solve, model, tmp_path):
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
     file = tmp_path / "pages.jsonl"
-    file.write_text(FILES[kind], encoding="utf-8")
-    code, out, err = solve("--set", f"corpus={file}")
+    file.write_text(FILES["pages"], encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_file_of_pages_is_read_by_a_method_with_tools(kind, solve, model, pages):
+    pages.write_text(FILES[kind], encoding="utf-8")
+    code, out, err = solve("--set", f"corpus={pages}", "--json", "out.json")
     assert (code, err) == (0, "")
     assert "react on hotpotqa" in out.splitlines()[0]
     assert "call_tool 1: Search[Fidelio]" in out
@@ -73,50 +71,51 @@ def test_a_file_of_pages_is_read_by_a_method_with_tools(kind, solve, model, tmp_
         *PAGES.values(),
         "(Result 1 / 1) Bonn in Germany is where he was born.",
     ]
+    assert "paragraphs" not in Path("out.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("said", ["YES", "NO"])
-def test_an_answer_that_the_search_itself_rejected_is_shown_as_such(said, solve, model, tmp_path):
+def test_an_answer_that_the_search_itself_rejected_is_shown_as_such(said, solve, model, pages):
     def reply(seen: Seen) -> str:
         if "JUDGMENT:" in seen.prompt:
             return f"THOUGHT: A guess.\nJUDGMENT: {said}"
         return "I guess.\nAction: Finish[Bonn]"
 
     model.reply = reply
-    file = tmp_path / "pages.jsonl"
-    file.write_text(FILES["pages"], encoding="utf-8")
-    options = ("extractor=false", "max_answer_checks=1", f"corpus={file}")
-    code, out, err = solve(
-        "--method", "fgdip", *(part for option in options for part in ("--set", option))
-    )
+    options = ("extractor=false", "max_answer_checks=1", f"corpus={pages}")
+    sets = [part for option in options for part in ("--set", option)]
+    code, out, err = solve("--method", "fgdip", *sets)
     assert (code, err) == (0, "")
     assert "\nanswer:   Bonn\n" in out
     rejected = "\njudged:   no, the search itself rejected this answer: A guess.\n"
     assert (rejected in out) == (said == "NO")
 
 
+def refused(result: tuple[int, str, str], model: FakeServer, *words: str) -> str:
+    """The one line that says what to do, before the model was asked."""
+    code, _, err = result
+    assert (code, err.count("\n"), model.answered) == (2, 1, [])
+    for word in words:
+        assert word in err
+    return err
+
+
 def test_a_method_that_needs_feedback_says_where_it_gets_it(solve, model):
-    code, _, err = solve("--method", "reflexion")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "ask the model whether an output needs no refinement" in err
-    assert "oracle=" in err
-    assert model.answered == []
+    model_check = "ask the model whether an output needs no refinement"
+    refused(solve("--method", "reflexion"), model, model_check, "oracle=")
 
 
 @pytest.mark.parametrize("source", ["", "wikipedia:de", "community", "http://127.0.0.1:9/api.php"])
-def test_without_a_network_the_model_is_not_asked(source, solve, model, monkeypatch):
+def test_without_a_network_the_model_is_not_asked(source, solve, command, model, monkeypatch):
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # where nothing listens
-    code, out, err = solve("--set", f"corpus={source}")
-    assert code == 2
+    ended = solve("--set", f"corpus={source}")
+    err = refused(ended, model, "cannot be reached")
     assert err.startswith("error: http")
-    assert "cannot be reached" in err
-    assert err.endswith(
-        "check the network; a file of pages can be searched instead (--set corpus=FILE)\n"
-    )
-    assert err.count("\n") == 1
-    assert "resume" not in out
-    assert model.answered == []
+    remedy = "check the network; a file of pages can be searched instead (--set corpus=FILE)\n"
+    assert err.endswith(remedy)
+    assert "resume" not in ended[1]
+    refused(command("solve", "--resume", "none"), model, "no run was stopped here")
 
 
 @pytest.mark.parametrize(
@@ -131,40 +130,22 @@ def test_without_a_network_the_model_is_not_asked(source, solve, model, monkeypa
 def test_a_wiki_that_cannot_be_used_is_told_before_the_model_is_asked(kind, remedy, solve, model):
     with WikiProxy(lambda query: {}) as wiki:
         wiki.fail(FAULTS[kind][0])
-        code, _, err = solve("--set", f"corpus={wiki.url}")
-    assert code == 2
-    assert remedy in err
-    assert err.count("\n") == 1
-    assert model.answered == []
+        refused(solve("--set", f"corpus={wiki.url}"), model, remedy)
 
 
-def test_a_file_that_is_none_is_named(solve, model, tmp_path):
-    file = tmp_path / "notes.txt"
-    file.write_text("These are no pages.")
-    for source in (str(file), "nowhere.jsonl"):
-        code, _, err = solve("--set", f"corpus={source}")
-        assert (code, err.count("\n")) == (2, 1)
-        assert source in err
-    assert model.answered == []
+def test_a_file_that_is_none_is_named(solve, model, pages):
+    pages.write_text("These are no pages.")
+    for source in (str(pages), "nowhere.jsonl"):
+        refused(solve("--set", f"corpus={source}"), model, source)
 
 
-@pytest.mark.parametrize(
-    ("task", "method"), [("hotpotqa", "react"), ("fever", "react"), ("strategyqa", "tot_bfs")]
-)
-def test_what_cannot_be_known_without_pages_is_searched_by_default(task, method):
-    assert configure(SolveOptions(problem="Is it so?", task=task)).method == method
+def test_what_cannot_be_known_without_pages_is_searched_by_default():
+    for task, method in (("hotpotqa", "react"), ("fever", "react"), ("strategyqa", "tot_bfs")):
+        assert configure(SolveOptions(problem="Is it so?", task=task)).method == method
+    assert {entry.method for entry in registry.TASKS.values()} - {""} <= registry.METHODS.keys()
 
 
-def test_every_default_method_exists():
-    named = {entry.method for entry in registry.TASKS.values()} - {""}
-    assert named <= registry.METHODS.keys()
-
-
-async def test_a_tool_of_ones_own_works_beside_the_tasks_and_is_paid(tmp_path, monkeypatch):
-    monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path))
-    file = tmp_path / "pages.jsonl"
-    file.write_text(FILES["pages"], encoding="utf-8")
-
+async def test_a_tool_of_ones_own_works_beside_the_tasks_and_is_paid(pages):
     @tool
     def birthplace(name: str) -> str:
         """Tells where a person was born."""
@@ -173,7 +154,7 @@ async def test_a_tool_of_ones_own_works_beside_the_tasks_and_is_paid(tmp_path, m
     lines = iter(["Who?\nAction 1: birthplace[Beethoven]", "So.\nAction 2: Finish[Bonn]"])
     model = ScriptedChat(reply=lambda call: next(lines))
     graph = tg.build("react", task="hotpotqa", model=model, tools=[Priced(birthplace, cost=2.5)])
-    out = await graph.ainvoke({"problem": QUESTION}, context={"corpus": str(file)})
+    out = await graph.ainvoke({"problem": QUESTION}, context={"corpus": str(pages)})
     assert "birthplace[name]: Tells where a person was born." in model.seen[0].prompt
     assert told(model.seen[1].prompt) == ["Beethoven was born in Bonn."]
     assert (out["answer"], out["usage"]["tool_cost"]) == ("Bonn", 2.5)

@@ -36,19 +36,15 @@ async def test_each_call_of_a_model_says_what_it_is_about() -> None:
     config: Any = {"callbacks": [trace], "run_name": "mine", "tags": ["nightly"]}
     out = await graph.ainvoke({"problem": "leaf"}, config)
     assert len(trace.models) == out["usage"]["requests"]
+    judged = set[str]()
     for metadata, tags in trace.models:
-        role = metadata["thoughtgraph_role"]
-        assert (metadata["thoughtgraph_method"], metadata["thoughtgraph_run"]) == (
-            "tot_bfs",
-            out["run"],
-        )
+        role, thoughts = metadata["thoughtgraph_role"], metadata["thoughtgraph_thoughts"]
+        assert metadata["thoughtgraph_method"] == "tot_bfs"
+        assert metadata["thoughtgraph_run"] == out["run"]
         assert {f"role:{role}", "nightly"} <= set(tags)
-        (first, *_) = metadata["thoughtgraph_thoughts"]
-        assert out["tree"][first]["depth"] == metadata["thoughtgraph_depth"]
-    judged = [
-        m["thoughtgraph_thoughts"] for m, _ in trace.models if m["thoughtgraph_role"] == "value"
-    ]
-    assert {key for keys in judged for key in keys} <= out["tree"].keys() - {"0"}
+        assert out["tree"][thoughts[0]]["depth"] == metadata["thoughtgraph_depth"]
+        judged |= set(thoughts) if role == "value" else set()
+    assert judged <= out["tree"].keys() - {"0"}
 
 
 @tool
@@ -69,18 +65,12 @@ async def test_so_does_each_call_of_a_tool(tmp_path: Path) -> None:
     model = tg.ScriptedChat(reply={"generate": act})
     graph = tg.build("react", task="hotpotqa", model=model, tools=[price_list])
     config: Any = {"callbacks": [trace]}
-    given: Any = {"problem": "How many?"}
-    out = await graph.ainvoke(given, config, context={"corpus": str(corpus), "examples": "none"})
+    context: Any = {"corpus": str(corpus), "examples": "none"}
+    out = await graph.ainvoke({"problem": "How many?"}, config, context=context)
     metadata, *_ = trace.tools  # Finish comes after it
     assert metadata["thoughtgraph_method"] == "react"
     assert metadata["thoughtgraph_thoughts"] == ["1"]
     assert out["answer"] == "20"
-
-
-def told(client: Mock) -> list[dict[str, Any]]:
-    """What LangSmith is told of the size of each call of a model."""
-    kept = [call.kwargs["extra"]["metadata"] for call in client.update_run.mock_calls]
-    return [metadata["usage_metadata"] for metadata in kept if "usage_metadata" in metadata]
 
 
 @pytest.mark.parametrize("fingerprint", [None, "b4321-1a2b3c4"])
@@ -94,11 +84,11 @@ async def test_traces_count_the_tokens_that_a_run_says_it_spent(
         server.fingerprint, server.most_choices = fingerprint, most
         graph = tg.build("cot_sc", task="game24", model=server.chat())
         config: Any = {"callbacks": [LangChainTracer(client=smith), counter]}
-        context = {"n_generate": 8}
-        out = await graph.ainvoke({"problem": "4 9 10 13"}, config, context=context)
+        out = await graph.ainvoke({"problem": "4 9 10 13"}, config, context={"n_generate": 8})
     assert out["usage"]["samples"] == 8, out["error"]
-    spent = [out["usage"][f"{kind}_tokens"] for kind in ("prompt", "completion")]
-    names = ("input_tokens", "output_tokens")
-    assert [sum(each[name] for each in told(smith)) for name in names] == spent
+    kept = [call.kwargs["extra"]["metadata"] for call in smith.update_run.mock_calls]
+    told = [metadata["usage_metadata"] for metadata in kept if "usage_metadata" in metadata]
     (counted,) = counter.usage_metadata.values()
-    assert [counted["input_tokens"], counted["output_tokens"]] == spent
+    for kind, name in (("prompt", "input_tokens"), ("completion", "output_tokens")):
+        spent = out["usage"][f"{kind}_tokens"]
+        assert sum(each[name] for each in told) == dict(counted)[name] == spent

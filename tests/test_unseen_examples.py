@@ -5,7 +5,7 @@ import gzip
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -47,6 +47,11 @@ def asked_again(question: str, shown: dict[str, str]) -> list[str]:
     return [name for name, text in shown.items() if f"{edge}{words}{edge}" in text]
 
 
+def by(*names: str | int) -> Callable[[Iterable[Any]], list[str]]:
+    """Reads texts out of records, by their names."""
+    return lambda records: [record[name] for record in records for name in names]
+
+
 def lines_of(text: str) -> str:
     """Plain lines, without what stands before a question, with spaces and line ends around."""
     asked = [
@@ -61,93 +66,48 @@ def shown() -> dict[str, str]:
     return {name: lines_of(text) for name, text in prompts().items()}
 
 
-def _json_lines(name: str) -> Iterator[Any]:
-    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
-
-
-def _json(name: str) -> Any:
+def read(name: str) -> Any:
+    """What a file holds: a record a line, rows of a table, an object or a text."""
     path = FOLDER / name
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    return json.loads(text)
+    if path.suffix == ".gz":
+        return json.loads(gzip.decompress(path.read_bytes()))
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    if path.suffix == ".csv":
+        return list(csv.reader(text.splitlines(keepends=True)))
+    return json.loads(text) if path.suffix == ".json" else text
 
 
-def gsm8k() -> list[str]:
-    return [each["question"] for each in _json_lines("math/gsm8k_test_first_half.jsonl")]
+def sentences(text: str) -> list[str]:
+    return [part for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
 
 
-def aqua() -> list[str]:
-    return [each["question"] for each in _json_lines("math/aqua_test_first_half.jsonl")]
+def clues(boards: Any) -> list[str]:
+    return [clue for asked, _ in boards for clue in asked]
 
 
-def math() -> list[str]:
-    return [each["problem"] for each in _json_lines("math/math500_first_half.jsonl")]
+SETS: dict[str, tuple[list[str], Callable[[Any], Iterable[str]], int]] = {
+    "gsm8k": (["math/gsm8k_test_first_half.jsonl"], by("question"), 600),
+    "aqua": (["math/aqua_test_first_half.jsonl"], by("question"), 120),
+    "math": (["math/math500_first_half.jsonl"], by("problem"), 250),
+    "svamp": (["math/svamp_first_half.json"], by("Body", "Question"), 900),
+    "theoremqa": (["math/theoremqa_first_half.json"], by("Question"), 400),
+    "mmlu": (["math/mmlu/*_test.csv"], by(0), 500),
+    "hotpotqa": (["wiki/hotpotqa_*_100.jsonl"], by("question"), 300),
+    "strategyqa": (["wiki/strategyqa_dev.json"], by("question"), 229),
+    "scenes": (["scenes/*.json.gz"], lambda made: by("question")(made["questions"]), 3_000),
+    "paper": (["scenes/paper_scenes.json"], lambda made: by("question")(made.values()), 1),
+    "creative writing": (["puzzles/creative_writing_100.txt"], sentences, 390),
+    "clues": (["puzzles/crosswords_20.json"], clues, 200),
+}
+"""The files of each set, what of them is asked, and how much that is at least."""
 
 
-def svamp() -> list[str]:
-    asked = _json("math/svamp_first_half.json")
-    return [text for each in asked for text in (each["Body"], each["Question"])]
-
-
-def theoremqa() -> list[str]:
-    return [each["Question"] for each in _json("math/theoremqa_first_half.json")]
-
-
-def mmlu() -> list[str]:
-    tests = sorted((FOLDER / "math/mmlu").glob("*_test.csv"))
-    texts = [path.read_text(encoding="utf-8") for path in tests]
-    return [row[0] for text in texts for row in csv.reader(text.splitlines(keepends=True))]
-
-
-def hotpotqa() -> list[str]:
-    levels = ("easy", "medium", "hard")
-    files_ = [f"wiki/hotpotqa_{level}_100.jsonl" for level in levels]
-    return [each["question"] for name in files_ for each in _json_lines(name)]
-
-
-def strategyqa() -> list[str]:
-    return [each["question"] for each in _json("wiki/strategyqa_dev.json")]
-
-
-def scenes() -> list[str]:
-    sets = (
-        "clevr_val_questions_0-999",
-        "clevr_generated_on_val_scenes_200-349",
-        "ptr_real_scene_questions",
-    )
-    asked = [
-        each["question"] for name in sets for each in _json(f"scenes/{name}.json.gz")["questions"]
-    ]
-    return [*asked, *(each["question"] for each in _json("scenes/paper_scenes.json").values())]
-
-
-def creative_writing() -> list[str]:
-    inputs = (FOLDER / "puzzles/creative_writing_100.txt").read_text(encoding="utf-8")
-    return [text for text in re.split(r"(?<=[.!?])\s+", inputs) if text.strip()]
-
-
-def crossword_clues() -> list[str]:
-    return [clue for clues, _ in _json("puzzles/crosswords_20.json") for clue in clues]
-
-
-@pytest.mark.parametrize(
-    ("problems", "least"),
-    [
-        (gsm8k, 600),
-        (aqua, 120),
-        (math, 250),
-        (svamp, 900),
-        (theoremqa, 400),
-        (mmlu, 500),
-        (hotpotqa, 300),
-        (strategyqa, 229),
-        (scenes, 3000),
-        (creative_writing, 390),
-        (crossword_clues, 200),
-    ],
-)
-def test_no_worked_example_is_a_public_test_question(problems, least, shown):
-    asked = problems()
+@pytest.mark.parametrize(("names", "asks", "least"), SETS.values(), ids=SETS)
+def test_no_worked_example_is_a_public_test_question(names, asks, least, shown):
+    files = [path for name in names for path in sorted(FOLDER.glob(name))]
+    asked = [text for path in files for text in asks(read(str(path.relative_to(FOLDER))))]
     assert len(asked) >= least
     again = {question: where for question in asked if (where := asked_again(question, shown))}
     assert not again
@@ -180,7 +140,7 @@ def hand(puzzle: str) -> tuple[int, ...]:
 
 
 def test_no_shown_crossword_shares_two_words_with_a_test_board():
-    boards = [set(words("".join(letters))) for _, letters in _json("puzzles/crosswords_20.json")]
+    boards = [set(words("".join(letters))) for _, letters in read("puzzles/crosswords_20.json")]
     for text in prompts().values():
         for board in re.findall(r"(?:(?:[A-Z] ){4}[A-Z]\n){5}", f"{text}\n"):
             ours = set(words(re.sub(r"\W", "", board)))

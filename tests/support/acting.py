@@ -7,11 +7,14 @@ for a place with `!` in it. `Finish` gives the answer.
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, get_args
 
 from support.scripted import Call, Reply, ScriptedChat, rng
 
+import thoughtgraph as tg
 from thoughtgraph.acting import Hints, Label, Move, ToolResult, labelled, scored
+from thoughtgraph.building import Graph
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tree import Path, Thought
 
@@ -19,18 +22,15 @@ COSTS = {"Go": 1.0, "Ride": 2.0, "Finish": 0.0}
 
 
 class Walk:
-    """A toolbox; what it costs may be scaled."""
+    """A toolbox that has no pages and no network."""
 
     names = tuple(COSTS)
 
-    def __init__(self, scale: float = 1.0, trouble: str = "") -> None:
-        self.scale = scale
+    dearest = max(COSTS.values())
+
+    def __init__(self, trouble: str = "") -> None:
         self.trouble = trouble
         self.called: list[tuple[str, str, tuple[str, ...]]] = []
-
-    @property
-    def dearest(self) -> float:
-        return self.scale * max(COSTS.values())
 
     def describe(self) -> str:
         return " ".join(self.names)
@@ -46,12 +46,11 @@ class Walk:
         if name not in COSTS:
             text = f"Invalid action: {name}"
             return ToolResult(text, dict(state or {}), True, 0.0, invalid=True)
-        cost = self.scale * COSTS[name]
         if name == "Finish":
-            return ToolResult(f"answer {argument}", dict(state or {}), False, cost, argument)
+            return ToolResult(f"answer {argument}", dict(state or {}), False, 0.0, argument)
         if "!" in argument:
-            return ToolResult(f"no way to {argument}", dict(state or {}), True, cost)
-        return ToolResult(" ".join(("been", *been)), {"been": list(been)}, False, cost)
+            return ToolResult(f"no way to {argument}", dict(state or {}), True, COSTS[name])
+        return ToolResult(" ".join(("been", *been)), {"been": list(been)}, False, COSTS[name])
 
     async def check(self) -> str:
         return self.trouble
@@ -83,14 +82,11 @@ class Errand:
             *(f"lesson {lesson}" for lesson in hints.reflections),
             *([f"act on {hints.thought}"] if hints.thought else []),
         ]
-        lines = [f"{style}|{problem}", *map(shown_step, path), *shown, hints.tools]
         if hints.wanted == "first":
-            return self._first_steps(problem)
+            return Question(Prompt(f"extract|{problem}"), lambda said: _first(said[0], problem))
         if hints.wanted == "answer":
-            asked = "\n".join([f"conclude|{problem}", *map(shown_step, path)])
-            return Question(
-                Prompt(asked), each(lambda text: Move(text, answer=text.strip() or None))
-            )
+            conclude = each(lambda text: Move(text, answer=text.strip() or None))
+            return Question(Prompt(_asked("conclude", problem, path)), conclude)
 
         def read(text: str) -> Move:
             line = text.strip("\n").split("\n")[0]
@@ -99,34 +95,17 @@ class Errand:
                 thought, action = hints.thought, action or line
             return Move(thought.strip(), action.strip(), malformed=not action)
 
-        return Question(Prompt("\n".join(lines), stop=("\nObservation",)), each(read))
+        asked = "\n".join([_asked(style, problem, path), *shown, hints.tools])
+        return Question(Prompt(asked, stop=("\nObservation",)), each(read))
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
         if style == "fgdip":
-            return Question(Prompt("\n".join([f"label|{problem}", *map(shown_step, path)])), _label)
-
-        def score(text: str) -> float | None:
-            try:
-                return float(text.removeprefix("Score: "))
-            except ValueError:
-                return None
-
-        asked = "\n".join([f"value|{problem}", *map(shown_step, path)])
-        return Question(Prompt(asked), scored(score))
+            return Question(Prompt(_asked("label", problem, path)), lambda said: _label(said[0]))
+        return Question(Prompt(_asked("value", problem, path)), scored(_score))
 
     def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
-        asked = "\n".join([f"reflect|{problem}", *map(shown_step, path)])
-        return Question(Prompt(asked), lambda samples: " ".join(samples[0].split()))
-
-    def _first_steps(self, problem: str) -> Question[Sequence[Move]]:
-        def read(samples: Sequence[str]) -> Sequence[Move]:
-            places = [part.strip() for part in samples[0].split(",") if part.strip()]
-            return [
-                Move(f"begin at {place}", f"Go[{place}]", malformed=not places)
-                for place in dict.fromkeys(places or [problem])
-            ]
-
-        return Question(Prompt(f"extract|{problem}"), read)
+        asked = _asked("reflect", problem, path)
+        return Question(Prompt(asked), lambda said: " ".join(said[0].split()))
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         def read(samples: Sequence[str]) -> Verdict:
@@ -142,9 +121,27 @@ class Errand:
         return answer == problem
 
 
-def _label(samples: Sequence[str]) -> Verdict:
-    labels: tuple[Label, ...] = ("sure", "maybe", "impossible")
-    return labelled(next((label for label in labels if label == samples[0]), None))
+def _asked(role: str, problem: str, path: Path) -> str:
+    return "\n".join([f"{role}|{problem}", *map(shown_step, path)])
+
+
+def _first(said: str, problem: str) -> Sequence[Move]:
+    places = [part.strip() for part in said.split(",") if part.strip()]
+    return [
+        Move(f"begin at {place}", f"Go[{place}]", malformed=not places)
+        for place in dict.fromkeys(places or [problem])
+    ]
+
+
+def _label(said: str) -> Verdict:
+    return labelled(next((label for label in get_args(Label) if label == said), None))
+
+
+def _score(said: str) -> float | None:
+    try:
+        return float(said.removeprefix("Score: "))
+    except ValueError:
+        return None
 
 
 def shown_step(thought: Thought) -> str:
@@ -162,8 +159,6 @@ class Odds:
     finish: float = 0.15
     lost: float = 0.0
     """How often it writes something that is no step, no score or no label."""
-    shift: float = 0.0
-    scale: float = 1.0
 
 
 def walker(seed: int, odds: Odds | None = None) -> Reply:
@@ -180,18 +175,14 @@ def walker(seed: int, odds: Odds | None = None) -> Reply:
 def _said(role: str, draws: random.Random, odds: Odds) -> str:
     if draws.random() < odds.lost:
         return draws.choice(["", "?", "no step here", "Score: none"])
-    if role in ("generate", "act"):
-        return _step(draws, odds)
     if role == "value":
-        return f"Score: {odds.scale * draws.randint(1, 10) + odds.shift}"
+        return f"Score: {draws.randint(1, 10)}"
     if role == "step_eval":
         return draws.choice(["sure", "maybe", "impossible"])
     if role == "answer_eval":
         return draws.choice(["YES right", "NO wrong", "NO wrong"])
-    return ", ".join(draws.choices(odds.places, k=draws.randint(0, 3)))
-
-
-def _step(draws: random.Random, odds: Odds) -> str:
+    if role not in ("generate", "act"):
+        return ", ".join(draws.choices(odds.places, k=draws.randint(0, 3)))
     place = draws.choice(odds.places)
     luck = draws.random()
     if luck < odds.finish:
@@ -201,17 +192,39 @@ def _step(draws: random.Random, odds: Odds) -> str:
     return f"to {place}>{draws.choice(['Go', 'Ride'])}[{place}]"
 
 
-def by_prompt(lines: Mapping[str, str | Sequence[str]]) -> Reply:
-    """Answers by the first key that ends a prompt (its hints and tools left out)."""
-
-    def reply(call: Call) -> str | list[str]:
-        for key, said in lines.items():
-            if key in call.prompt:
-                return said if isinstance(said, str) else list(said)
-        raise AssertionError(f"no line for {call.role}: {call.prompt!r}")
-
-    return reply
+@cache
+def built(method: str) -> tuple[Graph, ScriptedChat, Errand]:
+    """A graph, its model and its task; the model is given a new script for each search."""
+    model, task = ScriptedChat(reply=lambda call: ""), Errand()
+    return tg.build(method, task=task, model=model, oracle=method == "reflexion"), model, task
 
 
-def model(reply: Reply) -> ScriptedChat:
-    return ScriptedChat(reply=reply)
+def prepared(method: str, reply: Reply, walk: Walk | None = None) -> Graph:
+    graph, model, task = built(method)
+    model.reply, model.seen, task.walk = reply, [], walk or Walk()
+    return graph
+
+
+async def run(method: str, reply: Reply, walk: Walk | None = None, **context: Any) -> Any:
+    """One search for `a`; `seen` then tells what the model was asked."""
+    graph = prepared(method, reply, walk)
+    return await graph.ainvoke({"problem": "a"}, context=context or None)
+
+
+def seen(method: str) -> list[Call]:
+    """What the model was asked in the last search of a method."""
+    return list(built(method)[1].seen)
+
+
+def observed(out: Any) -> list[tuple[Any, ...]]:
+    """What each step thought and what it was told."""
+    return [(t["text"], t.get("observation")) for t in out["tree"].values()]
+
+
+def by_visit(out: Any) -> list[Any]:
+    """The thoughts that a depth-first search went to, in that order."""
+    return sorted((t for t in out["tree"].values() if "visit" in t), key=lambda t: t["visit"])
+
+
+def visited(out: Any) -> list[str]:
+    return [thought["text"] for thought in by_visit(out)]

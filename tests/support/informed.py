@@ -1,16 +1,12 @@
-"""How tests search with the methods of Informed Tree of Thought: one graph each, many scripts."""
+"""How tests follow a search of Informed Tree of Thought: round by round, by what was taken out."""
 
 import random
 from collections.abc import Mapping
-from functools import cache
 from itertools import pairwise
 from typing import Any, cast
 
-from support.acting import Errand, Odds, Walk
-from support.scripted import Reply, ScriptedChat
-
-import thoughtgraph as tg
-from thoughtgraph.building import Graph
+from support.acting import Odds, Walk, prepared
+from support.scripted import Reply
 
 METHODS = ("itot_a_star", "itot_d_star_lite", "itot_best_first", "itot_dfs")
 A_STAR, D_STAR, BEST, DFS = METHODS
@@ -18,27 +14,9 @@ Trace = list[tuple[list[str], Any]]
 """The nodes of a search in the order of their runs, each with the state after it."""
 
 
-@cache
-def built(method: str) -> tuple[Graph, ScriptedChat, Errand]:
-    """A graph and its model, which is given a new script for each search."""
-    model, task = ScriptedChat(reply=lambda call: ""), Errand()
-    return tg.build(method, task=task, model=model), model, task
-
-
-def prepared(method: str, reply: Reply, walk: Walk | None) -> tuple[Graph, ScriptedChat]:
-    graph, model, task = built(method)
-    model.reply, model.seen, task.walk = reply, [], walk or Walk()
-    return graph, model
-
-
-async def run(method: str, reply: Reply, walk: Walk | None = None, **context: Any) -> Any:
-    graph, _ = prepared(method, reply, walk)
-    return await graph.ainvoke({"problem": "a"}, context=context or None)
-
-
 async def states(method: str, reply: Reply, walk: Walk | None = None, **context: Any) -> Trace:
-    graph, _ = prepared(method, reply, walk)
-    seen: Trace = []
+    graph = prepared(method, reply, walk)
+    trace: Trace = []
     names: list[str] = []
     async for mode, chunk in graph.astream(
         {"problem": "a"}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
@@ -46,15 +24,29 @@ async def states(method: str, reply: Reply, walk: Walk | None = None, **context:
         if mode == "updates":
             names.extend(cast("Mapping[str, Any]", chunk))
         else:
-            seen.append((names, chunk))
+            trace.append((names, chunk))
             names = []
-    return seen
+    return trace
+
+
+def rounds(trace: Trace) -> list[tuple[Any, Any]]:
+    """The states before and after each round was begun."""
+    return [
+        (before, after)
+        for (_, before), (names, after) in pairwise(trace)
+        if "select" in names and after["step"] > before["step"]
+    ]
 
 
 def waiting(state: Any) -> list[str]:
     """The open set: thoughts that have an f and are neither expanded nor pruned."""
     tree = state["tree"]
     return [k for k in tree if "priority" in tree[k] and tree[k]["status"] in ("open", "terminal")]
+
+
+def entering(before: Any) -> list[str]:
+    """The open set from which a round takes, with the children of the last round."""
+    return [*waiting(before), *before["generation"]]
 
 
 def left(after: Any) -> list[str]:
@@ -64,17 +56,12 @@ def left(after: Any) -> list[str]:
 
 def took_out(before: Any, after: Any) -> list[str]:
     """What a round took out of the open set."""
-    entering = [*waiting(before), *before["generation"]]
-    return [key for key in entering if key not in left(after)]
+    return [key for key in entering(before) if key not in left(after)]
 
 
 def pops(trace: Trace) -> list[list[str]]:
     """The thoughts that each round took out of the open set."""
-    taken = []
-    for (_, before), (names, after) in pairwise(trace):
-        if "select" in names and after["step"] > before["step"]:
-            taken.append(took_out(before, after))
-    return taken
+    return [took_out(before, after) for before, after in rounds(trace)]
 
 
 def settings(seed: int, method: str) -> dict[str, Any]:
@@ -103,4 +90,4 @@ def cost(thought: Any) -> float:
 
 
 def figures(tree: Any) -> list[tuple[Any, ...]]:
-    return [(t["text"], t.get("cost", 0.0), t.get("priority", 0.0)) for t in tree.values()]
+    return [(t["text"], cost(t), t.get("priority", 0.0)) for t in tree.values()]

@@ -1,6 +1,5 @@
-"""A scripted encyclopaedia: pages by title, faults by title, and what was asked."""
+"""A scripted encyclopaedia: pages by title, faults by title; and a clock that only calls move."""
 
-import asyncio
 from collections.abc import Collection, Mapping
 
 from thoughtgraph.tools.wiki.pages import Page, PagesError, Similar, page_of_text, title_key
@@ -13,7 +12,6 @@ class ScriptedPages:
         texts: The pages' texts by title.
         faults: What asking for a title raises; under the empty title, what a check raises.
         several: Titles with several meanings.
-        delay: Seconds an answer takes.
     """
 
     def __init__(
@@ -22,17 +20,12 @@ class ScriptedPages:
         *,
         faults: Mapping[str, PagesError] | None = None,
         several: Collection[str] = (),
-        delay: float = 0.0,
     ) -> None:
         self._pages = {title_key(t): page_of_text(text, t) for t, text in texts.items()}
         self._faults = faults or {}
         self._several = several
-        self.delay = delay
-        self.asked: list[str] = []
 
     async def find(self, entity: str) -> Page | Similar:
-        self.asked.append(entity)
-        await asyncio.sleep(self.delay)
         if entity in self._faults:
             raise self._faults[entity]
         found = self._pages.get(title_key(entity))
@@ -42,3 +35,27 @@ class ScriptedPages:
     async def check(self) -> None:
         if "" in self._faults:
             raise self._faults[""]
+
+
+class Clock:
+    """Stands in for the module `time`: each look at the clock finds it a step on, sleeping too.
+
+    Args:
+        step: Seconds that pass between two looks.
+    """
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now = 1_000.0
+        self._step = step
+        self.slept: list[float] = []
+
+    def monotonic(self) -> float:
+        self.now += self._step
+        return self.now
+
+    def time(self) -> float:
+        return self.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
@@ -16,20 +15,19 @@ Reply = Callable[[Mapping[str, str]], Any]
 
 @dataclass
 class Fault:
-    """What the proxy does instead of passing the wiki's answer on."""
+    """What the proxy does instead of passing the wiki's answer on; `body` stands in its place.
+
+    It may close the connection without a word (`drop`), or in the middle of the body (`truncate`),
+    wait for some seconds before it answers (`stall`), or after each byte (`drip`).
+    """
 
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | None = None
-    """Sent instead of the answer."""
     drop: bool = False
-    """Close the connection without a word."""
     truncate: bool = False
-    """Close it in the middle of the body."""
     stall: float = 0.0
-    """Seconds to wait before answering."""
     drip: float = 0.0
-    """Seconds to wait after each byte."""
 
 
 OK = Fault()
@@ -48,7 +46,6 @@ class WikiProxy:
         """The fault of a request, by its number since `seen` was cleared, counted from 0."""
         self.seen: list[dict[str, str]] = []
         self.agents: list[str] = []
-        self.times: list[float] = []
         self.ended = threading.Event()
         proxy = self
 
@@ -87,7 +84,6 @@ class WikiProxy:
     def fail(self, fault: Fault, times: int = 1_000) -> None:
         """Forgets what was seen; the next requests meet a fault."""
         self.seen.clear()
-        self.times.clear()
         self.fault = lambda number: fault if number < times else OK
 
     def _serve(self, request: BaseHTTPRequestHandler) -> None:
@@ -96,7 +92,6 @@ class WikiProxy:
         fault = self.fault(len(self.seen))
         self.seen.append(query)
         self.agents.append(request.headers.get("User-Agent", ""))
-        self.times.append(time.monotonic())
         self.ended.wait(fault.stall)
         if fault.drop:
             request.close_connection = True
