@@ -49,7 +49,8 @@ async def test_p4_interrupted_anywhere_it_ends_the_same(method):
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 async def test_p3_a_hostile_model_never_raises(text):
     for method in METHODS:
-        context = {"rounds": 3, "n_generate": 2} if method in INFORMED else {"limit_requests": 40}
+        context: Any = {"limit_requests": 40}
+        context = {"rounds": 3, "n_generate": 2} if method in INFORMED else context
         out = await run(method, lambda call: text, **context)
         assert out["error"] == ""
         assert out["usage"]["parse_errors"]
@@ -68,7 +69,7 @@ async def test_the_request_limit_is_never_passed(method):
         fixed = {"extract": "a, b", "step_eval": "sure", "conclude": "forced"}
         return fixed.get(call.role) or steps(call)
 
-    context = {"n_generate": 3} if method in INFORMED else {}
+    context: Any = {"n_generate": 3} if method in INFORMED else {}
     for allowed in range(7):
         out = await run(method, reply, limit_requests=allowed, **context)
         assert len(seen(method)) == out["usage"]["requests"] <= allowed

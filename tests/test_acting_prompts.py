@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from support.pages_script import ScriptedPages
+from support.pools import few
 from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
@@ -61,27 +62,22 @@ def rendered(result: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 ROUNDS = {"rounds": 6, "n_generate": 2}
+BARE: dict[str, Any] = {"extractor": False, "layer_scope": "global"}
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("itot_d_star_lite", ROUNDS, "", "generate value"),
     ("react", {}, "", "generate act"),
     ("reflexion", {"trials": 3}, "", "generate act reflect"),
     ("fgdip", {"limit_requests": 60}, "extract answer_eval", "generate step_eval"),
     ("fgdip", {"limit_requests": 6}, "extract generate step_eval conclude", ""),
-    (
-        "fgdip",
-        {"limit_requests": 60, "extractor": False, "layer_scope": "global"},
-        "generate step_eval answer_eval",
-        "",
-    ),
+    ("fgdip", {**BARE, "limit_requests": 60}, "generate step_eval answer_eval", ""),
 ]
 """Searches that meet all roles, the latter of them with observations in their prompts."""
 
 
-@pytest.mark.parametrize(("method", "context", "roles", "observing"), CASES)
-async def test_every_prompt_is_rendered_again_and_calls_observations_quotations(
-    method: str, context: dict[str, Any], roles: str, observing: str
-) -> None:
-    met, shown_pages = set(), set()
+@pytest.mark.parametrize("case", few(CASES, 3))
+async def test_every_prompt_is_rendered_again_and_calls_observations_quotations(case):
+    method, context, roles, observing = case
+    met, shown_pages = set[str](), set[str]()
     for seed in range(5):
         result, seen = await solved(method, seed, **context)
         shown = rendered(result)

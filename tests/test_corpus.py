@@ -88,7 +88,7 @@ OF_CONTEXT = [
     Page("Wallace & Gromit", (("They are two.", "One is a dog."),)),
     Page("Empty", ((),)),
 ]
-FORMATS: dict[str, tuple[str, list[Page | Redirect]]] = {
+FORMATS: dict[str, tuple[str, list[Any]]] = {
     "pages": (
         lines(
             {"title": "Alpha", "sentences": ["A.", " B."], "redirects": ["Aleph"], "url": "u"},

@@ -8,6 +8,7 @@ import pytest
 from langchain_core.tools import tool
 from support.command import Command
 from support.fake_server import FakeServer, Seen
+from support.pools import few
 from support.reader import PAGES, QUESTION, read, told
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, WikiProxy
@@ -105,7 +106,10 @@ def test_a_method_that_needs_feedback_says_where_it_gets_it(solve, model):
     refused(solve("--method", "reflexion"), model, model_check, "oracle=")
 
 
-@pytest.mark.parametrize("source", ["", "wikipedia:de", "community", "http://127.0.0.1:9/api.php"])
+SOURCES = ["", "community", "wikipedia:de", "http://127.0.0.1:9/api.php"]
+
+
+@pytest.mark.parametrize("source", few(SOURCES, 2))
 def test_without_a_network_the_model_is_not_asked(source, solve, command, model, monkeypatch):
     for name in ("HTTPS_PROXY", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")  # where nothing listens
