@@ -23,7 +23,7 @@ def drawn(method: str, seed: int) -> dict[str, Any]:
     return settings(seed, method) if method in INFORMED else {"limit_requests": 25}
 
 
-@pytest.mark.parametrize("method", few(METHODS, 2))
+@pytest.mark.parametrize("method", few(METHODS, 1))
 @pytest.mark.parametrize("seeds", POOLS)
 async def test_p1_p2_the_same_again_and_counted_as_the_model_counts(seeds, method):
     for seed in seeds:

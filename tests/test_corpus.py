@@ -1,16 +1,19 @@
 """Files of pages: every format, every spelling of a title, and the index that is kept."""
 
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from thoughtgraph.acting import Toolbox, ToolResult
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.wiki.corpus import Corpus
 from thoughtgraph.tools.wiki.corpus_files import Redirect, page, read_entries
-from thoughtgraph.tools.wiki.pages import Page, Similar
+from thoughtgraph.tools.wiki.pages import Page, Similar, one_line
+from thoughtgraph.tools.wiki.sources import toolbox
 
 PAGES = [
     page("Mercury (planet)", ["Mercury is the smallest planet.", "It has no moon."]),
@@ -187,3 +190,53 @@ def test_a_missing_file_and_a_folder_that_cannot_be_written_are_named(file, kept
     file.write_text(lines(ONE))
     with pytest.raises(InputError, match="THOUGHTGRAPH_CACHE"):
         Corpus.open(file, file)  # which stands in the way of a folder
+
+
+# Real questions of HotpotQA: whatever they ask can be found with the tools.
+
+FOLDER = os.environ.get("THOUGHTGRAPH_WIKI")
+real = pytest.mark.skipif(
+    not FOLDER,
+    reason="THOUGHTGRAPH_WIKI names no folder with an offline corpus and HotpotQA questions",
+)
+
+
+def questions(level: str) -> list[dict[str, Any]]:
+    file = Path(FOLDER or "", f"hotpotqa_{level}_100.jsonl")
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+async def act(tools: Toolbox, action: str, state: Any) -> ToolResult:
+    parsed = tools.parse(action)
+    assert parsed is not None, action
+    return await tools.call(*parsed, state)
+
+
+async def check(tools: Toolbox, question: dict[str, Any]) -> None:
+    """Opens every page that the question's authors used, looks the answer up, and gives it."""
+    answer = one_line(question["answer"])
+    state: Any = None
+    seen = answer in ("yes", "no")
+    for title in dict.fromkeys(title for title, _ in question["supporting_facts"]):
+        opened = await act(tools, f"Search[{title}]", state)
+        assert not opened.failed, f"{title}: {opened.observation}"
+        state, seen = opened.state, seen or answer in opened.observation
+        if not seen:
+            looked = await act(tools, f"Lookup[{answer}]", state)
+            state = looked.state
+            seen = not looked.failed and answer.casefold() in looked.observation.casefold()
+    assert seen, f"{answer!r} is on none of its pages"
+    assert (await act(tools, f"Finish[{answer}]", state)).answer == answer
+
+
+@real
+@pytest.mark.ci
+async def test_every_question_can_be_answered_with_the_tools(file, monkeypatch, tmp_path):
+    monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path))
+    tools = toolbox(str(Path(FOLDER or "", "offline_wiki.jsonl")))
+    asked = [question for level in ("easy", "medium", "hard") for question in questions(level)]
+    assert len(asked) == 300
+    for question in asked:
+        await check(tools, question)
+    file.write_text(json.dumps(asked[-1]), encoding="utf-8")  # its paragraphs are a corpus too
+    await check(toolbox(str(file)), asked[-1])

@@ -138,7 +138,7 @@ async def test_feedback_of_a_whole_layer():
 async def test_switches_leave_their_block_out(switch, hint):
     for seed in range(3):
         for on in (True, False):
-            told: dict[str, Any] = {switch: on, "limit_requests": 40}
+            told: dict[str, Any] = {switch: on, "limit_requests": 25}
             _, asked = await search(walker(seed, Odds(finish=0.4)), **told)
             hinted = any(hint in call.prompt for call in asked)
             assert hinted <= on and (seed or hinted == on)

@@ -84,6 +84,7 @@ async def test_reflexion_needs_to_be_told() -> None:
         await graph.ainvoke({"problem": "x"})
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("seeds", POOLS)
 async def test_p53_one_trial_is_react(seeds: range) -> None:
     limit: dict[str, Any] = {"max_steps": 4}
