@@ -18,15 +18,15 @@ async def search(reply: Reply, **context: Any) -> tuple[Any, list[Call]]:
     return out, seen("fgdip")
 
 
-def scripted(steps: dict[tuple[str, int], str], entities: str = "a, b", **said: str) -> Reply:
-    """Answers by the thought and the index of the child; judges by the last thought or answer,
-    whose spaces are underscores here."""
+def scripted(steps: dict[str, list[str]], entities: str = "a, b", **said: str) -> Reply:
+    """Writes the steps below a thought; judges by the last thought or answer, whose spaces are
+    underscores here."""
 
     def reply(call: Call) -> str:
         last = call.prompt.rpartition("\n")[2]
         if call.role == "generate":
             assert call.draw is not None
-            return steps[call.draw[1], call.draw[2]]
+            return steps[call.draw[1]][call.draw[2]]
         if call.role == "step_eval":
             return said.get(last.partition(">")[0].replace(" ", "_"), "sure")
         if call.role == "answer_eval":
@@ -37,13 +37,8 @@ def scripted(steps: dict[tuple[str, int], str], entities: str = "a, b", **said: 
 
 
 async def test_the_worked_example_of_the_order():
-    reply = scripted(
-        {(key, 0): "dead>Go[x]" for key in ("1", "2", "3", "4")},
-        "a, b, c, d",
-        begin_at_a="maybe",
-        begin_at_c="impossible",
-        dead="impossible",
-    )
+    said = {"begin_at_a": "maybe", "begin_at_c": "impossible", "dead": "impossible"}
+    reply = scripted({key: ["dead>Go[x]"] for key in "1234"}, "a, b, c, d", **said)
     out, _ = await search(reply, n_generate=1)
     assert visited(out) == ["begin at b", "begin at d", "begin at a"]
     assert out["tree"]["3"]["status"] == "pruned"
@@ -52,13 +47,9 @@ async def test_the_worked_example_of_the_order():
 
 async def test_a_search_by_hand():
     steps = {
-        ("1", 0): "wrong way>Go[x!]",
-        ("1", 1): "guess>Finish[one]",
-        ("1", 2): "GUESS too>Finish[One]",
-        ("2", 0): "better>Ride[y]",
-        ("2", 1): "mumble",
-        ("2", 2): "again>Finish[two]",
-        ("6", 0): "never",
+        "1": ["wrong way>Go[x!]", "guess>Finish[one]", "GUESS too>Finish[One]"],
+        "2": ["better>Ride[y]", "mumble", "again>Finish[two]"],
+        "6": ["never"],
     }
     reply = scripted(steps, wrong_way="impossible", better="maybe", one="NO not a name")
     out, asked = await search(reply)
@@ -81,7 +72,7 @@ async def test_a_search_by_hand():
 
 async def test_without_an_accepted_answer_the_most_frequent_one_is_given():
     said = {"1": "x", "2": "Y", "3": "y", "4": "x"}
-    steps = {(key, 0): f"s{key}>Finish[{answer}]" for key, answer in said.items()}
+    steps = {key: [f"s{key}>Finish[{answer}]"] for key, answer in said.items()}
     reply = scripted(steps, "a, b, c, d", x="NO", Y="NO", y="NO")
     out, _ = await search(reply, n_generate=1)
     assert (out["answer"], out["stop_reason"]) == ("x", "exhausted")
@@ -89,7 +80,7 @@ async def test_without_an_accepted_answer_the_most_frequent_one_is_given():
 
 
 async def test_answer_checks_are_limited():
-    steps = {(str(k), 0): f"s>Finish[{k}]" for k in range(9)}
+    steps = {str(k): [f"s>Finish[{k}]"] for k in range(9)}
     reply = scripted(steps, "a,b,c,d,e,f", **dict.fromkeys("012345678", "NO"))
     out, asked = await search(reply, n_generate=1, max_answer_checks=2)
     assert sum(call.role == "answer_eval" for call in asked) == 2
@@ -99,7 +90,7 @@ async def test_answer_checks_are_limited():
 async def test_a_search_begins_at_what_there_is():
     """All entities are impossible, or there is none, or they are not asked for."""
     impossible = dict.fromkeys(("begin_at_a", "begin_at_b"), "impossible")
-    steps = {("1", 0): "s>Finish[x]", ("0", 0): "s>Finish[x]"}
+    steps = {"1": ["s>Finish[x]"], "0": ["s>Finish[x]"]}
     out, _ = await search(scripted(steps, **impossible), n_generate=1)
     assert (out["answer"], visited(out)[0]) == ("x", "begin at a")
     out, _ = await search(scripted(steps, " "), n_generate=1)
@@ -110,22 +101,21 @@ async def test_a_search_begins_at_what_there_is():
 
 
 async def test_without_step_evaluator_the_order_is_the_order_of_generation():
-    first = {("1", 0): "s>Go[x]", ("1", 1): "t>Finish[x]"}
-    below = {("3", 0): "u>Finish[y]", ("3", 1): "v>Finish[z]"}
-    out, asked = await search(scripted({**first, **below}), step_evaluator=False, n_generate=2)
+    steps = {"1": ["s>Go[x]", "t>Finish[x]"], "3": ["u>Finish[y]", "v>Finish[z]"]}
+    out, asked = await search(scripted(steps), step_evaluator=False, n_generate=2)
     assert out["answer"] == "y", "the first child is visited before the answer beside it"
     assert not any(call.role == "step_eval" for call in asked)
 
 
 async def test_the_exact_check_of_a_task_may_judge_answers():
-    steps = {("1", 0): "s>Finish[b]", ("1", 1): "t>Finish[a]"}
+    steps = {"1": ["s>Finish[b]", "t>Finish[a]"]}
     out, asked = await search(scripted(steps), exact_check=True, n_generate=2)
     assert (out["answer"], out["oracle"]) == ("a", True), "it was told that b is wrong"
     assert not any(call.role == "answer_eval" for call in asked)
 
 
 async def test_feedback_of_a_whole_layer():
-    steps = {("1", 0): "s>Go[x]", ("2", 0): "t>Finish[y]"}
+    steps = {"1": ["s>Go[x]"], "2": ["t>Finish[y]"]}
     reply = scripted(steps, s="impossible")
     _, asked = await search(reply, n_generate=1, layer_scope="global")
     last = [call for call in asked if call.role == "generate"][-1]

@@ -14,11 +14,7 @@ from thoughtgraph.tools.costs import Priced
 from thoughtgraph.tools.toolbox import ToolSet
 
 SCORES = {"a": 7, "b": 8, "c": 9, "d": 3, "end": 10}
-SCRIPT = {
-    ("0", 0): ["a>Go[a]", "b>Go[b!]"],
-    ("1", 0): ["c>Go[c]", "d>Go[d!]"],
-    ("3", 0): ["end>Finish[x]", "end>Finish[x]"],
-}
+SCRIPT = {("0", 0): ["a>Go[a]", "b>Go[b!]"], ("1", 0): ["c>Go[c]", "d>Go[d!]"]}
 
 
 def last_step(call: Call) -> str:
@@ -28,7 +24,7 @@ def last_step(call: Call) -> str:
 def by_hand(call: Call) -> list[str]:
     if call.role == "generate":
         assert call.draw is not None
-        return SCRIPT.get((call.draw[1], call.draw[2]), ["end>Finish[x]"])
+        return SCRIPT.get((call.draw[1], call.draw[2]), ["end>Finish[x]"] * call.n)
     return [f"Score: {SCORES[last_step(call).partition('>')[0]]}"]
 
 
