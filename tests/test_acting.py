@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 from support import letters
-from support.acting import Errand, Odds, Walk, prepared, run, seen, walker
+from support.acting import Errand, Odds, Walk, observed, prepared, run, seen, walker
 from support.informed import METHODS as INFORMED
 from support.informed import settings
 from support.letters import HOSTILE, comparable
 from support.pages_script import ScriptedPages
 from support.pools import POOLS, few
-from support.scripted import Call, ScriptedChat
+from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.tools.wiki.sources import toolbox
@@ -34,6 +34,33 @@ async def test_p1_p2_the_same_again_and_counted_as_the_model_counts(seeds, metho
         assert first["usage"]["samples"] == sum(call.n for call in asked)
         if seed % 4 == 0:
             assert comparable(first) == comparable(await run(method, reply, **context))
+
+
+ALONE: dict[str, dict[str, Any]] = {
+    "reflexion": {"trials": 1, "max_steps": 7},
+    "itot_dfs": {"n_generate": 1, "max_depth": 7, "strict_depth": True, "rounds": 30},
+    "fgdip": {"n_generate": 1, "max_depth": 7},
+}
+"""Settings that leave one child and no judge."""
+CONTENT = {"extract": "a", "step_eval": "sure", "answer_eval": "YES", "conclude": ""}
+
+
+@pytest.mark.parametrize("method", few(ALONE, 1))
+@pytest.mark.parametrize("seeds", POOLS)
+async def test_p44_p48_p53_one_child_and_no_judge_is_react(seeds, method):
+    for seed in seeds:
+        lost = 0.2 if method == "reflexion" else 0.0  # which also asks for an action alone
+        steps = walker(seed, Odds(finish=0.1, lost=lost))
+
+        def reply(call: Call, steps: Reply = steps) -> Any:
+            if method == "fgdip" and call.role == "generate" and call.draw and call.draw[1] == "0":
+                return "begin at a>Go[a]"
+            return CONTENT[call.role] if call.role in CONTENT else steps(call)
+
+        out, single = await run(method, reply, **ALONE[method]), await run("react", reply)
+        assert observed(out) == observed(single)
+        assert out["answer"] == single["answer"]
+        assert method != "itot_dfs" or {call.role for call in seen(method)} == {"generate"}
 
 
 @pytest.mark.parametrize("method", few(METHODS, 1))

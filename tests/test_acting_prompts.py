@@ -78,7 +78,7 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
 async def test_every_prompt_is_rendered_again_and_calls_observations_quotations(case):
     method, context, roles, observing = case
     met, shown_pages = set[str](), set[str]()
-    for seed in range(5):
+    for seed in range(6):
         result, seen = await solved(method, seed, **context)
         shown = rendered(result)
         asked = {(call.role, call.prompt) for call in seen}

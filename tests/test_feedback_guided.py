@@ -4,7 +4,7 @@ import random
 from typing import Any
 
 import pytest
-from support.acting import Odds, built, by_visit, observed, run, seen, shown_step, visited, walker
+from support.acting import Odds, built, by_visit, run, seen, shown_step, visited, walker
 from support.pools import POOLS
 from support.scripted import Call, Reply
 
@@ -202,21 +202,3 @@ def kept_before(tree: Any, call: Call) -> list[Any]:
     assert call.draw is not None
     made = [t for t in tg.children_of(tree, call.draw[1]) if t["created_by"]["node"] == "generate"]
     return [t for t in made if t["created_by"]["sample"] < call.draw[2] and t.get("note") != SAME]
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_p48_one_child_and_no_judges_is_react(seeds):
-    fixed = {"extract": "a", "step_eval": "sure", "answer_eval": "YES", "conclude": ""}
-    for seed in seeds:
-        steps = walker(seed, Odds(bad=0.3, finish=0.2))
-
-        def reply(call: Call, steps: Reply = steps) -> Any:
-            if call.role == "generate" and call.draw and call.draw[1] == "0":
-                return "begin at a>Go[a]"
-            return fixed[call.role] if call.role in fixed else steps(call)
-
-        guided, _ = await search(reply, n_generate=1, max_depth=7)
-        single = await run("react", reply, max_steps=7)
-        assert observed(guided) == observed(single)
-        assert guided["answer"] == single["answer"]

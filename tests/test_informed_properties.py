@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 import pytest
-from support.acting import COSTS, Odds, observed, run, seen, walker
+from support.acting import COSTS, Odds, run, walker
 from support.informed import (
     A_STAR,
     BEST,
@@ -178,16 +178,3 @@ async def test_p38_the_order_of_siblings_changes_nothing(seeds):
             assert base == "live" or plain == other
             differs += plain != other
     assert differs > len(seeds) / 4
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_p44_depth_first_asks_no_value_and_is_react_where_k_is_1(seeds):
-    context: Any = {"n_generate": 1, "max_depth": 7, "strict_depth": True, "rounds": 30}
-    for seed in seeds:
-        reply = walker(seed, Odds(finish=0.1))
-        out = await run(DFS, reply, **context)
-        assert {call.role for call in seen(DFS)} == {"generate"}
-        single = await run("react", reply)
-        assert observed(out) == observed(single)
-        assert out["answer"] == single["answer"]

@@ -1,10 +1,7 @@
 """ReAct and Reflexion: hand-solved trajectories."""
 
-from typing import Any
-
 import pytest
-from support.acting import Errand, Odds, observed, run, seen, walker
-from support.pools import POOLS
+from support.acting import Errand, run, seen
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
@@ -82,15 +79,3 @@ async def test_reflexion_needs_to_be_told() -> None:
     graph = tg.build("reflexion", task=Errand(), model=ScriptedChat(reply=lambda call: ""))
     with pytest.raises(tg.CapabilityError, match="oracle"):
         await graph.ainvoke({"problem": "x"})
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_p53_one_trial_is_react(seeds: range) -> None:
-    limit: dict[str, Any] = {"max_steps": 4}
-    for seed in seeds:
-        reply = walker(seed, Odds(lost=0.2))
-        single = await run("react", reply, **limit)
-        trial = await run("reflexion", reply, trials=1, **limit)
-        assert observed(single) == observed(trial)
-        assert single["answer"] == trial["answer"]
