@@ -59,6 +59,7 @@ async def test_a_title_is_found_however_it_is_written(title, written):
 FIRST = {
     "Leonardo DiCapiro": "Leonardo DiCaprio",
     "DiCaprio": "Leonardo DiCaprio",
+    "DiCapiro": "Leonardo DiCaprio",
     "Which company is in Dallas?": "AT&T",
     "angstrom unit": "Ångström",
 }
