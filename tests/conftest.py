@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from support.command import Command
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from thoughtgraph.cli import app
 
@@ -12,10 +14,22 @@ from thoughtgraph.cli import app
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
+LIVE = "tests/live/"
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Uses one process a core for all the tests, and this one alone for those that are named."""
     return 0 if config.args_source is pytest.Config.ArgsSource.ARGS else None
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Has one process run the live tests, which share servers; the others go file by file."""
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return LIVE if nodeid.startswith(LIVE) else super()._split_scope(nodeid)
+
+    return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 @pytest.fixture

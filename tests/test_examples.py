@@ -1,6 +1,8 @@
-"""The examples, as a reader runs them, with a model that plays."""
+"""The examples and the notebooks, as a reader runs them, with a model that plays."""
 
+import os
 import runpy
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,13 +11,16 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from support.fake_server import FakeServer
+from support.fake_server import FakeServer, Seen
 from support.players import play
 from support.serving import POSTGRES, no_database
 
 import thoughtgraph as tg
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
+SHOWN = {"own_task": "wave", "compare_methods": "| tot_bfs"}
+"""What notebooks show at the end; "13" of the puzzle where nothing is named."""
 
 
 @pytest.fixture
@@ -119,6 +124,32 @@ async def test_on_postgres(model: str) -> None:
     main = main_of("on_postgres")
     first = await main(f"{POSTGRES}/postgres", model)
     assert "13" in first["answer"]
+
+
+def write_lines(seen: Seen) -> str:
+    """Writes lines of a poem, and marks them."""
+    lines = "\n".join(f"wave {at} comes in" for at in range(5))
+    return "7" if "How good" in seen.prompt else lines
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_a_notebook_keeps_nothing_and_runs(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nbclient = pytest.importorskip("nbclient", reason="comes with the group dev")
+    nbformat = pytest.importorskip("nbformat", reason="comes with the group dev")
+    notebook = nbformat.read(file, as_version=4)
+    nbformat.validate(notebook)
+    assert file.stat().st_size < 20_000
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with FakeServer(write_lines if file.stem == "own_task" else play) as fake:
+        monkeypatch.setenv("OPENAI_BASE_URL", fake.url)
+        resources = {"metadata": {"path": str(tmp_path)}}
+        nbclient.NotebookClient(notebook, timeout=120, resources=resources).execute()
+    assert SHOWN.get(file.stem, "13") in str([cell.get("outputs") for cell in notebook.cells])
 
 
 def test_every_example_is_tested() -> None:

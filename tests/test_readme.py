@@ -1,6 +1,6 @@
-"""The documentation, executed: its Python runs, its commands and links exist.
+"""The documentation, executed: its Python runs, its commands, settings and links exist.
 
-The convention for README.md, ARCHITECTURE.md, CONTRIBUTING.md and the pages of docs/:
+The convention for README.md and the pages beside it and in docs/:
 
 * ```` ```python ```` blocks run from top to bottom, in one namespace a document. README's are a
   plain script; elsewhere `await` may stand at the top level, as in a notebook. Each of their models
@@ -9,9 +9,8 @@ The convention for README.md, ARCHITECTURE.md, CONTRIBUTING.md and the pages of 
   that is an expression states what the expression prints as, and is checked.
 * ```` ```python no-run ```` blocks are only compiled.
 * ```` ```sh ```` blocks (or bash, console): each `thoughtgraph …` names a command and options there
-  are, methods and tasks of the registry; every `--group` and extra is in pyproject.toml.
+  are, methods, tasks and settings of the registry; every `--group` and extra is in pyproject.toml.
 * Relative links lead to files.
-* A paragraph has at most 90 words: figures go into tables, and what is long is two thoughts.
 """
 
 import ast
@@ -21,7 +20,7 @@ import itertools
 import re
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,11 +34,8 @@ from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.cli.app import app
 
 ROOT = Path(__file__).parents[1]
-NAMES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")
-DOCUMENTS = [ROOT / name for name in NAMES if (ROOT / name).exists()]
-DOCUMENTS += sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS = [*sorted(ROOT.glob("[A-Z]*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 SHELLS = ("sh", "bash", "console", "shell")
-NO_RUN = "no-run"
 SCRIPT = "README.md"
 """The document whose blocks run as they stand, in a thread without an event loop."""
 
@@ -77,8 +73,7 @@ def compiled(block: Block) -> Iterator[tuple[Any, str | None]]:
             expression = ast.Expression(statement.value)
             yield compile(expression, name, "eval", flags), stated[1]
         else:
-            module = ast.Module([statement], [])
-            yield compile(module, name, "exec", flags), None
+            yield compile(ast.Module([statement], []), name, "exec", flags), None
 
 
 async def execute(block: Block, namespace: dict[str, Any]) -> None:
@@ -105,34 +100,64 @@ def anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "document",
+    [page for page in DOCUMENTS if any(each.language == "python" for each in blocks(page))],
+    ids=lambda path: path.name,
+)
 async def test_python_of_the_documentation_runs(document: Path, anywhere: None) -> None:
     namespace: dict[str, Any] = {"__name__": "documentation"}
     for block in blocks(document):
-        if block.language != "python":
-            continue
-        if NO_RUN in block.words:
+        if block.language == "python" and "no-run" in block.words:
             list(compiled(block))
-        else:
+        elif block.language == "python":
             await execute(block, namespace)
+
+
+SAMPLE = """
+```python
+import thoughtgraph as tg
+graph = tg.build("tot_bfs", task="game24", model="openai:gpt-4o-mini")
+out = await graph.ainvoke({"problem": "2 4 7 11"}, context={"breadth": 1})
+out["stop_reason"]  # → budget
+```
+
+```sh
+OPENAI_API_KEY=x thoughtgraph solv --frob | cat
+uv run thoughtgraph solve "4 9 10 13" --metod tot_bfs --task game25 --set bredth=1,brief=2
+```
+"""
+
+
+async def test_a_false_statement_and_false_commands_are_seen(
+    tmp_path: Path, anywhere: None
+) -> None:
+    document = tmp_path / "sample.md"
+    document.write_text(SAMPLE)
+    with pytest.raises(AssertionError, match="line 3"):
+        await test_python_of_the_documentation_runs(document, None)
+    found = [misnamed(words) for words in invocations(document)]
+    assert found == [["solv"], ["--metod", "game25", "bredth"]]
 
 
 def command_lines(document: Path) -> Iterator[list[str]]:
     for block in blocks(document):
-        if block.language not in SHELLS:
-            continue
-        for line in block.text.replace("\\\n", " ").splitlines():
-            for part in re.split(r"&&|\||;", line.removeprefix("$ ")):
-                if words := shlex.split(part, comments=True):
-                    yield words
+        if block.language in SHELLS:
+            for line in block.text.replace("\\\n", " ").splitlines():
+                for part in re.split(r"&&|\||;", line.removeprefix("$ ")):
+                    yield shlex.split(part, comments=True)
 
 
-def invocation(words: list[str]) -> list[str] | None:
-    """What follows `thoughtgraph` in a command line, however it is started; None for others."""
-    at = next((i for i, word in enumerate(words) if word == "thoughtgraph"), None)
-    if at is None or (at and words[0] not in ("uv", "uvx", "pipx") and "=" not in words[0]):
-        return None
-    return words[at + 1 :]
+def invocations(document: Path) -> Iterator[list[str]]:
+    """Yields what follows `thoughtgraph` in a command line, however it is started."""
+    for words in command_lines(document):
+        at = words.index("thoughtgraph") if "thoughtgraph" in words else -1
+        if at == 0 or (at > 0 and (words[0] in ("uv", "uvx", "pipx") or "=" in words[0])):
+            yield words[at + 1 :]
+
+
+def values(words: Sequence[str], option: str) -> list[str]:
+    return [value for before, value in itertools.pairwise(words) if before == option]
 
 
 def misnamed(words: list[str]) -> list[str]:
@@ -143,110 +168,44 @@ def misnamed(words: list[str]) -> list[str]:
         command, rest = command.commands.get(rest[0]), rest[1:]
     if command is None:
         return words[: len(words) - len(rest)]
-    known = {option for parameter in command.params for option in parameter.opts} | {"--help"}
-    known |= {option for p in command.params for option in getattr(p, "secondary_opts", [])}
+    known = {"--help"}
+    for parameter in command.params:
+        known |= {*parameter.opts, *getattr(parameter, "secondary_opts", [])}
     wrong = [w for w in words if w.startswith("-") and w.partition("=")[0] not in known]
-    sets = [
-        part.id
-        for option, name in itertools.pairwise(words)
-        if option == "--suite"
-        for part in suite(name).parts
-    ]
+    sets = [part.id for name in values(words, "--suite") for part in suite(name).parts]
     for option, names in (("--method", registry.METHODS), ("--task", [*registry.TASKS, *sets])):
-        given = [b for a, b in itertools.pairwise(words) if a == option]
-        own = [value for value in given if ".py:" in value]  # a task in a file of the reader's
-        wrong += [n for v in given if v not in own for n in v.split(",") if n not in names]
-    return wrong
+        given = [value for value in values(words, option) if ".py:" not in value]
+        wrong += [name for value in given for name in value.split(",") if name not in names]
+    settings = {name for each in registry.METHODS for name in registry.settings(each).model_fields}
+    named = [value.partition("=")[0] for value in values(words, "--set")]
+    named += [f"limit_{value.partition('=')[0]}" for value in values(words, "--limit")]
+    return wrong + [name for name in named if name not in settings]
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_of_the_documentation_exist(document: Path) -> None:
-    wrong = {
-        " ".join(words): missing
-        for words in command_lines(document)
-        if (arguments := invocation(words)) is not None and (missing := misnamed(arguments))
-    }
-    assert not wrong
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_groups_and_extras_of_the_documentation_exist(document: Path) -> None:
+def test_what_command_lines_name_exists() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     groups, extras = project["dependency-groups"], project["project"]["optional-dependencies"]
-    for words in command_lines(document):
-        for option, name in itertools.pairwise(words):
-            assert option != "--group" or name in groups, words
-            assert option != "--extra" or name in extras, words
-        for found in re.findall(r"thoughtgraph\[([\w,]+)\]", " ".join(words)):
-            assert set(found.split(",")) <= set(extras), words
+    wrong: list[tuple[str, Any]] = []
+    for document in DOCUMENTS:
+        wrong += [(document.name, misnamed(words)) for words in invocations(document)]
+        for words in command_lines(document):
+            brackets = re.findall(r"thoughtgraph\[([\w,]+)\]", " ".join(words))
+            asked = [*values(words, "--extra"), *",".join(brackets).split(",")]
+            wrong.append((document.name, {*values(words, "--group")} - groups.keys()))
+            wrong.append((document.name, {*asked} - extras.keys() - {""}))
+    assert len(wrong) > 100
+    assert [each for each in wrong if each[1]] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_relative_links_lead_to_files(document: Path) -> None:
-    for target in _LINK.findall(document.read_text(encoding="utf-8")):
-        assert (document.parent / target).exists(), target
-
-
-def paragraphs(document: Path) -> Iterator[str]:
-    """Paragraphs and items of lists; no headings, tables and code."""
-    text = _FENCE.sub("", document.read_text(encoding="utf-8"))
-    for part in re.split(r"\n\s*\n|\n(?=\s*(?:[*-]|\d+\.) )", text):
-        lines = [line for line in part.splitlines() if not line.startswith(("|", "#"))]
-        yield " ".join(lines)
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_paragraphs_are_short(document: Path) -> None:
-    long = [(len(p.split()), p[:60]) for p in paragraphs(document) if len(p.split()) > LONGEST]
-    assert not long
-
-
-LONGEST = 90
-"""Words of a paragraph."""
-
-SAMPLE = """
-```python
-import thoughtgraph as tg
-graph = tg.build("tot_bfs", task="game24", model="openai:gpt-4o-mini")
-out = await graph.ainvoke({"problem": "2 4 7 11"}, context={"breadth": 1})
-out["stop_reason"]  # → finished
-```
-
-```python
-default = tg.build("io", task="game24")
-(await default.ainvoke({"problem": "2 4 7 11"}))["answer"]  # → 2 + 4 + 7 + 11
-```
-
-```python no-run
-await something_that_is_not_there()
-```
-
-```sh
-uv run thoughtgraph solve "4 9 10 13" --task game24 --method tot_bfs
-OPENAI_API_KEY=x thoughtgraph solv --frob | cat
-thoughtgraph solve --metod tot_bfs --task game25
-```
-"""
-
-
-async def test_the_convention_runs_blocks_in_order(tmp_path: Path, anywhere: None) -> None:
-    document = tmp_path / "sample.md"
-    document.write_text(SAMPLE)
-    await test_python_of_the_documentation_runs(document, None)
-
-
-async def test_the_convention_finds_a_wrong_statement(tmp_path: Path, anywhere: None) -> None:
-    document = tmp_path / "sample.md"
-    document.write_text(SAMPLE.replace("→ finished", "→ budget"))
-    with pytest.raises(AssertionError, match="line 3"):
-        await test_python_of_the_documentation_runs(document, None)
-
-
-def test_the_convention_finds_wrong_commands(tmp_path: Path) -> None:
-    document = tmp_path / "sample.md"
-    document.write_text(SAMPLE)
-    found = [misnamed(w) for words in command_lines(document) if (w := invocation(words))]
-    assert found == [[], ["solv"], ["--metod", "game25"]]
+def test_relative_links_lead_to_files_and_each_page_is_listed_on_the_first() -> None:
+    links = [
+        (document, (document.parent / target).resolve())
+        for document in DOCUMENTS
+        for target in _LINK.findall(document.read_text(encoding="utf-8"))
+    ]
+    assert [(document.name, target) for document, target in links if not target.exists()] == []
+    index = ROOT / "docs" / "index.md"
+    assert {*DOCUMENTS} - {target for document, target in links if document == index} == {index}
 
 
 def test_every_variable_that_is_read_is_documented() -> None:

@@ -20,15 +20,11 @@ from thoughtgraph.graphs import served
 from thoughtgraph.policy import Policy
 
 ROOT = Path(__file__).parents[1]
-METHODS = sorted(registry.METHODS)
 
 
-def graph(method: str) -> Any:
-    return getattr(served, method)
-
-
-def settings_schema(method: str) -> dict[str, Any]:
-    return graph(method).get_context_jsonschema()["properties"]
+def form_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns what a form sends that is left as it is."""
+    return {name: field["default"] for name, field in fields.items() if "default" in field}
 
 
 @pytest.mark.parametrize(
@@ -40,73 +36,50 @@ def test_a_server_is_told_of_every_method(file: str, checkout: str) -> None:
     assert listed == expected, "run `python deploy/list_graphs.py`"
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_served_graph_has_no_checkpointer_of_its_own(method: str) -> None:
-    """The server brings one, and refuses a graph that has its own."""
-    assert graph(method).name == method
-    assert graph(method).checkpointer is None
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_input_and_output_have_schemas(method: str) -> None:
-    assert {"problem", "messages"} <= set(graph(method).get_input_jsonschema()["properties"])
-    outputs = graph(method).get_output_jsonschema()["properties"]
-    assert {"answer", "candidates", "stop_reason", "error", "usage", "tree"} <= set(outputs)
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_every_setting_is_explained_and_bounded_and_has_a_default(method: str) -> None:
-    assert_complete(settings_schema(method))
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_task_is_chosen_from_a_list(method: str) -> None:
-    assert_tasks_listed(settings_schema(method))
-
-
-@pytest.mark.parametrize(
-    ("method", "task"), [(method, task.id) for method in METHODS for task in tasks_of(method)]
-)
-def test_untouched_form_means_the_published_values(method: str, task: str) -> None:
+@pytest.mark.parametrize("method", sorted(registry.METHODS))
+def test_a_graph_has_a_form_that_means_the_published_values(method: str) -> None:
     """A form may send every field with its default: that must not hide what the paper used."""
-    form = {name: f["default"] for name, f in settings_schema(method).items() if "default" in f}
+    graph: Any = getattr(served, method)
+    # The server brings a checkpointer, and refuses a graph that has its own.
+    assert (graph.name, graph.checkpointer) == (method, None)
+    assert {"problem", "messages"} <= set(graph.get_input_jsonschema()["properties"])
+    outputs = graph.get_output_jsonschema()["properties"]
+    assert {"answer", "candidates", "stop_reason", "error", "usage", "tree"} <= set(outputs)
+    fields = graph.get_context_jsonschema()["properties"]
+    assert_complete(fields)
+    assert_tasks_listed(fields)
     settings = Policy().restrict(registry.settings(method))
-    published = registry.task(task).published(method)
-    chosen = effective(settings, published, graph(method).context_schema(**{**form, "task": task}))
-    assert chosen == effective(settings, published, {"task": task})
+    form, meant = form_of(fields), []
+    for task in tasks_of(method):
+        published = task.published(method)
+        chosen = graph.context_schema(**{**form, "task": task.id})
+        untouched = effective(settings, published, {"task": task.id})
+        assert effective(settings, published, chosen) == untouched, task.id
+        meant.append(effective(settings, published, None))
+    _assert_defaults_shown(fields, meant, registry.settings(method).repository)
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_a_default_in_the_form_is_what_a_run_has_that_is_told_nothing(method: str) -> None:
+def _assert_defaults_shown(
+    fields: dict[str, Any], meant: list[dict[str, Any]], repository: Any
+) -> None:
     """What is left empty differs between tasks, or paper and code, and the text says how."""
-    tasks = tasks_of(method)
-    base = registry.settings(method)
-    settings = Policy().restrict(base)
-    meant = [effective(settings, task.published(method), None) for task in tasks]
-    assert tasks
-    for name, field in settings_schema(method).items():
+    assert meant
+    for name, field in fields.items():
         usual = {str(each[name]) for each in meant}
         if name == "limit_dollars":
             assert "default" not in field, "a form would send it, and a run without a price refuse"
         elif field.get("default") is not None or "Empty: " not in field["description"]:
             assert name == "task" or usual == {str(field["default"])}
         elif "default" in field or usual != {""}:
-            assert len(usual) > 1 or name in base.repository
+            assert len(usual) > 1 or name in repository
             words = field["description"].rpartition("Empty: ")[2]
             assert all(("none" if value == "None" else value) in words for value in usual)
-
-
-def test_a_form_left_as_it_is_may_still_ask_for_the_repositorys_values() -> None:
-    form = {name: f["default"] for name, f in settings_schema("tot_bfs").items() if "default" in f}
-    given = graph("tot_bfs").context_schema(**{**form, "repo_compat": True})
-    assert effective(registry.settings("tot_bfs"), {}, given)["strict_parse"] is False
 
 
 async def test_a_form_left_as_it_is_runs_on_a_model_without_a_price() -> None:
     with FakeServer(lambda seen: "the answer is 7") as server:
         own = tg.build("io", policy=Policy(models={"small": server.specifier}))
-        fields = cast("Any", own.get_context_jsonschema())["properties"]
-        form = {name: field["default"] for name, field in fields.items() if "default" in field}
+        form = form_of(cast("Any", own.get_context_jsonschema())["properties"])
         out = await own.ainvoke({"problem": "6 + 1?"}, context=form)
     assert (out["stop_reason"], out["error"]) == ("finished", "")
 
@@ -115,7 +88,7 @@ def test_one_name_has_one_type_and_one_meaning() -> None:
     """`steps` and the like differ in bounds and in what the papers say, never in kind."""
     kinds: dict[str, set[str]] = {}
     meanings: dict[str, set[str]] = {}
-    for method in METHODS:
+    for method in registry.METHODS:
         for name, field in registry.settings(method).model_fields.items():
             kinds.setdefault(name, set()).add(str(field.annotation))
             meanings.setdefault(name, set()).add((field.description or "").partition(" (")[0])
@@ -125,16 +98,22 @@ def test_one_name_has_one_type_and_one_meaning() -> None:
     assert {name: len(meanings[name]) for name in shared} == dict.fromkeys(shared, 1)
 
 
-def test_as_the_repository_leaves_what_was_given() -> None:
-    dfs, crosswords = registry.settings("tot_dfs"), registry.task("crosswords")
-    published = crosswords.published("tot_dfs")
+def test_the_repositorys_values_leave_what_a_user_sets() -> None:
+    dfs, bfs = registry.settings("tot_dfs"), registry.settings("tot_bfs")
+    published = registry.task("crosswords").published("tot_dfs")
     chosen = effective(dfs, published, {"repo_compat": True})
     assert (chosen["steps"], chosen["proposal_samples"]) == (9, 8)
     chosen = effective(dfs, published, {"repo_compat": True, "steps": 4, "outputs": 2})
     assert (chosen["steps"], chosen["proposal_samples"], chosen["outputs"]) == (4, 8, 2)
-    bfs = registry.settings("tot_bfs")
-    assert effective(bfs, {}, {"repo_compat": True})["strict_parse"] is False
-    assert effective(bfs, {}, {"repo_compat": True, "strict_parse": True})["strict_parse"] is True
+    graph: Any = served
+    form = form_of(graph.tot_bfs.get_context_jsonschema()["properties"])
+    untouched = graph.tot_bfs.context_schema(**{**form, "repo_compat": True})
+    for given, strict in [
+        ({"repo_compat": True}, False),
+        ({"repo_compat": True, "strict_parse": True}, True),
+        (untouched, False),
+    ]:
+        assert effective(bfs, {}, given)["strict_parse"] is strict
 
 
 def test_a_server_that_loads_the_file_once_a_graph_builds_each_graph_once(
@@ -156,7 +135,7 @@ def test_a_server_that_loads_the_file_once_a_graph_builds_each_graph_once(
             assert runpy.run_path(str(ROOT / path))[variable].name == name
     finally:
         building.served_graphs.cache_clear()
-    assert sorted(built) == METHODS
+    assert sorted(built) == sorted(registry.METHODS)
 
 
 LOADS_LITTLE = """
@@ -174,9 +153,8 @@ def test_loading_the_graphs_needs_no_model_key_or_network(tmp_path: Path) -> Non
     unset = ("OPENAI_API_KEY", "THOUGHTGRAPH_MODEL", "THOUGHTGRAPH_API_KEY")
     env = {k: v for k, v in os.environ.items() if k not in unset}
     env["XDG_CACHE_HOME"] = str(tmp_path)
-    done = subprocess.run(
-        [sys.executable, "-c", LOADS_LITTLE], env=env, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", LOADS_LITTLE]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert list(tmp_path.iterdir()) == []
 

