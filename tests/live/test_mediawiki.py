@@ -13,7 +13,7 @@ from support.fake_server import FakeServer
 from support.mediawiki import mediawiki, missing
 from support.reader import PAGES as READ
 from support.reader import QUESTION, read, told
-from support.wiki_proxy import FAULTS, OK, SLOW, Fault, WikiProxy
+from support.wiki_proxy import OK, Fault, WikiProxy
 
 from thoughtgraph.acting import Toolbox, ToolResult
 from thoughtgraph.tools.wiki.community import community_tool, found_nothing
@@ -35,8 +35,8 @@ TRAP = (
 )
 PLAIN = """
 AT&T / C++ / 100% Love / The Prince & Me / Who? What! / O'Brien / The "Quoted" / Ångström / 東京
-العربية / 😀 / Wallace & Gromit / St. John's / 1+1=2 / ..and Justice / Hello, World; again / (parentheses)
-Ünïcödé ẞ / IT\\ICCU\\UBO / ~tilde
+العربية / 😀 / Wallace & Gromit / St. John's / 1+1=2 / ..and Justice / Hello, World; again
+(parentheses) / Ünïcödé ẞ / IT\\ICCU\\UBO / ~tilde
 """
 PLAIN = ["A/B testing", *re.split(" / |\n", PLAIN.strip())]
 """Titles that were trouble to somebody, each of a page."""
@@ -65,24 +65,14 @@ PAGES = {
 }
 REFUSED = r"""
 [x] <b> {{x}} .. . %25 % #foo C# A|B | Special:Search Special:Nothing File:X.png wikipedia:Foo mw:x
-/sub ~~~~ \ \u2013 \N{BULLET} ..\.. ../../etc/passwd <script>alert(1)</script> ?action=raw &format=xml
-+ * " () AND intitle:x ~x -x _ __ VIVA_Media_x Finish[x]
+/sub ~~~~ \ \u2013 \N{BULLET} ..\.. ../../etc/passwd <script>alert(1)</script> ?action=raw
+&format=xml + * " () AND intitle:x ~x -x _ __ VIVA_Media_x Finish[x]
 """
 AWKWARD = [
     *REFUSED.split(),
-    *(
-        "Foo\nBar",
-        "x" * 256,
-        "x" * 400,
-        "é" * 200,
-        "e\u0301",
-        "\u202e",
-        "\u200b",
-        "\x00",
-        "\x07bell",
-    ),
+    *("Foo\nBar", "x" * 256, "x" * 400, "é" * 200, "e\u0301", "\x00", "\x07bell"),
     *("Talk:VIVA Media", "w:VIVA Media", ":VIVA Media", "a AND", "   ", "'; DROP TABLE page; --"),
-    *("\ud800", "🏳️‍🌈"),
+    *("\ud800", "🏳️‍🌈", "\u202e", "\u200b"),
 ]
 """What no page can be called, or none is."""
 
@@ -216,24 +206,6 @@ async def test_what_a_page_says_is_data(tools):
     assert (looked.answer, looked.failed) == (None, False)
 
 
-@pytest.mark.parametrize("kind", FAULTS)
-async def test_a_lasting_fault_is_told(kind, proxy, tmp_path):
-    fault, told = FAULTS[kind]
-    proxy.fail(fault)
-    deadline = 1.0 if kind in SLOW else 20.0
-    tools = toolbox(wiki(proxy, tmp_path, deadline=deadline))
-    result = await act(tools, "Search[VIVA Media]")
-    assert result.failed
-    assert result.observation.startswith("Search failed: ")
-    assert told in result.observation
-
-
-async def test_a_wiki_out_of_reach_is_told_before_a_run(tools, proxy):
-    assert await tools.check() == ""
-    proxy.fail(Fault(drop=True))
-    assert "check the network; a file of pages can be searched instead" in await tools.check()
-
-
 @pytest.mark.parametrize(
     "fault",
     [Fault(429, {"Retry-After": "0"}), Fault(503), Fault(drop=True), Fault(truncate=True)],
@@ -259,16 +231,6 @@ async def test_many_searches_at_once(proxy, tmp_path):
     found = await asyncio.gather(*(backend.find(title) for title in asked))
     titles = [getattr(page, "title", None) for page in found]
     assert titles == [*PLAIN, "VIVA Media", "VIVA Media", None, None] * 2
-
-
-async def test_a_session_is_recorded_and_replayed(proxy, tmp_path):
-    asked = ["VIVA Media", "Viva AG", "Mercury", "viva poland", "nothing", "AT&T"]
-    recorder = wiki(proxy, tmp_path, recording="record")
-    recorded = [await recorder.find(title) for title in asked]
-    proxy.fail(Fault(drop=True))
-    replayer = wiki(proxy, tmp_path, recording="replay")
-    assert [await replayer.find(title) for title in asked] == recorded
-    assert proxy.seen == []
 
 
 async def test_the_communitys_tool_works_too(proxy, tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pydantic.fields import FieldInfo
-from support.place import API_KEY, CANARY, OPENAI_KEY, PUZZLE, SAID, USERS, Place
+from support.place import ALICE, API_KEY, BOB, CANARY, CAROL, OPENAI_KEY, PUZZLE, SAID, Place
 from support.serving import ROOT, Answer
 
 from thoughtgraph import registry
@@ -30,7 +30,8 @@ NAMES = ("model", "evaluator_model", "corpus", "contact")
 INTERNAL = ("thread_id", "checkpoint_map", "checkpoint_id")
 INTERNAL += ("__pregel_checkpointer", "__pregel_runtime")
 """Names of LangGraph's own."""
-SECRETS = (API_KEY, OPENAI_KEY, CANARY, SAID, *USERS.values())
+KEYS = (ALICE, BOB, CAROL, API_KEY, OPENAI_KEY)
+SECRETS = (*KEYS, CANARY, SAID)
 FAILURES = ("root:x:", "Traceback", "has no attribute", "not callable", str(ROOT))
 GAME = {"task": "game24", "limit_requests": 3}
 
@@ -191,7 +192,7 @@ def test_an_endpoint_is_not_quoted_by_any_stream(dev: Place) -> None:
     assert "model 'refusing' failed: HTTP 403" in answer.text
     log = dev.server.log.read_text()
     assert SAID in log, "the operator is told"
-    assert not [key for key in (API_KEY, OPENAI_KEY, *USERS.values()) if key in log]
+    assert not [key for key in KEYS if key in log]
 
 
 def test_no_webhook_mcp_or_a2a_gets_further(dev: Place) -> None:
