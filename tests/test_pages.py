@@ -13,7 +13,7 @@ import worked_searches
 from thoughtgraph import registry
 
 ROOT = Path(__file__).parents[1]
-MEASURED = ("budgets", "comparison", "report", "scores")
+MEASURED = ("budgets", "comparison", "costs", "ours", "report", "scores")
 """Parts that are read off kept results."""
 
 

@@ -56,37 +56,34 @@ def things(place: Place) -> Things:
 
 
 PATHS = """
-GET    /threads/{thread}
-GET    /threads/{thread}/state
-GET    /threads/{thread}/state/{checkpoint}
-GET    /threads/{thread}/runs/{run}
-GET    /threads/{thread}/runs/{run}/join
-GET    /threads/{thread}/runs/{run}/stream
-GET    /threads/{thread}/history
-POST   /threads/{thread}/history
-POST   /threads/{thread}/state
-POST   /threads/{thread}/state/checkpoint
-POST   /threads/{thread}/copy
-POST   /threads/{thread}/runs
-POST   /threads/{thread}/runs/stream
-POST   /threads/{thread}/runs/wait
-POST   /threads/{thread}/runs/crons
-POST   /threads/{thread}/runs/{run}/cancel
-POST   /threads/{thread}/commands
-POST   /threads/{thread}/stream/events
-PATCH  /threads/{thread}
-DELETE /threads/{thread}/runs/{run}
-DELETE /threads/{thread}
-GET    /assistants/{assistant}
-GET    /assistants/{assistant}/schemas
-GET    /assistants/{assistant}/graph
-POST   /assistants/{assistant}/versions
-POST   /assistants/{assistant}/latest
-PATCH  /assistants/{assistant}
-DELETE /assistants/{assistant}
-PATCH  /runs/crons/{cron}
-DELETE /runs/crons/{cron}
+/threads/{thread} GET PATCH DELETE
+/threads/{thread}/state GET POST
+/threads/{thread}/state/{checkpoint} GET
+/threads/{thread}/state/checkpoint POST
+/threads/{thread}/history GET POST
+/threads/{thread}/copy POST
+/threads/{thread}/runs POST
+/threads/{thread}/runs/stream POST
+/threads/{thread}/runs/wait POST
+/threads/{thread}/runs/crons POST
+/threads/{thread}/runs/{run} GET DELETE
+/threads/{thread}/runs/{run}/join GET
+/threads/{thread}/runs/{run}/stream GET
+/threads/{thread}/runs/{run}/cancel POST
+/threads/{thread}/commands POST
+/threads/{thread}/stream/events POST
+/assistants/{assistant} GET PATCH DELETE
+/assistants/{assistant}/schemas GET
+/assistants/{assistant}/graph GET
+/assistants/{assistant}/versions POST
+/assistants/{assistant}/latest POST
+/runs/crons/{cron} PATCH DELETE
 """
+REQUESTS = [
+    (method, path)
+    for path, *methods in (line.split() for line in PATHS.strip().splitlines())
+    for method in methods
+]
 
 
 def body_of(things: Things, path: str) -> Any:
@@ -105,41 +102,36 @@ def body_of(things: Things, path: str) -> Any:
 
 
 def test_what_is_alices_does_not_exist_for_bob(place: Place, things: Things) -> None:
-    for line in PATHS.split("\n")[1:-1]:
-        method, path = line.split()
+    for method, path in REQUESTS:
         where = path.format(**things._asdict())
         body = None if method == "GET" else body_of(things, where)
         answer = place.ask(method, where, body, key=BOB)
-        assert ANSWER[:5] not in answer.text, line
+        assert ANSWER[:5] not in answer.text, where
         # A stream has begun before it finds nothing; what it then says is nothing, or an error.
         empty = answer.status == 200 and (not answer.body or answer.body.get("type") == "error")
-        assert answer.status in (404, 409) or empty, (line, answer)
+        assert answer.status in (404, 409) or empty, (method, path, answer)
         for key in ("", "short", "alice", ALICE.upper()):
             status = place.ask(method, where, body, key=key).status
-            assert status == 401 or (place.kind, path) in ABSENT, line
+            assert status == 401 or (place.kind, path) in ABSENT, where
     # Studio has a way of its own into LangGraph's server.
     for scheme in ("langsmith", "noop"):
         headers = {"x-auth-scheme": scheme, "x-user-id": "alice"}
         assert place.ask("GET", f"/threads/{things.thread}", key="", **headers).status == 401
 
 
-@pytest.mark.parametrize(
-    ("graph", "context", "why"),
-    [
+def test_an_assistant_whose_runs_would_all_be_refused_is_not_made(place: Place) -> None:
+    bad: list[tuple[str, dict[str, Any], str]] = [
         ("tot_bfs", {"breadth": "many"}, "breadth"),
         ("tot_bfs", {"widthh": 3}, "widthh"),
         ("tot_bfs", {"model": "http://127.0.0.1:1/v1#m"}, "small"),
         ("tot_bfs", {"share_evaluations": True}, "operator"),
         ("tomt_os", {"task": "game24"}, "plan"),
-    ],
-)
-def test_an_assistant_whose_runs_would_all_be_refused_is_not_made(
-    place: Place, graph: str, context: dict[str, Any], why: str
-) -> None:
-    made = {"graph_id": graph, "name": "bad", "context": context}
-    answer = place.ask("POST", "/assistants", made, key=BOB)
-    assert answer.status == 422 and why in answer.text, answer
-    assert "Traceback" not in answer.text
+    ]
+    for graph, context, why in bad:
+        made = {"graph_id": graph, "name": "bad", "context": context}
+        answer = place.ask("POST", "/assistants", made, key=BOB)
+        assert answer.status == 422 and why in answer.text, answer
+        assert "Traceback" not in answer.text
 
 
 def test_nothing_of_alices_is_listed_for_bob(place: Place, things: Things) -> None:
@@ -168,11 +160,8 @@ def test_nothing_of_alices_is_listed_for_bob(place: Place, things: Things) -> No
 def test_bob_reaches_nothing_of_alices_from_a_run_of_his_own(place: Place, things: Things) -> None:
     """A thread may be named in `configurable`, in a checkpoint, or as the source of a copy."""
     thread = place.ask("POST", "/threads", {}, key=BOB).body["thread_id"]
-    there = {
-        "thread_id": things.thread,
-        "checkpoint_id": things.checkpoint,
-        "checkpoint_ns": "",
-    }
+    there = {"thread_id": things.thread, "checkpoint_id": things.checkpoint}
+    there["checkpoint_ns"] = ""
     bodies: list[dict[str, Any]] = [
         {"config": {"configurable": there}},
         {"checkpoint": there},
