@@ -114,32 +114,6 @@ async def test_python_of_the_documentation_runs(document: Path, anywhere: None) 
             await execute(block, namespace)
 
 
-SAMPLE = """
-```python
-import thoughtgraph as tg
-graph = tg.build("tot_bfs", task="game24", model="openai:gpt-4o-mini")
-out = await graph.ainvoke({"problem": "2 4 7 11"}, context={"breadth": 1})
-out["stop_reason"]  # → budget
-```
-
-```sh
-OPENAI_API_KEY=x thoughtgraph solv --frob | cat
-uv run thoughtgraph solve "4 9 10 13" --metod tot_bfs --task game25 --set bredth=1,brief=2
-```
-"""
-
-
-async def test_a_false_statement_and_false_commands_are_seen(
-    tmp_path: Path, anywhere: None
-) -> None:
-    document = tmp_path / "sample.md"
-    document.write_text(SAMPLE)
-    with pytest.raises(AssertionError, match="line 3"):
-        await test_python_of_the_documentation_runs(document, None)
-    found = [misnamed(words) for words in invocations(document)]
-    assert found == [["solv"], ["--metod", "game25", "bredth"]]
-
-
 def command_lines(document: Path) -> Iterator[list[str]]:
     for block in blocks(document):
         if block.language in SHELLS:
