@@ -4,6 +4,7 @@ It is tested as `.ci/run` has built it:
 uv run --group docs sphinx-build -E -W --keep-going -q -c docs/site . build/site
 """
 
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from importlib.resources import files
 from importlib.util import find_spec
@@ -21,7 +22,7 @@ GRAVE = ("serious", "critical")
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
 """What a browser fetches without being asked."""
 OFTEN = ("README", "docs/index", "docs/python", "docs/results", "docs/methods/tot_bfs")
-"""Pages of each kind, looked at for what hinders people; the others in the slow tests."""
+"""Pages of each kind, looked at for what hinders people; all of them in the slow tests."""
 
 pytestmark = [
     pytest.mark.ci,
@@ -90,18 +91,17 @@ axe.run(wanted).then((found) => done(found.violations.map(
 """
 
 
-def grave(driver: webdriver.Chrome) -> list[Any]:
-    """What hinders people on the page that is shown, light and dark, narrow and wide."""
+def grave(driver: webdriver.Chrome, views: Sequence[tuple[str, int]]) -> list[Any]:
+    """What hinders people on the page that is shown, in a scheme of colours at a width."""
     driver.execute_script((files("axe_playwright_python") / "axe.min.js").read_text())
     found = []
-    for scheme in ("light", "dark"):
+    for scheme, width in views:
         feature = {"name": "prefers-color-scheme", "value": scheme}
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-        for width in (375, 1280):
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            violations = driver.execute_async_script(CHECK)
-            found += [(scheme, width, *each) for each in violations if each[0] in GRAVE]
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        violations = driver.execute_async_script(CHECK)
+        found += [(scheme, width, *each) for each in violations if each[0] in GRAVE]
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     return found
@@ -113,10 +113,12 @@ def grave(driver: webdriver.Chrome) -> list[Any]:
 def test_no_page_hinders_people(
     driver: webdriver.Chrome, pages: dict[Path, Page], often: bool
 ) -> None:
+    views = [("light", 375), ("dark", 1280)]
+    views += [] if often else [("light", 1280), ("dark", 375)]
     hindrances = {}
     for file in pages:
-        if (file.relative_to(SITE).with_suffix("").as_posix() in OFTEN) == often:
+        if not often or file.relative_to(SITE).with_suffix("").as_posix() in OFTEN:
             driver.get(file.as_uri())
-            if found := grave(driver):
+            if found := grave(driver, views):
                 hindrances[file.name] = found
     assert not hindrances
