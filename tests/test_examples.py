@@ -133,7 +133,13 @@ def write_lines(seen: Seen) -> str:
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=file.stem, marks=[pytest.mark.slow][file.stem != "compare_methods" :])
+        for file in NOTEBOOKS
+    ],
+)
 def test_a_notebook_keeps_nothing_and_runs(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,9 @@
 """Every method by a server's public endpoints alone: graph, streams, history, fork, edit, review,
 MCP."""
 
+import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -35,6 +37,15 @@ CASES = {
     "refine": Case(PROSE, {"task": "creative_writing", "model": "prose"}),
 }
 """Of the other methods: `PAGES`."""
+REVIEWED = ("tot_bfs", "refine", "fgdip", "tomt_os")
+OFTEN = (*REVIEWED, "adaptive", "tot_dfs", "rollback", "react", "itot_a_star")
+"""Methods of each family; the others are edited and reviewed on a server in the slow tests."""
+
+
+def often(methods: Sequence[str]) -> list[Any]:
+    """Cases of all methods, of which these are no slow ones."""
+    slow = pytest.mark.slow
+    return [each if each in methods else pytest.param(each, marks=slow) for each in METHODS]
 
 
 @pytest.fixture(scope="module", params=["dev", pytest.param("aegra", marks=pytest.mark.slow)])
@@ -62,7 +73,17 @@ async def wait(client: Client, thread: str, method: str, **run: Any) -> Any:
     return await client.runs.wait(thread, method, raise_error=False, **run)
 
 
-@pytest.mark.parametrize("method", METHODS)
+async def test_every_method_runs_to_an_end_and_blocks_no_event_loop(
+    client: Client, place: Place
+) -> None:
+    """`langgraph dev` raises an error where a node does."""
+    for _, parts in await asyncio.gather(*(search(client, method) for method in METHODS)):
+        assert last(parts)["stop_reason"] and last(parts)["tree"]
+        assert not [part for part in parts if part.event == "error"], parts[-1]
+    assert "BlockingError" not in place.server.log.read_text()
+
+
+@pytest.mark.parametrize("method", often(OFTEN))
 async def test_a_client_sees_all_of_a_search_goes_back_in_it_and_edits_it(
     client: Client, place: Place, method: str
 ) -> None:
@@ -70,10 +91,8 @@ async def test_a_client_sees_all_of_a_search_goes_back_in_it_and_edits_it(
     graph: Any = await client.assistants.get_graph(assistant["assistant_id"], xray=True)
     assert {"start", "__start__", "__end__"} <= {node["id"] for node in graph["nodes"]}
     thread, parts = await search(client, method)
-    assert not [part for part in parts if part.event == "error"], parts[-1]
     assert {"updates", "values", "custom", "tasks"} <= {part.event for part in parts}
     end = last(parts)
-    assert end["stop_reason"] and end["tree"]
     made = [p.data["id"] for p in parts if p.event == "custom" and p.data.get("event") == "made"]
     assert made == [key for key in end["tree"] if key != "0"]
     state: Any = await client.threads.get_state(thread)
@@ -84,8 +103,6 @@ async def test_a_client_sees_all_of_a_search_goes_back_in_it_and_edits_it(
     again = await wait(client, thread, method, input=None, checkpoint_id=checkpoint)
     assert again["tree"].keys() == end["tree"].keys() and again["answer"] == end["answer"]
     await _edit(client, place, thread, method, history[::-1])
-    # `langgraph dev` raises it where a node blocks the event loop.
-    assert "BlockingError" not in place.server.log.read_text()
 
 
 async def _edit(client: Client, place: Place, thread: str, method: str, history: list[Any]) -> None:
@@ -109,13 +126,7 @@ async def _edit(client: Client, place: Place, thread: str, method: str, history:
             assert not [t for t in out["tree"].values() if t["parent"] == key and key not in tree]
 
 
-SOME = ("tot_bfs", "refine", "fgdip", "tomt_os")
-
-
-@pytest.mark.parametrize(
-    "method",
-    [pytest.param(each, marks=[pytest.mark.slow][each in SOME :]) for each in METHODS],
-)
+@pytest.mark.parametrize("method", often(REVIEWED))
 async def test_a_client_reviews_the_answer(client: Client, method: str) -> None:
     thread, parts = await search(client, method, review="answer")
     (paused,) = last(parts)["__interrupt__"]
