@@ -181,6 +181,6 @@ def test_a_benchmark_runs_on_the_server(
 
 
 def test_a_server_that_is_not_there_is_one_line(command: Command) -> None:
-    words = ["bench", "--task", "game24", "--problems", "1:2", "--server", "http://127.0.0.1:9"]
+    words = ["bench", "--task", "game24", "--problems", "1:9", "--server", "http://127.0.0.1:9"]
     code, _, err = command(*words)
     assert code == 2 and "no connection; is it running" in err
