@@ -1,4 +1,4 @@
-"""What is shipped: every package and text file, what is imported and declared, and licences."""
+"""What is shipped: every package, every text file, no import that a user did not ask for."""
 
 import ast
 import json
@@ -121,40 +121,3 @@ def test_imports_load_nothing_that_is_not_needed(steps: int) -> None:
     own = [name for name in loaded[0] if name.startswith("thoughtgraph.")]
     assert not [name for name in own if name.count(".") > 1], "a method or a task"
     assert not [name for name in loaded[-1] if name.startswith("thoughtgraph.graphs.")]
-
-
-PERMISSIVE = re.compile(
-    r"MIT|BSD|Apache|ISC|Python Software Foundation|PSF|Zlib|CC0|MPL|Mozilla|CNRI"
-)
-WEAK = {"psycopg", "psycopg-binary", "psycopg-pool"}
-"""Under the LGPL: libraries that are used as they are, with the extra `postgres`."""
-ELSEWHERE = re.compile(r"extra == ['\"](inspect|server)['\"]")
-"""Extras that bring a whole program of others."""
-
-
-def licence(package: metadata.Distribution) -> str:
-    """Returns what a package says of its licence: the expression, else the classifiers."""
-    about: Any = package.metadata
-    classified = [each for each in about.get_all("Classifier") or () if "License ::" in each]
-    return str(about.get("License-Expression") or classified or about.get("License"))
-
-
-def test_every_licence_is_permissive_but_for_those_that_are_named() -> None:
-    """Of all that the library brings, directly or not, where it is installed."""
-    seen, left, others = {"thoughtgraph"}, ["thoughtgraph"], {}
-    while left:
-        try:
-            package = metadata.distribution(left.pop())
-        except metadata.PackageNotFoundError:
-            continue
-        name = canonicalize_name(package.name)
-        if name != "thoughtgraph" and not PERMISSIVE.search(licence(package)):
-            others[name] = licence(package)
-        asked = [each for each in package.requires or () if not ELSEWHERE.search(each)]
-        if name != "thoughtgraph":
-            asked = [each for each in asked if "extra ==" not in each]
-        new = {canonicalize_name(Requirement(each).name) for each in asked} - seen
-        seen |= new
-        left += new
-    assert others.keys() <= WEAK, others
-    assert all("LGPL" in text or "Lesser" in text for text in others.values())

@@ -12,13 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from support.fake_server import FakeServer, Fault, Seen
+from support.fake_server import FakeServer, Fault
 from support.place import CAROL, PROSE, Place
 
 pytestmark = pytest.mark.ci
 
 PATIENCE = 60.0
-HANG, OK = Fault(hang=True), Fault()
 
 
 @pytest.fixture
@@ -60,23 +59,9 @@ def sent(model: FakeServer, thread: str) -> int:
     return sum(thread in seen.prompt for seen in [*model.seen])
 
 
-def calling(dev: Place, thread: str, way: str, **more: Any) -> Callable[[], None]:
-    """Asks for a run on a connection, which stays open until what is returned is called."""
-    connection = http.client.HTTPConnection(urlsplit(dev.server.url).netloc)
-    headers = {"Content-Type": "application/json", "x-api-key": CAROL}
-    body = json.dumps({**run_of(thread), **more})
-    connection.request("POST", f"/threads/{thread}/runs/{way}", body, headers)
-    return connection.close
-
-
 def hold(model: FakeServer, thread: str, at: int) -> None:
     """Waits until a request of a thread, counted from 0, is held back."""
-
-    def fault(seen: Seen) -> Fault:
-        return HANG if thread in seen.prompt and sent(model, thread) > at else OK
-
-    model.fault = fault
-    until(lambda: sent(model, thread) > at)
+    model.fault = lambda seen: Fault(hang=thread in seen.prompt and sent(model, thread) > at)
     model.wait_for_held()
 
 
@@ -105,22 +90,12 @@ def test_a_run_whose_client_has_gone_ends_if_its_client_said_so(
     dev: Place, model: FakeServer, way: str
 ) -> None:
     thread = new_thread(dev)
-    leave = calling(dev, thread, way, on_disconnect="cancel")
+    connection = http.client.HTTPConnection(urlsplit(dev.server.url).netloc)
+    headers = {"Content-Type": "application/json", "x-api-key": CAROL}
+    body = json.dumps({**run_of(thread), "on_disconnect": "cancel"})
+    connection.request("POST", f"/threads/{thread}/runs/{way}", body, headers)
     hold(model, thread, 2)
     assert run_on(dev, thread)["status"] == "running"
-    leave()
+    connection.close()
     until(lambda: run_on(dev, thread)["status"] != "running")
-    assert_nothing_more(dev, model, thread)
-
-
-def test_else_it_goes_on(dev: Place, model: FakeServer) -> None:
-    thread = new_thread(dev)
-    leave = calling(dev, thread, "stream", on_disconnect="continue")
-    hold(model, thread, 2)
-    leave()
-    model.release()
-    hold(model, thread, 6)
-    run = run_on(dev, thread)
-    assert run["status"] == "running"
-    dev.ask("POST", f"/threads/{thread}/runs/{run['run_id']}/cancel?wait=true", {})
     assert_nothing_more(dev, model, thread)

@@ -47,23 +47,6 @@ async def test_every_method_is_listed_with_complete_schemas(client: Client) -> N
         assert_tasks_listed(fields)
 
 
-async def test_updates_come_a_step_at_a_time(client: Client) -> None:
-    updates = await stream(client, "updates", context={**GAME, "breadth": 1})
-    steps = [name for update in updates for name in update]
-    runs = [name for at, name in enumerate(steps) if at == 0 or steps[at - 1] != name]
-    assert runs == ["start", *["generate", "register", "evaluate", "select"] * 4, "answer"]
-
-
-async def test_the_tree_grows_in_the_stream(client: Client) -> None:
-    states = await stream(client, "values", context={**GAME, "tree": "all"})
-    sizes = [len(state["tree"]) for state in states if "tree" in state]
-    assert sizes[:2] == [0, 1], "the input, then the root"
-    assert sizes == sorted(sizes)
-    assert len(set(sizes)) == 6
-    assert Game24().check(PUZZLE, states[-1]["answer"])
-    assert states[-1]["stop_reason"] == "finished"
-
-
 async def test_a_conversation_gets_the_answer_and_its_states_leave_the_tree_out(
     client: Client,
 ) -> None:
