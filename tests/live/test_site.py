@@ -21,7 +21,7 @@ SITE = ROOT / "build" / "site"
 GRAVE = ("serious", "critical")
 FETCHED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
 """What a browser fetches without being asked."""
-OFTEN = ("README", "docs/index", "docs/python", "docs/results", "docs/methods/tot_bfs")
+OFTEN = ("README", "docs/index", "docs/python", "docs/which_method", "docs/methods/tot_bfs")
 """Pages of each kind, looked at for what hinders people; all of them in the slow tests."""
 
 pytestmark = [
