@@ -15,6 +15,7 @@ from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tree import Path, texts
 
 LIBRARY = 20
+METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
 
 
 class Climbing:
@@ -56,6 +57,9 @@ class Climbing:
         return Ruling(True, "\n".join(steps), "\n".join(told), {"at": at})
 
 
+CLIMBING = Climbing()
+
+
 def climber(seed: int) -> Reply:
     """A random model: what it writes depends on the seed and the draw alone."""
 
@@ -63,6 +67,27 @@ def climber(seed: int) -> Reply:
         return _lines(rng(seed, call.draw))
 
     return reply
+
+
+def drawn(seed: int) -> tuple[str, dict[str, Any]]:
+    """A search over plans and random settings of it."""
+    draws = random.Random(seed)
+    method = draws.choice(METHODS)
+    settings: dict[str, Any] = {
+        "tomt_os": {"start_depth": draws.randint(1, 4)},
+        "tomt_block": {"block_size": draws.randint(1, 4)},
+    }
+    return method, {**drawn_calls(seed), **settings.get(method, {})}
+
+
+def drawn_calls(seed: int) -> dict[str, Any]:
+    """Random settings of every search over plans."""
+    draws = random.Random(seed)
+    return {
+        "seed": seed,
+        "max_calls": draws.choice([1, 4, 10, 30]),
+        "branches": draws.randint(1, 4),
+    }
 
 
 def _lines(draws: random.Random) -> str:

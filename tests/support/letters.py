@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import cache
+from itertools import cycle
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
+from thoughtgraph.building import Graph
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tree import Path, texts
 
@@ -69,13 +72,17 @@ class Letters:
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
         def choice(text: str) -> int | None:
-            return int(text) - 1 if text.isdecimal() and 1 <= int(text) <= len(paths) else None
+            known = [str(at) for at in range(1, len(paths) + 1)]
+            return known.index(text) if text in known else None
 
         asked = f"vote|{problem}|{'|'.join(spelt(path) for path in paths)}"
         return Question(Prompt(asked), each(choice))
 
     def output(self, problem: str, path: Path) -> str | None:
         return spelt(path) or None
+
+
+LETTERS = Letters()
 
 
 def spelt(path: Path) -> str:
@@ -99,18 +106,32 @@ def _lines(draws: random.Random, alphabet: str) -> str:
     return "\n".join(letter * draws.randint(1, 2) for letter in letters)
 
 
-async def run(method: str, task: Any, reply: Reply, **context: Any) -> tuple[Any, ScriptedChat]:
-    """One search; returns its output and the model that saw it."""
-    model = ScriptedChat(reply=reply)
-    out = await tg.build(method, task=task, model=model).ainvoke(
-        {"problem": "x"}, context=context or None
-    )
-    return out, model
+def numbers_of(call: Call) -> str:
+    """The numbers that a prompt of the Game of 24 asks to go on with."""
+    return call.prompt.rstrip().split("\n")[-2].removeprefix("Input: ")
 
 
-async def steps(method: str, task: Any, reply: Reply, **context: Any) -> AsyncIterator[Any]:
-    """The nodes of one search in the order of their runs, each with the state after it."""
-    graph = tg.build(method, task=task, model=ScriptedChat(reply=reply))
+@cache
+def built(method: str, task: Any) -> tuple[Graph, ScriptedChat]:
+    """A graph and its model, which is given a new script for each search."""
+    model = ScriptedChat(reply=lambda call: "")
+    return tg.build(method, task=task, model=model), model
+
+
+async def run(
+    method: str, task: Any, reply: Reply, problem: str = "x", **context: Any
+) -> tuple[Any, list[Call]]:
+    """One search; returns its output and the requests it made."""
+    graph, model = built(method, task)
+    model.reply, model.seen = reply, []
+    out = await graph.ainvoke({"problem": problem}, context=context)
+    return out, model.seen
+
+
+async def steps(method: str, reply: Reply, **context: Any) -> AsyncIterator[Any]:
+    """The nodes of one search over letters as they run, each with the state after it."""
+    graph, model = built(method, LETTERS)
+    model.reply = reply
     names: list[str] = []
     async for mode, chunk in graph.astream(
         {"problem": "x"}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
@@ -122,18 +143,30 @@ async def steps(method: str, task: Any, reply: Reply, **context: Any) -> AsyncIt
             names = []
 
 
-async def interrupted(method: str, task: Any, reply: Reply, **context: Any) -> Any:
-    """One search that is stopped after every superstep and resumed by a graph built afresh."""
+@cache
+def resumable(method: str, task: Any) -> list[tuple[Graph, ScriptedChat, InMemorySaver]]:
+    """Two graphs over the same checkpoints."""
     saver = InMemorySaver()
-    given: Any = {"problem": "x"}
+    models = [ScriptedChat(reply=lambda call: "") for _ in range(2)]
+    return [
+        (tg.build(method, task=task, model=model, checkpointer=saver), model, saver)
+        for model in models
+    ]
+
+
+async def interrupted(
+    method: str, task: Any, reply: Reply, problem: str = "x", **context: Any
+) -> Any:
+    """One search that is stopped after every superstep and resumed by the other of two graphs."""
+    asked: Any = {"problem": problem}
     config: Any = {"configurable": {"thread_id": "1"}}
-    while True:
-        model = ScriptedChat(reply=reply)
-        graph = tg.build(method, task=task, model=model, checkpointer=saver)
-        out = await graph.ainvoke(given, config, context=context, interrupt_after="*")
+    for graph, model, saver in cycle(resumable(method, task)):
+        model.reply = reply
+        out = await graph.ainvoke(asked, config, context=context, interrupt_after="*")
         if not (await graph.aget_state(config)).next:
+            saver.delete_thread("1")
             return out
-        given = None
+        asked = None
 
 
 def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,3 +180,38 @@ def edges(method: str, task: Any) -> set[tuple[str, str]]:
     """The arrows of the drawn graph."""
     graph = tg.build(method, task=task, model=ScriptedChat(reply=lambda call: "")).get_graph()
     return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.edges}
+
+
+def breadth_first(seed: int) -> dict[str, Any]:
+    """Random settings of `tot_bfs`."""
+    draws = random.Random(seed)
+    return {
+        "seed": seed,
+        "steps": draws.randint(1, 3),
+        "generate": draws.choice(["propose", "sample"]),
+        "n_generate": draws.randint(1, 4),
+        "evaluate": draws.choice(["value", "vote"]),
+        "n_evaluate": draws.randint(1, 3),
+        "select": draws.choice(["greedy", "sample"]),
+        "breadth": draws.randint(1, 4),
+    }
+
+
+def depth_first(seed: int) -> dict[str, Any]:
+    """Random settings of `tot_dfs`."""
+    draws = random.Random(seed)
+    return {
+        "seed": seed,
+        "steps": draws.randint(1, 4),
+        "threshold": draws.choice([0.0, 1.0, 2.0]),
+        "max_per_state": draws.randint(1, 4),
+        "max_records": draws.choice([1, 5, 12]),
+        "outputs": draws.randint(0, 2),
+        "answer_from": draws.choice(["outputs", "records"]),
+        "variant": draws.choice(["prune", "prune", "no_prune"]),
+        "generate": draws.choice(["propose", "sample"]),
+        "n_generate": draws.randint(1, 4),
+        "proposal_samples": draws.randint(1, 2),
+        "evaluate": draws.choice(["value", "inspect"]),
+        "n_evaluate": draws.randint(1, 2),
+    }

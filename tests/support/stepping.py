@@ -4,13 +4,13 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
-from support.scripted import Call, Reply, ScriptedChat, rng
+from support import letters
+from support.letters import built
+from support.scripted import Call, Reply, rng
 
 import thoughtgraph as tg
-from thoughtgraph.building import Graph
 from thoughtgraph.task import Options
 from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tree import Path, path_to, texts
@@ -43,25 +43,18 @@ class Stepping(Reasoning):
         return {"text": text, **ends}
 
 
-@cache
-def built(method: str) -> tuple[Graph, ScriptedChat]:
-    """A graph and its model, which is given a new script for each search."""
-    model = ScriptedChat(reply=lambda call: "")
-    return tg.build(method, task=Stepping(), model=model), model
+STEPPING = Stepping()
 
 
 async def run(method: str, reply: Reply, **context: Any) -> tuple[Any, list[Call]]:
     """One search; returns its output and the requests it made."""
-    graph, model = built(method)
-    model.reply, model.seen = reply, []
-    out = await graph.ainvoke({"problem": PROBLEM}, context=context)
-    return out, model.seen
+    return await letters.run(method, STEPPING, reply, **context)
 
 
 @contextmanager
 def delayed(method: str, delay: Callable[[Call], float]) -> Iterator[None]:
     """Lets the method's model take its time within the block."""
-    _, model = built(method)
+    _, model = built(method, STEPPING)
     model.delay = delay
     try:
         yield
@@ -127,12 +120,29 @@ def single(reply: Reply) -> Reply:
     return both
 
 
-def told(script: Mapping[tuple[str, ...], str]) -> Reply:
-    """A model that answers by role and by the last step it is shown (`""` for none)."""
+def scripted(steps: Mapping[str, str], faults: Mapping[str, str]) -> Reply:
+    """A model whose steps are letters and whose solutions are numbers.
+
+    Args:
+        steps: What follows a path, such as `{"ab": "c"}`; after `|` the wrong paths that it was
+            warned of: `{"a|ab": "d"}` in place of `{"a": "b"}`.
+        faults: Which steps of a path its analysis finds to be bad.
+    """
 
     def reply(call: Call) -> str:
-        steps = re.findall(r"^Step \d+\. (.*)$", call.prompt.rpartition("<steps>\n")[2], re.M)
-        return script[call.role, *steps]
+        # Without steps of its own, a prompt may still show those of an experience.
+        _, own, shown = call.prompt.rpartition("<steps>\n")
+        shown = shown if own else ""
+        path = "".join(re.findall(r"^Step \d+\. (?:.* )?(\w+)$", shown, re.M))
+        wrong = re.findall(r"^(\w+) is wrong$", call.prompt, re.M)
+        if call.role == "generate":
+            step = steps.get("|".join([path, *wrong])) or steps[path]
+            return f"{MARKER} {step}" if step.isdecimal() else step
+        if call.role == "extract_index":
+            return f"Bad step index: {faults[wrong[-1]] if wrong else 'None'}"
+        analysis = f"{path} is wrong" if path in faults else "fine"
+        named = "Bad step index" in call.prompt
+        return f"{analysis}\nBad step index: {faults.get(path)}" if named else analysis
 
     return reply
 
