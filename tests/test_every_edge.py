@@ -1,18 +1,19 @@
-"""Every arrow of the drawn graphs that act, plan or roll back is taken by some scripted search."""
+"""Every arrow of a drawn graph is taken by some scripted search, and no search takes another."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from support import climbing
 from support.acting import Errand, Odds, walker
-from support.climbing import Climbing, climber
+from support.climbing import CLIMBING, climber
 from support.informed import A_STAR, BEST, D_STAR, DFS
-from support.scripted import Call, ScriptedChat
-from support.stepping import Stepping
+from support.letters import built
+from support.random_searches import SEARCHES
+from support.scripted import Call, Reply
+from support.stepping import STEPPING
 from support.stepping import walker as reasoner
-
-import thoughtgraph as tg
-from thoughtgraph.building import Graph
 
 LIMITS: list[dict[str, Any]] = [
     {},
@@ -25,13 +26,13 @@ TRIALS = [*LIMITS, {"max_steps": 2}, {"max_steps": 2, "limit_requests": 2}]
 QUEUES = [*LIMITS, {"max_depth": 1}, {"limit_requests": 1}]
 BARE = {"extractor": False, "step_evaluator": False}
 LAYERS = [*LIMITS, {"max_depth": 2}, BARE, {**BARE, "limit_requests": 0}]
-SEARCHES = {
+ACTING = {
     "react": TRIALS,
     "reflexion": TRIALS,
     **dict.fromkeys((A_STAR, BEST, D_STAR, DFS), QUEUES),
     "fgdip": LAYERS,
 }
-"""The settings under which each method searches, at several seeds each."""
+"""The settings under which methods that act search, at several seeds each."""
 ODDS = (Odds(bad=0.4, lost=0.1), Odds(places="a", bad=0.0, finish=0.0), Odds(lost=1.0))
 """A model that goes astray, one that repeats itself, one that writes no steps."""
 
@@ -41,15 +42,48 @@ def unreadable(call: Call) -> str:
     return {"extract": "]", "generate": "so>Go", "act": "Go"}.get(call.role, "?")
 
 
-REPLIES = [unreadable, *(walker(seed, odds) for odds in ODDS for seed in range(4))]
+def critic(verdict: str) -> Reply:
+    return lambda call: verdict if call.role == "judge" else "A passage."
 
 
-def drawn(graph: Graph) -> set[tuple[str, str]]:
-    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.get_graph().edges}
+SENTENCES = "It rained. Nobody came. The cat slept. She kept the key."
+BRANCHES = [*LIMITS, {"branches": 1}, {"branches": 3}, {"branches": 2, "speculate": 1}]
+Search = tuple[str, Any, Reply, dict[str, Any], str]
 
 
-async def walked(graph: Graph, context: dict[str, Any], problem: str = "a") -> set[tuple[str, str]]:
+def searches(method: str) -> Iterator[Search]:
+    if method in ACTING:
+        replies = [unreadable, *(walker(seed, odds) for odds in ODDS for seed in range(4))]
+        for reply in replies:
+            yield from ((method, ERRAND, reply, context, "a") for context in ACTING[method])
+    elif method in climbing.METHODS:
+        for reply in (unreadable, *map(climber, range(20))):
+            for context in BRANCHES:
+                yield method, CLIMBING, reply, {"max_calls": 30, **context}, "6"
+    elif method == "refine":
+        for verdict in ("perfectly coherent", "not perfectly coherent"):
+            for context in LIMITS:
+                yield method, "creative_writing", critic(verdict), context, SENTENCES
+    else:
+        for seed in range(4):
+            for limit in (*LIMITS, {"limit_requests": 1}, {"limit_rounds": 1}):
+                _, task, reply, settings, problem = SEARCHES[method](seed)
+                yield method, task, reply, {**settings, **limit}, problem
+
+
+ERRAND = Errand()
+
+
+def drawn(method: str, task: Any) -> set[tuple[str, str]]:
+    graph = built(method, task)[0].get_graph()
+    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.edges}
+
+
+async def walked(search: Search) -> set[tuple[str, str]]:
     """The arrows that a search takes."""
+    method, task, reply, context, problem = search
+    graph, model = built(method, task)
+    model.reply = reply
     nodes: dict[int, set[str]] = {}
     async for event in graph.astream({"problem": problem}, context=context, stream_mode="debug"):
         if event["type"] == "task":
@@ -58,55 +92,32 @@ async def walked(graph: Graph, context: dict[str, Any], problem: str = "a") -> s
     return {(here, there) for a, b in pairwise(steps) for here in a for there in b}
 
 
-@pytest.mark.ci
-@pytest.mark.parametrize("method", SEARCHES)
+@pytest.mark.parametrize(
+    "method",
+    [
+        *("tot_bfs", "tot_dfs", "chain", "level_tot", "refine", "adaptive"),
+        *(pytest.param(name, marks=pytest.mark.ci) for name in (*ACTING, *climbing.METHODS)),
+    ],
+)
 async def test_every_arrow_is_taken_and_no_other(method: str) -> None:
-    model, oracle = ScriptedChat(reply=unreadable), method == "reflexion"
-    graph = tg.build(method, task=Errand(), model=model, oracle=oracle)
     taken = set[tuple[str, str]]()
-    for model.reply in REPLIES:
-        for context in SEARCHES[method]:
-            taken |= await walked(graph, context)
-    assert taken == drawn(graph)
+    for search in searches(method):
+        taken |= await walked(search)
+    assert taken == drawn(method, search[1])
 
 
 STOPPED = [{}, {"solutions": 1}, *({"limit_requests": most} for most in range(8))]
 
 
-async def rolled(*, parallel: bool) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """The arrows that searches of Thought Rollback take, and those of its drawing."""
-    model = ScriptedChat(reply=unreadable)
-    graph = tg.build("rollback", task=Stepping(), model=model)
-    taken = set[tuple[str, str]]()
-    for seed, protocol in enumerate(("two_call", "two_call", "single_call"), 4):
-        model.reply = reasoner(seed, ends=0.2, bad=0.8)
-        for stopped in STOPPED:
-            context = {"parallel": parallel, "protocol": protocol, "steps": 3, **stopped}
-            taken |= await walked(graph, context)
-    return taken, drawn(graph)
-
-
-async def test_one_request_at_a_time_takes_every_arrow_of_figure_2_and_no_other() -> None:
-    taken, all_of_them = await rolled(parallel=False)
-    assert taken == all_of_them - {("select", "extract_index")}
-
-
-async def test_a_round_of_parallel_growth_begins_at_select() -> None:
-    taken, all_of_them = await rolled(parallel=True)
-    begun = {arrow for arrow in taken if "select" in arrow[:1]}
-    assert begun == {arrow for arrow in all_of_them if arrow[0] == "select"}
-
-
-PLANS = [*LIMITS, {"branches": 1}, {"branches": 3}, {"branches": 2, "speculate": 1}]
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("method", ["tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block"])
-async def test_every_arrow_of_a_search_over_plans_is_taken_and_no_other(method: str) -> None:
-    model = ScriptedChat(reply=unreadable)
-    graph = tg.build(method, task=Climbing(), model=model)
-    taken = set[tuple[str, str]]()
-    for model.reply in (unreadable, *map(climber, range(20))):
-        for context in PLANS:
-            taken |= await walked(graph, {"max_calls": 30, **context}, "6")
-    assert taken == drawn(graph)
+async def test_rollback_takes_every_arrow_of_figure_2_and_no_other() -> None:
+    """One request at a time; a round of parallel growth begins at `select`."""
+    taken: dict[bool, set[tuple[str, str]]] = {True: set(), False: set()}
+    for parallel, arrows in taken.items():
+        for seed, protocol in enumerate(("two_call", "two_call", "single_call"), 4):
+            reply = reasoner(seed, ends=0.2, bad=0.8)
+            for stopped in STOPPED:
+                context = {"parallel": parallel, "protocol": protocol, "steps": 3, **stopped}
+                arrows |= await walked(("rollback", STEPPING, reply, context, "x"))
+    figure = drawn("rollback", STEPPING)
+    assert taken[False] == figure - {("select", "extract_index")}
+    assert {arrow for arrow in taken[True] | figure if arrow[0] == "select"} <= figure & taken[True]

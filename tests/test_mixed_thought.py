@@ -1,44 +1,30 @@
 """Tree-of-Mixed-Thought: hand-solved searches, the paper's recursion, what speculation keeps."""
 
-import itertools
-import random
 from collections.abc import Callable, Mapping
-from functools import cache
+from itertools import permutations
+from random import Random
 from typing import Any
 
 import pytest
-from support.climbing import LIBRARY, Climbing, climber
-from support.letters import HOSTILE, comparable, edges, interrupted
+from support.climbing import CLIMBING, LIBRARY, climber, drawn
+from support.letters import built
+from support.letters import run as searched
 from support.pools import POOLS
-from support.scripted import Call, Reply, ScriptedChat, rng
+from support.scripted import Call, Reply, rng
 
-import thoughtgraph as tg
-from thoughtgraph.building import Graph
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.plan_examples import draw_shots
 
-METHODS = ("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block")
-
-
-async def run(method: str, reply: Reply, problem: str = "6", **context: Any) -> Any:
-    out, _ = await seen(method, reply, problem, **context)
-    return out
-
 
 async def seen(
     method: str, reply: Reply, problem: str = "6", **context: Any
-) -> tuple[Any, ScriptedChat]:
-    graph, model = built(method)
-    model.reply, model.seen = reply, []
-    return await graph.ainvoke({"problem": problem}, context=context), model
+) -> tuple[Any, list[Call]]:
+    return await searched(method, CLIMBING, reply, problem, **context)
 
 
-@cache
-def built(method: str) -> tuple[Graph, ScriptedChat]:
-    """A graph and its model, which is given a new script for each search."""
-    model = ScriptedChat(reply=lambda call: "")
-    return tg.build(method, task=Climbing(), model=model), model
+async def run(method: str, reply: Reply, problem: str = "6", **context: Any) -> Any:
+    return (await seen(method, reply, problem, **context))[0]
 
 
 def scripted(lines: Mapping[tuple[str, int], str]) -> Reply:
@@ -57,24 +43,6 @@ def rows(out: Any) -> list[tuple[Any, ...]]:
         (t["id"], t["parent"], t["text"], t["status"], t.get("note", "").partition(":")[0])
         for t in list(out["tree"].values())[1:]
     ]
-
-
-@pytest.mark.parametrize("method", METHODS)
-async def test_the_drawn_graph_is_algorithm_1(method: str) -> None:
-    assert edges(method, Climbing()) == {
-        ("start", "start"),
-        ("start", "generate"),
-        ("generate", "evaluate"),
-        ("evaluate", "generate"),  # accepted: descend; refused: the next sibling
-        ("evaluate", "backtrack"),  # all siblings refused
-        ("backtrack", "generate"),
-        ("backtrack", "backtrack"),
-        ("backtrack", "evaluate"),  # the sibling was generated ahead
-        ("start", "answer"),  # whatever ends the search
-        ("evaluate", "answer"),
-        ("backtrack", "answer"),
-        ("answer", "end"),
-    }
 
 
 STEPWISE = {
@@ -140,44 +108,31 @@ async def test_blocks_by_hand() -> None:
     assert out["answer"] == "6"
 
 
-@pytest.mark.parametrize(
-    ("text", "answer", "reason"),
-    [("+2\nend", "2", "finished"), ("+9\nend", None, "dead_end"), ("+2", None, "budget")],
-)
-async def test_one_stop_is_one_call(text: str, answer: str | None, reason: str) -> None:
-    out, model = await seen("tomt_one_stop", lambda call: text)
-    assert (out["answer"], out["stop_reason"], len(model.seen)) == (answer, reason, 1)
-
-
-async def test_a_tree_without_an_acceptable_plan_ends_dead() -> None:
-    out, model = await seen("tomt_tot", lambda call: "+4", branches=2)
-    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
-    assert len(model.seen) == 6, "two at the root, two below each of them"
-
-
-async def test_t_counts_every_call() -> None:
-    out, model = await seen("tomt_tot", lambda call: "+1", problem="99", max_calls=7)
-    assert (out["answer"], out["stop_reason"], len(model.seen)) == (None, "budget", 7)
-    assert len(out["tree"]) == 8
-
-
-@pytest.mark.parametrize("allowed", range(5))
-async def test_the_request_limit_is_never_passed(allowed: int) -> None:
-    context = {"limit_requests": allowed, "speculate": 2}
-    out, model = await seen("tomt_tot", lambda call: "+1", problem="99", **context)
-    assert len(model.seen) == out["usage"]["requests"] == allowed
-    assert (out["answer"], out["stop_reason"]) == (None, "budget")
+ENDLESS = ("tomt_tot", "+1", "99")
 
 
 @pytest.mark.parametrize(
-    ("limit", "reason"),
-    [({"limit_thoughts": 3}, "budget"), ({"limit_rounds": 3}, "round_limit")],
+    ("search", "settings", "answer", "reason", "requests"),
+    [
+        (("tomt_one_stop", "+2\nend", "6"), {}, "2", "finished", 1),
+        (("tomt_one_stop", "+9\nend", "6"), {}, None, "dead_end", 1),
+        (("tomt_one_stop", "+2", "6"), {}, None, "budget", 1),
+        # Two at the root, two below each of them.
+        (("tomt_tot", "+4", "6"), {"branches": 2}, None, "dead_end", 6),
+        (ENDLESS, {"max_calls": 7}, None, "budget", 7),
+        (ENDLESS, {"limit_thoughts": 3}, None, "budget", 3),
+        (ENDLESS, {"limit_rounds": 3}, None, "round_limit", 3),
+        *((ENDLESS, {"limit_requests": at, "speculate": 2}, None, "budget", at) for at in range(5)),
+    ],
 )
-async def test_other_limits_end_the_search_with_their_reason(
-    limit: dict[str, Any], reason: str
+async def test_what_ends_a_search_and_after_how_many_calls(
+    search: tuple[str, str, str], settings: Any, answer: str | None, reason: str, requests: int
 ) -> None:
-    out = await run("tomt_tot", lambda call: "+1", problem="99", **limit)
-    assert (len(out["tree"]), out["stop_reason"]) == (4, reason)
+    method, text, problem = search
+    out, calls = await seen(method, lambda call: text, problem, **settings)
+    assert (out["answer"], out["stop_reason"]) == (answer, reason)
+    assert len(calls) == out["usage"].get("requests", 0) == requests
+    assert "speculate" in settings or len(out["tree"]) == requests + 1
 
 
 @pytest.mark.parametrize("limit", [{"max_steps": 3}, {"limit_depth": 3}])
@@ -193,53 +148,30 @@ async def test_a_plan_that_grows_too_long_is_refused(limit: dict[str, Any]) -> N
 def test_examples_are_drawn_for_each_call_or_once() -> None:
     base = {"seed": 1, "shots": 4, "redraw": "call"}
     calls = [("0", 0), ("0", 1), ("1", 0)]
-    drawn = [draw_shots(base, "x", thought, at, LIBRARY) for thought, at in calls]
-    assert all(len(set(shots)) == 4 and set(shots) <= set(range(LIBRARY)) for shots in drawn)
-    assert len({tuple(shots) for shots in drawn}) == 3
-    assert drawn[0] == draw_shots(base, "x", "0", 0, LIBRARY), "the same seed, the same draw"
-    assert drawn[0] != draw_shots({**base, "seed": 2}, "x", "0", 0, LIBRARY)
+    shots = [draw_shots(base, "x", thought, at, LIBRARY) for thought, at in calls]
+    assert all(len(set(four)) == 4 and set(four) <= set(range(LIBRARY)) for four in shots)
+    assert len({tuple(four) for four in shots}) == 3
+    assert shots[0] == draw_shots(base, "x", "0", 0, LIBRARY), "the same seed, the same draw"
+    assert shots[0] != draw_shots({**base, "seed": 2}, "x", "0", 0, LIBRARY)
     once = {**base, "redraw": "question"}
     same = {tuple(draw_shots(once, "x", thought, at, LIBRARY)) for thought, at in calls}
     assert len(same) == 1
-    assert draw_shots({**base, "shots": 9}, "x", "0", 0, 3) in permutations_of_three()
-
-
-def permutations_of_three() -> list[list[int]]:
-    return [list(order) for order in itertools.permutations(range(3))]
+    all_of_them = draw_shots({**base, "shots": 9}, "x", "0", 0, 3)
+    assert tuple(all_of_them) in permutations(range(3))
 
 
 async def test_the_drawn_examples_are_shown_and_logged() -> None:
-    out, model = await seen("tomt_tot", climber(3), seed=5, max_calls=6)
-    shown = [call.prompt.split("|")[2] for call in model.seen]
+    out, calls = await seen("tomt_tot", climber(3), seed=5, max_calls=6)
+    shown = [call.prompt.split("|")[2] for call in calls]
     logged = [str(t["created_by"]["shots"]) for t in list(out["tree"].values())[1:]]
     assert shown == logged
     assert len(set(shown)) > 1
-
-
-def drawn_settings(seed: int) -> dict[str, Any]:
-    draws = random.Random(seed)
-    return {
-        "seed": seed,
-        "max_calls": draws.choice([1, 4, 10, 30]),
-        "branches": draws.randint(1, 4),
-    }
-
-
-def drawn_method(seed: int) -> tuple[str, dict[str, Any]]:
-    draws = random.Random(seed)
-    method = draws.choice(METHODS)
-    extra = {
-        "tomt_os": {"start_depth": draws.randint(1, 4)},
-        "tomt_block": {"block_size": draws.randint(1, 4)},
-    }
-    return method, {**drawn_settings(seed), **extra.get(method, {})}
 
 
 def algorithm_1(
     method: str, reply: Callable[[str, int], str], problem: str, settings: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str, str]], str | None, str]:
     """The recursion over the same texts: every call with its fate, the answer, how it ended."""
-    task = Climbing()
     made: list[tuple[str, str, str]] = []
 
     def portion(d: int, i: int) -> int | None:
@@ -253,8 +185,8 @@ def algorithm_1(
         for i in range(settings["branches"]):
             if len(made) == settings["max_calls"]:
                 return "budget", None
-            [chunk] = task.plan(problem, [], [], portion(d, i), {}).read([reply(thought, i)])
-            ruling = task.execute(problem, prefix, chunk, {})
+            [chunk] = CLIMBING.plan(problem, [], [], portion(d, i), {}).read([reply(thought, i)])
+            ruling = CLIMBING.execute(problem, prefix, chunk, {})
             key = str(len(made) + 1)
             fate = "accepted" if ruling.accepted else "refused"
             made.append((thought, ruling.text, fate))
@@ -276,60 +208,35 @@ def algorithm_1(
 async def test_every_search_is_the_recursion_of_the_paper(pool: range) -> None:
     ends = set()
     for seed in pool:
-        method, settings = drawn_method(seed)
-        problem = str(random.Random(seed).randint(2, 9))
-        out, model = await seen(method, climber(seed), problem, **settings)
-        asked = len(model.seen)
-        again = await run(method, climber(seed), problem, **settings)
-        assert comparable(again) == comparable(out), "P1"
-        assert out["usage"]["requests"] == asked == len(out["tree"]) - 1, "P2"
+        method, settings = drawn(seed)
+        problem = str(Random(seed).randint(2, 9))
+        out, calls = await seen(method, climber(seed), problem, **settings)
+        assert out["usage"]["requests"] == len(calls) == len(out["tree"]) - 1, "P2"
 
         def reply(thought: str, index: int, seed: int = seed, problem: str = problem) -> str:
             call = Call("generate", "", Draw(problem, thought, index), 1, None)
             return str(climber(seed)(call))
 
         made, answer, status = algorithm_1(method, reply, problem, settings)
-        calls = [
+        assert made == [
             (t["parent"], t["text"], "refused" if t["status"] == "pruned" else "accepted")
             for t in list(out["tree"].values())[1:]
         ]
-        assert calls == made
         assert (out["answer"], out["stop_reason"]) == (answer, status)
         ends.add(status)
     assert ends == {"finished", "budget", "dead_end"}
-
-
-class Six(Climbing):
-    """The problem is always 6, whatever a shared helper asks."""
-
-    def read(self, text: str) -> str:
-        return "6"
-
-
-@pytest.mark.parametrize("pool", [range(8), pytest.param(range(300), marks=pytest.mark.slow)])
-async def test_a_search_stopped_after_every_node_ends_the_same(pool: range) -> None:
-    for seed in pool:
-        method, settings = drawn_method(seed)
-        settings["speculate"] = seed % 3
-        graph = tg.build(method, task=Six(), model=ScriptedChat(reply=climber(seed)))
-        whole = await graph.ainvoke({"problem": "x"}, context=settings)
-        resumed = await interrupted(method, Six(), climber(seed), **settings)
-        assert comparable(resumed) == comparable(whole), "P4"
 
 
 @pytest.mark.parametrize("pool", POOLS)
 async def test_speculation_changes_nothing_but_the_cost(pool: range) -> None:
     saved = 0
     for seed in pool:
-        method, settings = drawn_method(seed)
+        method, settings = drawn(seed)
         plain = await run(method, climber(seed), **settings)
         for speculate in range(settings["branches"] + 1):
             ahead = await run(method, climber(seed), **settings, speculate=speculate)
-            assert ahead["tree"] == plain["tree"]
-            assert (ahead["answer"], ahead["stop_reason"]) == (
-                plain["answer"],
-                plain["stop_reason"],
-            )
+            for part in ("tree", "answer", "stop_reason"):
+                assert ahead[part] == plain[part]
             cost, least = ahead["usage"], plain["usage"]
             assert cost["evaluated"] == least["evaluated"], "calls as T counts"
             assert cost["requests"] >= least["requests"]
@@ -354,8 +261,8 @@ def failing(seed: int) -> Reply:
 async def test_neither_failures_nor_delays_ahead_of_need_change_the_result(pool: range) -> None:
     ends = set()
     for seed in pool:
-        method, settings = drawn_method(seed)
-        graph, model = built(method)
+        method, settings = drawn(seed)
+        graph, model = built(method, CLIMBING)
         results = []
         for speculate in (0, 1, 3):
             model.reply, model.seen = failing(seed), []
@@ -377,12 +284,10 @@ async def test_what_fails_ahead_of_need_ends_the_search_when_its_turn_comes() ->
 
     solved = await run("tomt_tot", reply, "6", speculate=2)
     assert (solved["stop_reason"], solved["error"], solved["answer"]) == ("finished", "", "0")
-    failed, model = await seen("tomt_tot", reply, "5", speculate=2, on_error="report")
+    failed, calls = await seen("tomt_tot", reply, "5", speculate=2, on_error="report")
     assert (failed["stop_reason"], len(failed["tree"])) == ("error", 2)
     assert "gone" in failed["error"]
-    assert [call.draw[2] for call in model.seen if call.draw][:3] == [0, 1, 2], (
-        "all siblings at once"
-    )
+    assert [call.draw[2] for call in calls if call.draw][:3] == [0, 1, 2], "all siblings at once"
 
 
 async def test_calls_ahead_of_need_use_up_the_limit_on_requests() -> None:
@@ -403,43 +308,3 @@ async def test_calls_that_waited_are_judged_within_the_limits(limit: dict[str, A
     assert [parent for _, parent, *_ in rows(plain)] == ["0", "1", "1", "1", "0"]
     assert (ahead["tree"], ahead["stop_reason"]) == (plain["tree"], plain["stop_reason"])
     assert plain["stop_reason"] == ("round_limit" if "limit_rounds" in limit else "budget")
-
-
-def without_portion(out: Any) -> list[Any]:
-    """The tree without what the two were asked for: all that remains, and 32 steps."""
-    return [
-        {**t, "usage": {}, "created_by": {**t.get("created_by", {}), "steps": ""}}
-        for t in out["tree"].values()
-    ]
-
-
-@pytest.mark.parametrize("pool", POOLS)
-async def test_what_the_methods_are_at_their_limits(pool: range) -> None:
-    for seed in pool:
-        settings, reply = drawn_settings(seed), climber(seed)
-        steps_only = await run("tomt_tot", reply, **settings)
-        equal: dict[str, dict[str, Any]] = {
-            "tomt_os": {"start_depth": settings["max_calls"] + 1},
-            "tomt_block": {"block_size": 1},
-        }
-        for method, extra in equal.items():
-            same = await run(method, reply, **settings, **extra)
-            assert same["tree"] == steps_only["tree"], method
-            assert same["stop_reason"] == steps_only["stop_reason"]
-        repeated = await run("tomt_one_stop", reply, **settings)
-        whole = await run("tomt_block", reply, **settings, block_size=32)
-        assert without_portion(whole) == without_portion(repeated), "k >= hops"
-
-
-HOSTILE_TEXTS = {**HOSTILE, "steps": "Step 1:" * 50_000}
-
-
-@pytest.mark.parametrize("text", HOSTILE_TEXTS.values(), ids=HOSTILE_TEXTS)
-async def test_no_text_of_the_model_raises(text: str) -> None:
-    for method in METHODS:
-        out = await run(method, lambda call: text)
-        assert out["stop_reason"] == "dead_end"
-        notes = [note for *_, note in rows(out)]
-        assert notes, "P3"
-        unread = len(notes) - notes.count("E_LIMIT")
-        assert out["usage"].get("parse_errors", {}).get("generate", 0) == unread

@@ -1,76 +1,13 @@
 """What holds for every search, by random models and settings: P2 to P4 of the design."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from support import climbing, stepping
-from support.climbing import CLIMBING, Climbing, climber
-from support.letters import (
-    HOSTILE,
-    LETTERS,
-    breadth_first,
-    comparable,
-    depth_first,
-    die,
-    interrupted,
-    run,
-)
-from support.scripted import Call, Reply
-from support.stepping import MARKER, STEPPING, single
-
-
-class Random(NamedTuple):
-    """A search whose model and settings are drawn."""
-
-    method: str
-    task: Any
-    reply: Reply
-    settings: dict[str, Any]
-    problem: str = "x"
-
-
-class SelfPublished(Climbing):
-    """Says itself that it has plans, as `adaptive` wants it."""
-
-    def published(self, method: str) -> Mapping[str, Any]:
-        return {"draw": "plans", "shots": 2}
-
-
-PLANS = SelfPublished()
-
-
-def over_plans(seed: int) -> Random:
-    method, settings = climbing.drawn(seed)
-    return Random(method, CLIMBING, climber(seed), {**settings, "speculate": seed % 3}, "6")
-
-
-def by_rollback(seed: int) -> Random:
-    reply, settings = stepping.drawn(seed)
-    protocol = ("two_call", "single_call")[seed // 2 % 2]
-    settings |= {"parallel": seed % 2 == 0, "protocol": protocol}
-    return Random("rollback", STEPPING, single(reply), settings)
-
-
-def levels(seed: int) -> Random:
-    def reply(call: Call) -> str | list[str]:
-        at = call.prompt.count("\nStep ") + seed
-        if call.role == "score":
-            return f"Evaluation Score: 0.{at % 10}"
-        return [f"{MARKER} {at}" if at % 4 == 3 else f"{at} {of}" for of in range(call.n)]
-
-    return Random("level_tot", STEPPING, reply, {"n_generate": 3, "steps": 4})
-
-
-SEARCHES: dict[str, Callable[[int], Random]] = {
-    "tot_bfs": lambda seed: Random("tot_bfs", LETTERS, die(seed), breadth_first(seed)),
-    "tot_dfs": lambda seed: Random("tot_dfs", LETTERS, die(seed), depth_first(seed)),
-    "plans": over_plans,
-    "adaptive": lambda seed: Random("adaptive", PLANS, climber(seed), {"samples": 12}, "9"),
-    "rollback": by_rollback,
-    "chain": lambda seed: Random("chain", STEPPING, lambda call: "a step", {"steps": 1 + seed % 4}),
-    "level_tot": levels,
-}
+from support import climbing
+from support.climbing import CLIMBING
+from support.letters import HOSTILE, LETTERS, comparable, interrupted, run
+from support.random_searches import SEARCHES
+from support.stepping import STEPPING
 
 
 @pytest.mark.parametrize("pool", [range(8), pytest.param(range(8, 300), marks=pytest.mark.slow)])
