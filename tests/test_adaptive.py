@@ -6,33 +6,20 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from support.climbing import Climbing, climber
-from support.letters import comparable, interrupted
+from support.climbing import CLIMBING, climber
+from support.letters import run
 from support.pools import POOLS
+from support.random_searches import PLANS
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.adaptive.batches import needed, sureness
 
 
-class Climb(Climbing):
-    """Says itself that it has plans, as a task must."""
-
-    def published(self, method: str) -> Mapping[str, Any]:
-        return {"draw": "plans", "shots": 2}
-
-
-class Nine(Climb):
-    """Whatever the problem says, the height is 9."""
-
-    def read(self, text: str) -> str:
-        return "9"
-
-
-async def seen(task: Any, reply: Reply, problem: str, **context: Any) -> tuple[Any, ScriptedChat]:
-    model, oracle = ScriptedChat(reply=reply), context.pop("oracle", False)
-    graph = tg.build("adaptive", task=task, model=model, oracle=oracle)
-    return await graph.ainvoke({"problem": problem}, context=context), model
+async def seen(task: Any, reply: Reply, problem: str, **context: Any) -> tuple[Any, list[int]]:
+    """A search; returns its output and how many samples each request was for."""
+    out, calls = await run("adaptive", task, reply, problem, **context)
+    return out, [call.n for call in calls]
 
 
 def batches(*texts: Sequence[str]) -> Reply:
@@ -51,7 +38,7 @@ def sums(*answers: str) -> list[str]:
 
 async def test_a_task_without_answers_is_told_what_to_publish() -> None:
     with pytest.raises(tg.CapabilityError, match="set draw=plans"):
-        tg.build("adaptive", task=Climbing(), model=ScriptedChat(reply={"generate": "end"}))
+        tg.build("adaptive", task=CLIMBING, model=ScriptedChat(reply={"generate": "end"}))
 
 
 def test_the_rule_is_the_beta_posterior_of_the_paper() -> None:
@@ -72,42 +59,38 @@ def test_a_batch_is_what_could_settle_the_vote(votes: Mapping[str, int], more: i
     assert needed(votes, 0.95) == more
 
 
-async def test_four_that_agree_are_one_request() -> None:
-    out, model = await seen("gsm8k", lambda call: "The answer is 4", "2 + 2?")
-    assert [call.n for call in model.seen] == [4]
-    assert (out["answer"], out["stop_reason"]) == ("4", "finished")
-    assert out["outcome"] == "finished with an answer; 4 of 4 votes"
+TIED = "; 5 of 10 votes, tied with 2: the first one counts"
 
 
-async def test_a_vote_that_is_open_draws_what_could_settle_it() -> None:
-    reply = batches(sums("4", "5", "4", "6"), sums(*"4444"), sums(*"444444"))
-    out, model = await seen("gsm8k", reply, "2 + 2?")
-    assert [call.n for call in model.seen] == [4, 4], "6 of 8 and a runner-up with 1 are sure"
-    assert (out["answer"], out["usage"]["thoughts"]) == ("4", 8)
-
-
-async def test_samples_end_the_vote_however_open_it_is() -> None:
-    reply = batches(sums("1", "2", "1", "2"), sums(*"12121212"), sums(*"12121212"))
-    out, model = await seen("gsm8k", reply, "?", samples=10)
-    assert sum(call.n for call in model.seen) == 10
-    assert out["stop_reason"] == "finished"
-    assert (
-        out["outcome"]
-        == "finished with an answer; 5 of 10 votes, tied with 2: the first one counts"
-    )
-
-
-async def test_nothing_readable_is_no_answer() -> None:
-    out, model = await seen("gsm8k", lambda call: "no idea", "?", samples=8)
-    assert [call.n for call in model.seen] == [4, 4]
-    assert (out["answer"], out["stop_reason"]) == (None, "finished")
-    assert out["usage"]["parse_errors"] == {"generate": 8}
+@pytest.mark.parametrize(
+    ("drawn", "settings", "sizes", "answer", "outcome"),
+    [
+        ("4444", {}, [4], "4", "finished with an answer; 4 of 4 votes"),
+        # 6 of 8 and a runner-up with 1 are sure.
+        ("4546 4444 444444", {}, [4, 4], "4", "; 6 of 8 votes"),
+        # However open the vote is.
+        ("1212 12121212 12121212", {"samples": 10}, [4, 4, 2], "1", TIED),
+        ("???? ????", {"samples": 8}, [4, 4], None, ""),
+    ],
+)
+async def test_a_vote_draws_what_could_settle_it(
+    drawn: str, settings: Any, sizes: list[int], answer: str | None, outcome: str
+) -> None:
+    reply = batches(*(sums(*texts) for texts in drawn.split()))
+    out, asked = await seen("gsm8k", reply, "2 + 2?", **settings)
+    assert asked == sizes
+    assert (out["answer"], out["stop_reason"]) == (answer, "finished")
+    assert out["usage"]["thoughts"] == sum(sizes)
+    assert out["outcome"].endswith(outcome)
+    assert out["usage"].get("parse_errors", {}).get("generate", 0) == drawn.count("?")
 
 
 async def test_an_oracle_ends_the_search_at_the_first_right_answer() -> None:
     wrong, right = "Answer: 4 + 9 + 10 + 13 = 24", "Answer: (10 - 4) * (13 - 9) = 24"
     reply = batches([wrong] * 4, [wrong, right, wrong, wrong])
-    out, model = await seen("game24", reply, "4 9 10 13", oracle=True)
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("adaptive", task="game24", model=model, oracle=True)
+    out = await graph.ainvoke({"problem": "4 9 10 13"})
     assert [call.n for call in model.seen] == [4, 4], "that wrong ones agree settles nothing"
     assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "verified")
     assert out["oracle"] is True
@@ -130,7 +113,7 @@ async def test_a_plan_is_kept_up_to_its_fault_and_continued() -> None:
         assert call.draw is not None
         return {"0": first, "2": second}[call.draw.thought]
 
-    out, model = await seen(Climb(), reply, "6")
+    out, sizes = await seen(PLANS, reply, "6")
     rows = [
         (t["id"], t["parent"], t["text"], t["status"], t.get("note", ""))
         for t in list(out["tree"].values())[1:]
@@ -151,7 +134,7 @@ async def test_a_plan_is_kept_up_to_its_fault_and_continued() -> None:
         ("7", "2", "+2\nend", "terminal", ""),
         ("8", "2", "end", "terminal", ""),
     ]
-    assert (out["answer"], out["stop_reason"], len(model.seen)) == ("6", "finished", 2)
+    assert (out["answer"], out["stop_reason"], len(sizes)) == ("6", "finished", 2)
     assert out["usage"]["parse_errors"] == {"generate": 1}
 
 
@@ -159,8 +142,8 @@ async def test_a_plan_is_kept_up_to_its_fault_and_continued() -> None:
 async def test_what_holds_for_every_search_over_plans(pool: range) -> None:
     for seed in pool:
         samples = 4 * (1 + seed % 4)
-        out, model = await seen(Climb(), climber(seed), "9", samples=samples)
-        assert sum(call.n for call in model.seen) == len(out["tree"]) - 1 <= samples
+        out, sizes = await seen(PLANS, climber(seed), "9", samples=samples)
+        assert sum(sizes) == len(out["tree"]) - 1 <= samples
         for thought in out["tree"].values():
             if thought["status"] == "pruned":
                 continue
@@ -181,8 +164,7 @@ async def test_what_holds_for_every_vote(pool: range) -> None:
             own = rng(seed, call.draw)
             return [f"The answer is {own.choices('123?', odds)[0]}" for _ in range(call.n)]
 
-        out, model = await seen("gsm8k", reply, "?", samples=20)
-        sizes = [call.n for call in model.seen]
+        out, sizes = await seen("gsm8k", reply, "?", samples=20)
         given = [t["answer"] for t in list(out["tree"].values())[1:]]
         assert len(given) == sum(sizes) <= 20
         counts = {answer: given.count(answer) for answer in given if answer is not None}
@@ -190,12 +172,3 @@ async def test_what_holds_for_every_vote(pool: range) -> None:
         assert len(given) == 20 or needed(counts, 0.95) == 0
         for before, size in pairwise([0, *sizes]):
             assert size <= 20 - before
-
-
-@pytest.mark.parametrize("pool", POOLS)
-async def test_p4_interrupted_anywhere_it_ends_the_same(pool: range) -> None:
-    for seed in pool:
-        graph = tg.build("adaptive", task=Nine(), model=ScriptedChat(reply=climber(seed)))
-        whole = await graph.ainvoke({"problem": "x"}, context={"samples": 12})
-        resumed = await interrupted("adaptive", Nine(), climber(seed), samples=12)
-        assert comparable(resumed) == comparable(whole)

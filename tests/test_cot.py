@@ -1,82 +1,155 @@
+"""Chain of thought, alone and with self-consistency: one request, its samples, their vote."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
 from langchain_core.messages import HumanMessage
-from support.scripted import ScriptedChat, rng
+from support.letters import run
+from support.pools import POOLS
+from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
+from thoughtgraph.bench.metrics import best_of_k
 
 COMPLETION = "Strategy:\nMultiply.\n\nAnswer:\n6 times 7 is 42, so the answer is 42."
 QUESTION = "What is 6 times 7?"
+EXPRESSION = "(10 - 4) * (13 - 9)"
 
 
-def cot(reply, task="gsm8k"):
-    model = ScriptedChat(reply=reply)
-    return tg.build("cot", task=task, model=model), model
+def said(answers: Sequence[str | None]) -> list[str]:
+    """Completions with these answers; None stands for one without."""
+    return [
+        "no idea" if a is None else f"Strategy:\n…\nAnswer:\nthe answer is {a}" for a in answers
+    ]
 
 
-async def test_one_request_gives_the_answer_after_the_thought():
-    graph, model = cot(lambda call: COMPLETION)
-    out = await graph.ainvoke({"problem": QUESTION})
-    assert out["answer"] == "42"
-    assert out["candidates"] == ["42"]
-    assert out["stop_reason"] == "finished"
+def drawn(seed: object, n: int) -> list[str | None]:
+    draws = rng("answers", seed)
+    return [draws.choice([None, "1", "2", "3", "4"]) for _ in range(n)]
+
+
+async def test_one_request_gives_the_answer_after_the_thought() -> None:
+    out, seen = await run("cot", "gsm8k", lambda call: COMPLETION, QUESTION)
+    assert (out["answer"], out["candidates"], out["stop_reason"]) == ("42", ["42"], "finished")
     assert out["tree"]["1"]["text"] == COMPLETION
-    assert [call.role for call in model.seen] == ["generate"]
-    assert "Make a strategy then write" in model.seen[0].prompt
-    assert QUESTION in model.seen[0].prompt
+    assert [(call.role, call.n) for call in seen] == [("generate", 1)]
+    assert "Make a strategy then write" in seen[0].prompt
+    assert QUESTION in seen[0].prompt
 
 
-async def test_samples_come_from_one_request_and_keep_their_order():
-    graph, model = cot(lambda call: [f"the answer is {n}" for n in (7, 42, 5)])
-    out = await graph.ainvoke({"problem": QUESTION}, context={"n_generate": 3})
-    assert [call.n for call in model.seen] == [3]
-    assert out["candidates"] == ["7", "42", "5"]
-    assert out["answer"] == "7"
-    assert out["usage"]["requests"] == 1
-    assert out["usage"]["samples"] == 3
+async def test_game24_is_asked_with_the_published_frame() -> None:
+    reply = f"Steps:\n…\nAnswer: {EXPRESSION} = 24"
+    out, seen = await run("cot", "game24", lambda call: reply, "4 9 10 13")
+    assert out["answer"] == EXPRESSION
+    assert "only allowed to choose two" in seen[0].prompt
+    assert seen[0].prompt.endswith("Input: 4 9 10 13")
 
 
-async def test_an_unreadable_sample_is_counted_and_passed_over():
-    graph, _ = cot(lambda call: ["I cannot say", "the answer is 42"])
-    out = await graph.ainvoke({"problem": QUESTION}, context={"n_generate": 2})
-    assert out["candidates"] == [None, "42"]
-    assert out["answer"] == "42"
-    assert out["usage"]["parse_errors"] == {"generate": 1}
-
-
-async def test_no_request_is_sent_when_none_is_allowed():
-    graph, model = cot(lambda call: COMPLETION)
-    out = await graph.ainvoke({"problem": QUESTION}, context={"limit_requests": 0})
-    assert (out["answer"], out["stop_reason"], model.seen) == (None, "budget", [])
-
-
-async def test_game24_is_asked_with_the_published_frame():
-    graph, model = cot(lambda call: "Steps:\n…\nAnswer: (10 - 4) * (13 - 9) = 24", "game24")
-    out = await graph.ainvoke({"problem": "4 9 10 13"})
-    assert out["answer"] == "(10 - 4) * (13 - 9)"
-    assert "only allowed to choose two" in model.seen[0].prompt
-    assert model.seen[0].prompt.endswith("Input: 4 9 10 13")
-
-
-async def test_a_conversation_gets_the_answer_as_a_message():
-    graph, _ = cot(lambda call: "Strategy: recall.\nAnswer: the answer is Jupiter.", "question")
+async def test_a_conversation_gets_the_answer_as_a_message() -> None:
+    model = ScriptedChat(reply={"generate": "Strategy: recall.\nAnswer: the answer is Jupiter."})
+    graph = tg.build("cot", task="question", model=model)
     out = await graph.ainvoke({"messages": [HumanMessage("Which planet has the shortest day?")]})
     assert [message.type for message in out["messages"]] == ["human", "ai"]
     assert out["messages"][-1].text == "Jupiter"
 
 
-async def test_no_text_of_a_model_raises():
-    texts = [
-        "",
-        "\x00\x01\ufffe",
-        "9" * 100_000,
-        '{"answer": 1}',
-        "答えは四十二です",
-        "the answer is",
-    ]
-    for task in ("gsm8k", "strategyqa", "question", "creative_writing", "game24"):
-        graph, _ = cot(lambda call: rng(call.prompt, call.n).sample(texts, call.n), task)
-        problem = {
-            "game24": "4 9 10 13",
-            "creative_writing": "It was late. He sat. She ran. Nobody cared.",
-        }.get(task, QUESTION)
-        out = await graph.ainvoke({"problem": problem}, context={"n_generate": len(texts)})
-        assert len(out["candidates"]) == len(texts)
+@pytest.mark.parametrize(
+    ("method", "answers", "winner", "values"),
+    [
+        # The first that can be read.
+        ("cot", ["7", "42", "5"], "7", None),
+        ("cot", [None, "42"], "42", None),
+        # The majority; a tie goes to the first; the unreadable do not vote.
+        ("cot_sc", ["1", "2", "2", None], "2", [1.0, 2.0, 2.0, 0.0]),
+        ("cot_sc", ["3", "1", "1", "3"], "3", [2.0] * 4),
+        ("cot_sc", [None, None, "5"], "5", [0.0, 0.0, 1.0]),
+        ("cot_sc", [None, None, None], None, [0.0] * 3),
+        # Equal as numbers.
+        ("cot_sc", ["1,000", "7", "$1000.00"], "1000", [2.0, 1.0, 2.0]),
+    ],
+)
+async def test_which_sample_is_the_answer(
+    method: str, answers: list[str | None], winner: str | None, values: list[float] | None
+) -> None:
+    reply, count = said(answers), len(answers)
+    out, seen = await run(method, "gsm8k", lambda call: reply, QUESTION, n_generate=count)
+    assert [call.n for call in seen] == [count]
+    assert out["answer"] == winner
+    assert [answer is None for answer in out["candidates"]] == [each is None for each in answers]
+    assert method == "cot_sc" or out["candidates"] == answers
+    assert (out["usage"]["requests"], out["usage"]["samples"]) == (1, count)
+    assert out["usage"].get("parse_errors", {}).get("generate", 0) == answers.count(None)
+    if values:
+        assert [thought["value"] for thought in list(out["tree"].values())[1:]] == values
+
+
+async def test_game24_votes_on_the_expression_not_on_its_value() -> None:
+    expressions = ["(13 - 9) * (10 - 4)", "4 + 9 + 10 + 13", EXPRESSION, "4 + 9 + 10 + 13"]
+    lines = [f"Answer: {expression} = 24" for expression in expressions]
+    out, _ = await run("cot_sc", "game24", lambda call: lines, "4 9 10 13", n_generate=4)
+    assert out["answer"] == "4 + 9 + 10 + 13"
+
+
+@pytest.mark.parametrize(
+    ("task", "problem", "samples"), [("gsm8k", QUESTION, 20), ("game24", "4 9 10 13", 100)]
+)
+async def test_samples_of_a_vote_are_one_request(task: str, problem: str, samples: int) -> None:
+    out, seen = await run("cot_sc", task, lambda call: "Answer: 4 * 6", problem)
+    assert [call.n for call in seen] == [samples]
+    assert (out["usage"]["samples"], out["usage"]["calls"]) == (samples, 1)
+    assert len(out["candidates"]) == samples
+
+
+async def test_an_endpoint_that_returns_fewer_samples_is_called_more_often() -> None:
+    model = ScriptedChat(reply=lambda call: said(["4"] * call.n))
+    graph = tg.build("cot_sc", task="gsm8k", model=tg.ChatPort(model, choices=8))
+    usage = (await graph.ainvoke({"problem": QUESTION}))["usage"]
+    assert (usage["requests"], usage["calls"], usage["samples"]) == (1, 3, 20)
+
+
+@pytest.mark.parametrize("method", ["cot", "cot_sc"])
+async def test_no_request_is_sent_when_none_is_allowed(method: str) -> None:
+    out, seen = await run(method, "gsm8k", lambda call: COMPLETION, QUESTION, limit_requests=0)
+    assert (out["answer"], out["stop_reason"], out["candidates"]) == (None, "budget", [])
+    assert seen == []
+
+
+@pytest.mark.parametrize("seeds", POOLS)
+async def test_a_vote_of_one_is_chain_of_thought(seeds: range) -> None:
+    for seed in seeds:
+        outs = [
+            await run(method, "gsm8k", lambda call: said(drawn(call.prompt, 1)), f"{seed}?", **ONE)
+            for method in ("cot_sc", "cot")
+        ]
+        (voted, _), (plain, _) = outs
+        for field in ("answer", "candidates", "stop_reason"):
+            assert voted[field] == plain[field], f"P5: {seed}"
+        assert voted["tree"]["1"]["text"] == plain["tree"]["1"]["text"]
+
+
+ONE: dict[str, Any] = {"n_generate": 1}
+
+
+@pytest.mark.parametrize("seeds", POOLS)
+async def test_a_vote_depends_on_order_for_ties_alone_and_best_of_k_never_falls(
+    seeds: range,
+) -> None:
+    for seed in seeds:
+        answers = drawn(seed, 9)
+        votes = Counter(answer for answer in answers if answer)
+        tied = [answer for answer in votes if votes[answer] == max(votes.values())]
+        for order in (answers, rng(seed).sample(answers, 9)):
+
+            def reply(call: Call, order: Sequence[str | None] = order) -> list[str]:
+                return said(order)
+
+            out, _ = await run("cot_sc", "gsm8k", reply, f"Question {seed}?", n_generate=9)
+            assert Counter(out["candidates"]) == Counter(answers)
+            first = next((answer for answer in order if answer in tied), None)
+            assert out["answer"] == first, f"P6: {seed}"
+            scores = [float(answer == "3") for answer in out["candidates"]]
+            curve = [best_of_k(scores, k) for k in range(10)]
+            assert curve == sorted(curve), f"P7: {seed}"
+            assert curve[-1] == float("3" in answers) >= float(out["answer"] == "3")

@@ -1,6 +1,7 @@
-"""What a method is: one value in its file, an entry in the registry, settings without LangGraph."""
+"""What a method is: one value in its file, an entry in the registry, what it needs of a task."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,62 +11,46 @@ from thoughtgraph.admission import effective_settings
 from thoughtgraph.method import Method, load
 from thoughtgraph.settings import Settings
 
-ROOT = Path(__file__).parents[1]
+GRAPHS = Path(__file__).parents[1] / "graphs"
 
 
-@pytest.mark.parametrize("name", registry.METHODS)
-def test_the_registry_names_the_method_and_its_settings(name: str) -> None:
-    method = load(name)
-    assert isinstance(method, Method) and method.id == name
-    assert method.entry is registry.METHODS[name]
-    assert method.settings is registry.settings(name)
-
-
-@pytest.mark.parametrize("name", registry.METHODS)
-def test_how_many_requests_a_method_makes_is_told_by_names_of_its_settings(name: str) -> None:
-    told = registry.METHODS[name].requests
-    names = set(re.findall(r"[a-z]+(?:_[a-z]+)+", told)) - {"single_call"}
-    assert told and names <= registry.settings(name).model_fields.keys()
-
-
-def test_every_file_of_a_method_exports_the_methods_that_the_registry_names_and_no_other() -> None:
-    named = {entry.method for entry in registry.METHODS.values()}
-    found = set()
-    for file in (ROOT / "graphs").glob("[a-z]*.py"):
-        module = __import__(f"thoughtgraph.graphs.{file.stem}", fromlist=["_"])
-        methods = {key for key, value in vars(module).items() if isinstance(value, Method)}
-        found |= {f"{file.stem}:{key}" for key in methods}
-    assert found == named
-
-
-@pytest.mark.parametrize("name", registry.METHODS)
-def test_a_setting_of_a_method_says_what_it_is_and_where_its_default_comes_from(name: str) -> None:
-    settings = registry.settings(name)
-    assert issubclass(settings, Settings) and settings.__doc__
-    for field, info in settings.model_fields.items():
-        assert info.description, field
+def test_every_method_is_one_value_of_a_file_and_named_with_its_settings_in_the_registry() -> None:
+    exported = {
+        f"{file.stem}:{key}"
+        for file in GRAPHS.glob("[a-z]*.py")
+        for key, value in vars(import_module(f"thoughtgraph.graphs.{file.stem}")).items()
+        if isinstance(value, Method)
+    }
+    assert exported == {entry.method for entry in registry.METHODS.values()}
+    for name, entry in registry.METHODS.items():
+        method, settings = load(name), registry.settings(name)
+        assert (method.id, method.entry, method.settings) == (name, entry, settings)
+        assert issubclass(settings, Settings) and settings.__doc__
+        assert all(info.description for info in settings.model_fields.values())
+        told = set(re.findall(r"[a-z]+(?:_[a-z]+)+", entry.requests)) - {"single_call"}
+        assert entry.requests and told <= settings.model_fields.keys()
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "needed"),
+    ("name", "settings", "needed"),
     [
-        ("tot_bfs", {}, ["Samples", "Votes"]),
-        ("tot_bfs", {"generate": "propose", "evaluate": "value"}, ["Proposes", "Values"]),
-        ("tot_bfs", {"early_stop": True}, ["Samples", "Votes", "Checks"]),
-        ("tot_dfs", {"evaluate": "inspect"}, ["Proposes", "Inspects"]),
-        ("itot_dfs", {}, ["Acts"]),
-        ("itot_best_first", {}, ["Acts", "Estimates"]),
-        ("fgdip", {}, ["Moves", "Estimates", "Verifies"]),
-        ("fgdip", {"answer_evaluator": False}, ["Moves", "Estimates"]),
-        ("fgdip", {"step_evaluator": False, "exact_check": True}, ["Moves", "Checks"]),
-        ("level_tot", {}, ["Steps", "Estimates"]),
+        ("tot_bfs", {}, "Samples Votes"),
+        ("tot_bfs", {"generate": "propose", "evaluate": "value"}, "Proposes Values"),
+        ("tot_bfs", {"early_stop": True}, "Samples Votes Checks"),
+        ("tot_dfs", {"evaluate": "inspect"}, "Proposes Inspects"),
+        ("itot_dfs", {}, "Acts"),
+        ("itot_best_first", {}, "Acts Estimates"),
+        ("fgdip", {}, "Moves Estimates Verifies"),
+        ("fgdip", {"answer_evaluator": False}, "Moves Estimates"),
+        ("fgdip", {"step_evaluator": False, "exact_check": True}, "Moves Checks"),
+        ("level_tot", {}, "Steps Estimates"),
     ],
 )
 def test_settings_say_what_a_task_must_be_able_to_do(
-    name: str, given: dict[str, object], needed: list[str]
+    name: str, settings: dict[str, object], needed: str
 ) -> None:
-    settings = effective_settings(name, registry.task("question"), given)
-    assert [each.__name__ for each in load(name).needs(settings)] == needed
+    effective = effective_settings(name, registry.task("question"), settings)
+    assert " ".join(each.__name__ for each in load(name).needs(effective)) == needed
 
 
 def test_a_method_that_is_told_what_is_right_needs_no_judge() -> None:

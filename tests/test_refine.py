@@ -1,8 +1,11 @@
+"""Refinement: the loop of the paper, who judges it, what ends it."""
+
 from typing import Any
 
 import pytest
+from support.letters import run
 from support.pools import POOLS
-from support.scripted import ScriptedChat, rng
+from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
 
@@ -11,28 +14,38 @@ RIGHT = "Answer: (10 - 4) * (13 - 9) = 24"
 SENTENCES = "It rained. Nobody came. The cat slept. She kept the key."
 
 
-def roles(model):
-    return [call.role for call in model.seen]
-
-
-def wrong(number):
+def wrong(number: object) -> str:
     return f"Answer: {number} + 4 + 9 + 10 + 13 = 24"
 
 
-async def solve(reply, *, context=None, task="game24", problem=PUZZLE, oracle: Any = True):
-    model = ScriptedChat(reply=reply)
-    graph = tg.build("refine", task=task, model=model, oracle=oracle)
-    return await graph.ainvoke({"problem": problem}, context=context), model
+def turn(call: Call) -> int:
+    """How often the output was refined before."""
+    assert call.draw is not None
+    return int(call.draw.thought)
 
 
-async def write(reply, **context):
+def always_wrong(call: Call) -> str:
+    return wrong(turn(call))
+
+
+async def solve(reply: Reply, oracle: Any = True, **context: Any) -> tuple[Any, list[Call]]:
     model = ScriptedChat(reply=reply)
-    graph = tg.build("refine", task="creative_writing", model=model)
-    return await graph.ainvoke({"problem": SENTENCES}, context=context), model
+    graph = tg.build("refine", task="game24", model=model, oracle=oracle)
+    return await graph.ainvoke({"problem": PUZZLE}, context=context), model.seen
+
+
+async def write(reply: Reply, **context: Any) -> tuple[Any, list[Call]]:
+    return await run("refine", "creative_writing", reply, SENTENCES, **context)
+
+
+def roles(seen: list[Call]) -> list[str]:
+    return [call.role for call in seen]
 
 
 @pytest.mark.parametrize("task", ["game24", None])
-async def test_game24_that_nobody_judges_is_refused_before_anything_is_spent(task):
+async def test_game24_that_nobody_judges_is_refused_before_anything_is_spent(
+    task: str | None,
+) -> None:
     model = ScriptedChat(reply=lambda call: RIGHT)
     graph = tg.build("refine", task=task, model=model)
     context = {} if task else {"task": "game24"}
@@ -42,167 +55,134 @@ async def test_game24_that_nobody_judges_is_refused_before_anything_is_spent(tas
     assert model.seen == []
 
 
-def test_a_task_that_cannot_be_refined_is_refused_with_any_oracle():
-    with pytest.raises(tg.CapabilityError, match="ask for a better output"):
-        tg.build("refine", task="gsm8k", model=ScriptedChat(reply=lambda call: ""), oracle=True)
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [("gsm8k", "ask for a better output"), ("creative_writing", "verify an answer exactly")],
+)
+def test_a_task_that_cannot_be_refined_or_checked_is_refused(task: str, message: str) -> None:
+    with pytest.raises(tg.CapabilityError, match=message):
+        tg.build("refine", task=task, model=ScriptedChat(reply=lambda call: ""), oracle=True)
 
 
-def test_a_task_without_an_exact_check_needs_an_oracle_of_the_caller():
-    with pytest.raises(tg.CapabilityError, match="verify an answer exactly"):
-        tg.build(
-            "refine",
-            task="creative_writing",
-            model=ScriptedChat(reply=lambda call: ""),
-            oracle=True,
-        )
-
-
-def test_the_drawn_graph_is_the_loop_of_the_paper():
-    graph = tg.build("refine", task="creative_writing", model=ScriptedChat(reply=lambda call: ""))
-    edges = {(edge.source, edge.target) for edge in graph.get_graph().edges}
-    assert {("generate", "check"), ("check", "refine"), ("refine", "check")} <= edges
-    assert ("check", "answer") in edges
-    assert ("generate", "refine") not in edges
-
-
-async def test_a_right_first_output_is_not_refined():
-    out, model = await solve(lambda call: RIGHT)
-    assert roles(model) == ["generate"]
-    assert out["answer"] == "(10 - 4) * (13 - 9)"
-    assert out["stop_reason"] == "verified"
+@pytest.mark.parametrize("first", [RIGHT, "no idea", wrong(0)])
+async def test_the_first_right_output_ends_the_loop(first: str) -> None:
+    out, seen = await solve(lambda call: RIGHT if turn(call) else first)
+    assert roles(seen) == ["generate", "refine"][: 1 if first == RIGHT else 2]
+    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "verified")
     assert out["oracle"] is True
 
 
-async def test_every_wrong_output_is_shown_and_the_right_one_ends_the_loop():
-    def reply(call):
-        turn = int(call.draw[1])
-        return RIGHT if turn == 2 else wrong(turn)
-
-    out, model = await solve(reply)
-    assert roles(model) == ["generate", "refine", "refine"]
-    assert [wrong(turn) in model.seen[-1].prompt for turn in (0, 1)] == [True, True]
-    assert "refined answer" in model.seen[-1].prompt
-    assert out["answer"] == "(10 - 4) * (13 - 9)"
+async def test_every_wrong_output_is_shown_and_the_right_one_ends_the_loop() -> None:
+    out, seen = await solve(lambda call: RIGHT if turn(call) == 2 else always_wrong(call))
+    assert roles(seen) == ["generate", "refine", "refine"]
+    assert all(text in seen[-1].prompt for text in (wrong(0), wrong(1), "refined answer"))
     parents = {key: thought["parent"] for key, thought in out["tree"].items()}
     assert parents == {"0": None, "1": "0", "2": "1", "3": "2"}
     assert [out["tree"][key]["value"] for key in "123"] == [0.0, 0.0, 1.0]
 
 
-async def test_ten_refinements_at_most_and_the_last_output_is_the_answer():
-    out, model = await solve(lambda call: wrong(call.draw[1]))
-    assert roles(model) == ["generate"] + ["refine"] * 10
-    assert out["stop_reason"] == "round_limit"
-    assert out["answer"] == "10 + 4 + 9 + 10 + 13"
-    assert len(out["candidates"]) == 11
-
-
-async def test_the_callers_own_oracle_decides():
+async def test_the_callers_own_oracle_decides() -> None:
     asked = []
 
-    async def oracle(answer):
+    async def oracle(answer: str) -> bool:
         asked.append(answer)
         return answer.startswith("1 ")
 
-    out, model = await solve(lambda call: wrong(call.draw[1]), oracle=oracle)
+    out, seen = await solve(always_wrong, oracle)
     assert asked == ["0 + 4 + 9 + 10 + 13", "1 + 4 + 9 + 10 + 13"]
     assert out["oracle"] is True
-    assert roles(model) == ["generate", "refine"]
-
-
-async def test_an_output_without_an_answer_is_wrong_and_refined():
-    out, model = await solve(lambda call: "no idea" if call.role == "generate" else RIGHT)
-    assert roles(model) == ["generate", "refine"]
-    assert out["answer"] == "(10 - 4) * (13 - 9)"
-
-
-async def test_writing_asks_the_model_and_shows_the_last_passage_alone():
-    def reply(call):
-        if call.role == "judge":
-            good = "PASSAGE 2" in call.prompt
-            return (
-                "Hm.\nThe passage is " + ("perfectly" if good else "not perfectly") + " coherent."
-            )
-        return f"PASSAGE {call.draw[1]}"
-
-    out, model = await write(reply)
-    assert roles(model) == ["generate", "judge", "refine", "judge", "refine", "judge"]
-    last = model.seen[4].prompt
-    assert "PASSAGE 1" in last
-    assert "PASSAGE 0" not in last
-    assert SENTENCES in last
-    assert out["answer"] == "PASSAGE 2"
-    assert out["oracle"] is False
+    assert roles(seen) == ["generate", "refine"]
 
 
 @pytest.mark.parametrize(
-    "verdict", ["", "It could be better.", "{'coherent': 1}", "not perfectly coherent"]
+    ("context", "turns", "reason"),
+    [
+        ({}, 11, "round_limit"),
+        ({"limit_requests": 0}, 0, "budget"),
+        ({"limit_requests": 2}, 2, "budget"),
+        ({"limit_thoughts": 3}, 3, "budget"),
+        ({"limit_depth": 2}, 2, "step_limit"),
+        ({"refinements": 0}, 1, "round_limit"),
+    ],
 )
-async def test_writing_is_refined_five_times_when_no_verdict_is_good(verdict):
-    out, model = await write(lambda call: verdict if call.role == "judge" else "A passage.")
-    assert roles(model).count("refine") == 5
-    malformed = out["usage"].get("parse_errors", {}).get("judge", 0)
+async def test_a_limit_ends_the_loop_with_the_latest_output(
+    context: dict[str, Any], turns: int, reason: str
+) -> None:
+    out, seen = await solve(always_wrong, **context)
+    assert roles(seen) == ["generate", *["refine"] * 10][:turns]
+    assert len(out["candidates"]) == turns
+    assert out["answer"] == (f"{turns - 1} + 4 + 9 + 10 + 13" if turns else None)
+    assert out["stop_reason"] == reason
+
+
+async def test_writing_asks_the_model_and_shows_the_last_passage_alone() -> None:
+    def reply(call: Call) -> str:
+        if call.role == "judge":
+            good = "perfectly" if "PASSAGE 2" in call.prompt else "not perfectly"
+            return f"Hm.\nThe passage is {good} coherent."
+        return f"PASSAGE {turn(call)}"
+
+    out, seen = await write(reply)
+    assert roles(seen) == ["generate", "judge", "refine", "judge", "refine", "judge"]
+    last = seen[4].prompt
+    assert "PASSAGE 1" in last and SENTENCES in last
+    assert "PASSAGE 0" not in last
+    assert (out["answer"], out["oracle"]) == ("PASSAGE 2", False)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "malformed"),
+    [
+        ("", 1),
+        ("It could be better.", 1),
+        ("{'coherent': 1}", 1),
+        ("not perfectly coherent", 0),
+    ],
+)
+async def test_writing_is_refined_five_times_when_no_verdict_is_good(
+    verdict: str, malformed: int
+) -> None:
+    out, seen = await write(lambda call: verdict if call.role == "judge" else "A passage.")
+    assert roles(seen).count("refine") == 5
     # Equal passages are judged once: later verdicts are not asked for again.
-    assert malformed == (0 if "perfectly coherent" in verdict else 1)
+    assert out["usage"].get("parse_errors", {}).get("judge", 0) == malformed
     assert out["stop_reason"] == "round_limit"
 
 
-async def test_a_given_draft_takes_the_place_of_the_first_sample():
-    def reply(call):
-        if call.role == "judge":
-            return "The passage is perfectly coherent"
-        raise AssertionError(f"nothing is to be written: {call.role}")
-
-    out, model = await write(reply, draft="Plan:\nRain.\nPassage:\nIt rained all day.")
-    assert roles(model) == ["judge"]
+async def test_a_draft_takes_the_place_of_the_first_sample() -> None:
+    reply = {"judge": "The passage is perfectly coherent"}
+    model = ScriptedChat(reply=reply)
+    graph = tg.build("refine", task="creative_writing", model=model)
+    context = {"draft": "Plan:\nRain.\nPassage:\nIt rained all day."}
+    out = await graph.ainvoke({"problem": SENTENCES}, context=context)
+    assert roles(model.seen) == ["judge"]
     assert out["answer"] == "It rained all day."
     assert "Plan" not in model.seen[0].prompt.split("Passage:")[1]
     assert out["usage"]["requests"] == 1
 
 
-async def test_a_passage_of_a_tree_search_can_be_refined():
-    def reply(call):
-        if call.role == "vote":
-            return "The best choice is 2"
-        if call.role == "judge":
-            return "The passage is not perfectly coherent"
-        return [f"{call.role} {call.draw[1]} {n}" for n in range(call.n)]
+async def test_a_passage_of_a_tree_search_can_be_refined() -> None:
+    def reply(call: Call) -> Any:
+        if call.role in ("vote", "judge"):
+            return "The best choice is 2. The passage is not perfectly coherent"
+        return [f"{call.role} {turn(call)} {n}" for n in range(call.n)]
 
-    model = ScriptedChat(reply=reply)
-    tree = tg.build("tot_bfs", task="creative_writing", model=model)
-    found = await tree.ainvoke({"problem": SENTENCES}, context={"n_generate": 2})
-    assert found["answer"] == "generate 2 1"
-    refine = tg.build("refine", task="creative_writing", model=model)
-    out = await refine.ainvoke(
-        {"problem": SENTENCES}, context={"draft": found["answer"], "refinements": 1}
-    )
+    tree, _ = await run("tot_bfs", "creative_writing", reply, SENTENCES, n_generate=2)
+    assert tree["answer"] == "generate 2 1"
+    out, _ = await write(reply, draft=tree["answer"], refinements=1)
     assert out["tree"]["1"]["text"] == "generate 2 1"
     assert out["answer"] == "refine 1 0"
 
 
-@pytest.mark.parametrize(
-    ("context", "answer", "reason"),
-    [
-        ({"limit_requests": 0}, None, "budget"),
-        ({"limit_requests": 2}, "1 + 4 + 9 + 10 + 13", "budget"),
-        ({"limit_thoughts": 3}, "2 + 4 + 9 + 10 + 13", "budget"),
-        ({"limit_depth": 2}, "1 + 4 + 9 + 10 + 13", "step_limit"),
-        ({"refinements": 0}, "0 + 4 + 9 + 10 + 13", "round_limit"),
-    ],
-)
-async def test_a_limit_ends_the_loop_with_the_latest_output(context, answer, reason):
-    out, _ = await solve(lambda call: wrong(call.draw[1]), context=context)
-    assert (out["answer"], out["stop_reason"]) == (answer, reason)
-
-
-async def test_a_verdict_that_a_limit_forbids_ends_the_loop():
-    out, model = await write(lambda call: "A passage.", limit_requests=1)
-    assert roles(model) == ["generate"]
+async def test_a_verdict_that_a_limit_forbids_ends_the_loop() -> None:
+    out, seen = await write(lambda call: "A passage.", limit_requests=1)
+    assert roles(seen) == ["generate"]
     assert (out["answer"], out["stop_reason"]) == ("A passage.", "budget")
 
 
 @pytest.mark.parametrize("seeds", POOLS)
-async def test_no_refinement_of_a_right_output_and_never_more_than_k(seeds):
-    def reply(call):
+async def test_no_refinement_of_a_right_output_and_never_more_than_k(seeds: range) -> None:
+    def reply(call: Call) -> str:
         draws = rng(call.prompt, call.draw)
         return draws.choice([RIGHT, wrong(draws.randrange(9)), "", "\x00", "Answer: 4 9 ="])
 
@@ -215,7 +195,7 @@ async def test_no_refinement_of_a_right_output_and_never_more_than_k(seeds):
         context = {"refinements": k, "seed": seed}
         out = await graph.ainvoke({"problem": puzzle}, context=context)
         values = [t["value"] for key, t in out["tree"].items() if key != "0"]
-        refinements = roles(model).count("refine")
+        refinements = roles(model.seen).count("refine")
         assert refinements <= k, "P8"
         assert len(values) == 1 + refinements
         assert all(value == 0.0 for value in values[:-1]), "P8"

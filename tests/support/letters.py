@@ -128,13 +128,15 @@ async def run(
     return out, model.seen
 
 
-async def steps(method: str, reply: Reply, **context: Any) -> AsyncIterator[Any]:
-    """The nodes of one search over letters as they run, each with the state after it."""
-    graph, model = built(method, LETTERS)
+async def steps(
+    method: str, reply: Reply, task: Any = LETTERS, problem: str = "x", **context: Any
+) -> AsyncIterator[Any]:
+    """The nodes of one search, by superstep, each with the state after it."""
+    graph, model = built(method, task)
     model.reply = reply
     names: list[str] = []
     async for mode, chunk in graph.astream(
-        {"problem": "x"}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
+        {"problem": problem}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
     ):
         if mode == "updates":
             names.extend(chunk)
