@@ -118,22 +118,21 @@ async def test_no_experience_is_shown_when_they_are_off() -> None:
 
 
 async def test_the_system_prompts_are_those_of_appendix_b3() -> None:
-    """One step a response, the steps shown are read first, no error of an experience again."""
-    _, seen = await run("rollback", "gsm8k", mistaken, "4 + 9?")
-    said = {call.role: call.prompt.partition("\n")[0] for call in seen}
-    for words in ("contains one reasoning step", "Begin by reading", "avoid every error"):
-        assert words in said["generate"]
-    for words in ("overall logic", "each reasoning step", "Recompute"):
-        assert words in said["analyse"]
-    without: dict[str, dict[str, Any]] = {
-        **{"chain": {}, "level_tot": {"steps": 1}, "rollback": {"experiences": False}}
-    }
-    for method, settings in without.items():
-        settings |= {"limit_requests": 2}
-        _, seen = await run(method, "gsm8k", lambda call: "Score: 1", "4 + 9?", **settings)
-        first = seen[0].prompt.partition("\n")[0]
-        assert "one reasoning step" in first
-        assert "experience" not in first, "none is ever shown"
+    """One step a response, and no error of an experience again where one may be shown."""
+    searches: list[tuple[str, Any]] = [
+        ("rollback", {}),
+        ("rollback", {"experiences": False}),
+        ("chain", {}),
+        ("level_tot", {"steps": 1}),
+    ]
+    for at, (method, settings) in enumerate(searches):
+        context = {**settings, "limit_requests": 2}
+        _, seen = await run(method, "gsm8k", mistaken, "4 + 9?", **context)
+        said = {call.role: call.prompt.partition("\n")[0] for call in seen}
+        assert "one reasoning step" in said["generate"]
+        assert ("avoid every error" in said["generate"]) == ("experience" in said["generate"])
+        assert ("experience" in said["generate"]) == (at == 0)
+        assert "Recompute" in said.get("analyse", "Recompute")
 
 
 @pytest.mark.parametrize("protocol", ["two_call", "single_call"])
@@ -169,18 +168,17 @@ async def test_a_finished_path_is_analysed_by_the_words_of_appendix_b3(
     assert not any("final solution" in text for text in asked)
 
 
-async def test_prompts_count_steps_in_english_and_ask_for_one_form() -> None:
-    def reply(call: Call) -> str:
-        if call.role == "generate":
-            return f"{MARKER} 1" if "Step 1." in call.prompt else "a"
-        return "Bad step index: None"
-
-    _, seen = await run("rollback", STEPPING, reply)
+async def test_prompts_count_steps_in_english() -> None:
+    _, seen = await run("rollback", "gsm8k", mistaken, "4 + 9?")
     texts = [call.prompt for call in seen if call.role in ("analyse", "extract_index")]
     assert any("of 1 step was" in text for text in texts)
     assert any("containing 2 steps:" in text for text in texts)
     assert not any("1 steps" in text for text in texts)
-    _, seen = await run("chain", "game24", lambda call: "10 - 4 = 6", "4 9 10 13", limit_requests=2)
+
+
+async def test_a_step_of_game24_is_one_line_without_an_analysis() -> None:
+    context = {"limit_requests": 2}
+    _, seen = await run("chain", "game24", lambda call: "10 - 4 = 6", "4 9 10 13", **context)
     for call in seen:
         assert "on one line, without further analysis" in call.prompt
         assert "contains its analysis" not in call.prompt

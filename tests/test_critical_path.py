@@ -82,16 +82,12 @@ def test_a_rollback_waits_three_times_where_its_path_has_two(protocol: str, rati
     assert search.levels * 0.01 <= 1.5 * search.path()
 
 
-def test_searches_of_few_requests_are_passed_over() -> None:
-    async def seeds() -> tuple[list[int], list[int]]:
-        chosen = [seed async for seed in rollback_waits.large(2, "two_call")]
-        every = [
-            await rollback_waits.searched(seed, 0.0, parallel=True)
-            for seed in range(chosen[-1] + 1)
-        ]
-        return chosen, [len(search.log) for search in every]
-
-    chosen, requests = asyncio.run(seeds())
+async def test_searches_of_few_requests_are_passed_over() -> None:
+    chosen = [seed async for seed in rollback_waits.large(2, "two_call")]
+    requests = [
+        len((await rollback_waits.searched(seed, 0.0, parallel=True)).log)
+        for seed in range(chosen[-1] + 1)
+    ]
     large = [seed for seed, count in enumerate(requests) if count >= rollback_waits.FEWEST]
     assert chosen == large
     assert len(large) < len(requests), "some search ends at once"

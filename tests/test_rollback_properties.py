@@ -2,13 +2,12 @@
 
 import random
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from support.letters import comparable
 from support.pools import POOLS
-from support.scripted import Call, Reply
+from support.scripted import Call
 from support.stepping import PROBLEM, delayed, drawn, paths, run, shape, single, walker
 
 from thoughtgraph.llm.exchange import Draw
@@ -168,63 +167,6 @@ async def test_both_ways_of_growing_show_the_same_prompts_and_weigh_alike(pool: 
         assert together["answer"] == alone["answer"]
         compared += alone["usage"]["rollbacks"] > 0
     assert compared > len(pool) / 8
-
-
-def forgetful(reply: Reply) -> Reply:
-    """The same model, whose steps follow from the latest experience: others change no thought."""
-
-    def latest(call: Call) -> str:
-        if call.role != "generate" or "Experience with Analysis, No. " not in call.prompt:
-            return str(reply(call))
-        head, _, rest = call.prompt.partition("Experience with Analysis, No. ")
-        last = rest.rpartition("Experience with Analysis, No. ")[2].partition("\n")[2]
-        return str(reply(replace(call, prompt=head + last)))
-
-    return latest
-
-
-@pytest.mark.parametrize("pool", POOLS)
-async def test_a_thought_has_the_same_experiences_however_its_path_is_reached(pool: range) -> None:
-    """Also where the budget ends the two ways of growing at different places; without U and K."""
-    compared = accumulated = 0
-    for seed in pool:
-        reply = forgetful(single(walker(seed, ends=0.2, bad=0.9, values=ANY)))
-        settings = {**drawn(seed)[1], **UNLIMITED, "path_rollbacks": 3, "limit_requests": 70}
-        shown = []
-        for parallel in (True, False):
-            out, _ = await run("rollback", reply, parallel=parallel, **settings)
-            tree = out["tree"]
-            shown.append(
-                {
-                    tuple(texts(path_to(tree, key))): [
-                        texts(path_to(tree, source)) for source in thought.get("experiences", [])
-                    ]
-                    for key, thought in tree.items()
-                }
-            )
-        for path in shown[0].keys() & shown[1].keys():
-            assert shown[0][path] == shown[1][path]
-            compared += bool(shown[0][path])
-            accumulated += len(shown[0][path]) > 1
-    assert compared > accumulated > len(pool)
-
-
-@pytest.mark.ci
-async def test_the_published_limits_seldom_change_the_first_solution() -> None:
-    """Which rollbacks U admits and which solutions are the first K depends on the order."""
-    corrected = alike = unlike_chain = 0
-    for seed in range(40):
-        reply = single(walker(seed, ends=0.3, bad=0.4, values=ANY))
-        settings = {"steps": 8, "limit_requests": 120}
-        alone, _ = await run("rollback", reply, parallel=False, **settings)
-        together, _ = await run("rollback", reply, parallel=True, **settings)
-        chain, _ = await run("chain", reply, steps=8)
-        if alone["usage"]["rollbacks"]:
-            corrected += 1
-            alike += together["ensembles"]["first"] == alone["ensembles"]["first"]
-            unlike_chain += together["ensembles"]["first"] != chain["answer"]
-    assert alike > 0.7 * corrected > 0, "though any other prompt gets another answer here"
-    assert unlike_chain > corrected / 2, "what was corrected is answered"
 
 
 @pytest.mark.parametrize("pool", POOLS)
