@@ -1,22 +1,22 @@
 """Fanned-out tasks are sent ids and read the rest of the state from the running superstep."""
 
 import pickle
+from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
+from support.letters import run
 from support.scripted import Call, ScriptedChat
 from support.spelling import Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.node import node_input, running_state
-from thoughtgraph.state import SearchState
+from thoughtgraph.tree import Tree
 
 
 async def test_tasks_see_the_path_of_their_own_thought() -> None:
-    model = speller()
-    graph = tg.build("tot_bfs", task=Spelling(), model=model)
-    out = await graph.ainvoke({"problem": "tree"})
-    proposed = {call.prompt for call in model.seen if call.role == "generate"}
+    out, seen = await run("tot_bfs", Spelling(), speller().texts, "tree")
+    proposed = {call.prompt for call in seen if call.role == "generate"}
     for thought in out["tree"].values():
         if thought["status"] == "expanded":
             spelt = "".join(t["text"] for t in tg.path_to(out["tree"], thought["id"]))
@@ -51,17 +51,12 @@ def test_outside_a_graph_there_is_no_running_state() -> None:
 
 
 def test_a_vote_gets_all_its_candidates() -> None:
-    state: SearchState = {
-        "problem": "p",
-        "settings": {},
-        "run": "r",
-        "prices": {},
-        "usage": {},
-        "tree": {
-            "0": {"id": "0", "parent": None, "depth": 0, "text": ""},
-            "1": {"id": "1", "parent": "0", "depth": 1, "text": "a"},
-            "2": {"id": "2", "parent": "0", "depth": 1, "text": "b"},
-        },
+    tree: Tree = {
+        "0": {"id": "0", "parent": None, "depth": 0, "text": ""},
+        "1": {"id": "1", "parent": "0", "depth": 1, "text": "a"},
+        "2": {"id": "2", "parent": "0", "depth": 1, "text": "b"},
     }
-    given = node_input(state, {"about": ["1", "2"], "vote": True})
-    assert [[t["text"] for t in path] for path in given["paths"]] == [["a"], ["b"]]
+    common: Any = {"problem": "p", "settings": {}, "run": "r", "prices": {}, "usage": {}}
+    state: Any = {**common, "tree": tree}
+    sent = node_input(state, {"about": ["1", "2"], "vote": True})
+    assert [[t["text"] for t in path] for path in sent["paths"]] == [["a"], ["b"]]

@@ -161,19 +161,6 @@ async def test_a_draft_takes_the_place_of_the_first_sample() -> None:
     assert out["usage"]["requests"] == 1
 
 
-async def test_a_passage_of_a_tree_search_can_be_refined() -> None:
-    def reply(call: Call) -> Any:
-        if call.role in ("vote", "judge"):
-            return "The best choice is 2. The passage is not perfectly coherent"
-        return [f"{call.role} {turn(call)} {n}" for n in range(call.n)]
-
-    tree, _ = await run("tot_bfs", "creative_writing", reply, SENTENCES, n_generate=2)
-    assert tree["answer"] == "generate 2 1"
-    out, _ = await write(reply, draft=tree["answer"], refinements=1)
-    assert out["tree"]["1"]["text"] == "generate 2 1"
-    assert out["answer"] == "refine 1 0"
-
-
 async def test_a_verdict_that_a_limit_forbids_ends_the_loop() -> None:
     out, seen = await write(lambda call: "A passage.", limit_requests=1)
     assert roles(seen) == ["generate"]

@@ -87,7 +87,8 @@ async def test_a_solution_tells_its_weights_and_all_that_became_of_it(parallel: 
 @MODES
 async def test_the_third_try_at_a_thought_sees_three_analyses(parallel: bool) -> None:
     """Appendix D: three rollbacks to one thought, of whose tries the last is shown all three."""
-    tries = {"": "a", "|a": "b", "|a|b": "c", "|a|b|c": "d", "d": "3"}
+    tries = {"": "a", "|a": "b", "|a|b": "c", "|a|b|c": "d"}
+    tries |= {"a": "0", "b": "1", "c": "2", "d": "3"}
     out, _ = await run("rollback", scripted(tries, dict.fromkeys("abc", "1")), parallel=parallel)
     assert [t["text"] for t in out["tree"].values() if t["depth"] == 1] == ["a", "b", "c", "d"]
     last = max(out["tree"].values(), key=lambda thought: thought.get("beta", 0))
