@@ -118,17 +118,12 @@ async def test_a_plan_is_kept_up_to_its_fault_and_continued() -> None:
         (t["id"], t["parent"], t["text"], t["status"], t.get("note", ""))
         for t in list(out["tree"].values())[1:]
     ]
+    again = "the same beginning was drawn before"
     assert rows == [
         ("1", "0", "+3", "open", "E_HIGH: 12 is above 6"),
         ("2", "0", "+2\n+2", "expanded", "E_HIGH: 11 is above 6"),
         ("3", "0", "oops", "pruned", "E_SYNTAX: "),
-        (
-            "4",
-            "0",
-            "+2\n+2",
-            "pruned",
-            "the same beginning was drawn before; E_HIGH: 9 is above 6",
-        ),
+        ("4", "0", "+2\n+2", "pruned", f"{again}; E_HIGH: 9 is above 6"),
         ("5", "2", "+9", "pruned", "E_HIGH: 13 is above 6"),
         ("6", "2", "+1\n+1\nend", "terminal", ""),
         ("7", "2", "+2\nend", "terminal", ""),
@@ -165,10 +160,10 @@ async def test_what_holds_for_every_vote(pool: range) -> None:
             return [f"The answer is {own.choices('123?', odds)[0]}" for _ in range(call.n)]
 
         out, sizes = await seen("gsm8k", reply, "?", samples=20)
-        given = [t["answer"] for t in list(out["tree"].values())[1:]]
-        assert len(given) == sum(sizes) <= 20
-        counts = {answer: given.count(answer) for answer in given if answer is not None}
+        votes = [t["answer"] for t in list(out["tree"].values())[1:]]
+        assert len(votes) == sum(sizes) <= 20
+        counts = {answer: votes.count(answer) for answer in votes if answer is not None}
         assert out["answer"] == max(counts, key=lambda answer: counts[answer], default=None)
-        assert len(given) == 20 or needed(counts, 0.95) == 0
+        assert len(votes) == 20 or needed(counts, 0.95) == 0
         for before, size in pairwise([0, *sizes]):
             assert size <= 20 - before

@@ -6,11 +6,18 @@ import pytest
 from support import climbing
 from support.climbing import CLIMBING
 from support.letters import HOSTILE, LETTERS, comparable, interrupted, run
+from support.pools import few
 from support.random_searches import SEARCHES
 from support.stepping import STEPPING
 
+SEEDS = [
+    range(3),
+    pytest.param(range(3, 8), marks=pytest.mark.ci),
+    pytest.param(range(8, 300), marks=pytest.mark.slow),
+]
 
-@pytest.mark.parametrize("pool", [range(8), pytest.param(range(8, 300), marks=pytest.mark.slow)])
+
+@pytest.mark.parametrize("pool", SEEDS)
 @pytest.mark.parametrize("kind", SEARCHES)
 async def test_a_search_stopped_after_every_node_ends_the_same(kind: str, pool: range) -> None:
     for seed in pool:
@@ -53,9 +60,10 @@ ENDS: dict[str, list[tuple[Any, str, dict[str, Any], str]]] = {
 """Tasks, problems and settings of a method, and why it ends when it can read nothing."""
 
 
-@pytest.mark.parametrize("text", EVERYTHING.values(), ids=EVERYTHING)
+@pytest.mark.parametrize("name", few(EVERYTHING, 4))
 @pytest.mark.parametrize("method", ENDS)
-async def test_no_text_of_a_model_raises(method: str, text: str) -> None:
+async def test_no_text_of_a_model_raises(method: str, name: str) -> None:
+    text = EVERYTHING[name]
     for task, problem, context, reason in ENDS[method]:
         out, _ = await run(method, task, lambda call: text, problem, **context)
         assert out["stop_reason"] and reason in ("", out["stop_reason"]), "P3"
