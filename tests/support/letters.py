@@ -112,10 +112,10 @@ def numbers_of(call: Call) -> str:
 
 
 @cache
-def built(method: str, task: Any) -> tuple[Graph, ScriptedChat]:
+def built(method: str, task: Any, oracle: Any = False) -> tuple[Graph, ScriptedChat]:
     """A graph and its model, which is given a new script for each search."""
     model = ScriptedChat(reply=lambda call: "")
-    return tg.build(method, task=task, model=model), model
+    return tg.build(method, task=task, model=model, oracle=oracle), model
 
 
 async def run(
@@ -129,10 +129,16 @@ async def run(
 
 
 async def steps(
-    method: str, reply: Reply, task: Any = LETTERS, problem: str = "x", **context: Any
+    method: str,
+    reply: Reply,
+    task: Any = LETTERS,
+    problem: str = "x",
+    *,
+    oracle: Any = False,
+    **context: Any,
 ) -> AsyncIterator[Any]:
     """The nodes of one search, by superstep, each with the state after it."""
-    graph, model = built(method, task)
+    graph, model = built(method, task, oracle)
     model.reply = reply
     names: list[str] = []
     async for mode, chunk in graph.astream(
@@ -178,10 +184,10 @@ def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
     return {**same, "usage": usage}
 
 
-def edges(method: str, task: Any) -> set[tuple[str, str]]:
+def edges(method: str, task: Any, oracle: Any = False) -> set[tuple[str, str]]:
     """The arrows of the drawn graph."""
-    graph = tg.build(method, task=task, model=ScriptedChat(reply=lambda call: "")).get_graph()
-    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in graph.edges}
+    drawn = built(method, task, oracle)[0].get_graph().edges
+    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in drawn}
 
 
 def breadth_first(seed: int) -> dict[str, Any]:
