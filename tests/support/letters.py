@@ -129,16 +129,10 @@ async def run(
 
 
 async def steps(
-    method: str,
-    reply: Reply,
-    task: Any = LETTERS,
-    problem: str = "x",
-    *,
-    oracle: Any = False,
-    **context: Any,
+    method: str, reply: Reply, task: Any = LETTERS, problem: str = "x", **context: Any
 ) -> AsyncIterator[Any]:
-    """The nodes of one search, by superstep, each with the state after it."""
-    graph, model = built(method, task, oracle)
+    """The nodes of one search as they run, each with the state after it."""
+    graph, model = built(method, task)
     model.reply = reply
     names: list[str] = []
     async for mode, chunk in graph.astream(
