@@ -57,7 +57,9 @@ def hostile(draw: st.DrawFn, seeds: Any) -> bytes:
     content = seed if isinstance(seed, bytes) else seed.encode()
     kind = draw(st.sampled_from(["value", "value", "cut", "insert", "repeat", "noise", "deep"]))
     if kind == "value" and isinstance(seed, str) and seed[:1] in "{[":
-        return json.dumps(draw(changed(json.loads(seed)))).encode("utf-8", "replace")
+        line = seed.partition("\n")[0]
+        value = json.loads(line if line.endswith(("}", "]")) else seed)
+        return json.dumps(draw(changed(value))).encode("utf-8", "replace")
     if kind == "noise":
         return draw(st.binary(max_size=200) | st.text(max_size=200).map(_bytes))
     if kind == "deep":
