@@ -9,7 +9,7 @@ import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-PATIENCE = 300
+PATIENCE = 60
 """Seconds within which anything must happen: a bound on hanging, not on speed."""
 _CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 _DRIVER = shutil.which("chromedriver")
