@@ -157,7 +157,7 @@ def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, para
     )
 
 
-@pytest.mark.parametrize("pool", [pytest.param(range(50), marks=pytest.mark.ci), POOLS[-1]])
+@pytest.mark.parametrize("pool", [pytest.param(range(100), marks=pytest.mark.ci), POOLS[-1]])
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_stopping_when_settled_never_changes_the_answer(pool: range, parallel: bool) -> None:
     saved: dict[str, int] = dict.fromkeys(RULES, 0)

@@ -115,3 +115,11 @@ def test_the_limit_on_seconds_cancels_tools_as_well(
     assert (out["stop_reason"], out["error"]) == ("budget", "")
     assert 0.5 <= out["usage"]["seconds"] <= 0.502
     assert not out["usage"]["tool_calls"], "a call without an answer is none"
+
+
+@pytest.mark.parametrize("method", CASES)
+async def test_a_search_whose_time_is_up_before_it_asks_ends(method: str) -> None:
+    """Else its router would send for the same request for ever."""
+    async with asyncio.timeout(60):
+        out, _, sent = await search(method, limit_seconds=1e-9)
+    assert (out["stop_reason"], sent) == ("budget", 0)

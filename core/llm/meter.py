@@ -205,6 +205,9 @@ class Meter:
     def _refuse(self, limit: str | None) -> None:
         if self._siblings.get("failed"):
             raise BudgetSpent("a request beside this one failed for good")
+        if limit == "seconds":
+            # Else no router would learn that the time is up, and the node would be sent for again.
+            self.wait()
         if limit:
             kind = OutOfTime if limit == "seconds" else BudgetSpent
             raise kind(f"the limit on {limit} is reached")
