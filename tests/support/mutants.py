@@ -91,8 +91,9 @@ def mutants_of(path: str, source: str) -> Iterator[Mutant]:
                 yield from between(left, right, sign, after)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in COMPUTED:
                 yield from between(left, right, *COMPUTED[type(op)])
-            case ast.UnaryOp(op=ast.Not(), operand=operand) if operand.lineno == line:
-                yield change(line, start, operand.col_offset, "")
+            case ast.UnaryOp(op=ast.Not()):
+                # What is denied may begin with a bracket, which is no part of it.
+                yield change(line, start, start + len("not "), "")
             case ast.Constant(value=bool(value)):
                 yield change(line, start, end, str(not value))
             case ast.Constant(value=int(value)) | ast.Constant(value=float(value)):
