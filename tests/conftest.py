@@ -1,10 +1,12 @@
 """How the tests are shared out among processes, and that none is judged by its time."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 from support.command import Command
+from support.fake_server import FakeServer
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
@@ -55,3 +57,10 @@ def own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THOUGHTGRAPH_DATA", str(tmp_path / "data"))
     for name in ("THOUGHTGRAPH_MODEL", "OPENAI_API_KEY", "FORCE_COLOR", "NO_COLOR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest) -> Iterator[FakeServer]:
+    """An endpoint that answers as the test file's `REPLY` does."""
+    with FakeServer(request.module.REPLY) as running:
+        yield running

@@ -4,7 +4,6 @@ import gzip
 import json
 import tracemalloc
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,11 +18,7 @@ from thoughtgraph.llm.exchange import LONGEST
 from thoughtgraph.llm.port import ChatPort, Draw
 from thoughtgraph.llm.response_bodies import ValueCounter
 
-
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(numbered) as running:
-        yield running
+REPLY = numbered
 
 
 MESSAGE = '{"choices":[{"message":{"role":"assistant","content":'

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,7 @@ ENDLESS = {"max_completion_tokens": 100_000}
 """So many tokens are asked for that 400,000 letters of each completion are read."""
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(play) as running:
-        yield running
+REPLY = play
 
 
 def graph(server: FakeServer, method: str = "tot_bfs", **settings: Any) -> Any:

@@ -38,7 +38,7 @@ async def search(kind: Opener, file: Path, method: str, *, until: Sequence[str] 
 
 
 def story(out: Any) -> Any:
-    tree = {key: untimed(thought) for key, thought in out["tree"].items()}
+    tree = untimed(out["tree"])
     return tree, out["answer"], out["stop_reason"], out["settings"], out["usage"]["requests"]
 
 

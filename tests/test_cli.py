@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from importlib.metadata import version
@@ -31,10 +31,7 @@ SMALL = [*PUZZLE, "--set", "breadth=2", "--set", "n_evaluate=1"]
 pytestmark = pytest.mark.usefixtures("own_environment")
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(play) as fake:
-        yield fake
+REPLY = play
 
 
 def assert_one_line(err: str, *words: str) -> None:

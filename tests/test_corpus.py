@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.pages_script import act
 
-from thoughtgraph.acting import Toolbox, ToolResult
+from thoughtgraph.acting import Toolbox
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.wiki.corpus import Corpus
 from thoughtgraph.tools.wiki.corpus_files import Redirect, page, read_entries
@@ -205,12 +206,6 @@ real = pytest.mark.skipif(
 def questions(level: str) -> list[dict[str, Any]]:
     file = Path(FOLDER or "", f"hotpotqa_{level}_100.jsonl")
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-
-
-async def act(tools: Toolbox, action: str, state: Any) -> ToolResult:
-    parsed = tools.parse(action)
-    assert parsed is not None, action
-    return await tools.call(*parsed, state)
 
 
 async def check(tools: Toolbox, question: dict[str, Any]) -> None:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import pytest
 from support.command import Command
 from support.fake_server import FakeServer
-from support.killed import METHODS, kept, killed_after, killed_at, search, untimed
+from support.killed import METHODS, kept, killed_after, killed_at, search
 from support.players import play
+from support.searches import untimed
 
 pytestmark = pytest.mark.ci
 

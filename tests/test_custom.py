@@ -5,7 +5,6 @@ Mistakes in them are answered with what to write.
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,10 +30,7 @@ def poet(seen: Seen) -> str:
     return "\n".join(["Noise", POEM[len(lines)], "More noise"])
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(poet) as server:
-        yield server
+REPLY = poet
 
 
 @pytest.fixture

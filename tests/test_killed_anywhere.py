@@ -132,7 +132,7 @@ async def live(
 
 def story(out: Any) -> Any:
     """What of a result is the same whenever and however often the search was killed."""
-    tree = {key: untimed(thought) for key, thought in out["tree"].items()}
+    tree = untimed(out["tree"])
     spent = {name: each for name, each in out["usage"].items() if name not in ("seconds", "mark")}
     rest = {name: out.get(name) for name in out if name not in ("tree", "usage", "run", "date")}
     return tree, spent, rest

@@ -1,6 +1,5 @@
 """The port, against a real server and against scripted models: samples, sharing, limits, loops."""
 
-from collections.abc import Iterator
 from math import inf, nan
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,7 @@ from thoughtgraph.llm.scripted import UnexpectedCall
 HELD = Fault(hold=True)
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(numbered) as running:
-        yield running
+REPLY = numbered
 
 
 class Alone(BaseChatModel):

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +23,7 @@ NARROW = {"breadth": 2, "on_error": "report"}
 QUICK = tg.Retry(give_up_after=60.0, first_wait=0.001, longest_wait=0.01)
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(play) as running:
-        yield running
+REPLY = play
 
 
 def graph(server: FakeServer, **settings: Any) -> Any:
@@ -40,7 +37,7 @@ async def run(running: Any, **context: Any) -> Any:
 
 def tree(out: Any) -> dict[str, Any]:
     """A tree without what it cost, as calls for one sample each read the prompt several times."""
-    return {key: untimed(thought) for key, thought in out["tree"].items()}
+    return untimed(out["tree"])
 
 
 def fails_often(server: FakeServer) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +27,7 @@ RAISE = {"on_error": "raise"}
 """Else a refusal is a result: `test_refusal.py`."""
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(add_up) as server:
-        yield server
+REPLY = add_up
 
 
 def served(method: str, server: FakeServer, **more: Any) -> Any:

@@ -1,7 +1,6 @@
 """Which failures are tried again, for how long, and what is said in the end."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from types import SimpleNamespace
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from support.asking import ASK, port
 from support.clock import Clock
-from support.fake_server import OK, FakeServer, Fault
+from support.fake_server import OK, FakeServer, Fault, Seen
 from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ModelError
@@ -28,10 +27,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return ours
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(lambda seen: "fine") as running:
-        yield running
+def fine(seen: Seen) -> str:
+    return "fine"
+
+
+REPLY = fine
 
 
 @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])

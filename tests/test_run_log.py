@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -21,10 +20,7 @@ WORDS = ("leaf", "oak")
 QUICK = Retry(first_wait=0.001)
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(spell) as running:
-        yield running
+REPLY = spell
 
 
 def graph(server: FakeServer, **more: Any) -> Any:

@@ -1,7 +1,6 @@
 """One port beside itself: shared evaluations, limits on what is in flight, loops, cancellation."""
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,10 +18,7 @@ from thoughtgraph.usage import Limits, Usage
 HELD = Fault(hold=True)
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(numbered) as running:
-        yield running
+REPLY = numbered
 
 
 def hold(server: FakeServer) -> None:

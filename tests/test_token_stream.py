@@ -1,6 +1,6 @@
 """Whatever an endpoint makes of being asked for a stream, a run comes out as without one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -18,10 +18,7 @@ NARROW = {"breadth": 2}
 USAGE = ("requests", "samples", "prompt_tokens", "completion_tokens")
 
 
-@pytest.fixture
-def server() -> Iterator[FakeServer]:
-    with FakeServer(play) as running:
-        yield running
+REPLY = play
 
 
 def graph(model: Any) -> Any:

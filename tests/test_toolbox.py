@@ -11,7 +11,8 @@ from langchain_core.tools import BaseTool, ToolException, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
-from support.pages_script import Clock, ScriptedPages
+from support.clock import Clock
+from support.pages_script import ScriptedPages
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
@@ -137,7 +138,7 @@ async def test_tools_cost_one_unless_told_otherwise():
 )
 async def test_a_cost_may_depend_on_time_and_money_and_be_written(cost, paid, monkeypatch):
     """A call takes half a second here, and charges a quarter of a dollar."""
-    monkeypatch.setattr("thoughtgraph.tools.toolbox.time", Clock(0.5))
+    Clock(0.5).rule(monkeypatch, "thoughtgraph.tools.toolbox")
     cost = read_costs(cost)["paid"] if isinstance(cost, str) else cost
     assert (await one(charging({"dollars": 0.25}), cost=cost).call("paid", "x", None)).cost == paid
 

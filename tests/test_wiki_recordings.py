@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pages_script import Clock
+from support.clock import Clock
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.wiki.pages import Refused
 from thoughtgraph.tools.wiki.recordings import WikiCache
 
+RECORDINGS = "thoughtgraph.tools.wiki.recordings"
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr("thoughtgraph.tools.wiki.recordings.time", clock)
+    clock.rule(monkeypatch, RECORDINGS)
     return clock
 
 
@@ -31,7 +33,7 @@ def kept(tmp_path: Path) -> Path:
 def test_equal_searches_at_the_same_time_ask_once(fails, kept, clock, monkeypatch):
     """The wiki answers when four others wait for its answer: each has looked at the clock."""
     cache, waiting, asked = WikiCache(kept, "fresh"), threading.Semaphore(0), list[Any]()
-    monkeypatch.setattr(clock, "monotonic", lambda: waiting.release() or 0.0)
+    monkeypatch.setattr(f"{RECORDINGS}.time.monotonic", lambda: waiting.release() or 0.0)
 
     def ask(parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
         asked.append(parameters)

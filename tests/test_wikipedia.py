@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import requests
 import wikipedia as package
-from support.pages_script import Clock
+from support.clock import Clock
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
@@ -27,15 +27,14 @@ from thoughtgraph.tools.wiki.search_tools import Cursor, search
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
-TIMED = ("transport", "wikipedia", "recordings")
+WIKI = "thoughtgraph.tools.wiki"
+TIMED = (f"{WIKI}.transport", f"{WIKI}.wikipedia", f"{WIKI}.recordings", "tenacity", "tenacity.nap")
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    for module in (*(f"thoughtgraph.tools.wiki.{each}" for each in TIMED), "tenacity"):
-        monkeypatch.setattr(f"{module}.time", clock)
-    monkeypatch.setattr("tenacity.nap.time", clock)
+    clock.rule(monkeypatch, *TIMED)
     transport.gate_of.cache_clear()  # whose gates know another clock
     return clock
 
@@ -194,7 +193,8 @@ def test_what_is_no_contact_or_no_address_is_refused(kept):
 
 def test_requests_pass_at_a_steady_rate_and_none_queues_beyond_its_deadline(clock, monkeypatch):
     """All come at the same instant, of several threads."""
-    monkeypatch.setattr(clock, "sleep", clock.slept.append)
+    monkeypatch.setattr(clock, "pause", clock.slept.append)
+    clock.rule(monkeypatch, *TIMED)
     gate = transport.Gate(50.0)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(gate.wait, [clock.now + 60] * 20))

@@ -10,11 +10,12 @@ import pytest
 from support.command import Command
 from support.fake_server import FakeServer
 from support.mediawiki import mediawiki, missing
+from support.pages_script import act
 from support.reader import PAGES as READ
 from support.reader import QUESTION, read, told
 from support.wiki_proxy import OK, Fault, WikiProxy
 
-from thoughtgraph.acting import Toolbox, ToolResult
+from thoughtgraph.acting import Toolbox
 from thoughtgraph.tools.wiki.community import community_tool, found_nothing
 from thoughtgraph.tools.wiki.pages import Page, Similar
 from thoughtgraph.tools.wiki.sources import toolbox
@@ -88,12 +89,6 @@ def tools(proxy: WikiProxy, tmp_path: Path) -> Toolbox:
 def wiki(proxy: WikiProxy, folder: Path) -> Wikipedia:
     given: Any = {"recording": "fresh", "per_second": 1_000, "contact": "me@example.org"}
     return Wikipedia(proxy.url, cache_file=folder / "wiki.sqlite", deadline=30.0, **given)
-
-
-async def act(tools: Toolbox, action: str, state: Any = None) -> ToolResult:
-    parsed = tools.parse(action)
-    assert parsed is not None, action
-    return await tools.call(*parsed, state)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Processes that are killed outright in the middle of a search, and what they leave on the disk."""
 
 import asyncio
-import json
 import os
 import signal
 import sqlite3
@@ -120,9 +119,3 @@ def kept(file: Path) -> int:
     db.close()
     spent = [CompressingSerializer().loads_typed(row) for row in rows]
     return sum(usage.get("requests", 0) for usage in spent if isinstance(usage, dict))
-
-
-def untimed(thoughts: Any) -> Any:
-    """Returns a tree as JSON without its usage: seconds differ."""
-    tree = json.loads(json.dumps(thoughts))
-    return {key: {**thought, "usage": None} for key, thought in tree.items()}

@@ -1,7 +1,9 @@
 """A scripted encyclopaedia: pages by title, faults by title; and a clock that only calls move."""
 
 from collections.abc import Collection, Mapping
+from typing import Any
 
+from thoughtgraph.acting import Toolbox, ToolResult
 from thoughtgraph.tools.wiki.pages import Page, PagesError, Similar, page_of_text, title_key
 
 
@@ -37,25 +39,8 @@ class ScriptedPages:
             raise self._faults[""]
 
 
-class Clock:
-    """Stands in for the module `time`: each look at the clock finds it a step on, sleeping too.
-
-    Args:
-        step: Seconds that pass between two looks.
-    """
-
-    def __init__(self, step: float = 0.0) -> None:
-        self.now = 1_000.0
-        self._step = step
-        self.slept: list[float] = []
-
-    def monotonic(self) -> float:
-        self.now += self._step
-        return self.now
-
-    def time(self) -> float:
-        return self.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.now += seconds
+async def act(tools: Toolbox, action: str, state: Any = None) -> ToolResult:
+    """Does what a model writes as an action."""
+    parsed = tools.parse(action)
+    assert parsed is not None, action
+    return await tools.call(*parsed, state)

@@ -1,6 +1,6 @@
 """Searches for every method: tasks, scripted models, problems, and graphs of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -120,5 +120,6 @@ ENDING = {method: _ending(method) for method in CASES}
 """A search with outputs for every method, by a seed."""
 
 
-def untimed(thought: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in thought.items() if name != "usage"}
+def untimed(tree: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a tree without what its thoughts cost: seconds differ from run to run."""
+    return {key: {**thought, "usage": None} for key, thought in tree.items()}

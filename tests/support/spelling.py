@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from support.fake_server import Seen
+from support.letters import spelt
 from support.scripted import Call, ScriptedChat
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.task import Options, Prompt, Question, Verdict
-from thoughtgraph.tree import Path, texts
+from thoughtgraph.tree import Path
 
 WRONG = "-"
 SETTINGS = {"generate": "propose", "evaluate": "value", "n_evaluate": 1, "breadth": 2}
@@ -33,22 +34,18 @@ class Spelling:
 
     def propose(self, problem: str, path: Path, options: Options) -> Question[list[dict[str, Any]]]:
         return Question(
-            Prompt(f"{problem}|{_spelt(path)}"),
+            Prompt(f"{problem}|{spelt(path)}"),
             lambda samples: [{"text": line} for line in samples[0].split("\n")],
         )
 
     def value(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
         return Question(
-            Prompt(f"{problem}|{_spelt(path)}"),
+            Prompt(f"{problem}|{spelt(path)}"),
             lambda samples: Verdict(float(len(samples[0])), samples[0]),
         )
 
     def output(self, problem: str, path: Path) -> str | None:
-        return _spelt(path) or None
-
-
-def _spelt(path: Path) -> str:
-    return "".join(texts(path))
+        return spelt(path) or None
 
 
 def speller(delay: float = 0.0) -> ScriptedChat:
