@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
 
-from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
+
+if TYPE_CHECKING:
+    from langchain_openai import ChatOpenAI
 
 
 @dataclass
@@ -119,10 +122,12 @@ class FakeServer:
     def specifier(self) -> str:
         return f"{self.url}#fake"
 
-    def chat(self, **settings: Any) -> ChatOpenAI:
+    def chat(self, **settings: Any) -> "ChatOpenAI":
         """A model of this server with the settings that the library's own specifiers use."""
+        # Its import takes seconds, which tests that ask no server need not wait for.
+        kind: type[ChatOpenAI] = import_module("langchain_openai").ChatOpenAI
         key = settings.pop("api_key", SecretStr("none"))
-        return ChatOpenAI(model="fake", base_url=self.url, api_key=key, max_retries=0, **settings)
+        return kind(model="fake", base_url=self.url, api_key=key, max_retries=0, **settings)
 
     def wait_for_held(self, seconds: float = 60.0, least: int = 1) -> None:
         """Waits until so many requests hang or are held, and every other one is answered."""

@@ -1,4 +1,4 @@
-"""A scripted encyclopaedia: pages by title, faults by title; and a clock that only calls move."""
+"""A scripted encyclopaedia: pages by title, faults by title; and what acts on it."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
