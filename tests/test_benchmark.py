@@ -20,7 +20,7 @@ from support.rows import finished, kept
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
 from thoughtgraph.bench.runner import Batch, Setup, trials
-from thoughtgraph.cli.bench_display import board, makespan
+from thoughtgraph.cli.bench_display import board
 
 PUZZLES = ["--task", "game24", "--problems", "5:8"]
 SMALL = ["--set", "breadth=1", "--set", "n_evaluate=1"]
@@ -133,16 +133,6 @@ def test_a_forecast_goes_by_the_mean_of_what_was_searched() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("seconds", "workers", "taken"),
-    [([2] * 10, 1, 20), ([2] * 10, 16, 2), ([2] * 17, 16, 4), ([1, 5, 1, 5], 2, 7), ([], 3, 0)],
-)
-def test_a_worker_begins_the_next_search_as_one_ends(
-    seconds: list[float], workers: int, taken: float
-) -> None:
-    assert makespan(seconds, workers) == taken
-
-
 def test_parts_of_the_problems_share_a_folder(command: Command) -> None:
     with FakeServer(play) as fake:
         told = ["bench", *PUZZLES, "--method", "io", "--model", fake.specifier]
@@ -252,14 +242,3 @@ def test_problems_of_a_file_are_answered_and_the_same_command_goes_on(command: C
         assert len(fake.seen) == 2
         _, out, _ = command(*told, "--file", "own.txt", "--out", "other")
         assert [line[:2] for line in out.splitlines()[:3:2]] == ["1:", "3:"]
-
-
-def test_the_score_is_of_the_answer_not_of_the_first_sample(command: Command) -> None:
-    def mostly(seen: Seen) -> list[str]:
-        return ["nothing", *[play(seen)] * (seen.n - 1)]
-
-    with FakeServer(mostly) as fake:
-        told = ["--method", "cot_sc", "--set", "n_generate=3", "--model", fake.specifier]
-        command("bench", *PUZZLES, *told)
-    assert [row["scores"] for row in rows()] == [[0.0, 1.0, 1.0]] * 4
-    assert [row["score"] for row in rows()] == [1.0] * 4

@@ -35,12 +35,6 @@ def test_a_vote_is_cut_to_any_samples_in_a_row() -> None:
     assert [p.score for p in unvoted] == [0.0, 0.0], "the first answers"
 
 
-def test_a_vote_that_a_limit_ended_costs_what_it_cost() -> None:
-    row = {**sampled("cot_sc", []), "score": 0.0}
-    row["usage"]["requests"] = 1
-    assert [(p.score, p.spent["tokens"]) for p in points(row, right)] == [(0.0, 140.0)]
-
-
 def test_samples_in_batches_are_cut_after_each_request() -> None:
     # Two requests: four samples, then one. Each reads the prompt of 50 and writes 8 a sample.
     tree = {"0": thought("0", None, {"generate": asked(140)})}

@@ -300,20 +300,6 @@ SAID = [
 """Settings of a rollback, none for `io`; what the model says; the exit code; what is told."""
 
 
-@pytest.mark.parametrize(("settings", "said", "exit_code", "words"), SAID)
-def test_the_end_of_a_run_is_told_in_words(
-    command: Command, settings: list[str], said: str, exit_code: int, words: str
-) -> None:
-    asked = ["What is 2 + 2?", "--task", "gsm8k", "--method", "rollback"]
-    asked = asked if settings else [*PUZZLE, "--method", "io"]
-    chosen = [part for setting in settings for part in ("--set", setting)]
-    said = said or "The final solution is 4. Bad step index: 1"
-    with FakeServer(lambda seen: said) as fake:
-        code, out, err = command("solve", *asked, *chosen, "--model", fake.specifier)
-    assert (code, err) == (exit_code, "")
-    assert words in out
-
-
 def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     command: Command,
 ) -> None:
@@ -332,21 +318,6 @@ LONG = "x" * 500_000
 """A hundred of them, cot_sc's in one body, are less than the 64 MiB that are read of an answer; of
 one that may have 100,000 tokens 400,000 letters are read."""
 NONSENSE = ["\x00\x01{[(", "", "I cannot help with that.", LONG]
-
-
-@pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "tot_dfs"])
-@pytest.mark.parametrize("said", few(NONSENSE, 1), ids=lambda said: said[:9])
-def test_a_model_that_makes_no_sense_is_one_line_of_the_result(
-    command: Command, said: str, method: str
-) -> None:
-    with FakeServer(lambda seen: said) as fake:
-        arguments = ["--method", method, "--model", fake.specifier]
-        arguments += ["--set", "max_completion_tokens=100000"]
-        code, out, err = command("solve", *PUZZLE, *arguments)
-    assert (code, err) == (1, "")
-    (ended,) = [line for line in out.splitlines() if line.startswith("ended:")]
-    assert "finished without an answer" in ended
-    assert len(out) < 50_000
 
 
 def test_methods_tasks_and_models_are_listed_and_described(command: Command) -> None:

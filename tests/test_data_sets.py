@@ -15,9 +15,7 @@ from support.foreign_files import DATA
 
 from thoughtgraph import registry
 from thoughtgraph.bench.data import found, load
-from thoughtgraph.bench.data_formats import LOADERS
 from thoughtgraph.bench.data_sets import DataSet, catalogue, data_set
-from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.cli import data_downloads
 
 SETS = catalogue().sets
@@ -67,21 +65,6 @@ def test_ctrl_c_and_names_that_are_not_known_are_one_line(
     assert (code, out) == (2, "") and "did you mean 'math-500'?" in err, "before any is fetched"
     code, out, err = command("data", "get", "http://127.0.0.1:9/x")
     assert code == 2 and "unknown data set" in err
-
-
-def test_the_list_has_every_set_with_its_licence_and_home(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("thoughtgraph.cli.catalog.PIPED_WIDTH", 240)
-    code, out, _ = command("data", "list")
-    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
-    assert code == 0
-    for name, each in SETS.items():
-        assert each.task in lines[name] and f"{each.entries:,}" in lines[name]
-        assert each.licence in lines[name] and each.home in lines[name]
-        assert ("SHA-256" in lines[name]) == (each.sha256 is not None)
-    assert lines["clevr"].count("not known") == 2, "neither its size nor its checksum"
-    assert all(each.name in out and each.why in out for each in catalogue().missing)
 
 
 OBJECT = {"shape": "cube", "color": "red", "size": "small", "material": "metal"}
@@ -135,20 +118,6 @@ def check_address(each: DataSet) -> None:
     assert each.task in registry.TASKS and "/" not in each.file
     assert len(set(each.member_files.values())) == len(each.members)
     assert bool(each.members) == bool(each.archive)
-
-
-def test_every_set_that_a_suite_asks_for_can_be_had_or_is_said_not_to_be(all_sets: Path) -> None:
-    asked = {(part.data, part.task) for name in names() for part in suite(name).parts}
-    missing = {each.name: each.why for each in catalogue().missing}
-    by_file = {each.file: each for each in SETS.values()}
-    for name, task in asked:
-        if name.partition(":")[0] not in ("", "made") and name not in missing.keys() - {"math"}:
-            assert by_file[found(all_sets, name).name].task == task
-    assert missing.keys() <= {name for name, _ in asked} | {*registry.TASKS}
-    assert not missing.keys() & {*SETS}
-    assert "500 of math-500" in missing["math"] and data_set("math-500").entries == 500
-    assert found(all_sets, "math").name == "math-500.jsonl"
-    assert {"clevr", "ptr"} <= {*LOADERS} and "ptr" not in {each.task for each in SETS.values()}
 
 
 @pytest.mark.parametrize(

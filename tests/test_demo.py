@@ -8,8 +8,7 @@ import pytest
 from support.command import Command
 from support.fake_server import FakeServer, Seen
 
-from thoughtgraph import registry
-from thoughtgraph.bench.questions.packaged_questions import SHOWN, demonstrations
+from thoughtgraph.bench.questions.packaged_questions import SHOWN
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.run_config import SolveOptions, configure
@@ -70,27 +69,6 @@ def test_a_wrong_answer_or_none_is_told_beside_the_right_one(command: Command) -
         assert f"right:    no, it is {asked(seed).answer!r}" in out
 
 
-def test_another_seed_is_another_scene_and_the_gold_answer_is_kept_apart(tmp_path: Path) -> None:
-    one, two = (configure(SolveOptions(settings=[f"seed={seed}"])) for seed in (SEED, 7))
-    assert one.problem != two.problem
-    assert one.problem == configure(SolveOptions()).problem
-    assert (one.gold, two.gold) == (asked(SEED).answer, asked(7).answer)
-    assert one.settings["evaluator"] == "grounded"
-    runs = Runs(tmp_path)
-    assert runs.config(runs.add(two)) == two, "a resumed run is compared with it too"
-
-
-def test_the_questions_are_what_the_generator_makes_from_the_first_seeds() -> None:
-    file = Path(__file__).parents[1] / "cli" / "demo.json"
-    assert file.read_text(encoding="utf-8") == demonstrations(), (
-        "run `python -m thoughtgraph.bench.questions.packaged_questions .`"
-    )
-    for seed in (0, 19, SHOWN - 1):
-        question = generate("ptr", "sum", 1, seed)[0]
-        assert demo.demonstration(seed) == (question.problem(), question.answer)
-    assert demo.demonstration(SHOWN + 3) == demo.demonstration(3), "later seeds begin anew"
-
-
 def test_what_cannot_run_is_refused_in_one_line(command: Command) -> None:
     runs = Runs()
     run = runs.add(configure(SolveOptions()))
@@ -105,15 +83,3 @@ def test_what_cannot_run_is_refused_in_one_line(command: Command) -> None:
     for arguments, words in refused.items():
         code, _, err = command("solve", *arguments)
         assert code == 2 and words in err and err.count("\n") == 1
-
-
-def test_a_problem_of_ones_own_gets_its_picture_too(command: Command) -> None:
-    Path("problem.json").write_text(registry.TASKS["clevr"].example)
-    plan = 'Step 1:obj1 = filter_object("cube",all_obj)\nStep 2:ans = query_color(obj1)'
-    with FakeServer(lambda seen: plan) as fake:
-        told = ["--task", "clevr", "--model", fake.specifier]
-        code, out, _ = command("solve", "@problem.json", *told)
-    assert code == 0
-    shown = ("tomt_os on clevr", "question: What color is the cube?", "picture:")
-    for words in (*shown, "answer:   red", "verified: unknown"):
-        assert words in out

@@ -17,16 +17,13 @@ from support.stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph.cli import catalog, ports, text
-from thoughtgraph.cli.screen import progress
 from thoughtgraph.cli.screen.display import PlainScreen, screen_for
 from thoughtgraph.cli.screen.events import Event
-from thoughtgraph.cli.screen.fetch_bar import FetchBar
-from thoughtgraph.cli.screen.layout import rows
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import STREAM, LiveState
 from thoughtgraph.cli.screen.progress import Slot, slots_of
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.tree import ROOT, Tree, root
+from thoughtgraph.tree import Tree
 
 
 @st.composite
@@ -38,20 +35,6 @@ def trees(draw: st.DrawFn) -> Tree:
         parent, text = draw(st.integers(0, key - 1)), draw(st.sampled_from(["4 + 9", *HOSTILE]))
         rows.append((str(parent), text, {"status": status, **valued}))
     return tree_of(*rows)
-
-
-@given(trees(), st.integers(1, 30), st.randoms())
-def test_a_layout_fits_and_accounts_for_every_thought(tree: Tree, height: int, rng: Any) -> None:
-    focus = rng.sample(list(tree), min(3, len(tree)))
-    laid = rows(tree, focus, height)
-    assert len(laid) <= height
-    shown = [row.key for row in laid if row.key is not None]
-    assert len(shown) == len(set(shown))
-    assert shown[0] == ROOT
-    if height > 3 + 6 * max(thought["depth"] for thought in tree.values()):
-        assert set(focus) <= set(shown)
-    if len(tree) <= height:
-        assert set(shown) == set(tree)
 
 
 @pytest.mark.ci
@@ -67,14 +50,6 @@ def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
     for row in drawn:
         assert cell_len(row) < width
         assert text.line(row).strip() == " ".join(row.split()), "a control character got through"
-
-
-@pytest.mark.parametrize("written", HOSTILE)
-def test_a_line_of_model_text_has_no_control_characters_and_loses_no_words(written: str) -> None:
-    line = text.line(written)
-    assert not {"\x1b", "\r", "\n", "\t", "\x00", "\u202e", "\u2028", "\ud800"} & set(line)
-    for word in ("red", "[bold]not", "right", "carriage", "漢字", "heart", "half"):
-        assert (word in line) == (word in written)
 
 
 def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
@@ -93,11 +68,6 @@ def test_a_frame_shows_marks_values_and_counts_what_it_hides() -> None:
     assert any(line.split() == ["├─", "◆", "thought", "3", "57"] for line in drawn)
     assert drawn[-2].strip() == "└─ … 36 pruned, best 52"
     assert drawn[-1].strip() == "0 thoughts · 0 requests · 0 tokens · 0.0 s"
-
-
-def test_a_deep_search_shows_where_it_is_when_the_way_there_does_not_fit() -> None:
-    tree = tree_of(*((str(key - 1), f"step {key}", {}) for key in range(1, 100)))
-    assert any("⋯ step 99" in line for line in frame(watching(tree, frontier=["99"])))
 
 
 def script(call: Call) -> str:
@@ -175,28 +145,6 @@ async def test_rollbacks_are_told_and_drawn_before_what_grows_from_them(parallel
     assert not any(event.about.startswith(tuple(grown)) for event in events[:first])
 
 
-def test_going_back_is_told_for_methods_that_have_no_node_for_it() -> None:
-    watch = watching(tree_of(("0", "t1", {}), ("0", "t2", {}), ("1", "t3", {})))
-    told = []
-    for key in ("0", "1", "2"):
-        task = {"id": key, "name": "generate", "triggers": []}
-        told += watch.apply("tasks", {**task, "input": {"thought": key}})
-        watch.apply("tasks", {**task, "result": {}})
-    assert [event.kind for event in told] == [*["propose"] * 2, "backtrack", "propose"]
-    assert told[2].about == "to 2: t2"
-
-
-def test_an_unknown_node_is_announced_by_its_name() -> None:
-    watch = watching(tree_of(("0", "look", {})))
-    task = {"id": "a", "name": "call_tool", "input": {"thought": "1"}, "triggers": []}
-    assert watch.apply("tasks", task) == [Event("call_tool", "1: look")]
-    assert watch.doing() == "calling a tool for 1: look"
-    watch.apply("tasks", {"id": "a", "name": "call_tool", "result": {}})
-    strange = {"id": "b", "name": "ponder", "input": {}, "triggers": []}
-    assert watch.apply("tasks", strange) == [Event("ponder", "")]
-    assert watch.doing() == "ponder"
-
-
 @pytest.mark.parametrize(
     ("environment", "is_terminal", "screen", "no_color"),
     [
@@ -234,21 +182,6 @@ def test_a_download_is_announced_and_may_be_declined(monkeypatch: pytest.MonkeyP
     assert "https://huggingface.co/" in said.get()
 
 
-def test_progress_of_a_fetch_is_a_line_each_tenth_or_a_bar() -> None:
-    what = "Qwen, Apache-2.0 from installed packages"
-    written = io.StringIO()
-    with FetchBar(Console(file=written, soft_wrap=True), "loading the model") as plain:
-        for done in range(1, 1001):
-            plain(what, done * 1_000_000, 1_000_000_000)
-    lines = written.getvalue().splitlines()
-    assert len(lines) == 11
-    assert lines[-1] == f"fetching  {what}: 1 GB of 1 GB"
-    console = terminal()
-    with FetchBar(console, "loading the model") as bar:
-        bar(what, 500_000_000, 1_000_000_000)
-    assert "fetching Qwen" in console.file.getvalue()  # type: ignore[attr-defined]
-
-
 def slot(prompt: int, cached: int, read: int, written: int, left: int) -> dict[str, Any]:
     """One slot of `/slots`, as llama.cpp reports it."""
     tokens = {"": prompt + written, "_cache": cached, "_processed": read}
@@ -263,19 +196,3 @@ def test_a_report_of_llama_cpp_is_read_and_one_that_is_none_is_no_work() -> None
     assert slots_of(slots) == [Slot(228, 0, 300), Slot(464, 9, 12)]
     for odd in (None, {}, "x", [None], [{"is_processing": True}], [[1]]):
         assert slots_of(odd) == []
-
-
-def test_the_bar_says_what_is_known_and_no_more() -> None:
-    reading = progress.line([Slot(232, 0, 300), Slot(8, 0, 300)], 4.0)
-    assert reading.endswith(" 240 prompt tokens read, 4 s")
-    writing = progress.line([Slot(9, 25, 100), Slot(9, 25, 100), Slot(5, 0, 9)], 7.2)
-    assert writing.endswith(" 50 tokens written, 200 at most, 7 s")
-    unknown = [progress.line([], waited) for waited in (0.0, 2.0, 4.0, 9.5, 11.0)]
-    assert all("%" not in each and "waiting for the model" in each for each in unknown)
-    assert len({each[: progress.WIDTH] for each in unknown}) == len(unknown), "it moves"
-    assert progress.line([], 0.0, fancy=False).isascii()
-    watch = watching({ROOT: root()})
-    watch.apply("tasks", {"id": "1", "name": "generate", "input": {"thought": ROOT}})
-    assert not any("prompt tokens" in line for line in frame(watch))
-    watch.slots = [Slot(232, 0, 300)]
-    assert any("232 prompt tokens read" in line for line in frame(watch))

@@ -11,16 +11,9 @@ from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.bench.metrics import (
     best_of_k,
     coherence,
-    game24,
     scores,
 )
 from thoughtgraph.bench.statistics import mean, wilson
-
-
-def test_game24_is_exact():
-    assert game24("3 3 8 8", "8 / (3 - 8 / 3) = 24") == 1.0
-    assert game24("3 3 8 8", "8 * 3 * (8 / 8)") == 0.0
-    assert game24("3 3 8 8", "__import__('os')") == 0.0
 
 
 def test_scores_of_a_methods_outputs():
@@ -52,10 +45,6 @@ def test_wilson_intervals_agree_with_published_ones(successes, trials, low, high
     assert interval == pytest.approx((low, high), abs=5e-5)
 
 
-def test_wilson_without_trials_says_nothing():
-    assert wilson(0, 0) == (0.0, 1.0)
-
-
 async def test_coherence_is_the_mean_of_the_readable_scores():
     replies = [f"Hm. Thus the coherency score is {n}" for n in (7, 8, "high", 9)] + [""]
     model = ScriptedChat(reply=lambda call: replies)
@@ -63,17 +52,6 @@ async def test_coherence_is_the_mean_of_the_readable_scores():
     assert verdict == (8.0, (7, 8, 9), 2)
     assert [(call.role, call.n) for call in model.seen] == [("score", 5)]
     assert "It rained." in model.seen[0].prompt
-
-
-async def test_coherence_without_a_readable_score_is_zero():
-    port = tg.ChatPort(ScriptedChat(reply=lambda call: "Lovely."))
-    assert await coherence(port, "It rained.") == (0.0, (), 5)
-
-
-async def test_no_passage_scores_zero_unasked():
-    model = ScriptedChat(reply=lambda call: "Thus the coherency score is 10")
-    assert (await coherence(tg.ChatPort(model), " \n")).score == 0.0
-    assert model.seen == []
 
 
 FORMULAS = [

@@ -169,16 +169,3 @@ def test_the_data_of_thought_rollbacks_figure_3() -> None:
     }
     unsolved = {**result, "task": "gsm8k", "tree": tree_of(("0", "a", {}))}
     assert list(summary([unsolved], lambda *_: True)["paths"].values()) == [none] * 3
-
-
-def test_the_report_has_figure_3() -> None:
-    known = {"problem": PUZZLE, "answer": "1", "candidates": ["1", "1"], "scores": [1.0, 1.0]}
-    known |= {"tree": packed(ROLLBACKS), "usage": {"samples": 11}}
-    rows = [finished(method, **known) for method in ("rollback", "chain")]
-    rollbacks, first, best = method_tables(entries(rows))
-    assert rollbacks.rows == [
-        ["rollback", "11.0", "2.00", "2.5", "1 of 1 right", "0 of 0 right", "0 of 0 right"],
-        ["chain", "11.0", "", "", "", "", ""],
-    ]
-    assert first.rows[1] == ["rollback", "1", "1", "0"]
-    assert best.rows == [["rollback", "100.0%", "100.0%"], ["chain", "100.0%", "100.0%"]]

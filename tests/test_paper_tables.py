@@ -56,14 +56,6 @@ def test_published_numbers_stand_beside_ours() -> None:
     assert not beside_published(entries([colder])), "at another temperature it is no line of it"
 
 
-def test_the_published_scores_of_a_judge_are_from_one_to_ten() -> None:
-    given = {"n_generate": 10}
-    passage = run("creative_writing", "writing", "io", given, scores=[0.9, 0.5])
-    text = beside_published(entries([passage]))
-    (line,) = [each for each in text.splitlines() if each.startswith("| IO |") and "6.19" in each]
-    assert "| 7.0 (m) |" in line
-
-
 def test_the_figures_of_crosswords_by_hand() -> None:
     gold = "AGEND MOTOR ARTSY SALLE SLEER"
     boards = [gold, f"B{gold[1:]}", None]
@@ -101,17 +93,6 @@ def test_an_average_needs_all_levels_by_one_model_under_the_same_limits(
     rows = [asked("easy", "Milan"), asked("medium", "Milan")]
     rows += [asked("hard", "Milan", **last)] if last else []
     assert "| CoT | average | f1 | 45.16 (GPT-3.5) | not run |" in table_of(rows, "fgdip-table1")
-
-
-def test_an_ablation_is_told_by_what_it_has_less_than_the_whole() -> None:
-    given = {"answer_evaluator": False}
-    other = {"id": "2", "problem": "2", "answer": PARTLY, "score": 0.0}
-    rows = [run("hotpotqa", "easy", "fgdip", given, **each) for each in ({}, other)]
-    alone = table_of(rows, "fgdip-ablations")
-    assert "| w/o Answer Evaluator | easy | f1 change | -9.1 (GPT-3.5) | needs FGDIP |" in alone
-    section = table_of([*rows, run("hotpotqa", "easy", "fgdip", {})], "fgdip-ablations")
-    assert "| w/o Answer Evaluator | easy | f1 change | -9.1 (GPT-3.5) | -30.0 (m) |" in section
-    assert "| w/o Answer Evaluator | easy | score change | -7.58 (GPT-3.5) | -50.0 (m) |" in section
 
 
 def planned(kind: str, method: str, calls: int, *statuses: Any, hop: int = 5, **told: Any) -> Any:

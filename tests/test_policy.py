@@ -95,22 +95,6 @@ def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
         assert schema["properties"]["model"]["enum"] == [*policy.models]
 
 
-async def test_a_client_is_told_what_a_client_can_do() -> None:
-    """He has no command, and tells nobody whether an answer is right."""
-    for settings in ({"model": "x"}, {"limit_requests": "x"}):
-        graph = tg.build("tot_bfs", policy=Policy())
-        with pytest.raises(tg.SettingError, match="the assistant's schema lists") as told:
-            await graph.ainvoke({"problem": PUZZLE}, context={**settings, **RAISE})
-        assert "`thoughtgraph" not in str(told.value)
-    with pytest.raises(tg.SettingError, match="`thoughtgraph methods ID` tells"):
-        await tg.build("tot_bfs").ainvoke({"problem": PUZZLE}, context={"limit_requests": "x"})
-    for method, task in (("reflexion", "game24"), ("tomt_os", "math")):
-        graph = tg.build(method, policy=Policy())
-        with pytest.raises(tg.CapabilityError, match=r"choose one of io, .* which take it") as lack:
-            await graph.ainvoke({"problem": PUZZLE}, context={"task": task, **RAISE})
-        assert "oracle" not in str(lack.value) and "`" not in str(lack.value)
-
-
 async def test_a_client_may_ask_for_the_check_that_needs_no_gold_answer() -> None:
     attempts = iter(["4 + 2 + 7 = 24", "2 + 4 + 7 + 11 = 24"])
     with FakeServer(lambda seen: f"Answer: {next(attempts)}") as server:
@@ -254,14 +238,6 @@ async def test_no_text_is_longer_than_a_server_takes(
     assert not server.seen
     if free:
         assert registry.task(context["task"]).read(problem), "in one's own process it is free"
-
-
-async def test_files_are_not_advised_where_there_are_none() -> None:
-    for policy, advised in ((None, True), (Policy(), False)):
-        graph = tg.build("io", task="hotpotqa", policy=policy)
-        with pytest.raises(tg.SettingError, match="worked examples of its own") as caught:
-            await graph.ainvoke({"problem": "Who?"}, context={"shots": 20, **RAISE})
-        assert ("text file" in str(caught.value)) is advised
 
 
 LANGGRAPHS: dict[str, Any] = {

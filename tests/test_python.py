@@ -15,11 +15,9 @@ from langgraph.graph import END, START, StateGraph
 from support.command import Command
 from support.fake_server import FakeServer
 from support.players import add_up
-from support.scripted import ScriptedChat
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
-from thoughtgraph.llm.port import ChatPort
 
 GAME: dict[str, Any] = {"task": "game24", "method": "tot_bfs", "breadth": 1}
 PUZZLE = {"problem": "3 5 7 9"}
@@ -29,12 +27,6 @@ PUZZLE = {"problem": "3 5 7 9"}
 def model() -> Iterator[str]:
     with FakeServer(add_up) as server:
         yield server.specifier
-
-
-def test_the_listing_of_the_module_is_its_api() -> None:
-    assert dir(tg) == sorted(tg.__all__)
-    for name in dir(tg):
-        assert getattr(tg, name) is not None
 
 
 async def test_a_script_solves_with_one_call_and_a_running_loop_is_no_hindrance(model: str) -> None:
@@ -113,17 +105,6 @@ async def test_what_python_keeps_is_what_the_command_writes_and_views(
     assert Path("page.html").read_text() == Path("python.html").read_text()
 
 
-@pytest.mark.parametrize("named", ["judge", "maker"])
-async def test_models_that_a_graph_was_built_around_are_named(tmp_path: Path, named: str) -> None:
-    made, judge = ScriptedChat(reply=lambda call: ""), ScriptedChat(reply=lambda call: "")
-    models = ChatPort(made, name="maker"), ChatPort(judge, name=named)
-    graph = tg.build("tot_bfs", task="game24", model=models[0], evaluator_model=models[1])
-    tg.save(await graph.ainvoke(PUZZLE), tmp_path / "run.json")
-    kept = json.loads((tmp_path / "run.json").read_text())
-    assert (kept["settings"]["model"], kept["settings"]["evaluator_model"]) == ("maker", named)
-    assert kept["date"].startswith("20")
-
-
 def test_what_is_no_result_is_not_kept(tmp_path: Path) -> None:
     for nothing in ({"answer": "7"}, {}, [1]):
         with pytest.raises(tg.InputError, match="no result"):
@@ -155,13 +136,6 @@ async def test_a_setting_in_the_wrong_place_is_refused(
     with pytest.raises(tg.InputError, match=why):
         async for _ in graph.with_config(config).astream(given):
             pass
-
-
-async def test_a_server_may_repeat_the_context_in_the_configuration(model: str) -> None:
-    graph = tg.build("tot_bfs", task="game24", model=model)
-    config = {"configurable": {"breadth": 1, "thread_id": "a", "user": "b"}}
-    out = await graph.ainvoke(PUZZLE, config, context={"breadth": 1})  # type: ignore[arg-type]
-    assert out["settings"]["breadth"] == 1
 
 
 class Outer(TypedDict, total=False):

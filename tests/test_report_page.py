@@ -10,10 +10,10 @@ from support.command import Command
 from support.rows import TREE, finished, kept, row, runs
 
 from thoughtgraph.bench.report_budgets import budget_tables, budgets, curves, markdown, with_points
-from thoughtgraph.bench.report_facts import divided, dividing
-from thoughtgraph.bench.report_lines import Entry, entries
+from thoughtgraph.bench.report_facts import divided
+from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import LINKED, linked, page
-from thoughtgraph.bench.report_plots import bars, drawn, requests_by_hops, score_by_hops
+from thoughtgraph.bench.report_plots import bars
 from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import packed, unpacked
 from thoughtgraph.bench.result_summaries import summary
@@ -22,11 +22,6 @@ from thoughtgraph.bench.result_summaries import summary
 def asked(method: str, at: int, score: float, facts: dict[str, str], **more: Any) -> dict[str, Any]:
     known = {"id": f"problem {at}", "key": f"{method}-{at}", "facts": facts}
     return row(method, "1", [score], 20, **{**known, **more})
-
-
-def of_facts(*facts: dict[str, str]) -> list[Entry]:
-    """A line that was asked a problem for each description."""
-    return entries([asked("cot", at, 1.0, each) for at, each in enumerate(facts)])
 
 
 def test_a_report_agrees_with_hand_computation(command: Command) -> None:
@@ -76,25 +71,6 @@ def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
     assert [len(linked(line)) for line in lines] == [1, 0, 0, 1], "a tree is linked once"
 
 
-def test_what_all_lines_have_in_common_stands_in_the_heading(command: Command) -> None:
-    common = {"temperature": 0.5, "limit_requests": 30}
-    lines = [{**common, "n_generate": n} for n in (1, 2)]
-    rows = [(m, each) for m in ("io", "cot") for each in lines]
-    kept("r", (finished(m, given=g, settings=g, key=f"{at}") for at, (m, g) in enumerate(rows)))
-    _, out, _ = command("report", "r", "--by", "level")
-    (heading,) = [line for line in out.splitlines() if line.startswith("## ")]
-    assert heading == "## game24 (level unknown), m; temperature=0.5, limit_requests=30"
-    assert "| io (n_generate=1) | 1 |" in out and "temperature" not in out.replace(heading, "")
-
-
-def test_a_fact_divides_a_table_where_its_problems_differ_in_it() -> None:
-    table = of_facts({"level": "10", "type": "a"}, {"level": "9", "type": "a"}, {"level": "9"})
-    assert dividing(table) == {"level": ["9", "10"], "type": ["a", "unknown"]}
-    assert dividing(of_facts({"type": "a"}, {"type": "a"})) == {}
-    many = of_facts(*({"subject": f"s{at // 2:02}"} for at in range(41)))
-    assert dividing(many)["subject"] == [f"s{at:02}" for at in range(20)], "those of most problems"
-
-
 def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
     """`cot` has 1 of 2 bridges and no comparison right, `io` was asked no bridge."""
     found = [(1.0, "bridge"), (0.0, "bridge"), (0.0, "comparison")]
@@ -110,45 +86,6 @@ def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
     # Wilson's interval of 1 in 2.
     ((_, low), (_, high)) = axes.collections[0].get_segments()[0]
     assert (low, high) == (pytest.approx(0.0945, abs=1e-4), pytest.approx(0.9055, abs=1e-4))
-
-
-def test_hops_are_numbers_in_order_with_the_requests_that_they_took() -> None:
-    slow = asked("cot", 0, 0.0, {"hop": "10"}, usage={"requests": 6})
-    table = entries([slow, asked("cot", 1, 1.0, {"hop": "9"})])
-    named = {entry.name: divided(entry, "hop") for entry in table}
-    for draw, expected in ((score_by_hops, [1.0, 0.0]), (requests_by_hops, [1.0, 6.0])):
-        axes: Any = Figure().add_subplot()
-        draw(axes, named)
-        assert axes.lines[0].get_xydata().tolist() == [[9.0, expected[0]], [10.0, expected[1]]]
-        assert list(axes.get_xticks()) == [9.0, 10.0]
-
-
-def test_names_stand_below_a_plot_not_over_its_points_and_no_colour_comes_twice() -> None:
-    """Fifteen lines, as a table of all methods has, are three times as many as fit inside."""
-    drawn_on: list[Any] = []
-
-    def draw(axes: Any) -> None:
-        drawn_on.append(axes)
-        for at in range(15):
-            name = f"method {at} (max_completion_tokens=400, limit_tokens=4000)"
-            axes.plot([1, 2], [0, at], label=name)
-
-    assert drawn(draw).startswith("<?xml")
-    (axes,) = drawn_on
-    axes.figure.draw_without_rendering()
-    (names,) = axes.figure.legends
-    assert names.get_window_extent().y1 <= axes.get_tightbbox().y0
-    assert axes.get_window_extent().height > 200
-    assert len({line.get_color() for line in axes.lines}) == 15
-
-
-def test_values_that_are_no_numbers_or_formulas_are_drawn_as_bars() -> None:
-    words = of_facts(
-        {"hop": "two"}, {"hop": "3", "type": "$\\frac{$"}, {"type": "<script>1</script>"}
-    )
-    shown = page(words)
-    assert "Score by hop, with 95 % intervals" in shown and "by hops" not in shown
-    assert "Score by type" in shown and "<script" not in shown
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,11 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
-from support.fake_server import FakeServer
 from support.forms import assert_complete, assert_tasks_listed
 
-import thoughtgraph as tg
 from thoughtgraph import building, registry
 from thoughtgraph.admission import tasks_of
 from thoughtgraph.context import effective
@@ -25,15 +23,6 @@ ROOT = Path(__file__).parents[1]
 def form_of(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns what a form sends that is left as it is."""
     return {name: field["default"] for name, field in fields.items() if "default" in field}
-
-
-@pytest.mark.parametrize(
-    ("file", "checkout"), [("langgraph.json", "."), ("deploy/langgraph.json", "..")]
-)
-def test_a_server_is_told_of_every_method(file: str, checkout: str) -> None:
-    listed = json.loads((ROOT / file).read_text())["graphs"]
-    expected = {name: f"{checkout}/graphs/served.py:{name}" for name in registry.METHODS}
-    assert listed == expected, "run `python deploy/list_graphs.py`"
 
 
 @pytest.mark.parametrize("method", sorted(registry.METHODS))
@@ -74,28 +63,6 @@ def _assert_defaults_shown(
             assert len(usual) > 1 or name in repository
             words = field["description"].rpartition("Empty: ")[2]
             assert all(("none" if value == "None" else value) in words for value in usual)
-
-
-async def test_a_form_left_as_it_is_runs_on_a_model_without_a_price() -> None:
-    with FakeServer(lambda seen: "the answer is 7") as server:
-        own = tg.build("io", policy=Policy(models={"small": server.specifier}))
-        form = form_of(cast("Any", own.get_context_jsonschema())["properties"])
-        out = await own.ainvoke({"problem": "6 + 1?"}, context=form)
-    assert (out["stop_reason"], out["error"]) == ("finished", "")
-
-
-def test_one_name_has_one_type_and_one_meaning() -> None:
-    """`steps` and the like differ in bounds and in what the papers say, never in kind."""
-    kinds: dict[str, set[str]] = {}
-    meanings: dict[str, set[str]] = {}
-    for method in registry.METHODS:
-        for name, field in registry.settings(method).model_fields.items():
-            kinds.setdefault(name, set()).add(str(field.annotation))
-            meanings.setdefault(name, set()).add((field.description or "").partition(" (")[0])
-    differing = {name for name, found in kinds.items() if len(found) > 1}
-    assert differing == {"evaluate"}, "by value or vote; by value or part by part"
-    shared = ("shots", "examples", "layout", "corpus", "temperature", "top_p", "strict_parse")
-    assert {name: len(meanings[name]) for name in shared} == dict.fromkeys(shared, 1)
 
 
 def test_the_repositorys_values_leave_what_a_user_sets() -> None:

@@ -14,8 +14,6 @@ from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, WikiProxy
 
 import thoughtgraph as tg
-from thoughtgraph import registry
-from thoughtgraph.cli.run_config import SolveOptions, configure
 from thoughtgraph.tools.costs import Priced
 
 LINES = [
@@ -101,11 +99,6 @@ def refused(result: tuple[int, str, str], model: FakeServer, *words: str) -> str
     return err
 
 
-def test_a_method_that_needs_feedback_says_where_it_gets_it(solve, model):
-    model_check = "ask the model whether an output needs no refinement"
-    refused(solve("--method", "reflexion"), model, model_check, "oracle=")
-
-
 SOURCES = ["", "community", "wikipedia:de", "http://127.0.0.1:9/api.php"]
 
 
@@ -135,18 +128,6 @@ def test_a_wiki_that_cannot_be_used_is_told_before_the_model_is_asked(kind, reme
     with WikiProxy(lambda query: {}) as wiki:
         wiki.fail(FAULTS[kind][0])
         refused(solve("--set", f"corpus={wiki.url}"), model, remedy)
-
-
-def test_a_file_that_is_none_is_named(solve, model, pages):
-    pages.write_text("These are no pages.")
-    for source in (str(pages), "nowhere.jsonl"):
-        refused(solve("--set", f"corpus={source}"), model, source)
-
-
-def test_what_cannot_be_known_without_pages_is_searched_by_default():
-    for task, method in (("hotpotqa", "react"), ("fever", "react"), ("strategyqa", "tot_bfs")):
-        assert configure(SolveOptions(problem="Is it so?", task=task)).method == method
-    assert {entry.method for entry in registry.TASKS.values()} - {""} <= registry.METHODS.keys()
 
 
 async def test_a_tool_of_ones_own_works_beside_the_tasks_and_is_paid(pages):

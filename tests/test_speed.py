@@ -1,24 +1,12 @@
 """The command that prints targets of speed beside what was measured; no clock decides here."""
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
-import openai
 import pytest
 from support.pools import few
 
 from thoughtgraph.bench.speed import __main__ as command
-from thoughtgraph.bench.speed.game24_searches import PUZZLES, chat_model
-from thoughtgraph.bench.speed.game24_server import answer
-from thoughtgraph.bench.speed.many_problems import resident
-from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings, report
-from thoughtgraph.bench.speed.plain_loop import asker, solve
-from thoughtgraph.task import Prompt
-from thoughtgraph.tasks.game24.game24 import Game24
+from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
 
 
 async def three(under: Conditions) -> Readings:
@@ -35,38 +23,6 @@ def one_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "MEASUREMENTS", (MEASUREMENT,))
 
 
-def test_every_target_stands_beside_what_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    title, head, *rows = report(MEASUREMENT, {"low": 1.0, "high": 3.0, "free": 5})
-    assert title == "some: a thing"
-    assert head.split() == ["figure", "unit", "target", "measured"]
-    cells = [["low", "x", "≤", "1.05", "1", "kept"], ["high", "x", "≤", "1.05", "3", "missed"]]
-    assert [row.split() for row in rows] == [*cells, ["free", "s", "5"]]
-    assert command.main([]) == 1
-    assert capsys.readouterr().out.endswith("missed: some, high\n")
-    with pytest.raises(SystemExit):
-        command.main(["other"])
-    assert "'other' is none of some" in capsys.readouterr().err
-
-
-def test_what_was_measured_is_kept_and_not_taken_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "speed.jsonl"
-    command.main(["some", "--quick", "--out", str(file)])
-    first = capsys.readouterr().out
-    assert json.loads(file.read_text())["conditions"]["count"] == 1
-
-    async def never(under: Conditions) -> Readings:
-        raise AssertionError(under)
-
-    monkeypatch.setattr(command, "MEASUREMENTS", (replace(MEASUREMENT, take=never),))
-    file.write_text(file.read_text() + '{"name": "so')  # cut off while it was written
-    command.main(["--quick", "--out", str(file)])
-    assert capsys.readouterr().out == first
-    with pytest.raises(AssertionError):
-        command.main(["--out", str(file)])
-
-
 QUICK = ("plan_checks", "settled_votes", "plan_searches", "checkpoints", "port", "many_problems")
 
 
@@ -77,39 +33,3 @@ def test_a_measurement_gives_every_figure_that_it_lists(name: str) -> None:
     readings = command.taken(measurement, replace(under, latency=0.0), None)
     assert set(readings) == {figure.name for figure in measurement.figures}
     assert len(readings) == len(measurement.figures) and measurement.quick < measurement.count
-
-
-async def test_the_player_of_game24_makes_the_published_number_of_requests() -> None:
-    requests = 0
-
-    async def ask(prompt: Prompt, n: int) -> list[str]:
-        nonlocal requests
-        requests += 1
-        return [answer(prompt.user)] * n
-
-    task = Game24()
-    for puzzle in PUZZLES:
-        first, *_ = await solve(ask, puzzle)
-        [read] = task.ask(puzzle, "io", {}).read([first])
-        assert task.check(puzzle, read or "")
-    assert requests == 75 * len(PUZZLES)
-
-
-async def test_the_server_fails_one_request_in_as_many_as_it_is_told() -> None:
-    prompt = Prompt("Input: 2 12\nPossible next steps:\n")
-    with chat_model(Conditions(count=1), latency=0.0, fail_every=3) as model:
-        ask = asker(model)
-        for _ in range(2):
-            assert await ask(prompt, 2) == [answer(prompt.user)] * 2
-        with pytest.raises(openai.InternalServerError, match="as was asked for"):
-            await ask(prompt, 1)
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-def test_a_process_that_has_ended_has_no_memory_whoever_has_taken_note() -> None:
-    assert resident(os.getpid()) > 10
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert resident(process.pid) == 0
-    process.wait()
-    assert resident(process.pid) == 0

@@ -6,7 +6,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -133,37 +132,6 @@ def test_lines_and_samples_are_the_papers() -> None:
         assert len(parts) == 9
         assert {part.id for part in parts if part.task == "clevr"} == {"long", "logic"}
         assert all(f"{p.task.upper()} questions are not published" in p.note for p in parts)
-
-
-DAGGERS = {
-    *(("ZeroShot", "svamp", "GPT-4"), ("ZeroShot", "math", "GPT-3.5")),
-    *(("ZeroShot-CoT", "gsm8k", "GPT-4"), ("ZeroShot-CoT", "svamp", "GPT-4")),
-    ("ZeroShot-CoT", "math", "GPT-3.5"),
-}
-"""The cells of table 1's zero-shot rows that have a dagger (Thought Rollback, section 5)."""
-
-
-def test_a_cell_that_a_paper_quotes_is_marked() -> None:
-    for line in suite("tr-table1").rows:
-        for each in line.published:
-            quoted = line.name.startswith("ZeroShot")
-            quoted = quoted and (line.name, each.part, each.model) not in DAGGERS
-            assert each.note == ("quoted from other work" if quoted else ""), (line.name, each)
-    published = [each for line in suite("tr-table4").rows for each in line.published]
-    changes = [each for each in published if each.figure == "score change"]
-    marked = [each.part for each in changes if "44.7, which table 1 quotes" in each.note]
-    assert marked == ["math"] * 3
-
-
-def test_a_part_of_a_table_can_be_run_by_itself(data: Path) -> None:
-    named: dict[str, Any] = {"suite": "comparison", "task": "game24", "methods": ["io", "tot_bfs"]}
-    options = BenchOptions(**named, data=str(data), model="local")
-    [batch] = batches(options)
-    assert [setup.method for setup in batch.setups] == ["io", *["tot_bfs"] * 3]
-    assert [setup.effective["breadth"] for setup in batch.setups[1:]] == [1, 1, 5]
-    assert [record.id for record in batch.records] == [str(rank) for rank in range(901, 951)]
-    [fewer] = batches(replace(options, sample=5))
-    assert {record.id for record in fewer.records} < {record.id for record in batch.records}
 
 
 @pytest.mark.parametrize(

@@ -110,28 +110,6 @@ def test_opens_from_disk_and_cannot_reach_the_network(driver: webdriver.Chrome, 
     assert "Content Security Policy" in str(driver.get_log("browser"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [1280, 400])
-def test_long_outcomes_and_many_costs_fit(driver: webdriver.Chrome, show: Show, width: int):
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    try:
-        cost = dict.fromkeys(("requests", "samples", "prompt_tokens", "completion_tokens"), 123456)
-        result = answered()
-        usage = {**result["usage"], "roles": dict.fromkeys(("generate", "extract_index"), cost)}
-        seen = show({**result, "usage": usage})
-        seen.one("aside table")
-        script = "const a = document.querySelector('aside'); return a.scrollWidth - a.clientWidth"
-        assert driver.execute_script(script) == 0
-        assert "dollars" not in seen.one("#stats").text, "none are known"
-    finally:
-        driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    seen = show({**result, "answer": "8", "outcome": "finished with an answer; tied " * 20})
-    ended, costs = seen.one("#stop").rect, seen.one("#stats").rect
-    assert seen.one("#answer").rect["width"] > 5
-    assert ended["x"] + ended["width"] <= costs["x"]
-
-
 def test_click_shows_prompts_raw_answer_and_cost(show: Show):
     tree = small(raw="so: 10 - 4", usage={"value": {"requests": 1, "samples": 3}})
     for key in ("1", "2", "4"):  # their prompts begin alike, and the page keeps that once
@@ -217,72 +195,6 @@ def test_propagation_is_a_step_of_the_replay(show: Show):
     assert "1 from g 1 to 2, 0 from g 1 to 2" in str(slider.get_attribute("aria-valuetext"))
 
 
-@pytest.mark.slow
-def test_failed_calls_what_they_raised_and_their_costs_stand_out(show: Show):
-    result = failing()
-    seen = show(result)
-    assert {key for key in "012345" if "failed" in seen.classes(key)} == {"2", "4"}
-    assert {key for key in "012345" if "raised" in seen.classes(key)} == {"0", "1"}
-    colours = [seen.card(key).find_element(By.CLASS_NAME, "label") for key in ("2", "3")]
-    failed, whole = (label.value_of_css_property("color") for label in colours)
-    assert failed != whole
-    worth = [seen.card(key).find_element(By.CLASS_NAME, "worth").text for key in "012345"]
-    assert worth == [
-        *("g 2 · f -3", "7 · g 2 · f -5", "8 · g 2 · f -6"),
-        *("9 · g 2 · f -7", "3 · g 3 · f 0", "9 · g 2 · f -7"),
-    ], "value, cost and priority of every thought"
-    assert len(seen.all("#links .propagated")) == 3
-    seen.card("4").click()
-    said = ["Search[d]", "Could not find d.", "Cost of the call", "Priority f", "Raised 1"]
-    assert [words for words in [*said, "g 1 → 2"] if words not in seen.panel()] == []
-    made, judged = Renderer(result).prompts("4")
-    assert "Observation 1: Milan is a place." in made.text
-    assert seen.unfold("Prompt that made it") == made.text
-    assert seen.unfold("Prompt that judged it") == judged.text
-    seen.card("0").click()
-    assert "Raised by 2" in seen.panel()
-
-
-@pytest.mark.slow
-def test_click_shows_the_prompts_of_every_role(show: Show):
-    result = failing("fgdip", examples="none")
-    tree = result["tree"]
-    tree["1"] |= {"created_by": {"node": "extract"}, "usage": {"step_eval": {"requests": 1}}}
-    tree["5"] |= {"usage": {"answer_eval": {"requests": 1}}, "note": "rejected: no"}
-    tree["3"]["usage"] = {"act": {"requests": 1}}
-    tree["4"] |= {"shown": {"rejected": ["5"], "beside": ["3"]}, "lesson": "Look elsewhere."}
-    tree["2"]["created_by"] = {"node": "conclude"}
-    seen = show(result)
-    for key, title, said in [
-        ("1", "Prompt that named where to begin", "Extract the key entities"),
-        ("1", "Prompt that labelled it", "sure, maybe or impossible"),
-        ("2", "Prompt that forced an answer", "Answer now"),
-        ("3", "Prompt that asked for its action", "Thought 2: to Oslo\nAction 2:"),
-        ("4", "Prompt that made it", "These were already tried"),
-        ("4", "Prompt that made it", "Results: Italy"),
-        ("4", "Prompt that drew its lesson", "a task with tools failed"),
-        ("5", "Prompt that checked its answer", "Answer: Italy"),
-    ]:
-        seen.card(key).click()
-        assert said in seen.unfold(title), title
-
-
-@pytest.mark.slow
-def test_space_plays_and_pauses(show: Show):
-    seen = show(stored(bushy(60)))
-    seen.card("0").click()
-    seen.press(Keys.SPACE)
-    seen.until(lambda: 0 < seen.step() < 60)
-    assert seen.one("#play").get_attribute("aria-label") == "Pause"
-    seen.press(Keys.SPACE)
-    paused = seen.step()
-    seen.driver.execute_async_script(
-        "let frames = 90; const done = arguments[0];"
-        "const next = () => frames-- ? requestAnimationFrame(next) : done(); next()"
-    )
-    assert seen.step() == paused
-
-
 def test_arrows_move_along_a_tree_that_screen_readers_know_and_enter_opens(show: Show):
     seen = show(answered())
     cards = seen.all("[role=tree] > [role=treeitem]")
@@ -314,20 +226,6 @@ def test_arrows_move_along_a_tree_that_screen_readers_know_and_enter_opens(show:
     assert seen.focused() == "3"
     seen.press(Keys.ESCAPE)
     assert "This search" in seen.panel()
-
-
-@pytest.mark.slow
-def test_long_labels_wrap_and_are_cut_in_the_middle(show: Show):
-    tree = small()
-    tree["1"]["text"] = "10 + 9 = 19 (left: 4 13 19) " + "and so on " * 60 + "until the end"
-    seen = show(stored(tree))
-    label = seen.card("1").find_element(By.CLASS_NAME, "label")
-    assert label.text.startswith("10 + 9 = 19 (left: 4 13 19)")
-    assert "…" in label.text
-    assert label.text.endswith("until the end")
-    assert seen.card("1").size["height"] > 2 * seen.card("2").size["height"]
-    heights = [int(str(label.get_property(name))) for name in ("scrollHeight", "clientHeight")]
-    assert heights[0] <= heights[1] + 1
 
 
 @pytest.mark.slow
@@ -377,25 +275,6 @@ async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show
         assert f"Experiences it was made with\n{thought['beta']}\n" in seen.panel()
         assert seen.unfold("Prompt that checked its path").endswith("replaced by its value.")
         assert seen.unfold("What was read off the analysis").startswith("Bad step index:")
-
-
-@pytest.mark.slow
-def test_light_and_dark_and_another_result(driver: webdriver.Chrome, show: Show):
-    seen = show(answered(), stored(bushy(50), problem="1 5 6 13"))
-
-    def background(scheme: str) -> str:
-        feature = {"name": "prefers-color-scheme", "value": scheme}
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-        return seen.one("body").value_of_css_property("background-color")
-
-    light, dark = background("light"), background("dark")
-    assert light != dark
-    for shown in (light, dark):
-        seen.one("#theme").click()
-        assert background("dark") == shown
-    seen.all("#picker option")[1].click()
-    assert seen.one("#problem").text == "1 5 6 13"
-    assert seen.one("#step").get_attribute("max") == "50"
 
 
 @pytest.mark.slow
