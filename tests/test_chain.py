@@ -61,23 +61,6 @@ async def test_why_they_end(method: str, settings: Any, text: str, reason: str) 
     assert len(seen) <= settings.get("limit_requests", 100)
 
 
-@pytest.mark.parametrize("method", ["chain", "level_tot", "rollback"])
-async def test_a_thought_holds_no_label(method: str) -> None:
-    def reply(call: Call) -> str:
-        return f"Next step: {MARKER} 7" if call.role == "generate" else "Evaluation Score: 1"
-
-    out, _ = await run(method, reply)
-    (*_, step) = out["tree"].values()
-    assert step["text"] == f"{MARKER} 7"
-
-
-async def test_a_first_response_that_solves_all_does_not_end_the_chain() -> None:
-    said = f"Step 1. a\nStep 2. b\nStep 3. {MARKER} 7"
-    out, _ = await run("chain", lambda call: said)
-    assert [t["text"] for t in out["tree"].values()] == ["", "a", "b", f"{MARKER} 7"]
-    assert (out["answer"], out["tree"]["1"]["raw"]) == ("7", said)
-
-
 async def test_an_empty_step_is_asked_for_again_and_then_stands() -> None:
     def once(call: Call) -> str:
         return "" if call.draw is not None and call.draw[3] == 0 else f"{MARKER} 7"

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from support.searches import CASES, THREAD, built, untimed
 
@@ -79,15 +77,6 @@ VALUES = [
 ]
 
 
-def test_values_come_back_as_they_were() -> None:
-    ours, theirs = CompressingSerializer(), JsonPlusSerializer()
-    for value in VALUES:
-        assert ours.loads_typed(ours.dumps_typed(value)) == value
-        assert ours.loads_typed(theirs.dumps_typed(value)) == value
-    for value in (None, "short", 7):  # compressing would not shorten it
-        assert ours.dumps_typed(value) == theirs.dumps_typed(value)
-
-
 def test_what_this_version_writes_is_read_by_the_next_one() -> None:
     """The mark names the dictionary: another dictionary needs another mark, or files are lost."""
     kept = (
@@ -96,13 +85,6 @@ def test_what_this_version_writes_is_read_by_the_next_one() -> None:
     )
     assert MARK == "+names1"
     assert CompressingSerializer().loads_typed(kept) == {"prompt_tokens": 1, "verdict": "sure"}
-
-
-def test_langgraphs_list_of_allowed_types_reaches_it() -> None:
-    """With `LANGGRAPH_STRICT_MSGPACK` it is extended by the types of the state when compiled."""
-    saver = InMemorySaver(serde=CompressingSerializer())
-    extended = saver.with_allowlist({("somewhere", "Something")})
-    assert isinstance(extended.serde, CompressingSerializer)
 
 
 async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:

@@ -73,15 +73,6 @@ async def test_a_second_problem_on_a_thread_sees_only_itself(first: Any, second:
         assert out["messages"][-1].text == "leaf"
 
 
-async def test_a_conversation_goes_on_with_a_problem() -> None:
-    graph = spelling_graph(InMemorySaver())
-    await graph.ainvoke({"messages": [HumanMessage("root")]}, thread())
-    out = await graph.ainvoke({"problem": "leaf"}, thread())
-    assert [m.text for m in out["messages"]] == ["root", "root", "leaf"]
-    out = await graph.ainvoke({"messages": [HumanMessage("reed")]}, thread())
-    assert [m.text for m in out["messages"]] == ["root", "root", "leaf", "reed", "reed"]
-
-
 async def test_graph_is_a_node_of_a_chat_app() -> None:
     app = StateGraph(MessagesState)
     app.add_node("solve", spelling_graph())
@@ -171,17 +162,6 @@ async def test_runs_at_once_do_not_see_each_other(count: int) -> None:
     assert shape(outs[0]) == shape(await graph.ainvoke({"problem": words[0]}))
 
 
-async def test_settings_belong_to_one_run() -> None:
-    graph = spelling_graph()
-    narrow, wide = await asyncio.gather(
-        graph.ainvoke({"problem": "leaf"}, context={"breadth": 1}),
-        graph.ainvoke({"problem": "leaf"}, context={"breadth": 3}),
-    )
-    default = await graph.ainvoke({"problem": "leaf"})
-    assert [out["settings"]["breadth"] for out in (narrow, wide, default)] == [1, 3, 2]
-    assert len(narrow["tree"]) < len(default["tree"]) < len(wide["tree"])
-
-
 async def test_a_past_state_can_be_edited_and_continued() -> None:
     """Time travel: at the first choice the value of the wrong letter is raised by hand."""
     graph = spelling_graph(InMemorySaver())
@@ -196,15 +176,6 @@ async def test_a_past_state_can_be_edited_and_continued() -> None:
     out = await graph.ainvoke(None, fork)
     assert (first["answer"], out["answer"]) == ("leaf", WRONG + "eaf")
     assert out["settings"]["breadth"] == 1
-
-
-@pytest.mark.parametrize("unusable", [{"problem": "4 9"}, {"messages": [AIMessage("leaf")]}])
-async def test_unusable_problem_is_refused_before_anything_is_asked(unusable: Any) -> None:
-    model = speller()
-    graph = tg.build("tot_bfs", task=Spelling(), model=model)
-    with pytest.raises(tg.ProblemError):
-        await graph.ainvoke(unusable)
-    assert model.seen == []
 
 
 OWN: Any = {"task": Spelling(), "model": speller()}

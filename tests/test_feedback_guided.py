@@ -100,13 +100,6 @@ async def test_a_search_begins_at_what_there_is():
     assert (out["answer"], [call.role for call in asked]) == ("x", ["generate", "answer_eval"])
 
 
-async def test_without_step_evaluator_the_order_is_the_order_of_generation():
-    steps = {"1": ["s>Go[x]", "t>Finish[x]"], "3": ["u>Finish[y]", "v>Finish[z]"]}
-    out, asked = await search(scripted(steps), step_evaluator=False, n_generate=2)
-    assert out["answer"] == "y", "the first child is visited before the answer beside it"
-    assert not any(call.role == "step_eval" for call in asked)
-
-
 async def test_the_exact_check_of_a_task_may_judge_answers():
     steps = {"1": ["s>Finish[b]", "t>Finish[a]"]}
     out, asked = await search(scripted(steps), exact_check=True, n_generate=2)

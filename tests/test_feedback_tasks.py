@@ -94,16 +94,6 @@ def hinted(call: Call) -> str:
     return next((shown[at:] for at in starts if at >= 0), "")
 
 
-def test_a_puzzle_without_a_first_equation_is_none_of_its_own_steps():
-    task, puzzle = Game24(), "4 9 10 13"
-    path: list[Any] = [{"text": puzzle}]
-    asked = task.move(puzzle, path, "react", {}, Hints()).prompt.user
-    assert "The steps so far" not in asked
-    assert asked.endswith("Numbers: 4 9 10 13\nStep:")
-    concluded = task.move(puzzle, path, "fgdip", {}, Hints(wanted="answer"))
-    assert concluded.prompt.user.endswith("Input: 4 9 10 13")
-
-
 def test_of_24_a_hint_stands_after_the_examples_and_the_steps_that_it_is_about():
     step: Any = {"text": "10 - 4 = 6 (left: 6 9 13)"}
     rejected: Any = [{"answer": WRONG, "thought": "", "reason": "it makes -24"}]

@@ -1,16 +1,12 @@
 """Settings that were given and would change nothing are refused; what is usual stays silent."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from support.scripted import ScriptedChat
-from support.spelling import Spelling
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.task import Options, Prompt, Question, Verdict
-from thoughtgraph.tree import Path
 
 JUDGES = ("extract_examples", "label_examples", "verify_examples")
 CHANGED: dict[str, Any] = {
@@ -37,29 +33,12 @@ USED = [
 ]
 
 
-class Judging(Spelling):
-    """Shows worked examples to the judge alone: its first prompt is the same without any."""
-
-    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict]:
-        """Asks with as many examples as are wanted."""
-        asked = super().value(problem, path, options)
-        return replace(asked, prompt=Prompt("Example\n" * options["shots"] + asked.prompt.user))
-
-
 async def search(method: str, task: str, context: dict[str, Any]) -> None:
     """Starts a search that may ask nothing."""
     model = ScriptedChat(reply=lambda call: "x")
     graph = tg.build(method, task=task, model=tg.ChatPort(model, takes_grammar=True))
     given = {"problem": PAGES if task == "hotpotqa" else registry.TASKS[task].example}
     await graph.ainvoke(given, context={**context, "limit_requests": 0})
-
-
-async def test_a_setting_that_the_judge_alone_reads_is_taken() -> None:
-    model = ScriptedChat(reply=lambda call: "+" if call.role == "value" else "l\n-")
-    graph = tg.build("tot_bfs", task=Judging(), model=model)
-    await graph.ainvoke({"problem": "leaf"}, context={"shots": 3})
-    shown = {call.role: call.prompt.count("Example") for call in model.seen}
-    assert shown == {"generate": 0, "value": 3}
 
 
 @pytest.mark.parametrize("name", ["corpus", "observations", "tool_costs"])

@@ -1,12 +1,11 @@
 """Tree-of-Mixed-Thought: hand-solved searches, the paper's recursion, what speculation keeps."""
 
 from collections.abc import Callable, Mapping
-from itertools import permutations
 from random import Random
 from typing import Any
 
 import pytest
-from support.climbing import CLIMBING, LIBRARY, climber, drawn
+from support.climbing import CLIMBING, climber, drawn
 from support.letters import built
 from support.letters import run as searched
 from support.pools import POOLS
@@ -14,7 +13,6 @@ from support.scripted import Call, Reply, rng
 
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
-from thoughtgraph.nodes.plan_examples import draw_shots
 
 
 async def seen(
@@ -143,29 +141,6 @@ async def test_a_plan_that_grows_too_long_is_refused(limit: dict[str, Any]) -> N
     assert last["note"].startswith("E_LIMIT")
     plan = [t for t in out["tree"].values() if t["depth"] and t["status"] != "pruned"]
     assert len(plan) <= 3
-
-
-def test_examples_are_drawn_for_each_call_or_once() -> None:
-    base = {"seed": 1, "shots": 4, "redraw": "call"}
-    calls = [("0", 0), ("0", 1), ("1", 0)]
-    shots = [draw_shots(base, "x", thought, at, LIBRARY) for thought, at in calls]
-    assert all(len(set(four)) == 4 and set(four) <= set(range(LIBRARY)) for four in shots)
-    assert len({tuple(four) for four in shots}) == 3
-    assert shots[0] == draw_shots(base, "x", "0", 0, LIBRARY), "the same seed, the same draw"
-    assert shots[0] != draw_shots({**base, "seed": 2}, "x", "0", 0, LIBRARY)
-    once = {**base, "redraw": "question"}
-    same = {tuple(draw_shots(once, "x", thought, at, LIBRARY)) for thought, at in calls}
-    assert len(same) == 1
-    all_of_them = draw_shots({**base, "shots": 9}, "x", "0", 0, 3)
-    assert tuple(all_of_them) in permutations(range(3))
-
-
-async def test_the_drawn_examples_are_shown_and_logged() -> None:
-    out, calls = await seen("tomt_tot", climber(3), seed=5, max_calls=6)
-    shown = [call.prompt.split("|")[2] for call in calls]
-    logged = [str(t["created_by"]["shots"]) for t in list(out["tree"].values())[1:]]
-    assert shown == logged
-    assert len(set(shown)) > 1
 
 
 def algorithm_1(

@@ -66,12 +66,6 @@ async def test_votes_that_nobody_can_read_elect_nobody() -> None:
     assert "step 1: no vote of 5 could be read" in out["outcome"]
 
 
-async def test_every_depth_of_a_voted_search_is_told() -> None:
-    out = await write("tot_bfs", "vote", "The best choice is 2")
-    assert [vote["step"] for vote in out["votes"]] == [1, 2]
-    assert out["outcome"] == "finished with an answer; step 2: 5 of 5 votes"
-
-
 async def test_equal_scores_are_told_and_unread_ones() -> None:
     said = f"Evaluation Score: hm. {MARKER} 3"
     out = await run("level_tot", lambda call: said, Stepping(), "x", n_generate=3)
@@ -103,18 +97,6 @@ async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
     assert shown["outcome"] == stored(out)["outcome"] == out["outcome"]
     lines = [str(event) for event in Narrator(out["tree"], "x").grew({}, out["tree"])]
     assert f"value     1: 0.5 ({UNREAD})" in lines
-
-
-@pytest.mark.parametrize(
-    ("ensemble", "words"),
-    [("majority", "votes"), ("ratio", "weighted vote"), ("last", "")],
-)
-async def test_an_ensemble_tells_its_weights(ensemble: str, words: str) -> None:
-    said = "The final solution is 4. Bad step index: 1"
-    chosen: Any = {"ensemble": ensemble, "solutions": 2}
-    out = await run("rollback", lambda call: said, "gsm8k", "2 + 2?", **chosen)
-    assert (words in out["outcome"]) if words else not out["votes"]
-    assert out["stop_reason"] == "finished"
 
 
 async def test_a_bound_of_the_method_is_named() -> None:

@@ -1,7 +1,7 @@
 """ReAct and Reflexion: hand-solved trajectories."""
 
 import pytest
-from support.acting import Errand, run, seen
+from support.acting import Errand, run
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
@@ -29,18 +29,6 @@ async def test_a_trajectory_by_hand() -> None:
     assert usage["parse_errors"] == {"generate": 2}
     assert (usage["requests"], usage["tool_cost"], usage["tool_cost_path"]) == (5, 2.0, 2.0)
     assert usage["tool_calls"] == {"Go": 2, "Finish": 1}
-
-
-async def test_the_model_is_shown_every_step_so_far() -> None:
-    def reply(call: Call) -> str:
-        if "Go[b]" in call.prompt:
-            return "end>Finish[x]"
-        return "s>Go[b]" if "Go[a]" in call.prompt else "s>Go[a]"
-
-    await run("react", reply)
-    first, _, last = seen("react")
-    assert last.prompt.split("\n")[1:3] == ["s>Go[a]=been a", "s>Go[b]=been a b"]
-    assert first.stop == ["\nObservation"]
 
 
 async def test_no_answer_within_the_steps() -> None:

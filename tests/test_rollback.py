@@ -1,6 +1,5 @@
 """Thought Rollback: searches solved by hand, why they end, what a model is asked."""
 
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -9,20 +8,17 @@ from support.scripted import Call, Reply
 from support.stepping import (
     MARKER,
     PROBLEM,
-    delayed,
     mistaken,
     paths,
     run,
     scripted,
     shape,
-    single,
     walker,
 )
 
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.rollback.paths import alpha, beta
-from thoughtgraph.tree import path_to, texts
 
 MODES = pytest.mark.parametrize("parallel", [True, False])
 
@@ -96,52 +92,6 @@ async def test_the_third_try_at_a_thought_sees_three_analyses(parallel: bool) ->
     assert (last["beta"], last["value"]) == (3, 4.0)
 
 
-@pytest.mark.parametrize("late", ["8", "9"])
-@pytest.mark.parametrize("wanted", [1, 2])
-async def test_what_ends_beside_the_last_solution_is_dropped_by_id(late: str, wanted: int) -> None:
-    """Warned of its first step, another ends beside the third of the first path."""
-    reply = scripted({"": "a", "a": "b", "ab": "8", "|a": "9"}, {"a": "1"})
-    with delayed("rollback", lambda call: 0.02 * (late in reply(call))):
-        out, _ = await run("rollback", reply, protocol="single_call", solutions=wanted)
-    ends = [(t["text"], t["status"]) for t in out["tree"].values() if MARKER in t["text"]]
-    kept = "terminal" if wanted == 2 else "pruned"
-    assert ends == [(f"{MARKER} 9", "terminal"), (f"{MARKER} 8", kept)]
-    assert out["candidates"] == ["9", "8"][:wanted]
-
-
-@MODES
-async def test_a_path_is_not_credited_with_the_analysis_of_its_own_mistake(parallel: bool) -> None:
-    """Section 4.2: a rollback is outgoing for the thought, incoming for the new path alone."""
-    steps = {"": "a", "a": "b", "ab": "10", "a|ab": "c", "ac": "10", "|ac": "d", "d": "12"}
-    reply = scripted(steps, {"ab": "2", "ac": "1"})
-    out, _ = await run("rollback", reply, parallel=parallel)
-    ends = {
-        texts(path_to(out["tree"], key))[-2]: (t["answer"], t["alpha"], t["beta"], t["value"])
-        for key, t in out["tree"].items()
-        if t["status"] == "terminal"
-    }
-    assert ends == {"b": ("10", 1, 0, 0.5), "c": ("10", 1, 1, 1.0), "d": ("12", 0, 1, 2.0)}
-    assert (out["answer"], out["ensembles"]["majority"]) == ("12", "10")
-
-
-@MODES
-async def test_tries_beside_each_other_do_not_tell_each_other(parallel: bool) -> None:
-    """The second try at the first step came of `a, b`; the third of `t`, which was made before or
-    after it as the paths are grown."""
-    steps = {"": "a", "a": "b", "ab": "1", "|a": "t", "|a|ab": "u", "|a|t": "v"}
-    steps |= dict.fromkeys("tuv", "1")
-    out, _ = await run(
-        "rollback", scripted(steps, {"a": "1", "ab": "1", "t": "1"}), parallel=parallel
-    )
-    tree = out["tree"]
-    known = {
-        t["text"]: [tree[source]["text"] for source in t.get("experiences", [])]
-        for t in tree.values()
-        if t["depth"] == 1
-    }
-    assert known == {"a": [], "t": ["a"], "u": ["a", "b"], "v": ["a", "t"]}
-
-
 async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
     for parallel in (True, False):
         settings = {"parallel": parallel}
@@ -154,35 +104,6 @@ async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
         assert len(fewer) < len(seen)
     out, _ = await letters.run("chain", "gsm8k", mistaken, "4 + 9?")
     assert out["answer"] == "14"
-
-
-FORKED = scripted(
-    {"": "a", "a": "b", "ab": "e", "abe": "f", "abef": "1", "a|ab": "d", "ad": "2"}, {"ab": "2"}
-)
-"""The chain a, b, e, f, whose step b is bad; warned of it, d follows a."""
-
-
-@pytest.mark.parametrize(
-    ("parallel", "drop_paths", "grown"),
-    [
-        (False, True, {"a", "b", "d"}),
-        # Analysing b and reading the analysis takes two rounds, in which its path went on.
-        (True, True, {"a", "b", "d", "e", "f"}),
-        (False, False, {"a", "b", "d", "e", "f"}),
-        (True, False, {"a", "b", "d", "e", "f"}),
-    ],
-)
-async def test_a_dropped_path_is_grown_no_further(
-    parallel: bool, drop_paths: bool, grown: set[str]
-) -> None:
-    settings: dict[str, Any] = {"parallel": parallel, "drop_paths": drop_paths}
-    out, seen = await run("rollback", FORKED, path_rollbacks=0, **settings)
-    kept = {f"{MARKER} 2"} if drop_paths else {f"{MARKER} 1", f"{MARKER} 2"}
-    assert {thought["text"] for thought in out["tree"].values()} == {"", *grown, *kept}
-    assert out["stop_reason"] == "exhausted"
-    assert not any(call.role == "analyse" and "f\n</steps>" in call.prompt for call in seen)
-    within, _ = await run("rollback", FORKED, path_rollbacks=1, **settings)
-    assert f"{MARKER} 1" in {t["text"] for t in within["tree"].values()}, "one is within the limit"
 
 
 @pytest.mark.parametrize(
@@ -222,25 +143,3 @@ async def test_a_failing_endpoint_ends_the_search_with_the_best_answer_so_far(
     out = failed.value.result
     assert out is not None and (out["stop_reason"], out["answer"]) == ("error", "5")
     assert set(out["ensembles"]) and out["error"] == str(failed.value)
-
-
-@MODES
-async def test_a_model_that_finds_everything_bad_ends(parallel: bool) -> None:
-    always = walker(1, ends=0.3, bad=1.0)
-    settings = {"steps": 6, "solutions": 1000, "limit_requests": None, "limit_rounds": None}
-    out, _ = await run("rollback", always, parallel=parallel, **settings)
-    assert out["stop_reason"] == "exhausted"
-    into = Counter(t["rollback"]["to"] for t in out["tree"].values() if "rollback" in t)
-    assert max(into.values()) == 3, "the published limits are reached, and not exceeded"
-    assert max(alpha(out["tree"], key) for key in out["tree"]) <= 4
-
-
-async def test_rollbacks_of_one_round_are_shown_as_if_decided_one_by_one() -> None:
-    """No two tries at one thought are asked for by one prompt, which would be one try twice."""
-    for seed in range(12):
-        reply = single(walker(seed, ends=0.2, bad=0.7))
-        settings = {"steps": 4, "incoming": 5, "protocol": "single_call"}
-        out, _ = await run("rollback", reply, **settings)
-        tries = [thought for thought in out["tree"].values() if "caused_by" in thought]
-        assert len({(t["parent"], tuple(t["experiences"])) for t in tries}) == len(tries)
-        assert all(thought["caused_by"] in thought["experiences"] for thought in tries)

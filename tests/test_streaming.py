@@ -30,14 +30,6 @@ async def test_the_tree_comes_with_the_last_state_alone() -> None:
     assert last["tree"]["1"]["text"] == "l" and last["problem"] == "leaf"
 
 
-async def test_the_tree_comes_with_all_states_or_with_none() -> None:
-    _, *states = await parts(spelling(), {"tree": "all"}, stream_mode="values")
-    sizes = [len(state["tree"]) for state in states]
-    assert sizes == sorted(sizes) and sizes[-1] == 1 + 2 + 4 + 4 + 4, "it grows"
-    _, *states = await parts(spelling(), {"tree": "off"}, stream_mode="values")
-    assert not any("tree" in state for state in states)
-
-
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("subgraphs", [False, True])
 @pytest.mark.parametrize("modes", ["values", ["values"], ["updates", "values"]])
@@ -117,18 +109,6 @@ async def test_events_tell_every_thought_and_outputs_carry_their_answers(method:
     check(*await told(CASES[method], method, limit_requests=30))
     chosen = [check(*await told(ENDING[method](seed), method)) for seed in range(3)]
     assert sum(chosen), "a script that finds nothing shows nothing"
-
-
-async def test_calls_of_tools_are_told() -> None:
-    events, _ = await told(CASES["react"], "react")
-    called = [event for event in events if event["event"] == "called"]
-    assert called and {event["node"] for event in called} == {"call_tool"}
-
-
-async def test_a_run_that_is_interrupted_gives_its_tree() -> None:
-    graph = spelling(checkpointer=InMemorySaver())
-    out = await graph.ainvoke(LEAF, THREAD, interrupt_after=["register"])
-    assert len(out["tree"]) == 3
 
 
 async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from support.letters import BAD, LETTERS, depth_first, die, numbers_of, run, steps
+from support.letters import BAD, LETTERS, depth_first, die, run, steps
 from support.pools import POOLS
 from support.scripted import Call
 
@@ -156,57 +156,3 @@ async def test_equal_prompts_are_expanded_once_where_the_settings_say_so() -> No
         assert ["h2", "h1"] in orders
         asked = [call.prompt for call in seen if call.role == "generate"]
         assert len(asked) - len(set(asked)) == (0 if reuse else 1)
-
-
-async def test_the_request_limit_is_never_passed() -> None:
-    for allowed in range(14):
-        settings = {"limit_requests": allowed, "outputs": 0, "evaluate": "inspect"}
-        reply = die(5, alphabet="abc", worst=1)
-        out, seen = await run("tot_dfs", LETTERS, reply, **settings)
-        assert len(seen) == out["usage"].get("requests", 0) <= allowed
-        assert out["stop_reason"] == "budget"
-        records = visited(out["tree"].values())
-        assert (out["answer"] is None) == (not records), "the best answer so far is kept"
-        assert all("value" in thought for thought in records)
-
-
-async def test_other_limits_end_the_search_with_their_reason() -> None:
-    reply = die(5, alphabet="abc", worst=1)
-    reasons = (
-        ({"limit_rounds": 3}, "round_limit"),
-        ({"limit_thoughts": 3}, "budget"),
-        ({"max_records": 3}, "step_limit"),
-    )
-    for limit, reason in reasons:
-        settings: dict[str, Any] = {"outputs": 0, **limit}
-        out, _ = await run("tot_dfs", LETTERS, reply, **settings)
-        assert out["stop_reason"] == reason
-    out, _ = await run("tot_dfs", LETTERS, reply, outputs=0, steps=9, limit_depth=2)
-    assert max(thought["depth"] for thought in out["tree"].values()) == 2
-
-
-async def test_a_puzzle_is_solved_depth_first() -> None:
-    lines = {
-        "4 9 10 13": "4 + 9 = 13 (left: 10 13 13)\n10 - 4 = 6 (left: 6 9 13)",
-        "10 13 13": "13 - 13 = 0 (left: 0 10)",
-        "6 9 13": "13 - 9 = 4 (left: 4 6)",
-        "4 6": "4 * 6 = 24 (left: 24)",
-    }
-
-    def reply(call: Call) -> str:
-        if call.role == "generate":
-            if "Steps:" in call.prompt:
-                return "Answer: (10 - 4) * (13 - 9) = 24"
-            return lines[numbers_of(call)]
-        return "impossible" if call.prompt.endswith("\n0 10") else "sure"
-
-    out, _ = await run("tot_dfs", "game24", reply, "4 9 10 13")
-    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "finished")
-    assert [t["text"].partition(" (left")[0] for t in visited(out["tree"].values())] == [
-        "4 + 9 = 13",
-        "13 - 13 = 0",
-        "10 - 4 = 6",
-        "13 - 9 = 4",
-        "4 * 6 = 24",
-        "Answer: (10 - 4) * (13 - 9) = 24",
-    ]

@@ -1,10 +1,8 @@
 """What was spent is counted once, and what may be spent is kept to."""
 
-from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.clock import Clock
 
@@ -14,25 +12,7 @@ from thoughtgraph.usage import (
     Limits,
     Usage,
     add_usage,
-    remaining_requests,
-    remaining_thoughts,
-    report,
-    spent,
 )
-
-
-def side_by_side(clock: Clock, step: int, *seconds: float) -> list[Usage]:
-    """What the nodes of one step report that asked a model for some seconds each."""
-    began, deltas = clock.now, list[Usage]()
-    for length in seconds:
-        clock.now = began
-        meter = Meter(Limits(), Usage(), step=step, clock=clock)
-        with meter.request("generate", "m"):
-            meter.check()
-            clock.now += length
-        deltas.append(meter.usage())
-    clock.now = began + max(seconds)
-    return deltas
 
 
 def total(*deltas: Usage) -> Usage:
@@ -49,31 +29,6 @@ def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
     return [Meter(limits or Limits(), usage, siblings=shared, **more) for _ in range(count)]
 
 
-@pytest.mark.parametrize("seconds", [(1.0, 5.0, 2.0), (5.0, 1.0, 2.0)])
-def test_supersteps_add_up_by_their_longest_node_and_pauses_do_not(
-    seconds: tuple[float, ...],
-) -> None:
-    clock = Clock()
-    first = side_by_side(clock, 1, *seconds)
-    clock.now += 10_000  # paused here, perhaps resumed by another process
-    idle = Meter(Limits(), Usage(), step=2, clock=clock).usage()
-    usage = total(*first, idle, *side_by_side(clock, 3, 4.0))
-    assert usage["levels"] == 2, "a node that asks nothing is no level"
-    assert usage["seconds"] == pytest.approx(9.0)
-    assert (usage["requests"], usage["roles"]) == (4, {"generate": {"requests": 4}})
-    assert set(usage) - set(report(usage)) == {"mark"}, "the report has no bookkeeping"
-
-
-def test_a_node_without_requests_reports_only_its_counters() -> None:
-    meter = Meter(Limits(), Usage())
-    meter.count("value", "m", cached=1)
-    meter.parse_error("value")
-    meter.add({"evaluated": 2})
-    cached = {"cached": 1, "roles": {"value": {"cached": 1}}}
-    assert meter.usage() == {**cached, "parse_errors": {"value": 1}, "evaluated": 2}
-    assert meter.by_role() == {"value": {"cached": 1}}
-
-
 counts = st.fixed_dictionaries(
     {},
     optional={
@@ -87,17 +42,6 @@ counts = st.fixed_dictionaries(
         ),
     },
 )
-
-
-@settings(max_examples=50)
-@given(st.lists(counts, max_size=6), st.randoms(use_true_random=False), st.integers(0, 6))
-def test_the_order_and_grouping_of_reports_do_not_matter(
-    deltas: list[Any], random: Random, cut: int
-) -> None:
-    shuffled = list(deltas)
-    random.shuffle(shuffled)
-    assert total(*deltas) == total(*shuffled)
-    assert total(*deltas) == add_usage(total(*deltas[:cut]), total(*deltas[cut:]))
 
 
 def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
@@ -150,24 +94,3 @@ def test_a_failure_stops_those_that_still_wait() -> None:
     for refused in (other.check, other.admit, one.admit):
         with pytest.raises(BudgetSpent, match="failed for good"):
             refused()
-
-
-def test_dollars_follow_the_price_table() -> None:
-    meter = Meter(Limits(), Usage(), prices={"m": (2.0, 8.0)})
-    meter.count("generate", "m", requests=1, prompt_tokens=1_000_000, completion_tokens=500_000)
-    meter.count("generate", "m", cached=1)
-    meter.count("generate", "unpriced", requests=1, prompt_tokens=1_000_000)
-    assert meter.usage()["dollars"] == pytest.approx(6.0)
-
-
-def test_what_remains() -> None:
-    usage = Usage(requests=3, thoughts=5, prompt_tokens=10, completion_tokens=10)
-    assert remaining_requests(Limits(requests=5), usage) == 2
-    assert remaining_requests(Limits(requests=2), usage) == 0
-    assert remaining_requests(Limits(requests=5, tokens=20), usage) == 0, "any limit ends it"
-    assert remaining_requests(Limits(requests=None, thoughts=6), usage) > 10**6
-    assert remaining_thoughts(Limits(thoughts=7), usage) == 2
-    assert remaining_thoughts(Limits(), usage) > 10**6
-    assert spent(Limits(requests=0), Usage()) == "requests", "zero is a limit, None is not"
-    assert spent(Limits(requests=None), usage) is None
-    assert spent(Limits(thoughts=5), usage) == "thoughts"
