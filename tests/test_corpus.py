@@ -75,14 +75,6 @@ async def test_what_is_no_title_gives_the_titles_that_fit(asked):
     assert asked not in FIRST or found.titles[0] == FIRST[asked]
 
 
-async def test_a_list_of_meanings_is_no_page():
-    found = await CORPUS.find("Mercury")
-    assert isinstance(found, Similar)
-    assert set(found.titles) == {"Mercury (planet)", "Mercury (element)"}
-    assert found.ambiguous
-    assert await Corpus.of([]).find("anything") == Similar()
-
-
 def lines(*records: Any) -> str:
     return "".join(json.dumps(record) + "\n" for record in records)
 

@@ -94,12 +94,6 @@ def test_an_expression_is_linear(one: Expression, most: int) -> None:
     assert not slow(one, most)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("one", EXPRESSIONS, ids=NAMES)
-def test_an_expression_is_linear_on_every_pair_of_its_letters(one: Expression) -> None:
-    assert not slow(one, None)
-
-
 def lines_of(reader: Reader) -> Callable[[str], int]:
     """Returns what counts the lines of Python that a reader runs."""
 

@@ -15,12 +15,10 @@ from support.pools import POOLS
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph import prompts
 from thoughtgraph.acting import Hints
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.context import effective
-from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.embedded_chat import EmbeddedChat
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.llm.prompt_cache import WORTH, PromptCache, supported
@@ -32,7 +30,6 @@ from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tasks.hotpotqa import HotpotQA
 from thoughtgraph.tasks.scenes.plan_language import parse
 from thoughtgraph.tasks.scenes.scenes import Scenes, numbered
-from thoughtgraph.tasks.trajectory import step_grammar
 from thoughtgraph.tools.scenes.vocabulary import Style
 from thoughtgraph.tools.wiki.sources import toolbox
 
@@ -81,15 +78,6 @@ def test_every_plan_that_we_make_is_allowed_whole_and_in_chunks(pool: range) -> 
             rest = lines[at:] if steps is None else lines[at : at + steps]
             chunk = asked(scenes, made.problem(), made.plan[:at], steps)
             assert form(chunk.prompt).accepts("\n".join(rest))
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_every_plan_that_prompts_show_is_allowed(style: Style) -> None:
-    for kind in KINDS:
-        made = generate(style, kind, 1, 0)[0]
-        allowed = form(asked(Scenes(style), made.problem(), (), None).prompt)
-        for shown in prompts.data(f"plans/{style}_{kind}"):
-            assert allowed.accepts(numbered(shown["plan"]))
 
 
 @pytest.mark.parametrize("pool", POOLS)
@@ -148,12 +136,6 @@ def test_equations_that_we_make_are_allowed(numbers: str) -> None:
         assert not allowed.accepts(f"{line} good")
 
 
-@pytest.mark.parametrize("left", ["", "7", "1 2 3 4 5", "1 " * 190])
-def test_numbers_that_no_step_leaves_hold_nothing(left: str) -> None:
-    made_up = path(f"4 + 9 = 13 (left: {left})")
-    assert not TASK.propose(PUZZLE, made_up, EQUATIONS).prompt.grammar
-
-
 @pytest.mark.parametrize("pool", POOLS)
 def test_equations_answers_and_verdicts_that_are_allowed_are_read(pool: range) -> None:
     for seed in pool:
@@ -170,24 +152,6 @@ def test_equations_answers_and_verdicts_that_are_allowed_are_read(pool: range) -
         text = form(verdict.prompt).some(draws)
         assert verdict.read([text]).malformed == 0
         assert text.rpartition("\n")[2] in verdict.prompt.user
-
-
-def shown_steps() -> Iterator[tuple[int, str]]:
-    """Yields the steps of the worked examples, as completions after `Thought N:`."""
-    for example in prompts.load("hotpotqa/react").split("\n\n"):
-        for at, block in enumerate(example.split("\nThought ")[1:], 1):
-            yield at, block.partition(":")[2].partition("\nObservation")[0]
-
-
-def test_steps_that_prompts_show_are_allowed() -> None:
-    steps = list(shown_steps())
-    assert len(steps) > 10
-    for at, text in steps:
-        assert Gbnf(step_grammar(TOOLS, at, thought=True)).accepts(text)
-        labelled = step_grammar(TOOLS, at, thought=True, label=True)
-        assert Gbnf(labelled).accepts(f"Thought {at}:{text}")
-        action = text.rpartition(f"Action {at}:")[2]
-        assert Gbnf(step_grammar(TOOLS, at, thought=False)).accepts(action)
 
 
 @pytest.mark.parametrize("pool", POOLS)
@@ -245,13 +209,6 @@ async def test_a_server_is_sent_it_where_the_setting_is_on_and_nowhere_else(
     assert sorted(map(str, plain)) == sorted(map(str, bodies[1]))
 
 
-async def test_what_a_model_is_given_besides_is_kept(server: FakeServer) -> None:
-    model = server.chat(extra_body={"cache_prompt": False})
-    await tg.ChatPort(model, takes_grammar=True).sample(HELD, grammar=FORM)
-    assert server.seen[0].body["grammar"] == FORM
-    assert server.seen[0].body["cache_prompt"] is False
-
-
 @pytest.mark.skipif(not supported(), reason="no files in memory on this system")
 @pytest.mark.parametrize("streaming", [False, True])
 async def test_reading_a_prompt_ahead_takes_no_grammar(server: FakeServer, streaming: bool) -> None:
@@ -280,13 +237,6 @@ async def test_a_model_that_is_not_known_to_take_one_is_refused(judge: bool) -> 
     with pytest.raises(tg.SettingError, match="leave 'grammar' out, or choose local") as refused:
         await graph.ainvoke({"problem": PUZZLE}, context={"grammar": True})
     assert "\n" not in str(refused.value)
-    assert not model.seen
-
-
-async def test_one_that_a_resumed_run_has_recorded_is_not_asked() -> None:
-    model = ScriptedChat(reply={"generate": "yes"})
-    with pytest.raises(ModelError, match="is not known to take a grammar"):
-        await tg.ChatPort(model).sample(HELD, grammar=FORM)
     assert not model.seen
 
 

@@ -13,7 +13,7 @@ from langgraph.prebuilt import ToolNode
 from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tools.scenes.scene import Scene
-from thoughtgraph.tools.scenes.scene_tools import TOOLS, scene_tools, tools_of
+from thoughtgraph.tools.scenes.scene_tools import TOOLS, scene_tools
 from thoughtgraph.tools.scenes.values import PlanError, View
 
 ALL = (0, 1, 2, 3)
@@ -137,22 +137,6 @@ REFUSED_AMONG_SOLIDS: Mapping[str, list[tuple[Any, ...]]] = {
 )
 def test_what_a_tool_refuses(scene: Scene, call: tuple[Any, ...], code: str) -> None:
     assert fault(*call, scene=scene) == code
-
-
-def test_no_relation_is_no_value() -> None:
-    alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[], [], [], []]}})
-    assert fault("get_relation", (0,), (1,), scene=alone) == "E_EMPTY"
-
-
-def test_policies() -> None:
-    assert use("filter_object", "cart", ALL, strict=False) == ()
-    assert use("count_part", "leg", (1, 0), first=True) == 6
-    assert fault("query_part", "blue", (0,), first=True) == "E_AMBIG"
-
-
-def test_profiles() -> None:
-    assert set(tools_of()) - set(tools_of("paper")) == {"minus", "query_shape", "query_material"}
-    assert len(set(tools_of("paper")) - {"fewer_than"}) == 19
 
 
 @pytest.fixture

@@ -251,9 +251,3 @@ async def test_plain_prompting_runs(name: str, answer: str, said: str) -> None:
         out = await graph.ainvoke({"problem": "How many?"}, context=told)
         assert out["answer"] == answer
         assert model.seen[-1].prompt == shown(name, style, **context)
-
-
-async def test_more_examples_of_pages_than_there_are_are_refused() -> None:
-    graph = tg.build("io", task="fever", model=ScriptedChat(reply=lambda call: ""))
-    with pytest.raises(tg.SettingError, match="has 3 worked examples"):
-        await graph.ainvoke({"problem": "It is so."}, context={"shots": 4})

@@ -28,12 +28,6 @@ def test_four_sentences_are_a_writing_problem(text: str) -> None:
     assert WRITING.read(text) == " ".join(text.split())
 
 
-@pytest.mark.parametrize("text", ["One. Two.", "1. 2. 3. 4. 5. 6.", "no sentence at all"])
-def test_fewer_or_more_sentences_are_none(text: str) -> None:
-    with pytest.raises(tg.ProblemError, match="four sentences"):
-        WRITING.read(text)
-
-
 async def searched(
     name: str, problem: str, said: Sequence[str], **context: Any
 ) -> tuple[Any, ScriptedChat]:
@@ -74,22 +68,6 @@ async def test_a_header_that_escaped_the_stop_text_does_not_reach_the_next_promp
     assert second.endswith("Strategy: add.\n\nAnswer:\n")
     assert out["tree"]["1"]["text"] == said
     assert out["answer"] == "5"
-
-
-async def test_a_search_cut_short_after_the_strategies_has_no_answer() -> None:
-    said = ["Strategy: use 3 and 4."]
-    out, _ = await searched("gsm8k", "What is 3 plus 4?", said, limit_requests=1)
-    assert (out["answer"], out["stop_reason"]) == (None, "budget")
-
-
-@pytest.mark.parametrize("name", ["gsm8k", "strategyqa", "question"])
-async def test_tree_of_thoughts_asks_questions_without_examples(name: str) -> None:
-    out, model = await searched(name, "How many?", ["Think."])
-    asked = [call.prompt for call in model.seen if call.role == "generate"]
-    task: Any = registry.task(name)
-    plain = task.ask("How many?", "cot", {}).prompt.user
-    assert asked == [plain, f"{plain}\n\nThink.\n\nAnswer:\n"]
-    assert out["settings"]["shots"] == 0
 
 
 def so_far(call: Any) -> str:

@@ -6,14 +6,11 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from thoughtgraph.tasks.game24.game24 import solvable
 
 VARIABLE = "THOUGHTGRAPH_TEST_SETS"
 FOLDER = Path(os.environ.get(VARIABLE, ""))
@@ -21,9 +18,6 @@ pytestmark = pytest.mark.skipif(
     VARIABLE not in os.environ,
     reason=f"{VARIABLE} names no folder with public test sets: puzzles, math, wiki, scenes",
 )
-TESTED_RANKS = range(901, 1001)
-"""Game of 24: Tree of Thoughts, section 4.1; Thought Rollback, section 5, follows it. Which puzzles
-FGDIP took (section 5.4) is not published."""
 LEAST_WORDS = 4
 """Shorter questions ("Which is it?") are compared with whole lines, longer ones with any text."""
 
@@ -109,41 +103,8 @@ def test_no_worked_example_is_a_public_test_question(files, least, shown):
     assert not again
 
 
-def test_a_question_that_is_shown_is_found(shown):
-    question = "What is the sum of the first 20 positive odd numbers?"
-    assert asked_again(question, shown) == ["stepwise/formulas.md"]
-    assert asked_again("Can you chew argon?", shown)
-    assert asked_again("Change to fit", shown)
-    assert not asked_again("to choose", shown)
-
-
-def test_no_shown_puzzle_is_among_those_that_the_papers_test():
-    with (FOLDER / "puzzles/game24.csv").open(encoding="utf-8", newline="") as lines:
-        ranks = {hand(row["Puzzles"]): int(row["Rank"]) for row in csv.DictReader(lines)}
-    assert len(ranks) == 1362
-    found = {
-        hand(four): name
-        for name, text in prompts().items()
-        for four in re.findall(r"(?=(?<![\d.])(\d+ \d+ \d+ \d+)(?![\d.]))", text)
-    }
-    assert sum(solvable(tuple(map(Fraction, numbers))) for numbers in found) >= 7
-    tested = {puzzle: name for puzzle, name in found.items() if ranks.get(puzzle) in TESTED_RANKS}
-    assert not tested
-
-
 def hand(puzzle: str) -> tuple[int, ...]:
     return tuple(sorted(map(int, puzzle.split())))
-
-
-def test_no_shown_crossword_shares_a_clue_or_two_words_with_a_test_board(shown):
-    boards = read(FOLDER / "puzzles/crosswords_20.json")
-    assert len(boards) == 20
-    assert not [clue for clues, _ in boards for clue in clues if asked_again(clue, shown)]
-    solved = [set(words("".join(letters))) for _, letters in boards]
-    for text in prompts().values():
-        for board in re.findall(r"(?:(?:[A-Z] ){4}[A-Z]\n){5}", f"{text}\n"):
-            ours = set(words(re.sub(r"\W", "", board)))
-            assert max(len(ours & theirs) for theirs in solved) <= 1
 
 
 def words(letters: str) -> list[str]:

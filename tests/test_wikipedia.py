@@ -4,16 +4,13 @@ when somebody sleeps. `tests/live` has a real MediaWiki."""
 import asyncio
 import sqlite3
 import threading
-import warnings
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-import wikipedia as package
 from support.clock import Clock
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
@@ -21,7 +18,6 @@ from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.wiki import pages, transport
-from thoughtgraph.tools.wiki.community import community_tool, found_nothing
 from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Cursor, search
 from thoughtgraph.tools.wiki.sources import toolbox
@@ -169,15 +165,6 @@ async def test_what_hangs_where_no_timeout_reaches_ends_at_the_deadline(kept, mo
         ended.set()
 
 
-async def test_the_operator_is_told_whom_to_reach(proxy, kept, monkeypatch):
-    ask = partial(toolbox, proxy.url, recording="fresh", cache_file=kept)
-    assert await ask(contact="me@example.org").check() == ""
-    monkeypatch.setenv("THOUGHTGRAPH_CONTACT", "https://example.org/bot")
-    assert await ask().check() == ""
-    assert "(me@example.org) wikipedia/" in proxy.agents[0]
-    assert "(https://example.org/bot) wikipedia/" in proxy.agents[-1]
-
-
 def test_what_is_no_contact_or_no_address_is_refused(kept):
     for contact in ("a\r\nX-Evil: 1", "ü@example.org", "a) evil", "a (evil"):
         with pytest.raises(InputError, match="contact"):
@@ -218,25 +205,6 @@ async def test_wikis_side_by_side_do_not_mix(kept):
     assert misses == [pages.Similar()] * 6
 
 
-def test_other_users_of_the_package_notice_nothing(proxy, kept, monkeypatch):
-    wiki(proxy, kept)
-    monkeypatch.setattr(package.wikipedia, "API_URL", proxy.url)
-    monkeypatch.setattr(package.wikipedia, "USER_AGENT", "theirs")
-    assert package.page("Alpha", auto_suggest=False).content.startswith("Alpha is")
-    assert set(proxy.agents) == {"theirs"}
-
-
-async def test_answers_are_kept_as_told(proxy, tmp_path):
-    requests = list[int]()
-    for recording in ("fresh", "keep", "record"):
-        for _ in range(2):
-            found = await wiki(proxy, tmp_path / recording, recording).find("Alpha")
-            paragraphs = (("Alpha is a letter.", "It is old."),)
-            assert found == pages.Page("Alpha", paragraphs, url="http://w/Alpha")
-            requests.append(len(proxy.seen))
-    assert requests == [2, 4, 6, 6, 8, 8]
-
-
 async def test_a_recording_is_replayed_without_a_wiki(proxy, kept):
     recorder = wiki(proxy, kept, "record")
     proxy.fail(Fault(body=b"{}"), times=1)
@@ -259,17 +227,6 @@ async def test_a_file_that_fails_later_is_told_to_the_model(proxy, kept):
     step = await search(backend, "Alpha", Cursor())
     assert step.failed
     assert step.observation.startswith(f"Search failed: cannot use '{kept}'")
-
-
-async def test_the_communitys_tool_uses_our_transport_and_does_not_warn(proxy, kept):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        tool = community_tool(wiki(proxy, kept, contact="me@example.org"))
-    assert tool.name == "Search"
-    shown = await tool.ainvoke({"query": "Alpha"})
-    assert shown == "Page: Alpha\nSummary: Alpha is a letter. It is old."
-    assert found_nothing(tool.invoke({"query": "Gamma"})), "a synchronous agent's call"
-    assert "me@example.org" in proxy.agents[0]
 
 
 async def test_the_communitys_tool_of_a_server_names_no_address(tmp_path, monkeypatch):

@@ -16,8 +16,7 @@ from support.reader import QUESTION, read, told
 from support.wiki_proxy import OK, Fault, WikiProxy
 
 from thoughtgraph.acting import Toolbox
-from thoughtgraph.tools.wiki.community import community_tool, found_nothing
-from thoughtgraph.tools.wiki.pages import Page, Similar
+from thoughtgraph.tools.wiki.pages import Page
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
@@ -120,33 +119,6 @@ async def test_a_page_is_found(asked, title, origin, requests, proxy, tmp_path):
     assert len(proxy.seen) == requests
 
 
-async def test_a_title_with_several_meanings_names_them(proxy, tmp_path):
-    found = await wiki(proxy, tmp_path).find("Mercury")
-    assert found == Similar(("VIVA Media", "Mercury (planet)"), ambiguous=True)
-    assert len(proxy.seen) == 2
-    quotes = await wiki(proxy, tmp_path).find("Quotation")
-    assert isinstance(quotes, Page), "it says the phrase of such pages"
-
-
-async def test_a_miss_names_similar_titles(tools, proxy):
-    missed = await act(tools, "Search[VIVA]")
-    assert missed.observation == 'Could not find VIVA. Similar: ["VIVA Media", "VIVA Poland"].'
-    assert missed.failed
-    assert len(proxy.seen) == 2
-    nothing = await act(tools, "Search[no such thing at all]")
-    assert nothing.observation == "Could not find no such thing at all. Similar: []."
-
-
-async def test_titles_that_were_trouble_to_somebody_are_found(proxy, tmp_path):
-    for title in PLAIN:
-        proxy.fail(OK)
-        found = await wiki(proxy, tmp_path).find(title)
-        assert isinstance(found, Page), title
-        assert found.title == title
-        assert found.paragraphs[0][0].startswith("This is a page")
-        assert len(proxy.seen) == 2
-
-
 async def test_no_title_is_too_awkward(tools):
     for asked in AWKWARD:
         result = await tools.call("Search", asked, None)
@@ -166,17 +138,6 @@ async def test_pages_without_text_and_redirects_to_nothing_or_in_a_circle_say_so
         assert len(proxy.seen) < 10
 
 
-async def test_a_long_page_is_read_to_its_end(tools):
-    opened = await act(tools, "Search[Long]")
-    assert opened.observation.startswith("Sentence number 0 speaks of thing0. Sentence number 1")
-    last = await act(tools, f"Lookup[thing{SENTENCES - 1}]", opened.state)
-    assert last.observation == (
-        f"(Result 1 / 1) Sentence number {SENTENCES - 1} speaks of thing{SENTENCES - 1}."
-    )
-    every = await act(tools, "Lookup[speaks]", opened.state)
-    assert every.observation.startswith(f"(Result 1 / {SENTENCES}) ")
-
-
 @pytest.mark.parametrize(
     "fault",
     [Fault(429, {"Retry-After": "0"}), Fault(503), Fault(drop=True), Fault(truncate=True)],
@@ -194,12 +155,6 @@ async def test_a_fault_in_any_request_but_the_last_try_changes_nothing(
         proxy.fault = lambda at, number=number: fault if at == number else OK
         assert await backend.find(asked) == expected
         assert len(proxy.seen) == requests + 1
-
-
-async def test_the_communitys_tool_works_too(proxy, tmp_path):
-    tool = community_tool(wiki(proxy, tmp_path))
-    assert "VIVA Poland was a channel." in await tool.ainvoke({"query": "VIVA"})
-    assert found_nothing(await tool.ainvoke({"query": "no such thing at all"}))
 
 
 @pytest.fixture
