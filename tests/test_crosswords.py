@@ -105,10 +105,6 @@ def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
     ]
 
 
-def down(answer: str) -> list[str]:
-    return [f"h{n}. {word}" for n, word in enumerate(answer.lower().split(), start=1)]
-
-
 def knowing(call: Call) -> str:
     """A model that proposes a wrong word first and knows which letters belong where."""
     if call.role == "generate":

@@ -1,4 +1,4 @@
-"""The command that prints targets of speed beside what was measured; no clock decides here."""
+"""What measures speed gives every figure that it lists; no clock decides here."""
 
 from dataclasses import replace
 
@@ -6,21 +6,8 @@ import pytest
 from support.pools import few
 
 from thoughtgraph.bench.speed import __main__ as command
-from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
 
-
-async def three(under: Conditions) -> Readings:
-    return {"low": 1.0, "high": 3.0, "free": under.count}
-
-
-FIGURES = (Figure("low", "x", most=1.05), Figure("high", "x", most=1.05), Figure("free", "s"))
-MEASUREMENT = Measurement("some", "a thing", "somehow", FIGURES, 5, 1, three)
 ALL = {each.name: each for each in command.MEASUREMENTS}
-
-
-@pytest.fixture(autouse=True)
-def one_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "MEASUREMENTS", (MEASUREMENT,))
 
 
 QUICK = ("plan_checks", "settled_votes", "plan_searches", "checkpoints", "port", "many_problems")

@@ -1,4 +1,4 @@
-"""No worked example of any prompt is a problem that a paper tests on, or of a public test file."""
+"""No worked example of any prompt is a question of a public test file."""
 
 import csv
 import gzip
@@ -101,12 +101,3 @@ def test_no_worked_example_is_a_public_test_question(files, least, shown):
     assert len(asked) >= least
     again = {question: where for question in asked if (where := asked_again(question, shown))}
     assert not again
-
-
-def hand(puzzle: str) -> tuple[int, ...]:
-    return tuple(sorted(map(int, puzzle.split())))
-
-
-def words(letters: str) -> list[str]:
-    rows = [letters[5 * at : 5 * at + 5] for at in range(5)]
-    return [*rows, *("".join(column) for column in zip(*rows, strict=True))]
