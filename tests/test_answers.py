@@ -25,29 +25,16 @@ MESSAGE = '{"choices":[{"message":{"role":"assistant","content":'
 CHOICES = '{{"choices":[{}]}}'
 DEEP = 100_000
 BODIES: dict[str, str | bytes] = {
-    "broken off": '{"choices": [',
     "brackets": "[" * DEEP,
-    "closed brackets": "[" * DEEP + "]" * DEEP,
-    "braces": '{"a":' * DEEP + "1" + "}" * DEEP,
     "brackets for a text": MESSAGE + "[" * 900 + "]" * 900 + "}}]}",
     "brackets for calls": MESSAGE + '"x","tool_calls":' + "[" * 300 + "]" * 300 + "}}]}",
     "binary": b"\x00\xff\xfe\x1b" * 99,
-    "no UTF-8": MESSAGE.encode() + b'"\xff\xfe"}}]}',
     "null": "null",
-    "a number": "5",
-    "a text": '"x"',
-    "a list": "[]",
     "a list of numbers": "[1, 2]",
-    "something else": '{"hello": 1}',
-    "no choices": '{"choices":null}',
     "an empty list of choices": '{"choices": []}',
-    "a text of choices": '{"choices":"abc"}',
     "no choice": '{"choices":[null]}',
-    "no message": '{"choices":[{"message":null}]}',
     "a number for a text": json.dumps(completion(5)),
-    "an object for a text": json.dumps(completion({"a": 1})),
     "a text for usage": json.dumps(completion("x", usage="lots")),
-    "a number for usage": json.dumps(completion("x", usage=3)),
     "more than anybody reads": b"x" * ((64 << 20) + 1),
 }
 BAD = "an unreadable answer"
@@ -60,7 +47,7 @@ FAILURES: dict[str, tuple[Fault, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", few(FAILURES, 18))
+@pytest.mark.parametrize("name", few(FAILURES, 15))
 async def test_a_failing_endpoint_is_explained_in_one_line(server: FakeServer, name: str) -> None:
     fault, remedy = FAILURES[name]
     server.fault = lambda seen: fault
@@ -74,20 +61,6 @@ async def test_a_failing_endpoint_is_explained_in_one_line(server: FakeServer, n
     assert spent.error == message
     assert caught.value.__cause__ is caught.value.__context__ is None, "an SDK's holds the key"
     assert "requests" not in spent.usage(), "what was not answered is not counted"
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        *(FAULTS[name][0] for name in ("drops connections", "cuts answers off")),
-        *(Fault(body=BODIES[name]) for name in ("broken off", "an empty list of choices")),
-    ],
-)
-async def test_a_passing_fault_is_overcome(server: FakeServer, fault: Fault) -> None:
-    server.fault = lambda seen: fault if seen.number < 3 else Fault()
-    spent = meter(requests=1)
-    assert await port(server).sample(ASK, meter=spent) == ["text 0"]
-    assert (spent.usage()["retries"], spent.usage()["requests"]) == (3, 1)
 
 
 async def test_samples_that_arrived_are_not_lost(server: FakeServer) -> None:
@@ -133,7 +106,7 @@ async def test_of_a_completion_no_more_is_read_than_was_asked_for(
     assert texts == ["x" * letters, "y" * letters, "short"]
 
 
-MANY = ("{}", "1", json.dumps(completion("x")), "[[[[]]]]", '{"choices":[{}]}')
+MANY = ("1", '{"choices":[{}]}')
 FLOODS = [
     *(
         (Fault(body=CHOICES.format(",".join([each] * ((1 << 20) // len(each))))), "than was asked")
