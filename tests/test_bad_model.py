@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, StateGraph
 from support.asking import FAULTS
 from support.fake_server import FakeServer, Fault, after
 from support.players import play
@@ -18,7 +17,6 @@ from support.pools import few
 import thoughtgraph as tg
 from thoughtgraph.llm.limiter import Limiter
 from thoughtgraph.llm.port import ChatPort
-from thoughtgraph.state import SearchOutput
 
 PROBLEM = {"problem": "4 9 10 13"}
 SMALL: dict[str, dict[str, Any]] = {
@@ -163,18 +161,10 @@ async def test_an_endpoint_that_is_down_is_named_as_is_a_judges(server: FakeServ
     assert set(out["usage"]["roles"]) == {"generate"}
 
 
-def below_another(graph: Any, context: Any) -> Any:
-    above = StateGraph(SearchOutput)
-    above.add_node("search", graph)
-    above.add_edge(START, "search")
-    return above.compile().ainvoke(PROBLEM)  # type: ignore[arg-type]
-
-
 WAYS: dict[str, Callable[[Any, Any], Any]] = {
     "awaited": lambda graph, context: graph.ainvoke(PROBLEM, context=context),
     "as a node": lambda graph, context: tg.node(graph, context=context)(PROBLEM),
     "as a runnable": lambda graph, context: tg.runnable(graph).ainvoke(PROBLEM, context=context),
-    "below another": below_another,
 }
 
 
