@@ -118,19 +118,6 @@ async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server: FakeServe
     assert await asked.sample(ASK, draw=Draw("p", "11")), "the endpoint's turns are free again"
 
 
-async def test_an_evaluation_that_another_run_asks_for_is_waited_for_in_time(
-    server: FakeServer,
-) -> None:
-    hold(server)
-    asked = port(server)
-    other = asyncio.create_task(asked.sample(ASK, scope="shared"))
-    await held(server)
-    with pytest.raises(OutOfTime):
-        await asked.sample(ASK, scope="shared", meter=meter(seconds=0.1))
-    server.release()
-    assert await other, "its asker has no limit and goes on"
-
-
 async def test_the_limit_on_seconds_does_not_hide_why_there_is_no_answer(
     server: FakeServer,
 ) -> None:

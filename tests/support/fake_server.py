@@ -96,8 +96,6 @@ class FakeServer:
         """Why each choice of an answer ended; None: nothing is said of it."""
         self.events: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
         """What becomes of the events of a stream before they are sent."""
-        self.done = True
-        """Whether a stream ends by `[DONE]`."""
         self.fingerprint: Any = None
         """What the server says it is."""
         self.seen: list[Seen] = []
@@ -289,4 +287,4 @@ class FakeServer:
         if (seen.body.get("stream_options") or {}).get("include_usage"):
             chunks.append({**common, "choices": [], "usage": whole["usage"]})
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in self.events(chunks)]
-        return "".join([*events, "data: [DONE]\n\n" * self.done]).encode()
+        return "".join([*events, "data: [DONE]\n\n"]).encode()
