@@ -147,18 +147,15 @@ def judged(out: Any) -> list[str]:
     return [key for key, thought in out["tree"].items() if "value" in thought]
 
 
-async def test_an_endpoint_that_is_down_is_named_as_is_a_judges(server: FakeServer) -> None:
+async def test_a_judge_that_is_down_is_named(server: FakeServer) -> None:
     with FakeServer() as gone:
         pass
-    for out in await asyncio.gather(*(run(graph(gone, method)) for method in SMALL)):
-        assert out["stop_reason"] == "error"
-        assert "is the server running" in out["error"]
     judge = ChatPort(gone.chat(), name="the-judge", retry=QUICK)
     out = await run(tg.build("tot_bfs", task="game24", model=server.chat(), evaluator_model=judge))
     assert out["stop_reason"] == "error"
     assert out["error"].startswith(f"the-judge at {gone.url}: ")
-    assert len(out["tree"]) == 7
-    assert set(out["usage"]["roles"]) == {"generate"}
+    assert "is the server running" in out["error"]
+    assert (len(out["tree"]), set(out["usage"]["roles"])) == (7, {"generate"})
 
 
 WAYS: dict[str, Callable[[Any, Any], Any]] = {
@@ -179,7 +176,6 @@ async def test_a_failing_model_raises_with_what_was_paid_for(server: FakeServer,
     assert repr(str(failed.value)) in repr(out), "what is printed names it"
     assert (out["usage"]["requests"], len(judged(out))) == (4, 3)
     assert "as the model could not be asked" in str(tg.html(out))
-    assert json.dumps(out)
 
 
 def test_solve_raises_or_reports(server: FakeServer) -> None:
@@ -187,8 +183,7 @@ def test_solve_raises_or_reports(server: FakeServer) -> None:
     told: Any = {"task": "game24", "model": server.chat()}
     with pytest.raises(tg.ModelError, match=r"HTTP 401.*OPENAI_API_KEY"):
         tg.solve("4 9 10 13", **told)
-    out = tg.solve("4 9 10 13", **told, on_error="report")
-    assert out["stop_reason"] == "error" and "error=" in repr(out)
+    assert tg.solve("4 9 10 13", **told, on_error="report")["stop_reason"] == "error"
 
 
 async def test_a_thread_whose_model_failed_goes_on_from_before_that(server: FakeServer) -> None:

@@ -13,13 +13,11 @@ from support.asking import ASK
 from support.fake_server import FakeServer, Fault
 from support.scripted import ScriptedChat
 
-from thoughtgraph.cli.catalog import models
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.specifiers import default_specifier
-from thoughtgraph.llm.weights import KNOWN
 
 SECRET = "sk-meant-for-openai-only"
 OWN = "tg-key-of-this-server"
@@ -152,16 +150,6 @@ def test_an_address_no_server_can_have_is_refused_at_once(
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(InputError, match=f"OPENAI_BASE_URL.*{why}"):
         port_for("openai:gpt-4o-mini")
-
-
-def test_weights_are_not_called_ready_where_nothing_can_run_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    models()
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.count("not usable yet: needs the extra `local`") == len(KNOWN)
-    assert "ready" not in told
 
 
 def test_a_port_or_model_is_taken_as_it_is_and_nothing_else() -> None:

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.language_models import FakeMessagesListChatModel
+from langchain_core.messages import AIMessage
 from support.fake_server import FakeServer, Seen
 from support.players import play
 from support.serving import POSTGRES, no_database
@@ -49,31 +48,18 @@ async def test_in_a_pipe(model: str) -> None:
     assert "13" in first and "6" in second
 
 
-class Helper(BaseChatModel):
-    """Calls the one tool it is given, then says what it was told."""
-
-    names: tuple[str, ...] = ()
+class Helper(FakeMessagesListChatModel):
+    """Calls a tool, then says what it was told."""
 
     def bind_tools(self, tools: Any, **more: Any) -> Any:
-        return Helper(names=tuple(tool.name for tool in tools))
-
-    @property
-    def _llm_type(self) -> str:
-        return "helper"
-
-    def _generate(
-        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **more: Any
-    ) -> ChatResult:
-        last = messages[-1]
-        call = {"name": self.names[0], "args": {"problem": "4 9 10 13"}, "id": "1"}
-        said = AIMessage(last.text) if last.type == "tool" else AIMessage("", tool_calls=[call])
-        return ChatResult(generations=[ChatGeneration(message=said)])
+        call = {"name": tools[0].name, "args": {"problem": "4 9 10 13"}, "id": "1"}
+        return Helper(responses=[AIMessage("", tool_calls=[call]), AIMessage("as told")])
 
 
 async def test_as_a_tool(model: str) -> None:
-    said = await main_of("as_a_tool")(Helper(), model)
+    said = await main_of("as_a_tool")(Helper(responses=[]), model)
     assert [message.type for message in said] == ["human", "ai", "tool", "ai"]
-    assert "13" in said[-1].text
+    assert "13" in said[2].text
     assert said[2].artifact["tree"]["0"]["parent"] is None
 
 

@@ -137,19 +137,8 @@ async def test_a_client_reviews_the_answer(client: Client, method: str) -> None:
     assert out["answer"] == "mine"
 
 
-async def test_a_client_chooses_among_thoughts(client: Client) -> None:
-    thread, parts = await search(client, "tot_bfs", review="select", breadth=2)
-    (paused,) = last(parts)["__interrupt__"]
-    keep = paused["value"]["thoughts"][-1]["id"]
-    out = await wait(client, thread, "tot_bfs", command={"resume": {"keep": [keep]}})
-    while "__interrupt__" in out:
-        out = await wait(client, thread, "tot_bfs", command={"resume": {"accept": True}})
-    assert {t["parent"] for t in out["tree"].values() if t["depth"] == 2} == {keep}
-
-
 SENSELESS: list[dict[str, Any]] = [
     {"tree": {"1": {"status": "terminal"}}},
-    {"tree": {"1": {"value": "high"}}},
     {"tree": {"99": {"parent": "77", "text": "x"}}},
     {"tree": {"1": {"tool_state": {"page": 1}}}},
     {"tree": "x"},
