@@ -1,7 +1,6 @@
 """Recorded answers come back unchanged, and a cache that cannot be used says so."""
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -32,18 +31,6 @@ def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
     other.put("l", answer("more"))
     other.close()
     assert SqliteCache(file).get("l") == answer("more")
-
-
-def test_threads_may_write_together(tmp_path: Path) -> None:
-    cache = SqliteCache(tmp_path / "a.sqlite")
-
-    def write(thread: int) -> None:
-        for number in range(50):
-            cache.put(f"{thread} {number}", answer(str(thread)))
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(write, range(4)))
-    assert all(cache.get(f"{thread} 49") == answer(str(thread)) for thread in range(4))
 
 
 def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -21,7 +21,6 @@ SEARCHES = [
     for name in worked_searches.names()
     for method in worked_searches.methods_of(name)
 ]
-COSTS = ("prompt_tokens", "completion_tokens", "seconds", "dollars", "roles")
 
 HARMONY = "<|channel|>analysis<|message|>13?<|end|><|start|>assistant<|channel|>final<|message|>42"
 OPENING = ("<think>", "[THINK]", "[THINKING]", "◁think▷", "<seed:think>", "<thought_process>")
@@ -119,37 +118,28 @@ def test_why_a_completion_is_no_whole_answer(sent: ChatGeneration, ending: str |
     assert ending_of(sent, without_reasoning(sent.text)) == ending
 
 
-def spread(forms: Mapping[str, Any], *marks: Any) -> list[Any]:
-    """Every search with every form; each search with one of them is tried always, or in CI."""
-    return [
-        pytest.param(*search, where, marks=marks if at % len(forms) == number else pytest.mark.slow)
-        for at, search in enumerate(SEARCHES)
-        for number, where in enumerate(forms)
-    ]
-
-
 def asked(model: ReasoningChat) -> Counter[tuple[str, str]]:
     return Counter((call.role, call.prompt) for call in model.seen)
 
 
-@pytest.mark.parametrize(("method", "name", "where"), spread(REASONING))
+@pytest.mark.parametrize(("search", "where"), [*zip(SEARCHES, cycle(REASONING))], ids=str)
 def test_every_method_searches_as_if_nothing_had_been_thought(
-    method: str, name: str, where: str
+    search: tuple[str, str], where: str
 ) -> None:
+    method, name = search
     plain = worked_searches.search(name, method)
     model = ReasoningChat(reply=worked_searches.script(name), sends=REASONING[where])
     out = worked_searches.run(name, method, model)
     assert out["answer"] == plain.result["answer"]
     assert asked(model) == Counter((call.role, call.prompt) for call in plain.calls)
-    counters = {key: value for key, value in out["usage"].items() if key not in COSTS}
-    assert counters == {k: v for k, v in plain.result["usage"].items() if k not in COSTS}
     assert "Lyon" not in json.dumps(out["tree"])
 
 
-@pytest.mark.parametrize(("method", "name", "where"), spread(CUT_OFF, pytest.mark.ci))
-def test_no_method_reads_reasoning_that_was_cut_off(method: str, name: str, where: str) -> None:
+@pytest.mark.ci
+@pytest.mark.parametrize(("search", "where"), [*zip(SEARCHES, cycle(CUT_OFF))], ids=str)
+def test_no_method_reads_reasoning_that_was_cut_off(search: tuple[str, str], where: str) -> None:
     model = ReasoningChat(reply=lambda call: "", sends=lambda text: CUT_OFF[where])
-    out = worked_searches.run(name, method, model)
+    out = worked_searches.run(search[1], search[0], model)
     assert out["answer"] is None
     usage, longest = out["usage"], out["settings"]["max_completion_tokens"]
     assert usage["incomplete"] == {"cut_off": usage["samples"]}

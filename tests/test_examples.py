@@ -53,7 +53,8 @@ class Helper(FakeMessagesListChatModel):
 
     def bind_tools(self, tools: Any, **more: Any) -> Any:
         call = {"name": tools[0].name, "args": {"problem": "4 9 10 13"}, "id": "1"}
-        return Helper(responses=[AIMessage("", tool_calls=[call]), AIMessage("as told")])
+        self.responses = [AIMessage("", tool_calls=[call]), AIMessage("as told")]
+        return self
 
 
 async def test_as_a_tool(model: str) -> None:

@@ -1,4 +1,4 @@
-"""Under which licences what is installed with the library may be used, and that the page names it."""
+"""Under which licences what is installed with the library may be used, as the page tells."""
 
 import re
 from contextlib import suppress

@@ -3,7 +3,6 @@
 import asyncio
 import random
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from langchain_core.messages import HumanMessage
@@ -58,19 +57,6 @@ async def test_the_cap_holds_first_come_first_served_whoever_leaves(
     assert [name for name in gauge.order if name not in gone] == [
         name for name in range(60) if name not in gone
     ]
-
-
-def test_the_cap_holds_across_event_loops_in_threads() -> None:
-    limiter, gauge = Limiter(Rates(concurrency=2)), Gauge()
-
-    async def visits() -> None:
-        await asyncio.gather(*(gauge.visit(limiter, name) for name in range(10)))
-
-    with ThreadPoolExecutor(4) as threads:
-        for _ in range(4):
-            threads.submit(lambda: asyncio.run(visits()))
-    assert gauge.peak == 2
-    assert len(gauge.order) == 40
 
 
 async def test_who_is_cancelled_frees_the_place() -> None:

@@ -47,7 +47,8 @@ def fails_often(server: FakeServer) -> None:
 
 
 def has_one_sample_only(server: FakeServer) -> None:
-    server.refuses_n = True
+    refusal = Fault(400, body='{"error": {"message": "n must be 1"}}')
+    server.fault = lambda seen: refusal if seen.n > 1 else Fault()
 
 
 @pytest.mark.parametrize("trouble", [fails_often, has_one_sample_only])

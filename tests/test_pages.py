@@ -6,7 +6,6 @@ from pathlib import Path
 
 import page_parts
 import pytest
-import terminal_picture
 import worked_searches
 
 from thoughtgraph import registry
@@ -62,12 +61,3 @@ def test_a_worked_search_ends_with_an_answer_and_its_tree_has_a_page(name: str) 
     page = worked_searches.tree_page(name)
     assert page.lower().startswith("<!doctype html>")
     assert str(ROOT) not in page, "no folder of whoever built it is shown"
-
-
-def test_the_picture_of_the_terminal_is_what_the_program_shows() -> None:
-    """Where it fails: `uv run python docs/site/terminal_picture.py`."""
-    kept = (ROOT / "docs" / "terminal.svg").read_text(encoding="utf-8")
-    drawn = terminal_picture.picture()
-    assert terminal_picture.words(kept) == terminal_picture.words(drawn)
-    for svg in (kept, drawn):
-        assert "url(http" not in svg and 'url("http' not in svg, "it loads nothing from elsewhere"

@@ -10,7 +10,7 @@ from support.stepping import Stepping
 
 import thoughtgraph as tg
 from thoughtgraph.llm.endpoints import port_for
-from thoughtgraph.llm.prices import FREE, check_limit, dollars, prices_of, public_price
+from thoughtgraph.llm.prices import FREE, dollars, prices_of, public_price
 
 OPENAI = "https://api.openai.com/v1"
 CLAUDE = "claude-sonnet-4-5"
@@ -106,9 +106,3 @@ def test_one_name_for_two_prices_is_no_known_price() -> None:
     assert prices_of([named((1.0, 2.0)), named(None)], {}) == {"m": None}
     assert prices_of([named((1.0, 2.0)), named((1.0, 2.0))], {}) == {"m": [1.0, 2.0]}
     assert prices_of([named((1.0, 2.0)), named(None)], {"m": (3.0, 4.0)}) == {"m": [3.0, 4.0]}
-
-
-def test_the_words_of_dollars() -> None:
-    assert dollars(0.0, {"local": [0.0, 0.0]}) == "$0"
-    assert dollars(0.00031, {"m": [1.0, 1.0]}) == "$0.0003"
-    check_limit({"local": [0.0, 0.0]})

@@ -111,20 +111,6 @@ def test_what_an_error_inside_an_answer_says_is_its_status(status: int | None) -
         assert status_of(ValueError(told)) == status_of(streamed) == status, told
 
 
-@pytest.mark.parametrize(("code", "tries"), [(402, 1), (429, 2), ("503", 2)])
-async def test_an_error_inside_an_answer_is_final_or_tried_again_by_its_code(
-    server: FakeServer, code: Any, tries: int
-) -> None:
-    body = json.dumps({"error": {"message": "why not", "code": code}})
-    server.fault = lambda seen: Fault(body=body) if seen.number == 0 else OK
-    if tries > 1:
-        assert await port(server).sample(ASK) == ["fine"]
-    else:
-        with pytest.raises(ModelError, match=r"credit|key was refused"):
-            await port(server).sample(ASK)
-    assert len(server.seen) == tries
-
-
 async def test_a_completion_that_an_error_ended_is_asked_for_again(server: FakeServer) -> None:
     server.reply = lambda seen: [f"{seen.number}.{k}" for k in range(seen.n)]
     server.finishes = lambda seen, k: "error" if seen.number == 0 and k == 1 else "stop"

@@ -134,25 +134,6 @@ async def test_the_limit_on_seconds_does_not_hide_why_there_is_no_answer(
 # Event loops and cancellation.
 
 
-async def test_ports_of_one_server_serve_several_loops_one_after_another(
-    server: FakeServer,
-) -> None:
-    shared, spent = port(server), meter()
-
-    async def talk() -> None:
-        own = port(server, retry=ONCE)
-        asking = [(shared, "0"), (shared, "1"), (own, "0"), (own, "1")]
-        await asyncio.gather(
-            *(each.sample(ASK, draw=Draw("p", at), meter=spent) for each, at in asking)
-        )
-
-    for _ in range(2):
-        await talk()
-        await asyncio.to_thread(lambda: asyncio.run(talk()))
-    assert len(server.seen) == 16
-    assert "retries" not in spent.usage()
-
-
 async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
     asked = port(server, limiter=Limiter(Rates(concurrency=4)))
     shared: dict[str, float] = {}

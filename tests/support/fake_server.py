@@ -58,7 +58,6 @@ class Seen:
 Reply = Callable[[Seen], str | Sequence[str]]
 Faults = Callable[[Seen], Fault]
 OK = Fault()
-REFUSAL = Fault(400, body='{"error": {"message": "n must be 1"}}')
 NOT_FOUND = Fault(404)
 PATH = "/v1/chat/completions"
 
@@ -87,7 +86,6 @@ class FakeServer:
         self.latency = 0.0
         self.most_choices = 1_000
         """Choices an answer may hold; what is asked beyond is ignored."""
-        self.refuses_n = False
         self.streams = True
         """Whether a stream is sent where one is asked for, and not a whole completion."""
         self.usage: Any = ...
@@ -194,7 +192,7 @@ class FakeServer:
         seen = Seen(len(self.seen), headers, json.loads(sent))
         self.seen.append(seen)
         with self._counted():
-            fault = REFUSAL if self.refuses_n and seen.n > 1 else self.fault(seen)
+            fault = self.fault(seen)
             if fault.hang or fault.hold:
                 await self._hang()
             if fault.hang:
