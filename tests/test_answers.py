@@ -7,8 +7,6 @@ import zlib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.asking import ASK, FAULTS, ONCE, completion, meter, numbered, port
 from support.fake_server import FakeServer, Fault
 from support.pools import few
@@ -147,31 +145,6 @@ async def test_who_asks_for_much_gets_it(server: FakeServer) -> None:
     server.fault = lambda seen: Fault(body=json.dumps(body))
     own = ChatPort(server.chat(logprobs=True), retry=ONCE)
     assert await own.sample(ASK) == ["x"]
-
-
-def values(value: Any) -> int:
-    parts = list(value.values()) if isinstance(value, dict) else value
-    if not isinstance(parts, list):
-        return 0
-    return 1 + max(0, len(parts) - 1) + sum(map(values, parts))
-
-
-SPELLED = st.text(alphabet='\\"{[,:\n\r\u2028\U0001f600a', max_size=8)
-ANYTHING = st.recursive(
-    SPELLED | st.integers(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(SPELLED, inner, max_size=4),
-)
-
-
-@given(ANYTHING, st.integers(1, 9), st.booleans(), st.sampled_from([None, 1]))
-def test_the_values_of_a_body_are_counted_however_it_arrives(
-    value: Any, at_once: int, plain: bool, indent: int | None
-) -> None:
-    body = json.dumps(value, ensure_ascii=plain, indent=indent).encode()
-    counted = ValueCounter()
-    for at in range(0, len(body), at_once):
-        counted.read(body[at : at + at_once])
-    assert counted.count == values(value)
 
 
 def test_a_quote_that_is_never_closed_hides_nothing_of_the_next_event() -> None:

@@ -79,11 +79,10 @@ async def test_a_run_survives_any_text(server: FakeServer, name: str) -> None:
             assert (out["stop_reason"], out["usage"]["requests"]) == ("dead_end", 1)
 
 
-PLAIN = ("io", "cot", "cot_sc", "tot_bfs")
 LONG = [
     *(("game24", method) for method in SMALL),
-    *(("question", method) for method in PLAIN),
-    *(("creative_writing", method) for method in (*PLAIN, "refine")),
+    *(("question", method) for method in ("cot_sc", "tot_bfs")),
+    *(("creative_writing", method) for method in ("cot_sc", "tot_bfs", "refine")),
 ]
 
 

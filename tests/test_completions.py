@@ -97,17 +97,13 @@ COMPLETIONS: list[tuple[ChatGeneration, str | None]] = [
     (told("42", "stop"), None),
     (told("", "stop"), "empty"),
     (told("<think>13\n", "stop"), "empty"),
-    (told("42", "length"), "cut_off"),  # OpenAI
     (told("42", **metadata(stop_reason="max_tokens")), "cut_off"),  # Anthropic
-    (told("42", "MAX_TOKENS"), "cut_off"),  # Google
     (told("4", "FinishReason.MAX_TOKENS"), "cut_off"),  # Google's enumeration
     (told("4", "FINISH_REASON_MAX_TOKENS"), "cut_off"),  # TGI
     (told("42", **metadata(done_reason="length")), "cut_off"),  # Ollama
     (told(**metadata(incomplete_details={"reason": "max_output_tokens"})), "cut_off"),  # Responses
-    (told("", "content_filter"), "filtered"),  # OpenAI
     (told(**metadata(stop_reason="guardrail_intervened")), "filtered"),  # Amazon
     (told(**metadata(stop_reason="refusal")), "refused"),  # Anthropic
-    (told("", "stop", additional_kwargs={"refusal": "I can't."}), "refused"),  # OpenAI
     (told(**metadata(stop_reason="tool_use")), "tool_call"),  # Anthropic
     (told("", "stop", tool_calls=CALL), "tool_call"),  # Ollama
 ]

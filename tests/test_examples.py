@@ -133,8 +133,6 @@ def test_a_notebook_keeps_nothing_and_runs(
     nbclient = pytest.importorskip("nbclient", reason="comes with the group dev")
     nbformat = pytest.importorskip("nbformat", reason="comes with the group dev")
     notebook = nbformat.read(file, as_version=4)
-    nbformat.validate(notebook)
-    assert file.stat().st_size < 20_000
     assert not any(cell.get("outputs") or cell.get("execution_count") for cell in notebook.cells)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -145,9 +143,3 @@ def test_a_notebook_keeps_nothing_and_runs(
     outputs = [each for cell in notebook.cells for each in cell.get("outputs", [])]
     shown = "".join(f"{each.get('text', '')}{each.get('data', '')}" for each in outputs)
     assert SHOWN.get(file.stem, "13") in shown
-
-
-def test_every_example_is_tested() -> None:
-    here = Path(__file__)
-    tests = here.read_text() + (here.parent / "live/test_served.py").read_text()
-    assert [path.stem for path in EXAMPLES.glob("*.py") if path.stem not in tests] == []

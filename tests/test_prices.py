@@ -1,6 +1,5 @@
 """What a run costs: whose prices count, what an unknown price means for a limit on dollars."""
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from support.stepping import Stepping
 
 import thoughtgraph as tg
 from thoughtgraph.llm.endpoints import port_for
-from thoughtgraph.llm.prices import FREE, dollars, prices_of, public_price
+from thoughtgraph.llm.prices import FREE, dollars, public_price
 
 OPENAI = "https://api.openai.com/v1"
 CLAUDE = "claude-sonnet-4-5"
@@ -97,12 +96,3 @@ async def test_the_judges_price_is_its_own() -> None:
     with pytest.raises(tg.SettingError, match="'judge'"):
         context = {"prices": {"scripted": (1.0, 1.0)}, "limit_dollars": 1.0}
         await graph.ainvoke({"problem": "x"}, context=context)
-
-
-def test_one_name_for_two_prices_is_no_known_price() -> None:
-    def named(price: Any) -> Any:
-        return SimpleNamespace(name="m", price=lambda: price)
-
-    assert prices_of([named((1.0, 2.0)), named(None)], {}) == {"m": None}
-    assert prices_of([named((1.0, 2.0)), named((1.0, 2.0))], {}) == {"m": [1.0, 2.0]}
-    assert prices_of([named((1.0, 2.0)), named(None)], {"m": (3.0, 4.0)}) == {"m": [3.0, 4.0]}

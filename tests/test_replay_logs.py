@@ -8,15 +8,7 @@ from typing import Any
 import pytest
 from support.command import Command
 from support.paper_cells import cells_of, lines_of
-from support.recorded import (
-    FOLDER,
-    entries,
-    held,
-    load,
-    logs,
-    recorded,
-    replay_puzzle,
-)
+from support.recorded import FOLDER, entries, held, load, logs, recorded, replay_puzzle
 from support.recorded_crosswords import problem_of, problems, replay_crossword
 from support.recorded_rows import MODEL, keep, sampled
 

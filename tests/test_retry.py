@@ -43,18 +43,6 @@ async def test_passing_refusals_are_tried_again(
     assert (len(server.seen), len(clock.slept)) == (3, 2)
 
 
-async def test_lost_connections_are_tried_again(clock: Clock) -> None:
-    failures = [TimeoutError(), ConnectionResetError("reset by peer")]
-
-    def reply(call: Any) -> str:
-        if failures:
-            raise failures.pop()
-        return "fine"
-
-    assert await ChatPort(ScriptedChat(reply=reply)).sample(ASK) == ["fine"]
-    assert len(clock.slept) == 2
-
-
 LASTING = {
     400: "context length",
     401: "OPENAI_API_KEY",

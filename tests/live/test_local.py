@@ -1,7 +1,6 @@
 """The embedded model: a real llama.cpp server in this process, with the small weights."""
 
 import asyncio
-import os
 import signal
 import socket
 import subprocess
@@ -100,31 +99,6 @@ def test_it_ends_with_its_process_even_in_the_middle_of_an_answer() -> None:
     address = urlsplit(done.stdout.strip())
     with socket.socket() as probe, pytest.raises(ConnectionRefusedError):
         probe.connect((str(address.hostname), address.port))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="this shell ignores Ctrl-C"
-)
-def test_the_command_keeps_its_exit_code_when_stopped_in_mid_answer(tmp_path: Path) -> None:
-    # Hundreds of answers: whatever the model says, and however soon it ends one, more are decoding.
-    command = [sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve"]
-    command += ["Count to a thousand.", "--method", "cot_sc", "--model", SMALL]
-    process = subprocess.Popen(
-        [*command, "--set", "n_generate=400"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "THOUGHTGRAPH_DATA": str(tmp_path)},
-    )
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("propose"):
-            break
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (1, "")
-    assert "stopped by Ctrl-C" in out
 
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
