@@ -1,7 +1,6 @@
 """Whatever the model or its endpoint does, a run ends in bounded time and says why in one line."""
 
 import asyncio
-import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,17 +9,14 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, StateGraph
 from support.asking import FAULTS
 from support.fake_server import FakeServer, Fault, after
 from support.players import play
 from support.pools import few
 
 import thoughtgraph as tg
-from thoughtgraph import registry
 from thoughtgraph.llm.limiter import Limiter
 from thoughtgraph.llm.port import ChatPort
-from thoughtgraph.state import SearchOutput
 
 PROBLEM = {"problem": "4 9 10 13"}
 SMALL: dict[str, dict[str, Any]] = {
@@ -59,23 +55,17 @@ async def run(running: Any, **context: Any) -> dict[str, Any]:
 
 TEXTS = {
     "empty": "",
-    "a refusal": "I'm sorry, but I can't help with that request.",
     "JSON": json.dumps({"steps": [{"left": [10, 13, 13], "equation": "4 + 9 = 13"}]}, indent=1),
-    "another language": "Je ne sais pas. 四加九等于十三。 Четыре плюс девять — тринадцать.",
     "binary": "\x00\x01\x1b[2J\ufffd\u202e\ud83d\ude00\x7f" * 40,
-    "blank": " \n\t\n" * 50,
-    "code": "```python\nprint(__import__('os').getcwd())\n```",
-    "nothing but digits": "9" * 10_000,
     "a huge power": "Answer: 9 ** 9 ** 9 ** 9 = 24",
     "a division by zero": "4 / 0 = 0 (left: 0 10 13)\nAnswer: 4 / 0",
-    "a megabyte": "x" * 1_000_000,
     "a megabyte of lines": "4 + 9 = 12 (left: 10 12 13) no\n" * 33_000,
     "a megabyte of brackets": "(" * 500_000 + ")" * 500_000,
 }
-UNREADABLE = list(TEXTS)[:5]
+UNREADABLE = list(TEXTS)[:3]
 
 
-@pytest.mark.parametrize("name", few(TEXTS, 5))
+@pytest.mark.parametrize("name", few(TEXTS, 3))
 async def test_a_run_survives_any_text(server: FakeServer, name: str) -> None:
     server.reply = lambda seen: TEXTS[name]
     for method in SMALL:
@@ -89,11 +79,10 @@ async def test_a_run_survives_any_text(server: FakeServer, name: str) -> None:
             assert (out["stop_reason"], out["usage"]["requests"]) == ("dead_end", 1)
 
 
-PLAIN = ("io", "cot", "cot_sc", "tot_bfs")
 LONG = [
     *(("game24", method) for method in SMALL),
-    *(("question", method) for method in PLAIN),
-    *(("creative_writing", method) for method in (*PLAIN, "refine")),
+    *(("question", method) for method in ("cot_sc", "tot_bfs")),
+    *(("creative_writing", method) for method in ("cot_sc", "tot_bfs", "refine")),
 ]
 
 
@@ -116,65 +105,13 @@ async def test_a_long_sample_makes_neither_tree_nor_checkpoints_large(
     assert file.stat().st_size < 10 * LARGEST
 
 
-SHORT_ONES = {
-    "tot_bfs": ("game24", {}),
-    "cot_sc": ("math", {"n_generate": 40}),
-    "tot_dfs": ("crosswords", {}),
-    "tomt_os": ("clevr", {}),
-    "rollback": ("gsm8k", {}),
-    "refine": ("creative_writing", {}),
-}
-
-
-PUMPS = ("4 + 9 = 13 (left: 10 13 13)\n", "\\boxed{", "\n", "obj1 = f(1)\n")
-PUMPED = [
-    pytest.param(method, pump, marks=pytest.mark.slow if at % 4 != number else pytest.mark.ci)
-    for at, method in enumerate(SHORT_ONES)
-    for number, pump in enumerate(PUMPS)
-]
-
-
-@pytest.mark.parametrize(("method", "pump"), PUMPED)
-async def test_no_reader_is_given_more_than_was_asked_for(
-    server: FakeServer, method: str, pump: str, monkeypatch: pytest.MonkeyPatch
+async def test_malformed_verdicts_and_proposals_are_counted_and_the_others_used(
+    server: FakeServer,
 ) -> None:
-    """Forty samples of a megabyte kept a server's event loop busy for many seconds."""
-    name, settings = SHORT_ONES[method]
-    kind, longest = type(registry.task(name)), 0
-
-    def watched(call: Any) -> Any:
-        def read(*given: Any, **more: Any) -> Any:
-            nonlocal longest
-            texts = [each for each in (*given, *more.values()) if isinstance(each, str)]
-            texts += [text for each in given if isinstance(each, list) for text in each]
-            longest = max(longest, *(len(text) for text in texts if isinstance(text, str)), 0)
-            return call(*given, **more)
-
-        return read
-
-    for own, call in inspect.getmembers(kind, inspect.isfunction):
-        if not own.startswith("_") and own not in ("read", "ask"):
-            monkeypatch.setattr(kind, own, watched(call))
-    many = 1_000_000 // len(json.dumps(pump))  # a line break takes two letters of JSON
-    server.reply = lambda seen: pump * many
-    running = tg.build(method, task=name, model=server.chat())
-    small = {**settings, "max_completion_tokens": 50, "limit_requests": 6}
-    out = await running.ainvoke({"problem": registry.TASKS[name].example}, context=small)
-    assert out["stop_reason"] != "error", out["error"]
-    assert 0 < longest <= max(5 * 50 * 16 + 100, len(out["problem"])), "at most five in one text"
-
-
-@pytest.mark.parametrize("name", ["empty", "a refusal", "JSON", "another language"])
-async def test_malformed_verdicts_are_counted(server: FakeServer, name: str) -> None:
-    server.reply = lambda seen: TEXTS[name] if "valuate" in seen.prompt else play(seen)
+    server.reply = lambda seen: TEXTS["JSON"] if "valuate" in seen.prompt else play(seen)
     out = await run(graph(server))
     assert out["usage"]["parse_errors"]["value"] > 0
     assert out["stop_reason"] in ("finished", "dead_end")
-
-
-async def test_one_malformed_proposal_of_several_is_counted_and_the_others_used(
-    server: FakeServer,
-) -> None:
     server.reply = lambda seen: ["no idea", "h1. apple (low)", "", "v1. angle (high)", "{}"]
     running = tg.build("tot_dfs", task="crosswords", model=server.chat())
     clues = "\n".join(f"clue {at}" for at in range(10))
@@ -209,32 +146,21 @@ def judged(out: Any) -> list[str]:
     return [key for key, thought in out["tree"].items() if "value" in thought]
 
 
-async def test_an_endpoint_that_is_down_is_named_as_is_a_judges(server: FakeServer) -> None:
+async def test_a_judge_that_is_down_is_named(server: FakeServer) -> None:
     with FakeServer() as gone:
         pass
-    for out in await asyncio.gather(*(run(graph(gone, method)) for method in SMALL)):
-        assert out["stop_reason"] == "error"
-        assert "is the server running" in out["error"]
     judge = ChatPort(gone.chat(), name="the-judge", retry=QUICK)
     out = await run(tg.build("tot_bfs", task="game24", model=server.chat(), evaluator_model=judge))
     assert out["stop_reason"] == "error"
     assert out["error"].startswith(f"the-judge at {gone.url}: ")
-    assert len(out["tree"]) == 7
-    assert set(out["usage"]["roles"]) == {"generate"}
-
-
-def below_another(graph: Any, context: Any) -> Any:
-    above = StateGraph(SearchOutput)
-    above.add_node("search", graph)
-    above.add_edge(START, "search")
-    return above.compile().ainvoke(PROBLEM)  # type: ignore[arg-type]
+    assert "is the server running" in out["error"]
+    assert (len(out["tree"]), set(out["usage"]["roles"])) == (7, {"generate"})
 
 
 WAYS: dict[str, Callable[[Any, Any], Any]] = {
     "awaited": lambda graph, context: graph.ainvoke(PROBLEM, context=context),
     "as a node": lambda graph, context: tg.node(graph, context=context)(PROBLEM),
     "as a runnable": lambda graph, context: tg.runnable(graph).ainvoke(PROBLEM, context=context),
-    "below another": below_another,
 }
 
 
@@ -249,7 +175,6 @@ async def test_a_failing_model_raises_with_what_was_paid_for(server: FakeServer,
     assert repr(str(failed.value)) in repr(out), "what is printed names it"
     assert (out["usage"]["requests"], len(judged(out))) == (4, 3)
     assert "as the model could not be asked" in str(tg.html(out))
-    assert json.dumps(out)
 
 
 def test_solve_raises_or_reports(server: FakeServer) -> None:
@@ -257,8 +182,7 @@ def test_solve_raises_or_reports(server: FakeServer) -> None:
     told: Any = {"task": "game24", "model": server.chat()}
     with pytest.raises(tg.ModelError, match=r"HTTP 401.*OPENAI_API_KEY"):
         tg.solve("4 9 10 13", **told)
-    out = tg.solve("4 9 10 13", **told, on_error="report")
-    assert out["stop_reason"] == "error" and "error=" in repr(out)
+    assert tg.solve("4 9 10 13", **told, on_error="report")["stop_reason"] == "error"
 
 
 async def test_a_thread_whose_model_failed_goes_on_from_before_that(server: FakeServer) -> None:

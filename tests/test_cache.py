@@ -1,12 +1,9 @@
 """Recorded answers come back unchanged, and a cache that cannot be used says so."""
 
 import sqlite3
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.answer_cache import Answer, MemoryCache, SqliteCache, digest
@@ -16,14 +13,13 @@ def answer(*texts: str) -> Answer:
     return {"texts": list(texts), "prompt_tokens": 3, "completion_tokens": 5}
 
 
-@pytest.mark.parametrize("text", ["", "\x00\x1b", "\ud800 alone", "日本\n'\"", "x" * 1_000_000])
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_the_first_answer_stays_and_comes_back_whole(kind: str, text: str, tmp_path: Path) -> None:
-    cache = MemoryCache() if kind == "memory" else SqliteCache(tmp_path / "a.sqlite")
-    assert cache.get("k") is None
-    cache.put("k", answer(text, "b"))
-    cache.put("k", answer("second"))
-    assert cache.get("k") == answer(text, "b")
+def test_the_first_answer_stays_and_comes_back_whole(tmp_path: Path) -> None:
+    text = "\x00\x1b \ud800 日本\n'\""
+    for cache in (MemoryCache(), SqliteCache(tmp_path / "a.sqlite")):
+        assert cache.get("k") is None
+        cache.put("k", answer(text, ""))
+        cache.put("k", answer("second"))
+        assert cache.get("k") == answer(text, "")
 
 
 def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
@@ -35,18 +31,6 @@ def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
     other.put("l", answer("more"))
     other.close()
     assert SqliteCache(file).get("l") == answer("more")
-
-
-def test_threads_may_write_together(tmp_path: Path) -> None:
-    cache = SqliteCache(tmp_path / "a.sqlite")
-
-    def write(thread: int) -> None:
-        for number in range(50):
-            cache.put(f"{thread} {number}", answer(str(thread)))
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(write, range(4)))
-    assert all(cache.get(f"{thread} 49") == answer(str(thread)) for thread in range(4))
 
 
 def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -64,16 +48,6 @@ def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
     assert "no database at all" in text.read_text(), "the user's file is left alone"
 
 
-WORDS = st.text("a\x00é日")
-VALUES = st.recursive(
-    st.none() | st.integers() | WORDS,
-    lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner),
-    max_leaves=5,
-)
-
-
-@settings(max_examples=30)
-@given(VALUES)
-def test_equal_values_have_equal_keys(value: object) -> None:
-    assert digest({"a": value, "b": 1}) == digest({"b": 1, "a": value})
-    assert digest({"a": value}) != digest({"a": [value]})
+def test_equal_values_have_equal_keys() -> None:
+    assert digest({"a": [1, "é"], "b": 1}) == digest({"b": 1, "a": [1, "é"]})
+    assert digest({"a": 1}) != digest({"a": [1]}) != digest({"a": "1"})

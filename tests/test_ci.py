@@ -5,8 +5,6 @@ import re
 import subprocess
 from pathlib import Path
 
-from support.mutants import drawn, mutated
-
 ROOT = Path(__file__).resolve().parents[1]
 FILES = sorted((ROOT / "tests").rglob("*.py"))
 REGISTRIES = ("pypi.org", "pythonhosted.org", "npmjs.org", "npmjs.com", "deb.debian.org")
@@ -30,24 +28,9 @@ def test_each_test_belongs_to_ci_or_to_the_full_run() -> None:
         assert bool(tests) == file.name.startswith("test_"), f"pytest reads {file.name} otherwise"
 
 
-def test_no_test_file_imports_another() -> None:
-    for file in FILES:
-        taken = re.findall(r"^(?:from|import) ([\w.]*test_\w+)", file.read_text(), re.M)
-        assert not taken, f"{file.name}: what it shares belongs in tests/support"
-
-
 def test_no_file_names_a_registry() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     files = [ROOT / name for name in listed.stdout.split() if name != "tests/test_ci.py"]
     for file in files:
         text = file.read_bytes() if file.is_file() else b""
         assert not [host for host in REGISTRIES if host.encode() in text], file
-
-
-def test_a_change_that_mutants_draw_is_python() -> None:
-    """Else a test would notice the broken file, not what it does."""
-    changes = drawn(ROOT, seed=1, count=200)
-    assert len({change.path.split("/")[0] for change in changes}) == 7, "all rooms are in it"
-    for change in changes:
-        source = (ROOT / change.path).read_text(encoding="utf-8")
-        assert ast.dump(ast.parse(mutated(source, change))) != ast.dump(ast.parse(source))

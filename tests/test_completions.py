@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -21,86 +21,48 @@ SEARCHES = [
     for name in worked_searches.names()
     for method in worked_searches.methods_of(name)
 ]
-COSTS = ("prompt_tokens", "completion_tokens", "seconds", "dollars", "roles")
 
 HARMONY = "<|channel|>analysis<|message|>13?<|end|><|start|>assistant<|channel|>final<|message|>42"
-OPENING = ("<think>", "<thinking>", "[THINK]", "[THINKING]", "◁think▷", "<seed:think>")
-OPENING += ("<mm:think>", "<longcat_think>", "<thought_process>")
+OPENING = ("<think>", "[THINK]", "[THINKING]", "◁think▷", "<seed:think>", "<thought_process>")
 THOUGHT = "<|begin_of_thought|>13<|end_of_thought|>"
 REMOVED = {
     **{mark: (f"{mark}13{mark[0]}/{mark[1:]}42", "42") for mark in OPENING},
-    "pipes": ("<|thinking|>13<|/thinking|>42", "42"),
-    "a slip": ("<think>13<//think>42", "42"),
-    "byte order mark": ("\ufeff<think>13</think>42", "42"),
-    "think, lines": ("<think>\n13\n</think>\n\n42", "42"),
     "blanks before": ("\n  <think>13</think>\n42", "42"),
-    "nothing thought": ("<think>\n\n</think>\n\n42", "42"),
-    "capitals": ("<THINK>13</Think> 42", "42"),
-    "thought": ("<thought>13</thought>\n42", "42"),
     "reasoning": ("<reasoning>13</reasoning>\n42", "42"),
     "Cohere": ("<|START_THINKING|>13<|END_THINKING|><|START_RESPONSE|>42<|END_RESPONSE|>", "42"),
     "OpenThinker": (f"{THOUGHT}<|begin_of_solution|>\n42\n<|end_of_solution|>", "42"),
     "Gemma": ("<|channel>thought\n13\n<channel|>42", "42"),
-    "gpt-oss": (HARMONY, "42"),
-    "gpt-oss, from its start": (f"<|start|>assistant{HARMONY}", "42"),
-    "gpt-oss, ended": (f"{HARMONY}<|return|>", "42"),
-    "gpt-oss, two channels": (HARMONY.replace("13?", "13?<|channel|>commentary<|message|>"), "42"),
+    "gpt-oss": (f"<|start|>assistant{HARMONY}", "42"),
     "gpt-oss, answer alone": ("<|channel|>final<|message|>42", "42"),
     "gpt-oss, tokens left out": ("analysisMaybe 13.assistantfinal42", "42"),
     "gpt-oss, cut off": ("<|channel|>analysis<|message|>13", ""),
+    "gpt-oss, constrained": (HARMONY.replace("final", "final <|constrain|>json"), "42"),
     "closing alone": ("Maybe 13.\n</think>\n\n42", "42"),
-    "closing alone, one line": ("Maybe 13.</think>42", "42"),
-    "closing alone, Mistral": ("Maybe 13.\n[/THINK]\n42", "42"),
-    "closing alone, quotes after it": ('It is 13</think>"42"', '"42"'),
     "closing alone, no answer": ("So it is 13.</think>", ""),
     "opening named in it": ("In <think> tags? 13.\n</think>\n\n42", "42"),
     "closing named in it": ("<think>I close by </think> later. 13\n</think>\n42", "42"),
-    "quoted in it": ('<think>He said "13"</think>42', "42"),
     "framed": ("<think>13</think><answer>42</answer>", "42"),
     "after a sentence": ("Let me see. <think>13</think>42", "Let me see. 42"),
     "between steps": ("<think>13</think>Step 1.\n<think>13</think>Step 2.", "Step 1.\nStep 2."),
-    "gpt-oss, constrained": (HARMONY.replace("final", "final <|constrain|>json"), "42"),
     "attributes": ('<think type="draft">13</think>42', "42"),
     "after a label": ("Thought 1: <think>Finish[13]</think>42", "Thought 1: 42"),
-    "after a label, cut off": ("Let me think: <think>the answer is 13, or", "Let me think:"),
-    "a list": ("- <think>13</think>42", "42"),
     "glued": ("So it is 13</think> 42", "42"),
-    "glued, no answer": ("So the answer is 13</think>", ""),
-    "odd fence": ("Run ```python\nx = 13\n</think>\n\n42", "42"),
-    "gpt-oss, lines": ("analysis\nThe answer is 13.\nassistantfinal\n42", "42"),
-    "frame alone": ("<answer>42</answer>", "42"),
     "frame of GLM": ("<|begin_of_box|>42<|end_of_box|>", "42"),
-    "end token": ("42<|im_end|>", "42"),
-    "end of sequence": ("42</s>", "42"),
-    "cut off": ("<think>13", ""),
-    "cut off at once": ("<think>", ""),
+    "end token": ("42</s>", "42"),
     "cut off later": ("Step 1.\n<think>13", "Step 1."),
     "cut off, Mistral": ("[THINK]13", ""),
 }
 NAMED = (
-    "Use <think> tags.",
     "The tag is: <think>",
-    "The tag is: <think>.",
     "Use these tags: <think> and </think>.",
-    "The <i>tag</i> is <b>here</b>",
     "<think> is the mark that begins it.",
     "The mark is `<think>`.",
-    "`<think>` begins it and `</think>` ends it.",
-    "Reasoning stands between <think> and </think>.",
     "Reasoning stands between <think> and </think>\nThat is all.",
     "It ends with </think>.",
-    "It ends with </think>",
     "It ends with </think> and then the answer follows.",
     "The token '</think>' is one token.",
     "```\n<think>\nreasoning\n</think>\n```\nThat is the form.",
-    "An analysis: 42",
     "analysis of the numbers gives 42",
-    "The thought <i>counts</i>.",
-    "I think: 42 > 13",
-    "A [THINK] mark begins it.",
-    "The final channel is <|channel|>.",
-    "Put it between <think>...</think>tags.",
-    "Here is my thought process: 6 * 7 = 42.",
 )
 
 
@@ -115,20 +77,9 @@ def test_a_text_that_names_a_mark_stays_whole(text: str) -> None:
     assert without_reasoning(text) == text
 
 
-@pytest.mark.parametrize(
-    ("sent", "kept"),
-    [
-        ("a\ud83c", "a\ufffd"),
-        ("\udf89a", "\ufffda"),
-        ("a\ud83c b", "a\ufffd b"),
-        ("\ud83c\udf89", "\U0001f389"),
-        ("é 🎉", "é 🎉"),
-        ("\ufeffé", "\ufeffé"),
-    ],
-)
-def test_half_of_a_character_is_replaced(sent: str, kept: str) -> None:
-    assert encodable(sent) == kept
-    encodable(sent).encode()
+def test_half_of_a_character_is_replaced() -> None:
+    assert encodable("a\ud83c b") == "a\ufffd b"
+    assert encodable("\ud83c\udf89 \ufeffé") == "\U0001f389 \ufeffé"
 
 
 def told(text: str = "", finish: str = "", **more: Any) -> ChatGeneration:
@@ -141,31 +92,18 @@ def metadata(**more: Any) -> dict[str, Any]:
     return {"response_metadata": more}
 
 
-REASONED = {"additional_kwargs": {"reasoning_content": "42"}}
-BLOCK: Any = [{"type": "thinking", "thinking": "42"}]
 CALL: Any = [{"name": "search", "args": {}, "id": "1"}]
 COMPLETIONS: list[tuple[ChatGeneration, str | None]] = [
     (told("42", "stop"), None),
-    (told("42"), None),
     (told("", "stop"), "empty"),
     (told("<think>13\n", "stop"), "empty"),
-    (told("", "stop", **REASONED), "empty"),
-    (told(BLOCK, "stop"), "empty"),
-    (told("42", "length"), "cut_off"),  # OpenAI
     (told("42", **metadata(stop_reason="max_tokens")), "cut_off"),  # Anthropic
-    (told("42", "MAX_TOKENS"), "cut_off"),  # Google
     (told("4", "FinishReason.MAX_TOKENS"), "cut_off"),  # Google's enumeration
     (told("4", "FINISH_REASON_MAX_TOKENS"), "cut_off"),  # TGI
-    (told("42", "model_length"), "cut_off"),  # Mistral
     (told("42", **metadata(done_reason="length")), "cut_off"),  # Ollama
     (told(**metadata(incomplete_details={"reason": "max_output_tokens"})), "cut_off"),  # Responses
-    (told("", "content_filter"), "filtered"),  # OpenAI
-    (told("", "SAFETY"), "filtered"),  # Google
-    (told("", "ERROR_TOXIC"), "filtered"),  # Cohere
     (told(**metadata(stop_reason="guardrail_intervened")), "filtered"),  # Amazon
     (told(**metadata(stop_reason="refusal")), "refused"),  # Anthropic
-    (told("", "stop", additional_kwargs={"refusal": "I can't."}), "refused"),  # OpenAI
-    (told("", "tool_calls"), "tool_call"),  # OpenAI
     (told(**metadata(stop_reason="tool_use")), "tool_call"),  # Anthropic
     (told("", "stop", tool_calls=CALL), "tool_call"),  # Ollama
 ]
@@ -176,37 +114,28 @@ def test_why_a_completion_is_no_whole_answer(sent: ChatGeneration, ending: str |
     assert ending_of(sent, without_reasoning(sent.text)) == ending
 
 
-def spread(forms: Mapping[str, Any], *marks: Any) -> list[Any]:
-    """Every search with every form; each search with one of them is tried always, or in CI."""
-    return [
-        pytest.param(*search, where, marks=marks if at % len(forms) == number else pytest.mark.slow)
-        for at, search in enumerate(SEARCHES)
-        for number, where in enumerate(forms)
-    ]
-
-
 def asked(model: ReasoningChat) -> Counter[tuple[str, str]]:
     return Counter((call.role, call.prompt) for call in model.seen)
 
 
-@pytest.mark.parametrize(("method", "name", "where"), spread(REASONING))
+@pytest.mark.parametrize(("search", "where"), [*zip(SEARCHES, cycle(REASONING))], ids=str)
 def test_every_method_searches_as_if_nothing_had_been_thought(
-    method: str, name: str, where: str
+    search: tuple[str, str], where: str
 ) -> None:
+    method, name = search
     plain = worked_searches.search(name, method)
     model = ReasoningChat(reply=worked_searches.script(name), sends=REASONING[where])
     out = worked_searches.run(name, method, model)
     assert out["answer"] == plain.result["answer"]
     assert asked(model) == Counter((call.role, call.prompt) for call in plain.calls)
-    counters = {key: value for key, value in out["usage"].items() if key not in COSTS}
-    assert counters == {k: v for k, v in plain.result["usage"].items() if k not in COSTS}
     assert "Lyon" not in json.dumps(out["tree"])
 
 
-@pytest.mark.parametrize(("method", "name", "where"), spread(CUT_OFF, pytest.mark.ci))
-def test_no_method_reads_reasoning_that_was_cut_off(method: str, name: str, where: str) -> None:
+@pytest.mark.ci
+@pytest.mark.parametrize(("search", "where"), [*zip(SEARCHES, cycle(CUT_OFF))], ids=str)
+def test_no_method_reads_reasoning_that_was_cut_off(search: tuple[str, str], where: str) -> None:
     model = ReasoningChat(reply=lambda call: "", sends=lambda text: CUT_OFF[where])
-    out = worked_searches.run(name, method, model)
+    out = worked_searches.run(search[1], search[0], model)
     assert out["answer"] is None
     usage, longest = out["usage"], out["settings"]["max_completion_tokens"]
     assert usage["incomplete"] == {"cut_off": usage["samples"]}
@@ -222,9 +151,7 @@ def test_no_method_reads_reasoning_that_was_cut_off(method: str, name: str, wher
         ({"content": None, "refusal": "I can't say 42."}, "stop", "was refused by the model"),
         ({"content": ""}, "content_filter", "was withheld by a content filter"),
         ({"content": None, "reasoning_content": "It is 42"}, "stop", "was empty, reasoning"),
-        ({"content": "The answer is 4"}, "length", "cut off at max_"),
         ({"content": "The answer is 1,2"}, "length", "cut off at max_"),
-        ({"content": "So \\boxed{4"}, "length", "cut off at max_"),
         ({"content": "The answer is 42. Let me expl", "reasoning_content": "13?"}, "length", ""),
     ],
 )

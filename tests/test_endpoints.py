@@ -4,7 +4,6 @@ import asyncio
 import sys
 import types
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -14,13 +13,11 @@ from support.asking import ASK
 from support.fake_server import FakeServer, Fault
 from support.scripted import ScriptedChat
 
-from thoughtgraph.cli.catalog import models
-from thoughtgraph.errors import InputError, ThoughtgraphError
+from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.specifiers import default_specifier
-from thoughtgraph.llm.weights import KNOWN
 
 SECRET = "sk-meant-for-openai-only"
 OWN = "tg-key-of-this-server"
@@ -45,7 +42,7 @@ def test_the_default_model(monkeypatch: pytest.MonkeyPatch) -> None:
 # OpenAI's key.
 
 
-@pytest.mark.parametrize("own", [None, SECRET, "another"])
+@pytest.mark.parametrize("own", [None, SECRET])
 def test_openais_key_is_not_lent_to_another_provider(
     monkeypatch: pytest.MonkeyPatch, own: str | None
 ) -> None:
@@ -62,17 +59,16 @@ def test_openais_key_is_not_lent_to_another_provider(
         assert port_for("azure_openai:m")
 
 
-@pytest.mark.parametrize("entry", [None, "", "{url}={key}"])
+@pytest.mark.parametrize("entry", ["", "{url}={key}"])
 async def test_another_server_never_sees_the_openai_key(
-    monkeypatch: pytest.MonkeyPatch, entry: str | None
+    monkeypatch: pytest.MonkeyPatch, entry: str
 ) -> None:
     for name in ("API_KEY", "ADMIN_KEY", "ORG_ID", "PROJECT_ID"):
         monkeypatch.setenv(f"OPENAI_{name}", SECRET)
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", f"Authorization: Bearer {SECRET}")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     with FakeServer() as server:
-        if entry is not None:
-            monkeypatch.setenv("THOUGHTGRAPH_API_KEY", entry.format(url=server.url, key=OWN))
+        monkeypatch.setenv("THOUGHTGRAPH_API_KEY", entry.format(url=server.url, key=OWN))
         await port_for(server.specifier).sample(ASK)
     (seen,) = server.seen
     assert SECRET not in str(seen)
@@ -102,13 +98,10 @@ async def test_openai_is_asked_at_the_documented_address_with_its_key(
 # What is no specifier.
 
 
-FORMS = ("qwen", "openai:", "http://host/v1", "https://host/v1#", "ftp://h/v1#m", "x:y#z")
 MEANT = {
-    **dict.fromkeys(FORMS, "http://HOST:PORT/v1#NAME"),
+    **dict.fromkeys(("qwen", "openai:", "https://h/v1#", "x:y#z"), "http://HOST:PORT/v1#NAME"),
     "gpt-4o": "did you mean 'openai:gpt-4o'",
-    "o3-mini": "did you mean 'openai:o3-mini'",
     "claude-3-opus": "did you mean 'anthropic:claude-3-opus'",
-    "gemini-2.0-flash": "did you mean 'google_genai:gemini-2.0-flash'",
 }
 
 
@@ -119,17 +112,12 @@ def test_an_unknown_form_is_refused_with_what_was_meant(specifier: str) -> None:
     assert specifier in str(caught.value)
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "google-genai", "ollama"])
-def test_a_missing_provider_is_answered_with_its_package(
-    provider: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = provider.replace("-", "_")
-    monkeypatch.setitem(sys.modules, f"langchain_{name}", None)
+def test_a_missing_provider_is_answered_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "langchain_google_genai", None)
     _get_chat_model_creator.cache_clear()
-    with pytest.raises(
-        InputError, match=f"{name}:some-model.*`uv pip install langchain-{provider}`"
-    ):
-        port_for(f"{name}:some-model")
+    with pytest.raises(InputError, match="`uv pip install langchain-google-genai`") as caught:
+        port_for("google_genai:some-model")
+    assert "google_genai:some-model" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -145,12 +133,9 @@ def test_a_key_in_the_address_is_refused_and_not_repeated(address: str) -> None:
     ("address", "why"),
     [
         ("http://127.0.0.1:x/v1", "could not be cast to integer"),
-        ("http://127.0.0.1:99999/v1", "out of range"),
         ("http://127.0.0.1:0/v1", "port 0"),
         ("http://", "no host"),
-        ("http:///v1", "no host"),
         ("http://[::1/v1", "IPv6"),
-        ("http://two words/v1", "space"),
         ("http://dots..many/v1", "label"),
     ],
 )
@@ -165,26 +150,6 @@ def test_an_address_no_server_can_have_is_refused_at_once(
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     with pytest.raises(InputError, match=f"OPENAI_BASE_URL.*{why}"):
         port_for("openai:gpt-4o-mini")
-
-
-@pytest.mark.parametrize("name", ["nowhere.gguf", "text.gguf"])
-def test_a_weights_file_that_is_none_is_refused(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("text.gguf").write_text("no weights")
-    with pytest.raises(ThoughtgraphError, match=name):
-        port_for(f"local:{name}")
-
-
-def test_weights_are_not_called_ready_where_nothing_can_run_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "xllamacpp", None)
-    models()
-    told = " ".join(capsys.readouterr().out.split())
-    assert told.count("not usable yet: needs the extra `local`") == len(KNOWN)
-    assert "ready" not in told
 
 
 def test_a_port_or_model_is_taken_as_it_is_and_nothing_else() -> None:

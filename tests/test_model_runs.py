@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
-from support.pools import few
 from support.searches import untimed
 
 import thoughtgraph as tg
@@ -40,12 +39,16 @@ def tree(out: Any) -> dict[str, Any]:
     return untimed(out["tree"])
 
 
+FAULTS = (Fault(503), Fault(drop=True), Fault(truncate=True), Fault(body='{"choices": ['))
+
+
 def fails_often(server: FakeServer) -> None:
-    server.fault = lambda seen: Fault(503) if seen.number % 3 == 1 else Fault()
+    server.fault = lambda seen: FAULTS[seen.number // 3 % 4] if seen.number % 3 == 1 else Fault()
 
 
 def has_one_sample_only(server: FakeServer) -> None:
-    server.refuses_n = True
+    refusal = Fault(400, body='{"error": {"message": "n must be 1"}}')
+    server.fault = lambda seen: refusal if seen.n > 1 else Fault()
 
 
 @pytest.mark.parametrize("trouble", [fails_often, has_one_sample_only])
@@ -62,23 +65,7 @@ async def test_what_can_be_overcome_changes_no_tree(
     assert (rough["usage"].get("retries", 0) > 0) == (trouble is fails_often)
 
 
-async def test_a_failing_generation_does_not_lose_its_siblings(server: FakeServer) -> None:
-    unlucky: list[str] = []
-
-    def fault(seen: Seen) -> Fault:
-        second = "evaluate" not in seen.prompt.lower() and seen.number > 1
-        if second and not unlucky:
-            unlucky.append(seen.prompt)
-        return Fault(400) if seen.prompt in unlucky else Fault()
-
-    server.fault = fault
-    out = await run(graph(server))
-    assert out["stop_reason"] == "error" and "HTTP 400" in out["error"]
-    second = {t["parent"] for t in out["tree"].values() if t.get("depth") == 2}
-    assert len(second) == 1, "the other state has its children in the tree"
-
-
-@pytest.mark.parametrize("limit", few([0, 1, 9, 40, 3, 6, 15], 4))
+@pytest.mark.parametrize("limit", [0, 1, 9, 40])
 async def test_requests_and_thoughts_are_never_exceeded(server: FakeServer, limit: int) -> None:
     out = await run(graph(server), limit_requests=limit)
     assert len(server.seen) == out["usage"].get("requests", 0) <= limit
@@ -106,14 +93,6 @@ async def test_tokens_and_dollars_are_exceeded_by_calls_in_flight_only(
     assert out["stop_reason"] == "budget"
     assert 1_000 <= used < 1_000 + cap * max(sizes)
     assert out["usage"]["dollars"] == pytest.approx(used / 1e6)
-
-
-async def test_seconds_end_a_run(server: FakeServer) -> None:
-    server.fault = after(3, Fault(hang=True))
-    out = await run(graph(server), limit_seconds=0.5)
-    assert out["stop_reason"] == "budget"
-    assert out["usage"]["seconds"] >= 0.5
-    assert out["usage"]["levels"] <= 3
 
 
 async def test_concurrent_runs_share_a_cap_and_with_leave_their_evaluations(

@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import graph_figure
 import page_parts
 import pytest
-import terminal_picture
 import worked_searches
 
 from thoughtgraph import registry
@@ -63,22 +61,3 @@ def test_a_worked_search_ends_with_an_answer_and_its_tree_has_a_page(name: str) 
     page = worked_searches.tree_page(name)
     assert page.lower().startswith("<!doctype html>")
     assert str(ROOT) not in page, "no folder of whoever built it is shown"
-
-
-def test_the_drawing_of_a_graph_has_its_nodes_and_arrows() -> None:
-    for name in registry.METHODS:
-        drawn, written = graph_figure.figure(name), graph_figure.mermaid(name)
-        arrows = [line for line in written.splitlines() if "->" in line]
-        nodes = {end for line in arrows for end in re.findall(r"\w+", line)}
-        assert drawn.count("marker-end") == len(arrows), name
-        assert drawn.count("<rect") == drawn.count("<text") == len(nodes), name
-        assert "http" not in drawn and "<script" not in drawn
-
-
-def test_the_picture_of_the_terminal_is_what_the_program_shows() -> None:
-    """Where it fails: `uv run python docs/site/terminal_picture.py`."""
-    kept = (ROOT / "docs" / "terminal.svg").read_text(encoding="utf-8")
-    drawn = terminal_picture.picture()
-    assert terminal_picture.words(kept) == terminal_picture.words(drawn)
-    for svg in (kept, drawn):
-        assert "url(http" not in svg and 'url("http' not in svg, "it loads nothing from elsewhere"

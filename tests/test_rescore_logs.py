@@ -16,7 +16,6 @@ from thoughtgraph.bench.metrics import best_of_k, scores
 from thoughtgraph.bench.papers.suites import suite
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.bench.result_summaries import rescored
-from thoughtgraph.bench.statistics import mean
 from thoughtgraph.nodes.select import best_states
 from thoughtgraph.tasks.creative_writing import CreativeWriting
 from thoughtgraph.tasks.game24.game24 import Game24
@@ -115,21 +114,9 @@ def test_the_report_of_recorded_samples_has_the_published_figures(
         assert {each.n for each in cells} == {str(len(which))}
         lines = report_lines.entries(ResultFolder(folder).rows())
         [rows] = [line.rows for line in lines if line.rows[0]["method"] == "cot_sc"]
-        one, two, whole = curve(rows, rescored, "tokens", [1, 2, 100])
+        one, whole = curve(rows, rescored, "tokens", [1, 100])
         assert one == pytest.approx(expected.cot_mean / 100, abs=5e-5), "a mean over all samples"
-        # Of two votes the first wins, unless it has no answer.
-        pairs = [
-            score if answer is not None else row["scores"][(at + 1) % 100]
-            for row in rows
-            for at, (answer, score) in enumerate(zip(row["candidates"], row["scores"], strict=True))
-        ]
-        assert two == pytest.approx(mean(pairs))
-        votes = []
-        for row in rows:
-            said = [answer for answer in row["candidates"] if answer is not None]
-            winner = max(said, key=said.count, default=None)
-            votes.append(0.0 if winner is None else row["scores"][row["candidates"].index(winner)])
-        assert whole == pytest.approx(mean(votes)) == expected.cot_sc / 100
+        assert whole == expected.cot_sc / 100
 
 
 @pytest.mark.ci

@@ -58,7 +58,6 @@ class Seen:
 Reply = Callable[[Seen], str | Sequence[str]]
 Faults = Callable[[Seen], Fault]
 OK = Fault()
-REFUSAL = Fault(400, body='{"error": {"message": "n must be 1"}}')
 NOT_FOUND = Fault(404)
 PATH = "/v1/chat/completions"
 
@@ -87,7 +86,6 @@ class FakeServer:
         self.latency = 0.0
         self.most_choices = 1_000
         """Choices an answer may hold; what is asked beyond is ignored."""
-        self.refuses_n = False
         self.streams = True
         """Whether a stream is sent where one is asked for, and not a whole completion."""
         self.usage: Any = ...
@@ -96,8 +94,6 @@ class FakeServer:
         """Why each choice of an answer ended; None: nothing is said of it."""
         self.events: Callable[[list[dict[str, Any]]], list[dict[str, Any]]] = list
         """What becomes of the events of a stream before they are sent."""
-        self.done = True
-        """Whether a stream ends by `[DONE]`."""
         self.fingerprint: Any = None
         """What the server says it is."""
         self.seen: list[Seen] = []
@@ -196,7 +192,7 @@ class FakeServer:
         seen = Seen(len(self.seen), headers, json.loads(sent))
         self.seen.append(seen)
         with self._counted():
-            fault = REFUSAL if self.refuses_n and seen.n > 1 else self.fault(seen)
+            fault = self.fault(seen)
             if fault.hang or fault.hold:
                 await self._hang()
             if fault.hang:
@@ -289,4 +285,4 @@ class FakeServer:
         if (seen.body.get("stream_options") or {}).get("include_usage"):
             chunks.append({**common, "choices": [], "usage": whole["usage"]})
         events = [f"data: {json.dumps(chunk)}\n\n" for chunk in self.events(chunks)]
-        return "".join([*events, "data: [DONE]\n\n" * self.done]).encode()
+        return "".join([*events, "data: [DONE]\n\n"]).encode()
