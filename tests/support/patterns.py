@@ -1,8 +1,8 @@
-"""The regular expressions of the source, and how many steps hard texts cost them.
+"""The regular expressions of the source, and texts that are hard for each.
 
 They are read from the syntax tree of every module, so that a new one is tried without being listed.
 What is computed at run time (`re.escape(marker)`) is computed with a word in place of each name
-that only a call knows. Steps are counted by a matcher of our own that backtracks as `re` does.
+that only a call knows.
 """
 
 import ast
@@ -166,16 +166,11 @@ CLASSES = {
 }
 
 
-def letter(kind: Any, value: Any, flags: int) -> re.Pattern[str]:
+def _letter(kind: Any, value: Any, flags: int) -> re.Pattern[str]:
     """Returns what matches the same one letter as a part of a parsed expression."""
-    parts = value if kind is op.IN else [(kind, value)]
-    return _letter(tuple((name, of) for name, of in parts), flags & (re.I | re.S | re.A))
-
-
-@cache
-def _letter(parts: tuple[tuple[Any, Any], ...], flags: int) -> re.Pattern[str]:
+    flags &= re.I | re.S | re.A
     source = ""
-    for name, of in parts:
+    for name, of in value if kind is op.IN else [(kind, value)]:
         if name is op.ANY:
             return re.compile(".", flags)
         if name in (op.NEGATE, op.NOT_LITERAL):
@@ -217,7 +212,7 @@ class _Shape:
 
     def part(self, kind: Any, value: Any, before: str) -> str:
         if kind in LETTER:
-            one = letter(kind, value, self.flags)
+            one = _letter(kind, value, self.flags)
             self.sets.append(frozenset(filter(one.match, ALPHABET)))
             return min(self.sets[-1], default=chr(value) if isinstance(value, int) else "?")
         if kind is op.SUBPATTERN:
@@ -244,13 +239,8 @@ class _Shape:
         return self.text(value, before) if kind is op.ATOMIC_GROUP else ""
 
 
-def attacks(pattern: re.Pattern[str], *, pairs: bool = False) -> list[tuple[str, str, str]]:
-    """Returns what makes texts hard: a beginning, what is repeated after it, an end.
-
-    Args:
-        pattern: The expression.
-        pairs: Whether every pair of its letters is repeated, too.
-    """
+def attacks(pattern: re.Pattern[str]) -> list[tuple[str, str, str]]:
+    """Returns what makes texts hard: a beginning, what is repeated after it, an end."""
     shape = _Shape(pattern)
     letters = shape.letters()
     prefixes = list(dict.fromkeys(shape.prefixes))
@@ -258,8 +248,5 @@ def attacks(pattern: re.Pattern[str], *, pairs: bool = False) -> list[tuple[str,
     anywhere = [*letters, *bodies, *(body + each for body in bodies for each in letters)]
     begun = [prefix + each for prefix in (*prefixes, shape.whole) for each in ("", *letters)]
     tried = [*product(prefixes, dict.fromkeys(anywhere)), *product([""], filter(None, begun))]
-    if pairs:
-        tried += product(prefixes, map("".join, product(letters, repeat=2)))
-        tried += product(prefixes, filter(None, begun))
     wrong = min(set(letters) - {"\n"}, key=lambda each: (each.isalnum(), each))
     return [(*each, end) for each in dict.fromkeys(tried) for end in ("", wrong)]
