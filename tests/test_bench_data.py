@@ -111,22 +111,6 @@ def test_a_folder_of_files_is_one_data_set_of_subjects_and_splits(tmp_path: Path
     assert [each.id for each in where(of_subject, {"split": "test"})] == ["anatomy_test/1"]
 
 
-def test_questions_with_a_picture_are_left_out_and_the_others_keep_their_ids(
-    tmp_path: Path,
-) -> None:
-    pictures = [None, "images/a.png", "", "images/b.png"]
-    entries: list[dict[str, Any]] = [
-        {"Question": f"q{at}?", "Answer": at, "Picture": picture}
-        for at, picture in enumerate(pictures, 1)
-    ]
-    entries.append({"Question": "q5?", "Answer": 5, "id": "five.json"})
-    records = loaded(tmp_path, "theoremqa", json.dumps(entries))
-    kept = [("1", "q1?", "1"), ("3", "q3?", "3"), ("five.json", "q5?", "5")]
-    assert [each[:3] for each in records] == kept
-    with pytest.raises(tg.InputError, match=r'holds no problems; .* with a "Picture" are left out'):
-        loaded(tmp_path, "theoremqa", json.dumps(entries[1:2]))
-
-
 def test_scene_questions_are_made_up_with_their_answers() -> None:
     records = generated(registry.task("ptr"), ["sum"], 3, 7)
     assert len(records) == 3 and all(record.facts["type"] == "sum" for record in records)

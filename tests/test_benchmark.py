@@ -6,21 +6,16 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 from support.command import Command
 from support.fake_server import FakeServer, Fault, Seen, after
 from support.players import play
 from support.rows import finished, kept
 
-from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.result_files import ResultFolder, latest, unpacked
-from thoughtgraph.bench.runner import Batch, Setup, trials
-from thoughtgraph.cli.bench_display import board
 
 PUZZLES = ["--task", "game24", "--problems", "5:8"]
 SMALL = ["--set", "breadth=1", "--set", "n_evaluate=1"]
@@ -101,36 +96,6 @@ def test_a_dry_run_says_what_all_would_take(command: Command) -> None:
         assert " with --concurrency 5, if the model is no slower then" in out
         command(*told, "--model", fake.specifier)
         assert len(fake.seen) == 10, "what was tried counts"
-
-
-def test_a_forecast_goes_by_the_mean_of_what_was_searched() -> None:
-    """Two methods on 50 problems: three runs of `io` and one of `tot_bfs` are known."""
-    setups = [Setup("game24", "io", "m"), Setup("game24", "tot_bfs", "m")]
-    batch = Batch(setups, [Record(str(at), "1 1 4 6", None) for at in range(50)], [0])
-    shown = board(Console(file=StringIO()), [batch])
-    io, search, *more = trials([batch])
-    spent = {"requests": 1, "prompt_tokens": 1_000, "completion_tokens": 90, "seconds": 0.4}
-    shown.start(iter([]), trials([batch]))
-    *_, last = shown.forecast(trials([batch]), 20)
-    assert last == "tot_bfs: nothing was finished, so nothing can be said"
-    for trial, seconds in ((io, 0.4), (more[0], 0.5), (more[2], 0.6)):
-        usage = {**spent, "seconds": seconds, "dollars": 0.002}
-        shown.tell(trial, finished("io", usage=usage))
-    shown.tell(search, finished("tot_bfs", usage={**spent, "requests": 40, "seconds": 2}))
-    lines = list(shown.forecast(trials([batch]), 20))
-    assert lines[0] == "io: requests per problem: 1; its samples are one request"
-    assert lines[1] == (
-        "io: 50 problems will take about 50 requests and 54.5k tokens, $0.10, "
-        "by 3 problems searched"
-    )
-    assert lines[3] == (
-        "tot_bfs: 50 problems will take about 2,000 requests and 54.5k tokens, "
-        "by 1 problem searched"
-    )
-    assert lines[4] == (
-        "all together: 2 min 05 s one after the other, about 7.5 s with --concurrency 20, "
-        "if the model is no slower then"
-    )
 
 
 def test_parts_of_the_problems_share_a_folder(command: Command) -> None:

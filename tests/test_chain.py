@@ -1,11 +1,10 @@
 """Chain Reasoning and level-greedy ToT Reasoning, the baselines of Thought Rollback."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.scripted import Call
-from support.stepping import MARKER, run, shape
+from support.stepping import MARKER, run
 
 from thoughtgraph.tasks.rollback_prompts import unlabelled
 
@@ -59,25 +58,3 @@ async def test_why_they_end(method: str, settings: Any, text: str, reason: str) 
     assert out["stop_reason"] == reason
     assert out["answer"] == ("4" if reason == "finished" else None)
     assert len(seen) <= settings.get("limit_requests", 100)
-
-
-async def test_an_empty_step_is_asked_for_again_and_then_stands() -> None:
-    def once(call: Call) -> str:
-        return "" if call.draw is not None and call.draw[3] == 0 else f"{MARKER} 7"
-
-    out, seen = await run("chain", once)
-    assert (out["answer"], len(seen)) == ("7", 2)
-    out, seen = await run("chain", lambda call: "", steps=2)
-    assert [t["text"] for t in list(out["tree"].values())[1:]] == ["(no output)"] * 2
-    assert (out["stop_reason"], len(seen)) == ("step_limit", 4)
-
-
-async def test_a_chain_shows_its_examples_at_every_step(tmp_path: Path) -> None:
-    out, seen = await run("chain", lambda call: "a step", steps=3, shots=2)
-    assert len(shape(out["tree"])) == len(seen) == 3
-    assert all("worked example 1" in call.prompt for call in seen)
-    file = tmp_path / "mine.md"
-    file.write_text("my own example")
-    _, seen = await run("chain", lambda call: "a step", steps=1, shots=2, examples=str(file))
-    assert "my own example" in seen[0].prompt
-    assert "worked example" not in seen[0].prompt

@@ -84,19 +84,6 @@ async def test_samples_of_a_vote_are_one_request(task: str, problem: str, sample
     assert len(out["candidates"]) == samples
 
 
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_a_vote_of_one_is_chain_of_thought(seeds: range) -> None:
-    for seed in seeds:
-        outs = [
-            await run(method, "gsm8k", lambda call: said(drawn(call.prompt, 1)), f"{seed}?", **ONE)
-            for method in ("cot_sc", "cot")
-        ]
-        (voted, _), (plain, _) = outs
-        for field in ("answer", "candidates", "stop_reason"):
-            assert voted[field] == plain[field], f"P5: {seed}"
-        assert voted["tree"]["1"]["text"] == plain["tree"]["1"]["text"]
-
-
 ONE: dict[str, Any] = {"n_generate": 1}
 
 

@@ -1,7 +1,6 @@
 """The demonstration that `thoughtgraph solve` runs without arguments, with a scripted model."""
 
 import json
-import sqlite3
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ from support.fake_server import FakeServer, Seen
 from thoughtgraph.bench.questions.packaged_questions import SHOWN
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.cli import demo
-from thoughtgraph.cli.run_config import SolveOptions, configure
-from thoughtgraph.cli.runs import Runs
 from thoughtgraph.tasks.scenes.scenes import numbered
 
 SEED: int = demo.SETTINGS["seed"]
@@ -67,19 +64,3 @@ def test_a_wrong_answer_or_none_is_told_beside_the_right_one(command: Command) -
             code, out, _ = command("solve", "--model", fake.specifier, *options)
         assert code == end[0] and end[1] in out
         assert f"right:    no, it is {asked(seed).answer!r}" in out
-
-
-def test_what_cannot_run_is_refused_in_one_line(command: Command) -> None:
-    runs = Runs()
-    run = runs.add(configure(SolveOptions()))
-    with sqlite3.connect(runs.path) as db:
-        db.execute("UPDATE runs SET plan = replace(plan, '\"format\": ', '\"format\": 1')")
-    db.close()
-    refused = {
-        ("--resume", run): "another version",
-        ("--set", "seed=-3"): "error: setting 'seed'",
-        ("--method", "tot_bfs"): "'tot_bfs' cannot run on task 'ptr'",
-    }
-    for arguments, words in refused.items():
-        code, _, err = command("solve", *arguments)
-        assert code == 2 and words in err and err.count("\n") == 1

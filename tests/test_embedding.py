@@ -162,22 +162,6 @@ async def test_runs_at_once_do_not_see_each_other(count: int) -> None:
     assert shape(outs[0]) == shape(await graph.ainvoke({"problem": words[0]}))
 
 
-async def test_a_past_state_can_be_edited_and_continued() -> None:
-    """Time travel: at the first choice the value of the wrong letter is raised by hand."""
-    graph = spelling_graph(InMemorySaver())
-    first = await graph.ainvoke({"problem": "leaf"}, thread(), context={"breadth": 1})
-    state = (await graph.aget_state(thread())).values
-    kept = ("answer", "tree", "settings")
-    assert {key: state[key] for key in kept} == {key: first[key] for key in kept}
-    history = [state async for state in graph.aget_state_history(thread())]
-    past = [each for each in history if each.next == ("select",) and each.values["step"] == 0]
-    raised = {"tree": {"2": {"value": 99.0}}}
-    fork = await graph.aupdate_state(past[0].config, raised, as_node="evaluate")
-    out = await graph.ainvoke(None, fork)
-    assert (first["answer"], out["answer"]) == ("leaf", WRONG + "eaf")
-    assert out["settings"]["breadth"] == 1
-
-
 OWN: Any = {"task": Spelling(), "model": speller()}
 NOWHERE = "http://127.0.0.1:9/v1#none"
 

@@ -8,9 +8,7 @@ from support.pages_script import ScriptedPages
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.acting import Hints
 from thoughtgraph.prompts import fill
-from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tools.wiki.sources import toolbox
 
 
@@ -92,23 +90,6 @@ def hinted(call: Call) -> str:
     shown = call.prompt.rpartition("\n\nNumbers: ")[0].partition("Now write")[2]
     starts = [shown.find(fill(f"game24/{name}", lines="")) for name in ("rejected", "siblings")]
     return next((shown[at:] for at in starts if at >= 0), "")
-
-
-def test_of_24_a_hint_stands_after_the_examples_and_the_steps_that_it_is_about():
-    step: Any = {"text": "10 - 4 = 6 (left: 6 9 13)"}
-    rejected: Any = [{"answer": WRONG, "thought": "", "reason": "it makes -24"}]
-    hints = Hints(rejected=rejected, siblings=[{"text": "13 - 9 = 4 (left: 4 6)"}])
-    prompt = Game24().move("4 9 10 13", [step], "fgdip", {}, hints).prompt.user
-    examples, _, asked = prompt.partition("\n\nNow write the next step for the puzzle 4 9 10 13.")
-    assert examples.count("\nStep: ") == 3
-    assert "wrong" not in examples
-    assert asked.split("\n\n") == [
-        "",
-        "The steps so far:\n10 - 4 = 6 (left: 6 9 13)",
-        fill("game24/rejected", lines=f"{WRONG} (it makes -24)"),
-        fill("game24/siblings", lines="13 - 9 = 4 (left: 4 6)"),
-        "Numbers: 6 9 13\nStep:",
-    ]
 
 
 @pytest.mark.parametrize("evaluator", [True, False])

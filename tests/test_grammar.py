@@ -10,7 +10,7 @@ import pytest
 from langchain_core.messages import HumanMessage
 from support.fake_server import FakeServer
 from support.gbnf import Gbnf
-from support.players import equations, play
+from support.players import play
 from support.pools import POOLS
 from support.scripted import ScriptedChat
 
@@ -19,9 +19,7 @@ from thoughtgraph.acting import Hints
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.context import effective
-from thoughtgraph.llm.embedded_chat import EmbeddedChat
 from thoughtgraph.llm.exchange import Request
-from thoughtgraph.llm.prompt_cache import WORTH, PromptCache, supported
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.settings.tot import TotBfsSettings
@@ -122,20 +120,6 @@ def test_what_is_no_plan_of_this_scene_is_not_allowed() -> None:
         assert two.accepts(plan) is ends, "a plan ends by its answer at the longest"
 
 
-@pytest.mark.parametrize("numbers", ["4 9 10 13", "4 6 13", "1/3 72", "0.5 -48"])
-def test_equations_that_we_make_are_allowed(numbers: str) -> None:
-    done = path(f"1 + 1 = 2 (left: {numbers})") if numbers != PUZZLE else path()
-    allowed = form(TASK.propose(PUZZLE, done, EQUATIONS).prompt)
-    if numbers.replace(" ", "").isdigit():
-        assert allowed.accepts("\n".join(equations(numbers.split())))
-    left = " ".join(numbers.split()[1:])
-    for line in (f"1/3 * 72 = 24 (left: {left})", f"0.5 - -48 = 48.5 (left: {left})"):
-        assert allowed.accepts(line)
-        assert allowed.accepts(f"{line}\n{line}")
-        assert not allowed.accepts(f"Possible next steps:\n{line}")
-        assert not allowed.accepts(f"{line} good")
-
-
 @pytest.mark.parametrize("pool", POOLS)
 def test_equations_answers_and_verdicts_that_are_allowed_are_read(pool: range) -> None:
     for seed in pool:
@@ -207,25 +191,6 @@ async def test_a_server_is_sent_it_where_the_setting_is_on_and_nowhere_else(
     assert not any("grammar" in body for body in bodies[1])
     plain = [{k: v for k, v in body.items() if k != "grammar"} for body in bodies[0]]
     assert sorted(map(str, plain)) == sorted(map(str, bodies[1]))
-
-
-@pytest.mark.skipif(not supported(), reason="no files in memory on this system")
-@pytest.mark.parametrize("streaming", [False, True])
-async def test_reading_a_prompt_ahead_takes_no_grammar(server: FakeServer, streaming: bool) -> None:
-    shape = server.chat()
-    model = EmbeddedChat(
-        model="fake",
-        base_url=server.url,
-        api_key=shape.openai_api_key,
-        max_retries=0,
-        prompts=PromptCache(2),
-        streaming=streaming,
-    )
-    long = [HumanMessage("A long beginning. " * WORTH)]
-    await tg.ChatPort(model, takes_grammar=True).sample(long, grammar=FORM)
-    ahead, whole = (seen.body for seen in server.seen)
-    assert ahead["max_tokens"] == 1 and "grammar" not in ahead
-    assert whole["grammar"] == FORM and whole["id_slot"] == ahead["id_slot"]
 
 
 @pytest.mark.parametrize("judge", [False, True])

@@ -4,14 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from langchain_core.tools import tool
 from support.acting import Errand, Walk, run
 from support.informed import A_STAR, D_STAR, pops, states, waiting
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.tools.costs import Priced
-from thoughtgraph.tools.toolbox import ToolSet
 
 SCORES = {"a": 7, "b": 8, "c": 9, "d": 3, "end": 10}
 SCRIPT = {("0", 0): ["a>Go[a]", "b>Go[b!]"], ("1", 0): ["c>Go[c]", "d>Go[d!]"]}
@@ -92,19 +89,6 @@ async def test_an_action_that_calls_no_tool_is_no_cheaper_than_one_that_fails(me
         assert odd["cost"] >= failed["cost"] >= 2
         assert pops(trace)[1] == ["3" if method == D_STAR else "1"], "of equal ones the oldest"
         assert usage["tool_cost"] == 2.0 * sum(usage["tool_calls"].values()), "it was not paid for"
-
-
-async def test_what_tools_cost_by_a_function_is_known_from_the_calls_so_far():
-    @tool
-    def ride(place: str) -> str:
-        """Rides."""
-        return place
-
-    tools = ToolSet([Priced(ride, cost=lambda receipt: 7.0)])
-    model = ScriptedChat(reply=steps("a>Fly[a]", "b>ride[b]"))
-    graph = tg.build(A_STAR, task=Errand(), model=model, tools=tools)
-    out = await graph.ainvoke({"problem": "a"}, context={"n_generate": 2, "rounds": 1})
-    assert [out["tree"][key]["cost"] for key in ("1", "2")] == [7.0, 7.0]
 
 
 async def test_an_expansion_keeps_distinct_steps_and_a_second_one_adds_new_ones_only():

@@ -16,7 +16,7 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Hints, Reflects, Verifies
 from thoughtgraph.prompts import load
 from thoughtgraph.task import Answers, Estimates, lacking
-from thoughtgraph.tasks.trajectory import read_move, turns_of
+from thoughtgraph.tasks.trajectory import turns_of
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Thought
 
@@ -126,30 +126,6 @@ def test_what_a_tool_answered_is_no_word_of_the_models(said: list[tuple[str, str
 # Worked examples
 
 
-@pytest.mark.parametrize(("name", "own"), [("hotpotqa", 6), ("fever", 3), ("strategyqa", 6)])
-def test_our_examples_are_read_as_a_model_would_be_and_end_in_their_answers(
-    name: str, own: int
-) -> None:
-    task: Any = registry.task(name)
-    react, itot = (task.move("So?", [], style, {}, Hints()).prompt for style in ("react", "itot"))
-    bare = task.move("So?", [], "react", {"examples": "none"}, Hints()).prompt
-    shown = [each.user.count(": Finish[") for each in (react, itot, bare)]
-    assert (shown, "Finish[" in bare.user) == ([own, 2, 0], False)
-    answers, examples = (load(f"{name}/{style}").split("\n\n") for style in ("io", "react"))
-    for asked, acted in zip(answers, examples, strict=True):
-        question, answer = asked.splitlines()[-2:]
-        first, *steps = re.split(r"\nThought \d: ", acted)
-        assert first == question
-        moves = [read_move(step) for step in steps]
-        assert not any(move.malformed for move in moves)
-        *before, (last, finished) = [TOOLS.parse(move.action) or ("", "") for move in moves]
-        assert {tool for tool, _ in before} <= {"Search", "Lookup"}
-        assert (last, f"Answer: {finished}") == ("Finish", answer)
-        assert task.ask("So?", "io", {}).read([answer]) == [finished]
-        numbers = [int(each) for each in re.findall(r"^Thought (\d)", acted, re.MULTILINE)]
-        assert numbers == list(range(1, len(steps) + 1))
-
-
 def judges(name: str) -> list[str]:
     return load(f"acting/{name}_examples").split("\n\n")
 
@@ -170,34 +146,6 @@ def test_the_answer_evaluator_is_shown_rejections_on_what_is_known() -> None:
         prompt = task.verify(said.partition(": ")[2], "no", {}).prompt.user
         assert "Find the possible answer to the question yourself" in prompt
         assert prompt.endswith(f"\n\n{said}\nAnswer: no")
-
-
-@pytest.mark.parametrize("role", ["estimate", "extract", "label", "verify"])
-def test_a_judges_examples_are_ours_none_or_a_file(role: str, tmp_path: Path) -> None:
-    task: Any = registry.task("fever")
-    setting = f"{role}_examples"
-    file = tmp_path / "mine.md"
-    file.write_text("Claim: Mine?\n{mine}\n", encoding="utf-8")
-
-    def prompt(chosen: str) -> str:
-        options = {setting: chosen}
-        asked = {
-            "estimate": lambda: task.estimate("It is so.", [step()], "itot", options),
-            "extract": lambda: task.move("It is so.", [], "fgdip", options, FIRST),
-            "label": lambda: task.estimate("It is so.", [step()], "fgdip", options),
-            "verify": lambda: task.verify("It is so.", "SUPPORTS", options),
-        }
-        shown: str = asked[role]().prompt.user
-        return shown
-
-    own = load(f"acting/{role}_examples")
-    assert own in prompt("own")
-    assert prompt("own").replace(f"{own}\n\n", "") == prompt("none")
-    assert prompt("own").replace(own, "Claim: Mine?\n{mine}") == prompt(str(file))
-    assert prompt("none").count("Claim: ") == 1
-    for unread in (setting, "examples"):
-        with pytest.raises(tg.InputError, match="cannot read the examples"):
-            task.tools("So?", {**OPTIONS, unread: str(tmp_path / "none.md")}, ())
 
 
 PAIRS = [

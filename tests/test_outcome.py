@@ -128,18 +128,6 @@ def test_a_wrong_answer_is_never_called_right() -> None:
     assert outcome.rightness(False, "7") == "no, it is '7'"
 
 
-@pytest.mark.parametrize(
-    ("judgement", "words"),
-    [
-        ("The passage is perfectly coherent", "that the model finds good"),
-        ("The passage is not perfectly coherent", "that the model does not find good yet"),
-    ],
-)
-async def test_what_the_model_thinks_of_its_answer_is_told(judgement: str, words: str) -> None:
-    out = await write("refine", "judge", judgement, refinements=1)
-    assert f"with an answer {words}" in out["outcome"]
-
-
 async def test_an_answer_that_the_oracle_refused_is_not_called_unknown() -> None:
     out = await write("refine", "", "", refinements=1, oracle=never)
     assert out["verified"] is False

@@ -6,26 +6,11 @@ import pytest
 from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tasks.scenes.interpreter import Environment, execute
-from thoughtgraph.tasks.scenes.plan_language import Name, Step, clean, parse, steps_of
+from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.scenes.values import PlanError, View
 
 LINE = 'obj1 = filter_object("table",all_obj)'
 OTHER = "ans = exist(obj1)"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(LINE, f"Step 1:{LINE}", f"step 12 : {LINE} ;", f"- Step 3) {LINE}", f"  `{LINE}`"),
-        *(f"2. {LINE}", LINE.replace('"', "'"), f"\t{LINE}  # the tables"),
-        LINE.replace('"', "\u201c", 1).replace('"', "\u201d"),
-        LINE.replace("(", "\uff08").replace(")", "\uff09"),
-        'obj1 = filter_object("ta" "ble", all_obj)',
-        'obj1 = filter_object(r"table", all_obj)',
-    ],
-)
-def test_decoration_and_quotes_change_nothing(line: str) -> None:
-    assert parse(line) == Step("obj1", "filter_object", ("table", Name("all_obj")))
 
 
 REFUSED = {

@@ -93,21 +93,6 @@ async def test_a_limit_ends_the_loop_with_the_latest_output(
     assert out["stop_reason"] == reason
 
 
-async def test_writing_asks_the_model_and_shows_the_last_passage_alone() -> None:
-    def reply(call: Call) -> str:
-        if call.role == "judge":
-            good = "perfectly" if "PASSAGE 2" in call.prompt else "not perfectly"
-            return f"Hm.\nThe passage is {good} coherent."
-        return f"PASSAGE {turn(call)}"
-
-    out, seen = await write(reply)
-    assert roles(seen) == ["generate", "judge", "refine", "judge", "refine", "judge"]
-    last = seen[4].prompt
-    assert "PASSAGE 1" in last and SENTENCES in last
-    assert "PASSAGE 0" not in last
-    assert (out["answer"], out["oracle"]) == ("PASSAGE 2", False)
-
-
 @pytest.mark.parametrize(
     ("verdict", "malformed"),
     [

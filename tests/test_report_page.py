@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 from support.command import Command
 from support.rows import TREE, finished, kept, row, runs
 
-from thoughtgraph.bench.report_budgets import budget_tables, budgets, curves, markdown, with_points
+from thoughtgraph.bench.report_budgets import budget_tables, curves, with_points
 from thoughtgraph.bench.report_facts import divided
 from thoughtgraph.bench.report_lines import entries
-from thoughtgraph.bench.report_page import LINKED, linked, page
+from thoughtgraph.bench.report_page import LINKED, linked
 from thoughtgraph.bench.report_plots import bars
 from thoughtgraph.bench.report_tables import COMPARED
 from thoughtgraph.bench.result_files import packed, unpacked
@@ -88,21 +88,6 @@ def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
     assert (low, high) == (pytest.approx(0.0945, abs=1e-4), pytest.approx(0.9055, abs=1e-4))
 
 
-@pytest.mark.parametrize(
-    ("unit", "most", "expected"),
-    [
-        ("tokens", 140, "5 10 20 50 100 200"),
-        ("tokens", 2000, "50 100 200 500 1,000 2,000"),
-        ("requests", 1, "1"),
-        ("requests", 7, "1 2 5 10"),
-        ("dollars", 0.02, "0.0005 0.001 0.002 0.005 0.01 0.02"),
-        ("dollars", 0, ""),
-    ],
-)
-def test_budgets_are_round_and_the_last_is_enough(unit: Any, most: float, expected: str) -> None:
-    assert " ".join(f"{each:,f}" for each in budgets(unit, most)) == expected
-
-
 def test_scores_at_budgets_agree_with_hand_computation() -> None:
     """Four votes cost 140 tokens and one 110; the searches 120 and 130, and a dollar each."""
     rows = runs()
@@ -118,20 +103,6 @@ def test_scores_at_budgets_agree_with_hand_computation() -> None:
     assert dollars.rows == [[search, *["0.0%"] * 5, "100.0%"]], "no price of the votes is known"
     curve = curves(lines, "requests", 4.0)[search]
     assert (curve[0], curve[-1]) == ((1.0, 0.0), (4.0, 1.0))
-
-
-def test_the_page_has_a_curve_for_each_unit_and_the_markdown_tells_whole_results_alone() -> None:
-    rows = runs()
-    for each in rows:
-        each["usage"] |= {"dollars": 0.5, "requests": 3}
-    small = entries([summary(each) for each in rows])
-    for found in (entries(rows), small):
-        shown = page(found)
-        for unit in ("requests", "tokens", "dollars"):
-            assert f"What each method would have reached with fewer {unit}" in shown
-            assert f"Score with at most so many {unit} a problem" in shown
-    assert "## Score at each budget: game24 (puzzles), m" in markdown(entries(rows))
-    assert markdown(small) == ""
 
 
 def test_what_a_judge_said_is_not_asked_of_a_scorer() -> None:

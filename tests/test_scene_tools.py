@@ -1,15 +1,11 @@
 """The scene tools: what each computes, what it refuses, and as LangChain tools."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.tools import BaseTool, ToolException
+from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode
 from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tools.scenes.scene import Scene
@@ -142,27 +138,6 @@ def test_what_a_tool_refuses(scene: Scene, call: tuple[Any, ...], code: str) -> 
 @pytest.fixture
 def tools() -> Mapping[str, BaseTool]:
     return {tool.name: tool for tool in scene_tools(ROOM)}
-
-
-async def test_an_agents_tool_node_runs_them(tools: Mapping[str, BaseTool]) -> None:
-    calls = [
-        {"name": name, "args": given, "id": name, "type": "tool_call"}
-        for name, given in (
-            ("filter_object", {"category": "table", "object_list": "all_obj"}),
-            ("count_part", {"part": "leg", "object": [0, 1]}),
-        )
-    ]
-    builder = StateGraph(MessagesState)
-    builder.add_node("tools", ToolNode([*tools.values()]))
-    builder.add_edge(START, "tools")
-    asked: Any = {"messages": [AIMessage("", tool_calls=calls)]}
-    out = await builder.compile().ainvoke(asked)
-    found, failed = out["messages"][1:]
-    assert json.loads(found.text) == [1, 2]
-    assert (failed.status, failed.text.partition(":")[0]) == ("error", "E_AMBIG")
-    raising = tools["count_object"].model_copy(update={"handle_tool_error": False})
-    with pytest.raises(ToolException):
-        raising.invoke({"object_list": [9]})
 
 
 @pytest.mark.parametrize(

@@ -65,24 +65,6 @@ def _assert_defaults_shown(
             assert all(("none" if value == "None" else value) in words for value in usual)
 
 
-def test_the_repositorys_values_leave_what_a_user_sets() -> None:
-    dfs, bfs = registry.settings("tot_dfs"), registry.settings("tot_bfs")
-    published = registry.task("crosswords").published("tot_dfs")
-    chosen = effective(dfs, published, {"repo_compat": True})
-    assert (chosen["steps"], chosen["proposal_samples"]) == (9, 8)
-    chosen = effective(dfs, published, {"repo_compat": True, "steps": 4, "outputs": 2})
-    assert (chosen["steps"], chosen["proposal_samples"], chosen["outputs"]) == (4, 8, 2)
-    graph: Any = served
-    form = form_of(graph.tot_bfs.get_context_jsonschema()["properties"])
-    untouched = graph.tot_bfs.context_schema(**{**form, "repo_compat": True})
-    for given, strict in [
-        ({"repo_compat": True}, False),
-        ({"repo_compat": True, "strict_parse": True}, True),
-        (untouched, False),
-    ]:
-        assert effective(bfs, {}, given)["strict_parse"] is strict
-
-
 def test_a_server_that_loads_the_file_once_a_graph_builds_each_graph_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

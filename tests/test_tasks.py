@@ -159,22 +159,6 @@ def test_questions_without_examples_are_asked_in_a_papers_words_or_in_ours(name:
     assert task_of(name).answer("q", "6 and 1.\n**The answer is** (B) or 7, no, refutes.")
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_strategies_are_asked_for_and_voted_on_in_the_same_words(name: str) -> None:
-    task = task_of(name)
-    first, written = task.sample("How many?", [], {}), [{"text": "Think."}]
-    second = task.sample("How many?", written, {}).prompt.user
-    assert first.prompt.stop == ("\nAnswer:\n",)
-    assert "How many?" in first.prompt.user
-    assert second == f"{first.prompt.user}\n\nThink.\n\nAnswer:\n"
-    form = first.prompt.user.partition("It should end with ")[2].splitlines()[0].rstrip(".")
-    vote = task.vote("How many?", [written], {}).prompt.user
-    assert f"Answer the following question with {form}: " in vote
-    assert "How many?\n\nChoice 1:\nThink." in vote
-    with pytest.raises(tg.SettingError, match="leave shots at 0"):
-        task.sample("How many?", [], {"shots": 2})
-
-
 @pytest.mark.parametrize("name", STEPWISE)
 def test_worked_examples_are_read_as_their_own_answers(name: str) -> None:
     task, said = task_of(name), marker(name)

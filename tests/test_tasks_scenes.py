@@ -172,24 +172,6 @@ def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None
     )
 
 
-def test_steps_are_read_after_those_that_are_done(ptr: Scenes) -> None:
-    path, asked = path_of(ptr, PLAN[:2]), ptr.read(problem())
-
-    def read(path: list[tg.Thought], text: str, most: int | None) -> list[str]:
-        [steps] = ptr.plan(asked, path, [], most, OPTIONS).read([text])
-        return [*steps]
-
-    whole = f"Sure:\n```python\n{numbered(PLAN)}\n```\nQuestion: and now?\nStep 1:x = y(z)"
-    assert len(read([], whole, None)) == 7
-    assert len(read([], whole, 2)) == 2
-    rest = read(path, whole, None)
-    assert [line.partition(":")[2] for line in rest] == PLAN[2:], "a model that starts anew"
-    assert [line.partition(":")[2] for line in read(path, whole, 1)] == PLAN[2:3]
-    spaced = whole.replace(",", ", ").replace('"', "'")
-    assert len(read(path, spaced, None)) == 5
-    assert read(path, "no steps here", 3) == []
-
-
 def test_a_refusal_says_why(ptr: Scenes) -> None:
     asked = ptr.read(problem())
     green = ptr.execute(asked, [], [*PLAN[:1], 'Step 2:x1 = filter_part(["green"],obj1)'], OPTIONS)

@@ -89,25 +89,6 @@ async def test_reasoning_goes_on_after_a_mention_of_the_marker(name: str) -> Non
         assert (out["answer"], len(out["tree"])) == (answer, 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "own", "method"),
-    [("gsm8k", 5, "rollback"), ("gsm8k", 5, "level_tot"), ("game24", 3, "chain")],
-)
-async def test_more_examples_than_there_are_must_be_brought(
-    name: str, own: int, method: str, tmp_path: Path
-) -> None:
-    model = ScriptedChat(reply=lambda call: ["Evaluation Score: 1"] * call.n)
-    graph = tg.build(method, task=name, model=model)
-    with pytest.raises(tg.SettingError, match=f"has {own} worked examples .* text file"):
-        await graph.ainvoke({"problem": "1 2 4 7"}, context={"shots": own + 1})
-    assert not model.seen
-    file, brought = tmp_path / "mine.md", "\n".join(f"mine {at}" for at in range(own + 1))
-    file.write_text(brought)
-    context = {"shots": own + 1, "examples": str(file), "limit_requests": 1}
-    await graph.ainvoke({"problem": "1 2 4 7"}, context=context)
-    assert brought in model.seen[0].prompt
-
-
 def erring(call: Any) -> str:
     """Begins the puzzle 4 9 10 13 wrongly until an experience warns it, and says so on checking."""
     steps = so_far(call)
@@ -152,18 +133,6 @@ async def test_the_variants_of_the_paper_keep_their_examples_beside_experiences(
         assert brought or prompt.count("Question: ") == 1 + context.get("shots", 0)
     assert {name: out["settings"][name] for name in context} == context
     assert not puzzle or "(10 - 4) * (13 - 9)" in out["candidates"]
-
-
-async def test_game24_ends_at_the_third_step() -> None:
-    lines = ["10 - 4 = 6", "13 - 9 = 4", "6 * 4 = 24"]
-
-    def reply(call: Any) -> str:
-        generates = call.role == "generate"
-        return lines[so_far(call).count("Step ")] if generates else "Bad step index: None"
-
-    graph = tg.build("rollback", task="game24", model=ScriptedChat(reply=reply))
-    out = await graph.ainvoke({"problem": "4 9 10 13"})
-    assert (out["answer"], len(out["tree"])) == ("(10 - 4) * (13 - 9)", 4)
 
 
 async def test_equal_solutions_in_other_words_vote_together() -> None:

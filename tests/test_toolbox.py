@@ -319,19 +319,3 @@ async def test_a_long_observation_is_cut_and_trouble_is_told_before_a_run():
         "cannot reach it; connect to the network; a file of pages can be searched instead"
     )
     assert await toolbox(ScriptedPages({})).check() == ""
-
-
-@pytest.mark.parametrize(
-    "source", ["", "wikipedia", "wikipedia:de", "community:de", "https://w.org/a.php"]
-)
-async def test_a_source_names_a_wiki(source, tmp_path):
-    kept = tmp_path / "wiki.sqlite"
-    tools = toolbox(source, recording="replay", cache_file=kept, costs={"Search": 2.0})
-    community = source.startswith("community")  # whose tool takes the place of both
-    assert tools.names == ("Search", *(() if community else ("Lookup",)), "Finish")
-    assert await tools.check() == ""  # a replay asks nobody, and says whom it would have asked
-    result = await tools.call("Search", "Alpha", None)
-    assert (result.failed, result.cost) == (True, 2.0)
-    language = "de" if source.endswith(":de") else "en"
-    wiki = source if "w.org" in source else f"https://{language}.wikipedia.org/w/api.php"
-    assert f"answer of {wiki} to" in result.observation

@@ -110,18 +110,6 @@ def algorithm_2(tree: tg.Tree, settings: Any) -> list[str]:
     return visits
 
 
-@pytest.mark.parametrize("pool", [range(10), POOLS[-1]])
-async def test_without_bad_verdicts_pruning_changes_nothing(pool: range) -> None:
-    for seed in pool:
-        settings = {**depth_first(seed), "threshold": 0.0}
-        trees = []
-        for variant in ("prune", "no_prune"):
-            chosen = {**settings, "variant": variant}
-            out, _ = await run("tot_dfs", LETTERS, die(seed, worst=1), **chosen)
-            trees.append((out["tree"], out["answer"], out["stop_reason"]))
-        assert trees[0] == trees[1], "P19"
-
-
 @pytest.mark.parametrize(
     ("proposals", "settings", "answer", "reason"),
     [

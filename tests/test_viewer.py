@@ -2,12 +2,10 @@
 
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from support import stored as support_stored
 from support.pools import few
 from support.scripted import Call, Reply, ScriptedChat, rng
 from support.stepping import mistaken
@@ -17,7 +15,6 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.cli.viewer.prompts import Renderer
-from thoughtgraph.registry import TaskEntry
 
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><!--<script>\u2028&amp; \ud800 'x'"
 
@@ -99,21 +96,6 @@ async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
     assert asked(result, "value") == sent_to(model, "value", system=False)
 
 
-async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
-    monkeypatch.setitem(sys.modules, "thoughtgraph.tasks.stored", support_stored)
-    monkeypatch.setitem(registry.TASKS, "motto", TaskEntry("motto", "stored:Motto", "", "x"))
-
-    def reply(call: Call) -> list[str]:
-        draws = rng(call.prompt, call.draw)
-        return [str(draws.randint(0, 9)) for _ in range(call.n)]
-
-    result, model = await solved(reply, "motto", "A motto")
-    assert asked(result, "vote") == sent_to(model, "vote", system=False)
-    assert asked(result, "generate") == sent_to(model, "generate")
-    # The tree keeps the ballots at one candidate; the page shows them at each.
-    assert all("value_raw" in each for each in shown(result)["thoughts"] if "value" in each)
-
-
 def guess(call: Call) -> list[str]:
     """Words for the clues, and a verdict of each."""
     words = "h1. strip (certain)\nh2. thine (high)\nv1. strap (high)\nh3. rents (low)"
@@ -162,23 +144,6 @@ async def test_prompts_of_judging_roles_are_rendered_again(case):
         assert asked(result, "generate") == sent_to(model, *others, system=False)
     if method == "tot_dfs":
         assert len(asked(result, "value")) > 3
-
-
-@pytest.mark.parametrize("parallel", [True, False])
-async def test_prompts_with_experiences_are_rendered_again(parallel):
-    settings = {"parallel": parallel, "shots": 1}
-    result, model = await solved(mistaken, "gsm8k", "4 + 9?", "rollback", **settings)
-    sent = sent_to(model, "generate")
-    assert asked(result, "generate") == sent
-    warned = [text for text in sent if "Experience with Analysis" in text]
-    assert len(warned) > 1
-    continued = Renderer(result).expansion("0")
-    assert [prompt.text in warned for prompt in continued] == [False], "the first was not warned"
-    told = [
-        {t["id"]: t["experiences"] for t in thoughts if "experiences" in t}
-        for thoughts in (shown(result)["thoughts"], result["tree"].values())
-    ]
-    assert told[0] == told[1]
 
 
 def test_page_refers_to_nothing_outside_and_allows_no_foreign_script():

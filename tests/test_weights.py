@@ -3,7 +3,6 @@
 import hashlib
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -78,17 +77,6 @@ def refused(*words: str) -> Iterator[pytest.ExceptionInfo[ModelUnavailable]]:
     assert "\n" not in text
 
 
-def test_slices_are_assembled_once(site: Path, cache: Path) -> None:
-    told, again = Told(), Told()
-    path = obtain(FAKE, cache, places=[site], progress=told)
-    assert (path, path.read_bytes()) == (cache / "fake.gguf", CONTENT)
-    assert left(cache) == WHOLE
-    what, size = "Fake-1B, Apache-2.0 from installed packages", len(CONTENT)
-    assert told.calls == [(what, done, size) for done in (0, 4000, 8000, size)]
-    assert obtain(FAKE, cache, places=[], progress=again) == path
-    assert not again.calls
-
-
 @pytest.mark.parametrize(
     ("before", "installed"),
     [
@@ -120,18 +108,6 @@ def test_an_interrupted_assembly_leaves_nothing(site: Path, cache: Path, at: int
         obtain(FAKE, cache, places=[site], progress=Told(stop_at=at))
     assert left(cache) == set()
     assert obtain(FAKE, cache, places=[site]).read_bytes() == CONTENT
-
-
-def test_many_at_once_assemble_once(site: Path, cache: Path) -> None:
-    told, ready = Told(), threading.Barrier(4)
-
-    def run(_: int) -> Path:
-        ready.wait()
-        return obtain(FAKE, cache, places=[site], progress=told)
-
-    with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(run, range(4))) == {cache / "fake.gguf"}
-    assert len(told.calls) == 4
 
 
 def test_what_cannot_be_is_named_with_a_remedy(site: Path, cache: Path, tmp_path: Path) -> None:
