@@ -69,7 +69,7 @@ async def test_a_server_without_n_is_asked_singly_from_then_on(
 async def test_a_model_without_n_and_usage_is_asked_once_for_each_sample() -> None:
     model, spent = FakeListChatModel(responses=["1 times ", "2 times ", "3 times "]), meter()
     texts = await ChatPort(model).sample(ASK, n=3, draw=Draw("p", "7", 1, 10), meter=spent)
-    assert sorted(texts) == ["1 times", "2 times", "3 times"]
+    assert sorted(texts) == ["1 times ", "2 times ", "3 times "]
     usage = spent.usage()
     assert (usage["requests"], usage["samples"]) == (1, 3)
     assert usage["prompt_tokens"] == 3 * (len("which way") // 4), "estimated: it reports none"
