@@ -135,3 +135,18 @@ def test_the_published_file_has_the_pinned_checksum(name: str, place: str) -> No
     each, content = data_set(name), file.read_bytes()
     assert (len(content), hashlib.sha256(content).hexdigest()) == (each.size, each.sha256)
     assert len(load(registry.task(each.task), file)) == each.entries
+
+
+def test_the_list_has_every_set_with_its_licence_and_home(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("thoughtgraph.cli.catalog.PIPED_WIDTH", 240)
+    code, out, _ = command("data", "list")
+    lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
+    assert code == 0
+    for name, each in SETS.items():
+        assert each.task in lines[name] and f"{each.entries:,}" in lines[name]
+        assert each.licence in lines[name] and each.home in lines[name]
+        assert ("SHA-256" in lines[name]) == (each.sha256 is not None)
+    assert lines["clevr"].count("not known") == 2, "neither its size nor its checksum"
+    assert all(each.name in out and each.why in out for each in catalogue().missing)

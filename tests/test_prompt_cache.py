@@ -62,6 +62,12 @@ async def test_what_several_requests_begin_with_is_read_once_if_it_is_long() -> 
     assert len(llama.did) == 6
 
 
+async def test_prompts_with_nothing_in_common_are_read_side_by_side() -> None:
+    llama, cache = Llama(), PromptCache(8)
+    await asyncio.gather(*(llama.ask(cache, f"{k}{SHARED}") for k in range(3)))
+    assert llama.did == [*["read"] * 3, *["save"] * 3]
+
+
 async def test_of_what_was_saved_the_longest_unused_gives_way() -> None:
     llama, cache = Llama(), PromptCache(1, most=2 * SIZE)
     for k in (1, 2, 1, 3):
