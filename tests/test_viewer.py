@@ -3,22 +3,18 @@
 import json
 import math
 import re
-import sys
 from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from support import stored as support_stored
-from support.pools import few
-from support.scripted import Call, Reply, ScriptedChat, rng
+from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import mistaken
-from support.stored import bushy, small, step, stored
+from support.stored import bushy, small, stored
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.cli.viewer.prompts import Renderer
-from thoughtgraph.registry import TaskEntry
 from thoughtgraph.tree import grow
 
 HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><!--<script>\u2028&amp; \ud800 'x'"
@@ -47,24 +43,6 @@ def shown(*results: dict[str, Any], number: int = 0) -> dict[str, Any]:
     return Document(page(results)).data["runs"][number]
 
 
-def gambler(seed: int) -> Reply:
-    """Combines two random numbers, correctly, and judges at random."""
-
-    def reply(call: Call) -> list[str]:
-        draws = rng(seed, call.role, call.prompt, call.draw)
-        if call.role == "value":
-            return [draws.choice(["sure", "likely", "impossible", "hm"]) for _ in range(call.n)]
-        numbers = re.findall(r"-?\d+", call.prompt.rpartition("Input: ")[2])
-        lines = []
-        for _ in range(3 if len(numbers) > 1 else 0):
-            a, b, *rest = draws.sample(numbers, len(numbers))
-            result = str(int(a) + int(b))
-            lines.append(f"{a} + {b} = {result} (left: {' '.join([*rest, result])})")
-        return ["\n".join(lines) or "Answer: 24 = 24"]
-
-    return reply
-
-
 async def solved(
     reply: Reply, task: str, problem: str, method: str = "tot_bfs", **context: Any
 ) -> tuple[dict[str, Any], ScriptedChat]:
@@ -88,34 +66,6 @@ def asked(result: dict[str, Any], role: str) -> set[str]:
     return {text for key in keys for name, text in Renderer(result).prompts(key) if name == role}
 
 
-@pytest.mark.parametrize("seed", few(range(8), 3))
-async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
-    result, model = await solved(gambler(seed), "game24", "4 9 10 13", breadth=3)
-    tree = result["tree"]
-    generations = {
-        call.draw[1]: call.prompt for call in model.seen if call.draw and call.role == "generate"
-    }
-    for key in set(tree) - {"0"}:
-        role, text = Renderer(result).prompts(key)[0]
-        assert (role, text) == ("generate", generations[tree[key]["parent"]])
-    assert asked(result, "value") == sent_to(model, "value", system=False)
-
-
-async def test_votes_are_rendered_again_with_their_candidates(monkeypatch):
-    monkeypatch.setitem(sys.modules, "thoughtgraph.tasks.stored", support_stored)
-    monkeypatch.setitem(registry.TASKS, "motto", TaskEntry("motto", "stored:Motto", "", "x"))
-
-    def reply(call: Call) -> list[str]:
-        draws = rng(call.prompt, call.draw)
-        return [str(draws.randint(0, 9)) for _ in range(call.n)]
-
-    result, model = await solved(reply, "motto", "A motto")
-    assert asked(result, "vote") == sent_to(model, "vote", system=False)
-    assert asked(result, "generate") == sent_to(model, "generate")
-    # The tree keeps the ballots at one candidate; the page shows them at each.
-    assert all("value_raw" in each for each in shown(result)["thoughts"] if "value" in each)
-
-
 def guess(call: Call) -> list[str]:
     """Words for the clues, and a verdict of each."""
     words = "h1. strip (certain)\nh2. thine (high)\nv1. strap (high)\nh3. rents (low)"
@@ -124,6 +74,11 @@ def guess(call: Call) -> list[str]:
 
 def revise(call: Call) -> list[str]:
     return ["It is not perfectly coherent." if call.role == "judge" else f"It was {call.draw}"]
+
+
+def elect(call: Call) -> list[str]:
+    draft = "Plan:\nA plan.\nPassage:\nIt rained."
+    return ["The best choice is 2" if call.role == "vote" else f"{draft} {call.draw}"] * call.n
 
 
 def grade(call: Call) -> list[str]:
@@ -141,6 +96,7 @@ PLAIN = [
     ("tot_dfs", "crosswords", CLUES, guess, {"steps": 3, "max_records": 8}, "value"),
     ("refine", "creative_writing", SENTENCES, revise, {**DRAFT, "draft": ""}, "judge"),
     ("refine", "creative_writing", SENTENCES, revise, DRAFT, "judge"),
+    ("tot_bfs", "creative_writing", SENTENCES, elect, {"n_generate": 3}, "vote generate"),
 ]
 WITH_SYSTEM = [
     ("rollback", "gsm8k", "4 + 9?", mistaken, TWO, "analyse extract_index"),
@@ -164,6 +120,10 @@ async def test_prompts_of_judging_roles_are_rendered_again(case):
         assert asked(result, "generate") == sent_to(model, *others, system=False)
     if method == "tot_dfs":
         assert len(asked(result, "value")) > 3
+        assert asked(result, "generate") <= sent_to(model, "generate", system=False)
+    # The tree keeps the ballots at one candidate; the page shows them at each.
+    judged = [each for each in shown(result)["thoughts"] if "value" in each]
+    assert method != "tot_bfs" or all("value_raw" in each for each in judged)
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -230,21 +190,8 @@ def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
     assert shown(stored(small()))["promptless"] is None
 
 
-def test_several_results_share_a_page():
-    runs = [stored(small()), stored(small(), problem="1 2 3 4"), stored({"0": small()["0"]})]
-    problems = [shown(*runs, number=at)["problem"] for at in range(3)]
-    assert problems == ["4 9 10 13", "1 2 3 4", "4 9 10 13"]
-
-
 def test_two_thousand_thoughts_make_a_small_page():
     result = stored(bushy(2000))
     prompts = sum(len(text) for key in result["tree"] for _, text in Renderer(result).prompts(key))
     assert prompts > 1_500_000
     assert len(page([result])) < 1_500_000
-
-
-def test_equal_states_show_the_evaluation_they_share():
-    tree = small()
-    tree |= grow(tree, "1", [step("6 9 13", status="pruned", verdicts=tree["1"]["verdicts"])])
-    thoughts = shown(stored(tree))["thoughts"]
-    assert thoughts[1]["value_raw"] == thoughts[4]["value_raw"]
