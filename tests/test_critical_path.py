@@ -1,23 +1,11 @@
 """The critical path of a log, and the logs that the latency figures read it off."""
 
 import asyncio
-import random
 
 import pytest
 
 from thoughtgraph.bench.speed import acting_waits, rollback_waits
-from thoughtgraph.bench.speed.critical_path import Exchange, critical_path, new_name
-from thoughtgraph.llm.scripted import Call
-
-
-def spoilt(draws: random.Random, call: Call) -> str:
-    """Returns a solution of one step, which its analysis finds to be bad: the least favourable."""
-    name = new_name(draws)
-    if call.role == "extract_index" or "Bad step index" in call.prompt:
-        name = f"{name}. Bad step index: 1"
-    elif call.role == "generate":
-        name = f"{name}. The final solution is 3"
-    return name
+from thoughtgraph.bench.speed.critical_path import Exchange, critical_path
 
 
 def test_the_critical_path_follows_answers_into_prompts() -> None:
@@ -32,14 +20,9 @@ def test_the_critical_path_follows_answers_into_prompts() -> None:
     assert critical_path(log[:5]) == 2.5
     assert critical_path(log) == 3
     assert critical_path([]) == 0
-
-
-def test_a_call_waits_for_a_decision_that_its_input_does_not_show() -> None:
     log = [Exchange(0, 1, "a", ("alpha",), "value"), Exchange(1, 2, "b", ("beta",))]
     assert critical_path(log) == 1
-    assert critical_path(log, acting_waits.decided) == 2
-    side_by_side = [log[0], Exchange(0.5, 2, "b", ("beta",))]
-    assert critical_path(side_by_side, acting_waits.decided) == 1
+    assert critical_path(log, acting_waits.decided) == 2, "a decision that its input does not show"
 
 
 @pytest.mark.parametrize(("method", "levels"), [("itot_a_star", 0.05), ("itot_dfs", 0.03)])
@@ -50,13 +33,6 @@ def test_a_round_is_a_step_its_tool_and_its_value(method: str, levels: float) ->
         seen.append(sum(call.role == "generate" for call in log))
         assert critical_path(log, acting_waits.decided) == pytest.approx(seen[-1] * levels)
     assert max(seen) > 1
-
-
-def test_feedback_makes_children_one_after_the_other() -> None:
-    *_, log = asyncio.run(acting_waits.searched("fgdip", 0, 0.02, 4))
-    made = [call.takes for call in log if call.role in ("generate", "tool")]
-    path = critical_path(log, acting_waits.decided)
-    assert sum(made) < path < sum(call.takes for call in log), "labels stand side by side"
 
 
 @pytest.mark.ci
@@ -71,15 +47,6 @@ def test_a_search_waits_as_often_as_its_critical_path_is_long(protocol: str) -> 
             assert search.path() == search.path(decisions=True), "an analysis names its own steps"
         long += len(search.log) >= 10
     assert long
-
-
-@pytest.mark.parametrize(("protocol", "ratio"), [("two_call", 4 / 3), ("single_call", 1)])
-def test_a_rollback_waits_three_times_where_its_path_has_two(protocol: str, ratio: float) -> None:
-    search = asyncio.run(
-        rollback_waits.searched(0, 0.01, parallel=True, protocol=protocol, answer=spoilt)
-    )
-    assert search.levels * 0.01 == pytest.approx(ratio * search.path())
-    assert search.levels * 0.01 <= 1.5 * search.path()
 
 
 async def test_searches_of_few_requests_are_passed_over() -> None:

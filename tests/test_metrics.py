@@ -1,7 +1,6 @@
 """Scores of answers, their statistics, and formulas that are compared in a process of their own."""
 
 import sys
-from pathlib import Path
 
 import pytest
 from support.scripted import ScriptedChat
@@ -11,16 +10,9 @@ from thoughtgraph.bench.formulas import same_formula
 from thoughtgraph.bench.metrics import (
     best_of_k,
     coherence,
-    game24,
     scores,
 )
-from thoughtgraph.bench.statistics import mean, wilson
-
-
-def test_game24_is_exact():
-    assert game24("3 3 8 8", "8 / (3 - 8 / 3) = 24") == 1.0
-    assert game24("3 3 8 8", "8 * 3 * (8 / 8)") == 0.0
-    assert game24("3 3 8 8", "__import__('os')") == 0.0
+from thoughtgraph.bench.statistics import mean
 
 
 def test_scores_of_a_methods_outputs():
@@ -36,26 +28,6 @@ def test_scores_of_a_methods_outputs():
     assert scores("hotpotqa_f1", "?", ["the city of Paris", None], "Paris") == [0.5, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"),
-    [
-        # Newcombe 1998, table I: Wilson's interval without continuity correction.
-        (81, 263, 0.2553, 0.3662),
-        (15, 148, 0.0624, 0.1605),
-        (0, 20, 0.0, 0.1611),
-        (1, 29, 0.0061, 0.1718),
-        (29, 29, 0.8830, 1.0),
-    ],
-)
-def test_wilson_intervals_agree_with_published_ones(successes, trials, low, high):
-    interval = wilson(successes, trials)
-    assert interval == pytest.approx((low, high), abs=5e-5)
-
-
-def test_wilson_without_trials_says_nothing():
-    assert wilson(0, 0) == (0.0, 1.0)
-
-
 async def test_coherence_is_the_mean_of_the_readable_scores():
     replies = [f"Hm. Thus the coherency score is {n}" for n in (7, 8, "high", 9)] + [""]
     model = ScriptedChat(reply=lambda call: replies)
@@ -63,17 +35,9 @@ async def test_coherence_is_the_mean_of_the_readable_scores():
     assert verdict == (8.0, (7, 8, 9), 2)
     assert [(call.role, call.n) for call in model.seen] == [("score", 5)]
     assert "It rained." in model.seen[0].prompt
-
-
-async def test_coherence_without_a_readable_score_is_zero():
-    port = tg.ChatPort(ScriptedChat(reply=lambda call: "Lovely."))
-    assert await coherence(port, "It rained.") == (0.0, (), 5)
-
-
-async def test_no_passage_scores_zero_unasked():
-    model = ScriptedChat(reply=lambda call: "Thus the coherency score is 10")
-    assert (await coherence(tg.ChatPort(model), " \n")).score == 0.0
-    assert model.seen == []
+    assert (await coherence(tg.ChatPort(model), " \n")).score == 0.0 and len(model.seen) == 1
+    none = tg.ChatPort(ScriptedChat(reply=lambda call: "Lovely."))
+    assert await coherence(none, "It rained.") == (0.0, (), 5)
 
 
 FORMULAS = [
@@ -81,9 +45,7 @@ FORMULAS = [
     ("0.33", "1/3", False),
     (r"\frac{1}{3}", "1/3", True),
     ("x+1", "1+x", True),
-    ("3", "4", False),
     ("\\frac{", "3", False),
-    ("", "3", False),
     ("3\x003", "4", False),
     ("\ud800", "4", False),
     pytest.param("9^{9^{9^{9}}}", "3", False, marks=pytest.mark.slow),
@@ -105,14 +67,3 @@ def test_without_the_extra_a_formula_is_not_silently_wrong(monkeypatch: pytest.M
     assert scores("math", "?", ["0.5", "0.33"], r"\frac12") == [1, 0], "numbers need no second look"
     with pytest.raises(tg.InputError, match=r"install thoughtgraph\[math\]"):
         scores("math", "?", ["1+x"], "x+1")
-
-
-@pytest.mark.ci
-def test_a_broken_extra_is_not_taken_for_wrong_formulas(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("math_verify", reason="the extra `math` is not installed")
-    (tmp_path / "math_verify.py").write_text("import what_is_not_there")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with pytest.raises(tg.InputError, match="cannot be imported"):
-        same_formula("a + b", "b + a")

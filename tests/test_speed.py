@@ -1,22 +1,17 @@
 """The command that prints targets of speed beside what was measured; no clock decides here."""
 
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
-import openai
 import pytest
 from support.pools import few
 
 from thoughtgraph.bench.speed import __main__ as command
-from thoughtgraph.bench.speed.game24_searches import PUZZLES, chat_model
+from thoughtgraph.bench.speed.game24_searches import PUZZLES
 from thoughtgraph.bench.speed.game24_server import answer
-from thoughtgraph.bench.speed.many_problems import resident
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings, report
-from thoughtgraph.bench.speed.plain_loop import asker, solve
+from thoughtgraph.bench.speed.plain_loop import solve
 from thoughtgraph.task import Prompt
 from thoughtgraph.tasks.game24.game24 import Game24
 
@@ -93,23 +88,3 @@ async def test_the_player_of_game24_makes_the_published_number_of_requests() -> 
         [read] = task.ask(puzzle, "io", {}).read([first])
         assert task.check(puzzle, read or "")
     assert requests == 75 * len(PUZZLES)
-
-
-async def test_the_server_fails_one_request_in_as_many_as_it_is_told() -> None:
-    prompt = Prompt("Input: 2 12\nPossible next steps:\n")
-    with chat_model(Conditions(count=1), latency=0.0, fail_every=3) as model:
-        ask = asker(model)
-        for _ in range(2):
-            assert await ask(prompt, 2) == [answer(prompt.user)] * 2
-        with pytest.raises(openai.InternalServerError, match="as was asked for"):
-            await ask(prompt, 1)
-
-
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
-def test_a_process_that_has_ended_has_no_memory_whoever_has_taken_note() -> None:
-    assert resident(os.getpid()) > 10
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert resident(process.pid) == 0
-    process.wait()
-    assert resident(process.pid) == 0
