@@ -80,6 +80,8 @@ def test_a_search_is_cut_after_each_better_output() -> None:
     assert [point.spent["tokens"] for point in found] == [20, 45, 50]
     assert curve([row], right, "requests", [2, 3, 4, 5, 100]) == [0.0, 0.0, 0.0, 1.0, 1.0]
     assert curve([row], right, "dollars", [1]) == [None]
+    votes = [sampled("cot_sc", [answer] * 2) for answer in ("24", "7")]
+    assert curve(votes, right, "tokens", [100, 120]) == [0.0, 0.5], "the mean over problems"
 
 
 def test_with_all_that_was_spent_the_answer_counts_not_an_output_that_cannot_be_read() -> None:
@@ -93,8 +95,3 @@ def test_with_all_that_was_spent_the_answer_counts_not_an_output_that_cannot_be_
     outputs = [None, "24"]
     assert [point.score for point in points(row, right)] == [1.0, 1.0]
     assert [best_of_k(right(row, outputs), k) for k in (1, 2)] == [0.0, 1.0]
-
-
-def test_a_curve_is_the_mean_over_problems() -> None:
-    rows = [sampled("cot_sc", ["24", "24"]), sampled("cot_sc", ["7", "7"])]
-    assert curve(rows, right, "tokens", [100, 120, 140]) == [0.0, 0.5, 0.5]

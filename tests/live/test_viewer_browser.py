@@ -11,14 +11,10 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 from support.browser import PATIENCE, needs_browser
-from support.scripted import ScriptedChat
-from support.stepping import mistaken
 from support.stored import bushy, small, stored
 
-import thoughtgraph as tg
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.cli.viewer.prompts import Renderer
-from thoughtgraph.tree import grow
 
 ANSWER = "(10 - 4) * (13 - 9)"
 HOSTILE = "</script><img src=x onerror=\"window.hacked = 1\"><b>bold</b> \u2028 \U0001d7d9 'x'"
@@ -67,12 +63,7 @@ class Page:
         section = next(d for d in self.all("#panel details") if title in d.text)
         if not section.get_property("open"):
             section.find_element(By.CSS_SELECTOR, "summary").click()
-        text = section.find_element(By.CSS_SELECTOR, "pre").get_property("textContent")
-        assert isinstance(text, str)
-        return text
-
-    def step(self) -> int:
-        return int(str(self.one("#step").get_property("value")))
+        return str(section.find_element(By.CSS_SELECTOR, "pre").get_property("textContent"))
 
     def until(self, condition: Callable[[], Any]) -> Any:
         return WebDriverWait(self.driver, PATIENCE).until(lambda _: condition())
@@ -92,12 +83,8 @@ def show(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[Show]:
     assert driver.get_log("browser") == []
 
 
-def answered() -> dict[str, Any]:
-    return stored(small(), answer=ANSWER)
-
-
 def test_opens_from_disk_and_cannot_reach_the_network(driver: webdriver.Chrome, show: Show):
-    seen = show(answered())
+    seen = show(stored(small(), answer=ANSWER), stored(bushy(50), problem="1 5 6 13"))
     assert seen.one("#problem").text == "4 9 10 13"
     assert seen.one("#answer").text == ANSWER
     assert "tot_bfs" in seen.one("#method").text
@@ -108,28 +95,23 @@ def test_opens_from_disk_and_cannot_reach_the_network(driver: webdriver.Chrome, 
         "fetch('http://127.0.0.1:9/').then(() => done(''), (error) => done(String(error)))"
     )
     assert "Content Security Policy" in str(driver.get_log("browser"))
+    seen.all("#picker option")[1].click()
+    assert seen.one("#problem").text == "1 5 6 13", "another result of the page"
 
 
 def test_click_shows_prompts_raw_answer_and_cost(show: Show):
     tree = small(raw="so: 10 - 4", usage={"value": {"requests": 1, "samples": 3}})
-    for key in ("1", "2", "4"):  # their prompts begin alike, and the page keeps that once
-        texts = ["\U0001d7d9 + 1 (left: \U0001d7d9 5)", "\U0001d7d9 + 2 (left: \U0001d7d9 6)"]
-        fields = {"status": "expanded", "verdicts": {"k": {}}, "value": 0.0}
-        tree |= grow(tree, key, [{"text": text, "raw": text, **fields} for text in texts])
     result = stored(tree)
     seen = show(result)
-    assert not seen.one("#rollbacks").is_displayed(), "a search without any"
-    seen.card("1").click()
-    assert "Thought 1" in seen.panel()
-    assert "likely, likely, likely" in seen.panel()
-    assert "make it and 1 sibling" in seen.panel()
-    assert seen.unfold("What the evaluator wrote") == "sure"
-    for key in ("1", "5", "6", "8"):
+    for key in ("2", "1"):  # their prompts begin alike, and the page keeps that once
         seen.card(key).click()
         made, judged = Renderer(result).prompts(key)
         assert seen.unfold("Prompt that made it") == made.text
         assert seen.unfold("Prompt that judged it") == judged.text
         assert seen.unfold("What the model wrote") == tree[key]["raw"]
+    for told in ("Thought 1", "likely, likely, likely", "make it and 1 sibling"):
+        assert told in seen.panel()
+    assert seen.unfold("What the evaluator wrote") == "sure"
 
 
 def test_hostile_text_is_shown_and_runs_nothing(show: Show):
@@ -144,51 +126,37 @@ def test_hostile_text_is_shown_and_runs_nothing(show: Show):
 
 
 def test_slider_replays_the_search_in_creation_order(show: Show):
-    seen = show(answered())
+    seen = show(stored(small(), answer=ANSWER))
     assert {"chosen", "answer"} <= seen.classes("3")
     seen.press(Keys.ESCAPE)
     slider = seen.one("#step")
     slider.send_keys(Keys.HOME)
     assert all("future" in seen.classes(key) for key in "123")
     slider.send_keys(Keys.ARROW_RIGHT)
-    assert "now" in seen.classes("1")
-    assert "future" not in seen.classes("1")
-    assert "future" in seen.classes("2")
+    assert "now" in seen.classes("1") and "future" in seen.classes("2")
     assert seen.one("#caption").text.startswith("1 of 3")
-    # A thought is open until its first continuation exists.
-    assert "open" in seen.classes("1")
     slider.send_keys(Keys.END)
-    assert "expanded" in seen.classes("1")
     assert "chosen" in seen.classes("3")
 
 
 def test_arrows_move_along_a_tree_that_screen_readers_know_and_enter_opens(show: Show):
-    seen = show(answered())
+    seen = show(stored(small(), answer=ANSWER))
     cards = seen.all("[role=tree] > [role=treeitem]")
-    assert len(cards) == 4
     assert [card.get_attribute("tabindex") for card in cards].count("0") == 1
-    assert seen.card("3").get_attribute("aria-level") == "3"
     spoken = seen.card("3").get_attribute("aria-label") or ""
     assert "output, value 60, on the path to the answer" in spoken
     for _ in range(15):
         if seen.focused() is None:
             seen.press(Keys.TAB)
-    assert seen.focused() == "0"
-    visited = []
+    visited = [seen.focused()]
     for key in (Keys.ARROW_RIGHT, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ARROW_RIGHT):
         seen.press(key)
         visited.append(seen.focused())
-    assert visited == ["1", "2", "1", "3"]
+    assert visited == ["0", "1", "2", "1", "3"]
     seen.press(Keys.ENTER)
     assert "Thought 3" in seen.panel()
-    assert seen.card("3").get_attribute("aria-selected") == "true"
-    seen.press(Keys.ARROW_LEFT)
-    assert seen.focused() == "1"
-    outline = seen.card("1").value_of_css_property("outline-style")
-    assert outline == "solid", "the focus is visible"
-    seen.press("-")
-    assert "3" not in seen.drawn()
-    assert seen.card("1").get_attribute("aria-expanded") == "false"
+    seen.press(Keys.ARROW_LEFT, "-")
+    assert seen.focused() == "1" and "3" not in seen.drawn()
     seen.press("+", Keys.ARROW_RIGHT)
     assert seen.focused() == "3"
     seen.press(Keys.ESCAPE)
@@ -196,66 +164,13 @@ def test_arrows_move_along_a_tree_that_screen_readers_know_and_enter_opens(show:
 
 
 @pytest.mark.slow
-async def test_rollbacks_are_arcs_and_thoughts_show_their_experiences(show: Show):
-    model = ScriptedChat(reply=mistaken)
-    graph = tg.build("rollback", task="gsm8k", model=model)
-    out = await graph.ainvoke({"problem": "4 + 9?"}, context={"parallel": False})
-    result = {**out, "method": "rollback", "task": "gsm8k", "problem": "4 + 9?"}
-    seen = show(result)
-    back = {key: t["rollback"]["to"] for key, t in out["tree"].items() if "rollback" in t}
-    assert back == {"1": "0", "4": "0"}
-
-    def arcs(selector: str = "") -> list[WebElement]:
-        return seen.all(f"#links path.rollback{selector}")
-
-    assert len(arcs()) == len(back)
-    assert seen.one("#rollbacks").is_displayed()
-    for arc in arcs():
-        box, root = arc.rect, seen.card("0").rect
-        assert root["x"] <= box["x"] <= root["x"] + root["width"], "it ends at the destination"
-        assert box["x"] + box["width"] > seen.card("1").rect["x"], "it begins at the source"
-        assert box["y"] < root["y"], "it leads over the cards"
-    slider = seen.one("#step")
-    slider.send_keys(Keys.HOME)
-    assert len(arcs(".future")) == 2
-    slider.send_keys(Keys.ARROW_RIGHT)
-    assert len(arcs(".future")) == 1, "a rollback appears with the thought that it leaves"
-    slider.send_keys(Keys.END)
-    seen.card("1").click()
-    assert "rolled back to 0" in seen.panel()
-    assert seen.unfold("What the analysis of its path found") == "4 + 9 is 13, not 14."
-    seen.card("5").click()
-    assert seen.unfold("Experience 1, from thought 1").startswith("Step 1. 4 + 9 = 14\n")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pruned", [True, False])
-def test_two_thousand_thoughts_stay_usable(show: Show, pruned: bool):
-    tree = bushy(2000, pruned=pruned)
+def test_two_thousand_thoughts_stay_usable(show: Show):
+    tree = bushy(2000)
     seen = show(stored(tree))
     assert 10 < len(seen.drawn()) < 200, "the first sight is an overview"
-    seen.card("0").click()
-    seen.until(lambda: "The problem" in seen.panel())
-    seen.one("#fold").click()
-    seen.until(lambda: "Fold" in seen.one("#fold").text)
-    seen.one("#fit").click()
-    seen.until(lambda: len(seen.drawn()) == 2001)
-    seen.one("#step").send_keys(Keys.HOME)
-    seen.until(lambda: "future" in seen.classes("1"))
-    seen.one("#step").send_keys(Keys.END)
     last = max(tree, key=int)
-    seen.one("#fold").click()
-    seen.until(lambda: last not in seen.drawn())
     seen.one("#find").send_keys(tree[last]["text"].upper())
-    seen.until(lambda: "hit" in seen.classes(last))
-    assert "miss" in seen.classes("0")
-    assert seen.one("#found").text == "1 of 2001"
+    seen.until(lambda: seen.one("#found").text == "1 of 2001")
     seen.press(Keys.ENTER)
     seen.until(lambda: f"Thought {last}\n" in seen.panel())
     assert seen.card(last).is_displayed()
-    seen.press(Keys.ESCAPE)
-    assert seen.one("#find").get_property("value") == seen.one("#found").text == ""
-    assert f"Thought {last}\n" in seen.panel(), "the details stay open"
-    seen.until(lambda: not seen.all(".hit, .miss"))
-    seen.press(Keys.ESCAPE)
-    assert "This search" in seen.panel()
