@@ -7,7 +7,7 @@ import pytest
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tools.scenes.scene import Part, Scene
 from thoughtgraph.tools.scenes.scene_files import from_clevr, from_ptr
-from thoughtgraph.tools.scenes.vocabulary import canonical, number_of, plural, relation_of
+from thoughtgraph.tools.scenes.vocabulary import canonical, number_of, relation_of
 
 PAIR = {"left": [[], [0]], "right": [[1], []]}
 CHAIR = {"Chair0": {"leg": ["red", 4], "seat": [None, 1]}}
@@ -24,14 +24,8 @@ def test_a_scene_survives_json(data: dict[str, Any]) -> None:
     assert Scene.from_json(scene.to_json()) == scene
     assert "answer" not in scene.to_json()
     assert scene.objects[0].position == ((0.0, 1.5) if "positions" in data else None)
-
-
-def test_style_category_and_parts() -> None:
-    room, solids = Scene.from_json(ROOM), Scene.from_json(SOLIDS)
-    assert (room.style, solids.style) == ("ptr", "clevr")
-    assert room.objects[0].category == "Chair"
-    assert room.objects[0].parts["seat"] == Part(None, 1)
-    assert [each.name for each in solids.objects] == ["cube0", "cube0"]
+    assert (scene.style, scene.objects[0].name) in (("ptr", "Chair0"), ("clevr", "cube0"))
+    assert scene.style == "clevr" or scene.objects[0].parts["seat"] == Part(None, 1)
 
 
 def room(chair: Any) -> dict[str, Any]:
@@ -41,7 +35,7 @@ def room(chair: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        *[(None, "objects"), ({}, "objects")],
+        ({}, "objects"),
         *[({"objects": []}, "1 to 64"), ({"objects": [{}] * 65}, "1 to 64")],
         ({"objects": SOLIDS["objects"][:1]}, "relationships"),
         *[
@@ -51,7 +45,6 @@ def room(chair: Any) -> dict[str, Any]:
                 ({"near": [[], []]}, "near"),
                 ({"left": [[]]}, "1 lists for 2"),
                 ({"left": [[2], []]}, "not in the scene"),
-                ({"left": [[True], []]}, "not in the scene"),
                 ({"left": [[0], []]}, "itself"),
                 ({"left": [[1, 1], []]}, "twice"),
                 ({"left": [3, []]}, "no list"),
@@ -62,11 +55,9 @@ def room(chair: Any) -> dict[str, Any]:
         (room({"Chair0": {"tail": ["red", 1]}}), "tail"),
         (room({"Chair0": {"leg": ["pink", 1]}}), "pink"),
         (room({"Chair0": {"leg": ["red", -1]}}), "-1"),
-        (room({"Chair0": {"leg": ["red", True]}}), "True"),
         (room({"Chair0": {"leg": "red"}}), "[color, count]"),
         ({**SOLIDS, "objects": [{"cube0": ["blue", "small"]}] * 2}, "[color, size"),
         ({**SOLIDS, "objects": [{"cube0": ["blue", "metal", "small"]}] * 2}, "metal"),
-        ({**SOLIDS, "objects": [{"cube0": 3}] * 2}, "no list"),
         ({**ROOM, "objects": [CHAIR, *SOLIDS["objects"][:1]]}, "one style"),
         ({**ROOM, "positions": [[0, 0]]}, "1 pairs for 2"),
         ({**ROOM, "positions": [[0, 0], [0, float("nan")]]}, "pair of numbers"),
@@ -116,20 +107,9 @@ def test_what_is_no_public_file_is_refused(data: Any) -> None:
 
 
 def test_words_come_to_one_form() -> None:
-    words = {
-        **{"Leg_Bars": "leg bar", "tiny": "small", "BIG": "large", "shelves": "shelf"},
-        **{"metallic": "metal", "matte": "rubber", "blocks": "cube", "items": "thing"},
-        **{
-            "fridge": "refrigerator",
-            "bodys": "body",
-            "glass": "glass",
-            "\uff2c\uff25\uff27": "leg",
-        },
-    }
+    words = {"metallic": "metal", "fridge": "refrigerator", "bodys": "body", "glass": "glass"}
+    words |= {"BIG": "large", "\uff2c\uff25\uff27": "leg"}
     assert {text: canonical(text) for text in words} == words
     numbers = {"a": 1, "twelve": 12, "3": 3, "3.5": None, "²": None, "many": None}
     assert {text: number_of(text) for text in numbers} == numbers
-    phrases = ["left of", "to the left of", "on the left side of", "in front of", "back", "near"]
-    assert [relation_of(each) for each in phrases] == [*["left"] * 3, "front", "behind", None]
-    plurals = {"body": "bodies", "shelf": "shelves", "leg bar": "leg bars"}
-    assert {word: plural(word) for word in plurals} == plurals
+    assert [relation_of(each) for each in ("on the left side of", "back")] == ["left", "behind"]
