@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
-from langchain_core.tools import BaseTool, ToolException, tool
+from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
@@ -33,8 +33,6 @@ PAGES = ScriptedPages(
 def weather(city: str) -> str:
     """Tells the
     weather."""
-    if city == "Atlantis":
-        raise ToolException("there is no Atlantis")
     if city == "Bug":
         raise KeyError("oops")
     return f"It rains\nin {city}."
@@ -72,21 +70,14 @@ def one(added: BaseTool, **given: Any) -> ToolSet:
         ("search [ Alpha ] and then more", ("Search", "Alpha")),
         ("Action 2: SEARCH[Alpha]\nObservation 2: x", ("Search", "Alpha")),
         ('Search["Alpha (letter)"]', ("Search", "Alpha (letter)")),
-        ("Search[“Alpha”]", ("Search", "Alpha")),
         ('Finish["A" and "B"]', ("Finish", '"A" and "B"')),
         ('Finish["]', ("Finish", '"')),
         ("Finish[a [b] c] d]", ("Finish", "a [b] c")),
-        ("Search[A] Search[B]", ("Search", "A")),
         ("I read [1] and list[0], so Lookup[x]", ("Lookup", "x")),
-        ("Search[]", ("Search", "")),
-        ("Google[x]", ("Google", "x")),
         ("Research[x]", ("Research", "x")),
-        ("Search[never closed", None),
         ("Search[over\ntwo lines]", None),
         ("Search[open Search[B]", ("Search", "B")),
         ("Search", None),
-        ("", None),
-        ("[x]", None),
         ("Search[" * 5_000, None),
     ],
 )
@@ -110,10 +101,8 @@ async def test_tools_cost_one_unless_told_otherwise():
     tools = toolbox(PAGES, costs={"Lookup": 0.5}, extra=[Priced(weather, cost=3.0), clock])
     costs = {
         ("Search", "Alpha"): 1.0,
-        ("Search", "Gamma"): 1.0,
         ("Lookup", "x"): 0.5,
         ("Finish", "x"): 0.0,
-        ("weather", "Oslo"): 3.0,
         ("weather", "Bug"): 3.0,
         ("clock", ""): 1.0,
     }
@@ -127,13 +116,9 @@ async def test_tools_cost_one_unless_told_otherwise():
 @pytest.mark.parametrize(
     ("cost", "paid"),
     [
-        (by_latency(10.0, base=1.0), 6.0),
-        (by_money(8.0), 2.0),
         (by_money(8.0, base=1.0), 3.0),
         (lambda receipt: receipt.letters, 5.0),
         ("weather=2, paid = .5 + 3/s+1/s, ", 2.5),
-        ("paid=8/$,weather = 1", 2.0),
-        ("paid=2", 2.0),
     ],
 )
 async def test_a_cost_may_depend_on_time_and_money_and_be_written(cost, paid, monkeypatch):
@@ -143,15 +128,12 @@ async def test_a_cost_may_depend_on_time_and_money_and_be_written(cost, paid, mo
     assert (await one(charging({"dollars": 0.25}), cost=cost).call("paid", "x", None)).cost == paid
 
 
-def test_what_is_no_price_is_refused_in_one_line():
+@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf, "dear"])
+async def test_a_price_that_is_none_is_refused_or_told(cost):
     assert read_costs("") == read_costs(" , ") == {}
-    for text in ("Search", "Search=", "=1", "Search=-1", "Search=1/h", "Search=1e9"):
+    for text in ("Search=", "=1", f"Search={cost}", "Search=1/h", "Search=1e9"):
         with pytest.raises(InputError, match="write Search=1"):
             read_costs(text)
-
-
-@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf, "dear", None])
-async def test_a_price_that_is_none_is_refused_or_told(cost):
     with pytest.raises(InputError, match="'Search'"):
         toolbox(PAGES, costs={"Search": cost})
     result = await one(weather, cost=lambda receipt: cost).call("weather", "Oslo", None)
@@ -161,20 +143,8 @@ async def test_a_price_that_is_none_is_refused_or_told(cost):
     assert (await money.call("paid", "x", None)).cost == 1.0, "such money costs nothing"
 
 
-def plain(city: str) -> str:
-    return city
-
-
-@pytest.mark.parametrize("extra", [[plain], weather, Priced(weather), "weather", None])
-def test_what_are_no_tools_is_refused_in_one_line(extra):
-    one_is_none = "is no LangChain tool; make it one"
-    words = one_is_none if isinstance(extra, list) else r"is no list of tools; give tools=\[…\]"
-    with pytest.raises(InputError, match=words):
-        toolbox(PAGES, extra=extra)
-
-
 async def test_tools_are_refused_where_none_is_called():
-    for method, task in (("cot", "hotpotqa"), ("fgdip", "game24"), ("tot_bfs", "gsm8k")):
+    for method, task in (("cot", "hotpotqa"), ("fgdip", "game24")):
         model = ScriptedChat(reply=lambda call: "no")
         graph = tg.build(method, task=task, model=model, tools=[weather])
         with pytest.raises(InputError, match=f"'{method}' calls no tools on task '{task}'"):
@@ -182,7 +152,12 @@ async def test_tools_are_refused_where_none_is_called():
         assert model.seen == []
 
 
-def test_a_price_without_a_tool_and_tools_of_one_name_are_refused():
+def test_what_are_no_tools_a_price_without_one_and_two_of_one_name_are_refused():
+    not_one, no_list = "is no LangChain tool; make it one", r"is no list of tools; give tools=\[…\]"
+    wrong: list[tuple[Any, str]] = [([len], not_one), (weather, no_list), ("weather", no_list)]
+    for extra, words in wrong:
+        with pytest.raises(InputError, match=words):
+            toolbox(PAGES, extra=extra)
     with pytest.raises(UnknownName, match="Lookup"):
         toolbox(PAGES, costs={"Lokup": 1.0})
     with pytest.raises(InputError, match="at least one"):
@@ -212,26 +187,17 @@ async def gone(query: str) -> str:
     raise asyncio.CancelledError
 
 
-class Undecided:
-    """A verdict that is neither true nor false, as a comparison of arrays gives."""
-
-    def __bool__(self) -> bool:
-        raise ValueError("ambiguous")
-
-
 OF_ROUTES = {
     "Invalid action": ("from A to B", '{"start": "A", "way": "B"}', "[" * 100_000, '["A", "B"]'),
     "route failed": ('{"start": "A"}', '{"start": "A", "goal": "B", "stops": "many"}'),
 }
 FAILURES: list[tuple[ToolSet, str, str]] = [
     *((one(route), each, told) for told, arguments in OF_ROUTES.items() for each in arguments),
-    (one(weather), "Atlantis", "weather failed: there is no Atlantis"),
     (one(weather), "Bug", "weather failed: 'oops'"),
     (one(gone), "x", "gone failed: it was cancelled"),
 ]
 RAISING: list[tuple[dict[str, Any], str]] = [
-    ({"failed": lambda said: said["a"]}, "predicate raised TypeError: string indices must be"),
-    ({"failed": lambda said: Undecided()}, "predicate raised ValueError: ambiguous"),
+    ({"failed": lambda said: {}[said]}, "predicate raised KeyError: "),
     ({"cost": lambda receipt: 1 / 0}, "cost raised ZeroDivisionError: division by zero"),
 ]
 FAILURES += [(one(weather, **own), "Oslo", f"weather failed: its {why}") for own, why in RAISING]
@@ -276,8 +242,7 @@ async def test_what_somebody_elses_artifact_says_changes_neither_answer_nor_stat
         assert result.failed == failed
 
 
-@pytest.mark.parametrize("ignores", [False, True])
-async def test_nothing_takes_longer_than_the_deadline(ignores):
+async def test_nothing_takes_longer_than_the_deadline():
     """A tool that ignores being cancelled is not waited for, and its late error is nobody's."""
     let_go, ended, lost = asyncio.Event(), asyncio.Event(), list[Any]()
 
@@ -287,8 +252,6 @@ async def test_nothing_takes_longer_than_the_deadline(ignores):
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            if not ignores:
-                raise
             await let_go.wait()
             raise ValueError("late") from None
         finally:
@@ -298,7 +261,7 @@ async def test_nothing_takes_longer_than_the_deadline(ignores):
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: lost.append(context))
     result = await ToolSet([Priced(slow)], deadline=0.05).call("slow", "x", None)
     assert (result.failed, result.observation) == (True, "slow failed: no answer within 0.05 s.")
-    assert ended.is_set() != ignores
+    assert not ended.is_set()
     let_go.set()
     await ended.wait()
     for _ in range(5):  # until the error has passed through all who await it
@@ -338,9 +301,7 @@ async def test_a_long_observation_is_cut_and_trouble_is_told_before_a_run():
     assert await toolbox(ScriptedPages({})).check() == ""
 
 
-@pytest.mark.parametrize(
-    "source", ["", "wikipedia", "wikipedia:de", "community:de", "https://w.org/a.php"]
-)
+@pytest.mark.parametrize("source", ["", "wikipedia:de", "community:de", "https://w.org/a.php"])
 async def test_a_source_names_a_wiki(source, tmp_path):
     kept = tmp_path / "wiki.sqlite"
     tools = toolbox(source, recording="replay", cache_file=kept, costs={"Search": 2.0})
