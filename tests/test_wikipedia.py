@@ -2,6 +2,7 @@
 when somebody sleeps. `tests/live` has a real MediaWiki."""
 
 import asyncio
+import json
 import sqlite3
 import threading
 import warnings
@@ -15,10 +16,8 @@ import pytest
 import requests
 import wikipedia as package
 from support.clock import Clock
-from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
-import thoughtgraph as tg
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.wiki import pages, transport
 from thoughtgraph.tools.wiki.community import community_tool, found_nothing
@@ -51,14 +50,6 @@ def alpha(query: Mapping[str, str]) -> dict[str, Any]:
         page |= {"extract": "Alpha is a letter. It is old.", "revisions": [{"revid": 1}]}
         page["revisions"][0] |= {"parentid": 0}
     return {"query": {"pages": {"1": page}}}
-
-
-def beta(query: Mapping[str, str]) -> dict[str, Any]:
-    """Another wiki, in which the same page says something else."""
-    answer = alpha(query)
-    for page in answer["query"].get("pages", {}).values():
-        page |= {"extract": "Alpha of the other wiki."} if "extract" in page else {}
-    return answer
 
 
 @pytest.fixture
@@ -113,14 +104,8 @@ async def test_no_wiki_sends_us_to_another_server_or_is_asked_again(proxy, kept)
 
 
 async def test_a_passing_fault_is_not_noticed(proxy, kept):
-    for fault in (
-        Fault(503),
-        Fault(429, {"Retry-After": "0"}),
-        Fault(drop=True),
-        Fault(truncate=True),
-        Fault(body=b"<html>"),
-        FAULTS["lagging"][0],
-    ):
+    busy = Fault(429, {"Retry-After": "0"})
+    for fault in (Fault(503), busy, Fault(drop=True), Fault(truncate=True), FAULTS["lagging"][0]):
         proxy.fail(fault, times=2)
         assert isinstance(await wiki(proxy, kept).find("Alpha"), pages.Page)
         assert len(proxy.seen) == 4
@@ -179,16 +164,15 @@ async def test_the_operator_is_told_whom_to_reach(proxy, kept, monkeypatch):
 
 
 def test_what_is_no_contact_or_no_address_is_refused(kept):
-    for contact in ("a\r\nX-Evil: 1", "ü@example.org", "a) evil", "a (evil"):
+    for contact in ("a\r\nX-Evil: 1", "ü@example.org", "a) evil"):
         with pytest.raises(InputError, match="contact"):
             Wikipedia(contact=contact, cache_file=kept)
     for address in ("", "en.wikipedia.org", "ftp://x/api.php", "http://"):
         with pytest.raises(InputError, match=r"api\.php"):
             Wikipedia(address, cache_file=kept)
-    assert transport.Transport("http://de.wikipedia.org/w/api.php").address.startswith(
-        "https://de."
-    )
-    assert transport.Transport("http://wiki.intranet/api.php").address.startswith("http://wiki.")
+    addresses = ("http://de.wikipedia.org/api.php", "http://wiki.intranet/api.php")
+    asked = [transport.Transport(each).address.partition(":")[0] for each in addresses]
+    assert asked == ["https", "http"]
 
 
 def test_requests_pass_at_a_steady_rate_and_none_queues_beyond_its_deadline(clock, monkeypatch):
@@ -208,22 +192,20 @@ def test_requests_pass_at_a_steady_rate_and_none_queues_beyond_its_deadline(cloc
     assert clock.slept == [0.0, 1.0]
 
 
-async def test_wikis_side_by_side_do_not_mix(kept):
+async def test_wikis_side_by_side_and_other_users_of_the_package_do_not_mix(kept, monkeypatch):
+    def beta(query: Mapping[str, str]) -> Any:
+        return json.loads(json.dumps(alpha(query)).replace("is a letter", "of the other wiki"))
+
     with WikiProxy(alpha) as one, WikiProxy(beta) as other:
         wikis = [wiki(one, kept), wiki(other, kept)] * 3
         found: Any = await asyncio.gather(*(each.find("Alpha") for each in wikis))
-        misses = await asyncio.gather(*(each.find("Gamma") for each in wikis))
-    said = ["Alpha is a letter.", "Alpha of the other wiki."] * 3
-    assert [page.paragraphs[0][0] for page in found] == said
-    assert misses == [pages.Similar()] * 6
-
-
-def test_other_users_of_the_package_notice_nothing(proxy, kept, monkeypatch):
-    wiki(proxy, kept)
-    monkeypatch.setattr(package.wikipedia, "API_URL", proxy.url)
-    monkeypatch.setattr(package.wikipedia, "USER_AGENT", "theirs")
-    assert package.page("Alpha", auto_suggest=False).content.startswith("Alpha is")
-    assert set(proxy.agents) == {"theirs"}
+        said = ["Alpha is a letter.", "Alpha of the other wiki."] * 3
+        assert [page.paragraphs[0][0] for page in found] == said
+        one.agents.clear()
+        monkeypatch.setattr(package.wikipedia, "API_URL", one.url)
+        monkeypatch.setattr(package.wikipedia, "USER_AGENT", "theirs")
+        assert package.page("Alpha", auto_suggest=False).content.startswith("Alpha is")
+        assert {*one.agents} == {"theirs"}
 
 
 async def test_answers_are_kept_as_told(proxy, tmp_path):
@@ -284,24 +266,6 @@ async def test_the_communitys_tool_of_a_server_names_no_address(tmp_path, monkey
     assert used.failed
     for told in (used.observation, await tools.check()):
         assert "'encyclopaedia' failed" in told and "wikipedia.org" not in told
-
-
-async def test_a_search_by_fgdip_opens_with_the_communitys_tool(tmp_path, monkeypatch):
-    monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path))
-    monkeypatch.setattr(transport.Transport, "ask", lambda self, query, until: alpha(query))
-    said = {"extract": '["Alpha", "Gamma"]', "step_eval": "Reply: sure", "answer_eval": "YES"}
-    model = ScriptedChat(reply=lambda call: said.get(call.role, "Known.\nAction 2: Finish[old]"))
-    graph = tg.build("fgdip", task="hotpotqa", model=model)
-    asked = {"corpus": "community", "recording": "fresh", "tool_costs": "Search=2"}
-    out = await graph.ainvoke({"problem": "How old is Alpha?"}, context=asked)
-    openings = tg.children_of(out["tree"], "0")
-    assert [(t["observation"], t["failed"], t["price"]) for t in openings] == [
-        ("Page: Alpha Summary: Alpha is a letter. It is old.", False, 2.0),
-        ("No good Wikipedia Search Result was found", True, 2.0),
-    ]
-    assert out["answer"] == "old"
-    asked_for = [call.prompt for call in model.seen if call.role == "generate"]
-    assert "Search[query]: Searches Wikipedia" in asked_for[0]
 
 
 async def test_a_wiki_that_gives_no_plain_text_is_told_before_a_run(kept):
