@@ -70,23 +70,6 @@ def test_what_is_no_scene_is_refused_in_one_line(data: Any, told: str) -> None:
     assert "\n" not in str(error.value)
 
 
-def test_a_clevr_file_is_converted() -> None:
-    solid = {"color": "blue", "size": "small", "shape": "cube", "material": "metal"}
-    entry = {
-        "objects": [
-            {**solid, "3d_coords": [1.0, 2.0, 0.3]},
-            {**solid, "shape": "sphere", "3d_coords": [0.0, 0.0, 0.3]},
-            {**solid, "color": "red", "3d_coords": [3.0, 1.0, 0.3]},
-        ],
-        "relationships": {"left": [[1], [], [0, 1]], "right": [[2], [0, 2], []]},
-        "directions": {"right": [1.0, 0.0, 0.0], "behind": [0.0, 1.0, 0.0]},
-    }
-    scene = from_clevr(entry)
-    assert [each.name for each in scene.objects] == ["cube0", "sphere0", "cube1"]
-    assert scene.objects[2].attributes == ("red", "small", "metal")
-    assert scene.objects[2].position == (3.0, 1.0)
-
-
 def test_a_ptr_file_keeps_parts_that_are_only_colored_or_only_counted() -> None:
     bed = {
         "category": "Bed",

@@ -1,6 +1,5 @@
 """Readers of files, settings and variables for `support.parsers`, and texts that they accept."""
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -9,9 +8,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
-
-from langchain_core.messages import HumanMessage
-from support.scripted import ScriptedChat
 
 from thoughtgraph import registry
 from thoughtgraph.bench import scene_data
@@ -23,11 +19,8 @@ from thoughtgraph.cli import run_config, view
 from thoughtgraph.cli.report import ReportOptions, report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
-from thoughtgraph.context import assignments, effective
-from thoughtgraph.llm.answer_cache import SqliteCache
+from thoughtgraph.context import effective
 from thoughtgraph.llm.paid_answers import PaidAnswers
-from thoughtgraph.llm.port import ChatPort, Replay
-from thoughtgraph.prompts import shown
 from thoughtgraph.tools.wiki.corpus_files import read_entries
 from thoughtgraph.tools.wiki.recordings import WikiCache
 
@@ -165,21 +158,6 @@ def paid(content: bytes, folder: Path) -> object:
     return paid.take("k", 1), paid.unused()
 
 
-def cached(content: bytes, folder: Path) -> object:
-    cache = SqliteCache(folder / "a.sqlite")
-    try:
-        _ask(cache, "record")
-        _damage(folder / "a.sqlite", "UPDATE answers SET answer = ?", content)
-        return _ask(cache, "replay")
-    finally:
-        cache.close()
-
-
-def _ask(cache: SqliteCache, replay: Replay) -> list[str]:
-    port = ChatPort(ScriptedChat(reply=lambda call: "x"), cache=cache, replay=replay)
-    return asyncio.run(port.sample([HumanMessage("?")]))
-
-
 def wiki(content: bytes, folder: Path) -> object:
     cache = WikiCache(folder / "w.sqlite", "record")
     try:
@@ -231,11 +209,3 @@ def scenes(name: str) -> Read:
 
 def corpus(content: bytes, folder: Path) -> object:
     return list(read_entries(_file(folder, "p.jsonl", content)))
-
-
-def setting_in_file(content: bytes, folder: Path) -> object:
-    return assignments([f"a=@{_file(folder, 'v', content)}"])
-
-
-def examples(content: bytes, folder: Path) -> object:
-    return shown(str(_file(folder, "examples", content)))

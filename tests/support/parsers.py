@@ -19,11 +19,9 @@ from support.foreign_files import (
     RESULT,
     Read,
     archive,
-    cached,
     corpus,
     dataset,
     environment,
-    examples,
     judged_runs,
     of_text,
     paid,
@@ -32,7 +30,6 @@ from support.foreign_files import (
     run,
     scenes,
     setting,
-    setting_in_file,
     wiki,
 )
 from support.hostile import readers
@@ -67,7 +64,7 @@ NOT_FOREIGN = {
     "cli.demo": "a packaged file",
     "bench.data_sets": "a packaged file",
     "bench.papers.suites": "packaged files",
-    "prompts": "packaged files; a user's examples are `examples`",
+    "prompts": "packaged files; tests/test_prompts.py has a user's examples",
     "checkpoints": "LangGraph's savers; tests/test_faulty_files.py damages them",
     "llm.response_bodies": "the body that was sent; tests/test_model.py has the answers",
     "llm.token_stream": "the request that we sent ourselves",
@@ -129,14 +126,11 @@ def parsers() -> list[Parser]:
         Parser("results", lines, [json.dumps(row)], results),
         Parser("judgements", lines, [json.dumps(judged)], judged_runs),
         Parser("paid answers", [f"{ANSWERS}.read_answer"], [json.dumps(ANSWER)], paid),
-        Parser("cache", [f"{ANSWERS}.read_answer"], [json.dumps(ANSWER)], cached),
         Parser("wiki answers", ["tools.wiki.recordings._read"], [QUERY], wiki),
         Parser("runs", ["cli.run_config.read_plan"], [json.dumps(PLAN)], run),
         Parser("headline", ["cli.text.headline"], ['{"question": "Who?"}'], of_text(text.headline)),
         Parser("--set", ["context._from_json"], ["breadth=3", PRICES], of_text(setting)),
-        Parser("--set @", [], ["x"], setting_in_file),
         *(Parser(name, [], seeds, of_text(read)) for name, (seeds, read) in OPTIONS.items()),
-        Parser("examples", [], ["x"], examples),
         *(
             Parser(f"${name}", [], [seed], environment(name, read))
             for name, (seed, read) in VARIABLES.items()
