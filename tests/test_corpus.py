@@ -97,9 +97,7 @@ FORMATS: dict[str, tuple[str, list[Any]]] = {
             Page("Long", (("Lead one.", "Lead two."), ("Body.",)), lead=1),
         ],
     ),
-    "hotpotqa": (lines({"question": "?", "context": CONTEXT}, {"context": CONTEXT}), OF_CONTEXT),
-    "as published": (json.dumps([{"question": "?", "context": CONTEXT}]), OF_CONTEXT),
-    "in columns": (lines({"context": COLUMNS}), OF_CONTEXT),
+    "hotpotqa": (lines({"question": "?", "context": CONTEXT}, {"context": COLUMNS}), OF_CONTEXT),
 }
 
 

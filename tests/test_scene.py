@@ -35,19 +35,15 @@ def room(chair: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        ({}, "objects"),
         *[({"objects": []}, "1 to 64"), ({"objects": [{}] * 65}, "1 to 64")],
-        ({"objects": SOLIDS["objects"][:1]}, "relationships"),
         *[
             ({**ROOM, "relationships": relationships}, told)
             for relationships, told in (
-                ({}, "relationships"),
                 ({"near": [[], []]}, "near"),
                 ({"left": [[]]}, "1 lists for 2"),
                 ({"left": [[2], []]}, "not in the scene"),
                 ({"left": [[0], []]}, "itself"),
                 ({"left": [[1, 1], []]}, "twice"),
-                ({"left": [3, []]}, "no list"),
             )
         ],
         (room({"Chair0": {}, "Bed0": {}}), "one key"),
@@ -55,8 +51,6 @@ def room(chair: Any) -> dict[str, Any]:
         (room({"Chair0": {"tail": ["red", 1]}}), "tail"),
         (room({"Chair0": {"leg": ["pink", 1]}}), "pink"),
         (room({"Chair0": {"leg": ["red", -1]}}), "-1"),
-        (room({"Chair0": {"leg": "red"}}), "[color, count]"),
-        ({**SOLIDS, "objects": [{"cube0": ["blue", "small"]}] * 2}, "[color, size"),
         ({**SOLIDS, "objects": [{"cube0": ["blue", "metal", "small"]}] * 2}, "metal"),
         ({**ROOM, "objects": [CHAIR, *SOLIDS["objects"][:1]]}, "one style"),
         ({**ROOM, "positions": [[0, 0]]}, "1 pairs for 2"),

@@ -137,11 +137,3 @@ def test_questions_without_a_scene_of_their_style_are_refused(
     file = written(tmp_path, data)
     with pytest.raises(InputError, match=told):
         load(registry.task(task), tmp_path if "scenes" not in data else file)
-
-
-def test_a_program_that_no_tool_can_follow_has_no_plan(tmp_path: Path) -> None:
-    union = {"function": "union", "inputs": [0, 0], "value_inputs": []}
-    steps = [SHAPE["program"][0], union, {"function": "count", "inputs": [1], "value_inputs": []}]
-    entry = {**CLEVR["questions"][0], "program": steps}
-    [found] = load_questions(written(tmp_path, {**CLEVR, "questions": [entry]}))
-    assert (found.plan, found.program) == (None, ("scene", "union", "count"))

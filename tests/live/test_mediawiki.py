@@ -9,7 +9,6 @@ import pytest
 from support.command import Command
 from support.fake_server import FakeServer
 from support.mediawiki import mediawiki, missing
-from support.pages_script import act
 from support.reader import PAGES as READ
 from support.reader import QUESTION, read, told
 from support.wiki_proxy import OK, Fault, WikiProxy
@@ -129,12 +128,12 @@ async def test_no_title_is_too_awkward(tools):
 
 
 async def test_pages_without_text_and_redirects_to_nothing_or_in_a_circle_say_so(tools, proxy):
-    empty = await act(tools, "Search[Empty]")
+    empty = await tools.call("Search", "Empty", None)
     assert empty.observation == "Empty exists but has no text."
     assert not empty.failed
     for title in ("Bare link", "Loop one", "Loop alone"):
         proxy.fail(OK)
-        assert (await act(tools, f"Search[{title}]")).failed, title
+        assert (await tools.call("Search", title, None)).failed, title
         assert len(proxy.seen) < 10
 
 

@@ -19,8 +19,9 @@ from thoughtgraph.cli import run_config, view
 from thoughtgraph.cli.report import ReportOptions, report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
-from thoughtgraph.context import effective
+from thoughtgraph.context import assignments, effective
 from thoughtgraph.llm.paid_answers import PaidAnswers
+from thoughtgraph.prompts import shown
 from thoughtgraph.tools.wiki.corpus_files import read_entries
 from thoughtgraph.tools.wiki.recordings import WikiCache
 
@@ -209,3 +210,11 @@ def scenes(name: str) -> Read:
 
 def corpus(content: bytes, folder: Path) -> object:
     return list(read_entries(_file(folder, "p.jsonl", content)))
+
+
+def setting_in_file(content: bytes, folder: Path) -> object:
+    return assignments([f"a=@{_file(folder, 'v', content)}"])
+
+
+def examples(content: bytes, folder: Path) -> object:
+    return shown(str(_file(folder, "examples", content)))

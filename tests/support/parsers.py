@@ -22,6 +22,7 @@ from support.foreign_files import (
     corpus,
     dataset,
     environment,
+    examples,
     judged_runs,
     of_text,
     paid,
@@ -30,6 +31,7 @@ from support.foreign_files import (
     run,
     scenes,
     setting,
+    setting_in_file,
     wiki,
 )
 from support.hostile import readers
@@ -64,7 +66,7 @@ NOT_FOREIGN = {
     "cli.demo": "a packaged file",
     "bench.data_sets": "a packaged file",
     "bench.papers.suites": "packaged files",
-    "prompts": "packaged files; tests/test_prompts.py has a user's examples",
+    "prompts": "packaged files; a user's examples are `examples`",
     "checkpoints": "LangGraph's savers; tests/test_faulty_files.py damages them",
     "llm.response_bodies": "the body that was sent; tests/test_model.py has the answers",
     "llm.token_stream": "the request that we sent ourselves",
@@ -130,7 +132,9 @@ def parsers() -> list[Parser]:
         Parser("runs", ["cli.run_config.read_plan"], [json.dumps(PLAN)], run),
         Parser("headline", ["cli.text.headline"], ['{"question": "Who?"}'], of_text(text.headline)),
         Parser("--set", ["context._from_json"], ["breadth=3", PRICES], of_text(setting)),
+        Parser("--set @", [], ["x"], setting_in_file),
         *(Parser(name, [], seeds, of_text(read)) for name, (seeds, read) in OPTIONS.items()),
+        Parser("examples", [], ["x"], examples),
         *(
             Parser(f"${name}", [], [seed], environment(name, read))
             for name, (seed, read) in VARIABLES.items()
