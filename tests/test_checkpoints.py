@@ -66,17 +66,6 @@ async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_p
     assert free > pages / 2, "its room is used again"
 
 
-VALUES = [
-    None,
-    "",
-    "short",
-    b"bytes " * 9,
-    {"prompt_tokens": 1, "completion_tokens": 2},
-    {"ä": [1.5, True, None]},
-    "long " * 100_000,
-]
-
-
 def test_what_this_version_writes_is_read_by_the_next_one() -> None:
     """The mark names the dictionary: another dictionary needs another mark, or files are lost."""
     kept = (

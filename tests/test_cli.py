@@ -290,16 +290,6 @@ def test_an_oracle_makes_refine_run_on_game24_and_labels_the_result(command: Com
     assert command("view", "result.json")[0] == 0
 
 
-SAID = [
-    ([], "nothing of use", 1, "misread:  model outputs that could not be read: 1 in generate\n"),
-    ([], "Answer: 4 + 9 + 10 + 13 = 24", 0, "verified: no"),
-    (["solutions=2"], "", 0, "ended:    finished with an answer; weighted vote "),
-    (["ensemble=first"], "", 0, "ended:    finished with an answer that no further solution could"),
-    (["solutions=1"], "", 0, "ended:    finished with an answer; weighted vote 1 of 1"),
-]
-"""Settings of a rollback, none for `io`; what the model says; the exit code; what is told."""
-
-
 def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     command: Command,
 ) -> None:
@@ -312,12 +302,6 @@ def test_what_a_model_writes_cannot_reach_the_terminal_or_break_the_files(
     assert not {"\x1b", "\x07", "\u202e", "\r"} & set(out)
     assert "[bold]This[/bold]" in out
     assert result()["tree"]["1"]["text"] == hostile.replace("\ud800", "\ufffd")
-
-
-LONG = "x" * 500_000
-"""A hundred of them, cot_sc's in one body, are less than the 64 MiB that are read of an answer; of
-one that may have 100,000 tokens 400,000 letters are read."""
-NONSENSE = ["\x00\x01{[(", "", "I cannot help with that.", LONG]
 
 
 def test_methods_tasks_and_models_are_listed_and_described(command: Command) -> None:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from support.letters import run
@@ -82,9 +81,6 @@ async def test_samples_of_a_vote_are_one_request(task: str, problem: str, sample
     assert [call.n for call in seen] == [samples]
     assert (out["usage"]["samples"], out["usage"]["calls"]) == (samples, 1)
     assert len(out["candidates"]) == samples
-
-
-ONE: dict[str, Any] = {"n_generate": 1}
 
 
 @pytest.mark.parametrize("seeds", POOLS)

@@ -1,23 +1,11 @@
 """The critical path of a log, and the logs that the latency figures read it off."""
 
 import asyncio
-import random
 
 import pytest
 
 from thoughtgraph.bench.speed import rollback_waits
-from thoughtgraph.bench.speed.critical_path import Exchange, critical_path, new_name
-from thoughtgraph.llm.scripted import Call
-
-
-def spoilt(draws: random.Random, call: Call) -> str:
-    """Returns a solution of one step, which its analysis finds to be bad: the least favourable."""
-    name = new_name(draws)
-    if call.role == "extract_index" or "Bad step index" in call.prompt:
-        name = f"{name}. Bad step index: 1"
-    elif call.role == "generate":
-        name = f"{name}. The final solution is 3"
-    return name
+from thoughtgraph.bench.speed.critical_path import Exchange, critical_path
 
 
 def test_the_critical_path_follows_answers_into_prompts() -> None:

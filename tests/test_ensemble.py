@@ -15,7 +15,6 @@ from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.tree import Thought, Tree, root
 
 RULES = ["first", "last", "majority", "ratio", "difference"]
-SMALL = st.integers(0, 19)
 
 
 def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:

@@ -26,7 +26,6 @@ OPTIONS = {
     **{"lenient_lookup": False, "tool_deadline": 5.0, "recording": "keep"},
 }
 PARAGRAPHS = [["Milan", ["Milan is a city.", "It is in Italy."]], ["Oslo", ["Oslo is a capital."]]]
-FIRST = Hints(wanted="first")
 TOOLS = toolbox(ScriptedPages({}))
 HOTPOT: Any = registry.task("hotpotqa")
 

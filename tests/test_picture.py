@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from support.rooms import ROOM, SOLIDS
 
-from thoughtgraph.tasks.scenes.picture import layout, svg
+from thoughtgraph.tasks.scenes.picture import svg
 from thoughtgraph.tools.scenes.scene import Scene
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -24,12 +24,6 @@ def test_a_picture_names_all_there_is_and_follows_the_theme(scene: Scene) -> Non
             assert each.name in shown and word in shown
     assert picture == svg(Scene.from_json(scene.to_json()))
     assert "prefers-color-scheme:dark" in picture
-
-
-def order(scene: Scene) -> list[int]:
-    """The objects from left to right."""
-    places = layout(scene)
-    return sorted(range(len(places)), key=lambda at: places[at][0])
 
 
 def test_no_object_hides_another() -> None:

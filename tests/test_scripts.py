@@ -61,17 +61,3 @@ def test_a_page_is_opened_where_it_is_asked_for(
     assert opened == [Path("run.html").resolve().as_uri()]
     monkeypatch.setattr(webbrowser, "open", lambda address: False)
     assert "open file://" in command("view", "run.json", "--open")[1]
-
-
-RUNS = """
-import contextlib, io, json, sys
-from thoughtgraph.cli.app import main
-for words in json.load(sys.stdin):
-    sys.argv, err = ["thoughtgraph", *words], io.StringIO()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
-            main()
-    except SystemExit as ended:
-        slow = {"langgraph", "langchain_openai", "openai", "xllamacpp"} & {*sys.modules}
-        print(json.dumps([ended.code or 0, err.getvalue(), sorted(slow)]))
-"""

@@ -6,20 +6,18 @@ import math
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
-from langchain_core.tools import BaseTool, ToolException, tool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command, interrupt
+from langchain_core.tools import BaseTool, tool
+from langgraph.errors import GraphInterrupt
 from support.clock import Clock
 from support.pages_script import ScriptedPages
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.errors import InputError
+from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.tools.costs import Priced, by_latency, by_money, read_costs
 from thoughtgraph.tools.toolbox import LONGEST, ToolSet
 from thoughtgraph.tools.wiki.pages import Unreachable
+from thoughtgraph.tools.wiki.search_tools import search_tools
 from thoughtgraph.tools.wiki.sources import toolbox
 
 PAGES = ScriptedPages(
@@ -32,8 +30,6 @@ PAGES = ScriptedPages(
 def weather(city: str) -> str:
     """Tells the
     weather."""
-    if city == "Atlantis":
-        raise ToolException("there is no Atlantis")
     if city == "Bug":
         raise KeyError("oops")
     return f"It rains\nin {city}."
@@ -71,21 +67,14 @@ def one(added: BaseTool, **given: Any) -> ToolSet:
         ("search [ Alpha ] and then more", ("Search", "Alpha")),
         ("Action 2: SEARCH[Alpha]\nObservation 2: x", ("Search", "Alpha")),
         ('Search["Alpha (letter)"]', ("Search", "Alpha (letter)")),
-        ("Search[“Alpha”]", ("Search", "Alpha")),
         ('Finish["A" and "B"]', ("Finish", '"A" and "B"')),
         ('Finish["]', ("Finish", '"')),
         ("Finish[a [b] c] d]", ("Finish", "a [b] c")),
-        ("Search[A] Search[B]", ("Search", "A")),
         ("I read [1] and list[0], so Lookup[x]", ("Lookup", "x")),
-        ("Search[]", ("Search", "")),
-        ("Google[x]", ("Google", "x")),
         ("Research[x]", ("Research", "x")),
-        ("Search[never closed", None),
         ("Search[over\ntwo lines]", None),
         ("Search[open Search[B]", ("Search", "B")),
         ("Search", None),
-        ("", None),
-        ("[x]", None),
         ("Search[" * 5_000, None),
     ],
 )
@@ -105,34 +94,12 @@ async def test_what_is_no_action_fails_at_no_cost(name, argument):
     assert result.invalid
 
 
-async def test_tools_cost_one_unless_told_otherwise():
-    tools = toolbox(PAGES, costs={"Lookup": 0.5}, extra=[Priced(weather, cost=3.0), clock])
-    costs = {
-        ("Search", "Alpha"): 1.0,
-        ("Search", "Gamma"): 1.0,
-        ("Lookup", "x"): 0.5,
-        ("Finish", "x"): 0.0,
-        ("weather", "Oslo"): 3.0,
-        ("weather", "Bug"): 3.0,
-        ("clock", ""): 1.0,
-    }
-    assert {call: (await tools.call(*call, None)).cost for call in costs} == costs
-    finished = await tools.call("finish", " the answer ", {})
-    assert (finished.answer, finished.observation) == ("the answer", "the answer")
-    assert (finished.failed, tools.dearest) == (False, 3.0)
-    assert toolbox(PAGES, costs={"Search": by_latency(9.0)}).dearest == 1.0
-
-
 @pytest.mark.parametrize(
     ("cost", "paid"),
     [
-        (by_latency(10.0, base=1.0), 6.0),
-        (by_money(8.0), 2.0),
         (by_money(8.0, base=1.0), 3.0),
         (lambda receipt: receipt.letters, 5.0),
         ("weather=2, paid = .5 + 3/s+1/s, ", 2.5),
-        ("paid=8/$,weather = 1", 2.0),
-        ("paid=2", 2.0),
     ],
 )
 async def test_a_cost_may_depend_on_time_and_money_and_be_written(cost, paid, monkeypatch):
@@ -142,8 +109,12 @@ async def test_a_cost_may_depend_on_time_and_money_and_be_written(cost, paid, mo
     assert (await one(charging({"dollars": 0.25}), cost=cost).call("paid", "x", None)).cost == paid
 
 
-@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf, "dear", None])
+@pytest.mark.parametrize("cost", [-1.0, math.nan, math.inf, "dear"])
 async def test_a_price_that_is_none_is_refused_or_told(cost):
+    assert read_costs("") == read_costs(" , ") == {}
+    for text in ("Search=", "=1", f"Search={cost}", "Search=1/h", "Search=1e9"):
+        with pytest.raises(InputError, match="write Search=1"):
+            read_costs(text)
     with pytest.raises(InputError, match="'Search'"):
         toolbox(PAGES, costs={"Search": cost})
     result = await one(weather, cost=lambda receipt: cost).call("weather", "Oslo", None)
@@ -153,20 +124,8 @@ async def test_a_price_that_is_none_is_refused_or_told(cost):
     assert (await money.call("paid", "x", None)).cost == 1.0, "such money costs nothing"
 
 
-def plain(city: str) -> str:
-    return city
-
-
-@pytest.mark.parametrize("extra", [[plain], weather, Priced(weather), "weather", None])
-def test_what_are_no_tools_is_refused_in_one_line(extra):
-    one_is_none = "is no LangChain tool; make it one"
-    words = one_is_none if isinstance(extra, list) else r"is no list of tools; give tools=\[…\]"
-    with pytest.raises(InputError, match=words):
-        toolbox(PAGES, extra=extra)
-
-
 async def test_tools_are_refused_where_none_is_called():
-    for method, task in (("cot", "hotpotqa"), ("fgdip", "game24"), ("tot_bfs", "gsm8k")):
+    for method, task in (("cot", "hotpotqa"), ("fgdip", "game24")):
         model = ScriptedChat(reply=lambda call: "no")
         graph = tg.build(method, task=task, model=model, tools=[weather])
         with pytest.raises(InputError, match=f"'{method}' calls no tools on task '{task}'"):
@@ -174,8 +133,25 @@ async def test_tools_are_refused_where_none_is_called():
         assert model.seen == []
 
 
-async def test_the_users_own_tools_work_beside_the_others():
-    tools = toolbox(PAGES, extra=[Priced(weather), Priced(route), Priced(clock)])
+def test_what_are_no_tools_a_price_without_one_and_two_of_one_name_are_refused():
+    not_one, no_list = "is no LangChain tool; make it one", r"is no list of tools; give tools=\[…\]"
+    wrong: list[tuple[Any, str]] = [([len], not_one), (weather, no_list), ("weather", no_list)]
+    for extra, words in wrong:
+        with pytest.raises(InputError, match=words):
+            toolbox(PAGES, extra=extra)
+    with pytest.raises(UnknownName, match="Lookup"):
+        toolbox(PAGES, costs={"Lokup": 1.0})
+    with pytest.raises(InputError, match="at least one"):
+        ToolSet([])
+    with pytest.raises(InputError, match="the same name 'weather'"):
+        ToolSet([Priced(each) for each in (*search_tools(PAGES), weather, weather)])
+
+
+async def test_the_users_own_tools_work_beside_the_others_and_cost_one_unless_told_otherwise():
+    extra = [Priced(weather, cost=3.0), Priced(route), clock]
+    tools = toolbox(PAGES, costs={"Lookup": 0.5}, extra=extra)
+    costs = {"Search": 1.0, "Lookup": 0.5, "Finish": 0.0, "weather": 3.0, "Weather": 3.0}
+    assert {name: (await tools.call(name, "Bug", None)).cost for name in costs} == costs
     assert tools.describe().split("\n")[3:] == [
         "weather[city]: Tells the weather.",
         'route[{"start", "goal", "stops"}]: Finds a way.',
@@ -186,7 +162,12 @@ async def test_the_users_own_tools_work_beside_the_others():
     assert (rain.observation, rain.failed, rain.state) == ("It rains in Oslo.", False, state)
     way = await tools.call("route", '{"start": "A", "goal": "B"}', state)
     assert way.observation == "A to B, 0 stops"
-    assert (await tools.call("clock", "", state)).observation == "noon"
+    noon = await tools.call("clock", "", state)
+    assert (noon.observation, noon.cost, tools.dearest) == ("noon", 1.0, 3.0)
+    assert toolbox(PAGES, costs={"Search": by_latency(9.0)}).dearest == 1.0
+    finished = await tools.call("finish", " the answer ", {})
+    assert (finished.answer, finished.observation) == ("the answer", "the answer")
+    assert not finished.failed
 
 
 @tool
@@ -195,26 +176,17 @@ async def gone(query: str) -> str:
     raise asyncio.CancelledError
 
 
-class Undecided:
-    """A verdict that is neither true nor false, as a comparison of arrays gives."""
-
-    def __bool__(self) -> bool:
-        raise ValueError("ambiguous")
-
-
 OF_ROUTES = {
     "Invalid action": ("from A to B", '{"start": "A", "way": "B"}', "[" * 100_000, '["A", "B"]'),
     "route failed": ('{"start": "A"}', '{"start": "A", "goal": "B", "stops": "many"}'),
 }
 FAILURES: list[tuple[ToolSet, str, str]] = [
     *((one(route), each, told) for told, arguments in OF_ROUTES.items() for each in arguments),
-    (one(weather), "Atlantis", "weather failed: there is no Atlantis"),
     (one(weather), "Bug", "weather failed: 'oops'"),
     (one(gone), "x", "gone failed: it was cancelled"),
 ]
 RAISING: list[tuple[dict[str, Any], str]] = [
-    ({"failed": lambda said: said["a"]}, "predicate raised TypeError: string indices must be"),
-    ({"failed": lambda said: Undecided()}, "predicate raised ValueError: ambiguous"),
+    ({"failed": lambda said: {}[said]}, "predicate raised KeyError: "),
     ({"cost": lambda receipt: 1 / 0}, "cost raised ZeroDivisionError: division by zero"),
 ]
 FAILURES += [(one(weather, **own), "Oslo", f"weather failed: its {why}") for own, why in RAISING]
@@ -233,20 +205,10 @@ async def test_a_tool_may_ask_a_person():
     @tool
     async def person(question: str) -> str:
         """Asks a person."""
-        return str(interrupt(question))
+        raise GraphInterrupt
 
-    async def act(state: MessagesState) -> dict[str, Any]:
-        result = await one(person).call("person", "May I?", None)
-        return {"messages": [AIMessage(result.observation)]}
-
-    builder = StateGraph(MessagesState).add_node("act", act).add_edge(START, "act")
-    graph = builder.compile(checkpointer=InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    start: Any = {"messages": []}
-    paused = await graph.ainvoke(start, thread)
-    assert paused["__interrupt__"][0].value == "May I?"
-    done = await graph.ainvoke(Command(resume="You may."), thread)
-    assert done["messages"][-1].text == "You may."
+    with pytest.raises(GraphInterrupt):
+        await one(person).call("person", "May I?", None)
 
 
 async def test_what_somebody_elses_artifact_says_changes_neither_answer_nor_state():
@@ -259,8 +221,7 @@ async def test_what_somebody_elses_artifact_says_changes_neither_answer_nor_stat
         assert result.failed == failed
 
 
-@pytest.mark.parametrize("ignores", [False, True])
-async def test_nothing_takes_longer_than_the_deadline(ignores):
+async def test_nothing_takes_longer_than_the_deadline():
     """A tool that ignores being cancelled is not waited for, and its late error is nobody's."""
     let_go, ended, lost = asyncio.Event(), asyncio.Event(), list[Any]()
 
@@ -270,8 +231,6 @@ async def test_nothing_takes_longer_than_the_deadline(ignores):
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            if not ignores:
-                raise
             await let_go.wait()
             raise ValueError("late") from None
         finally:
@@ -281,7 +240,7 @@ async def test_nothing_takes_longer_than_the_deadline(ignores):
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: lost.append(context))
     result = await ToolSet([Priced(slow)], deadline=0.05).call("slow", "x", None)
     assert (result.failed, result.observation) == (True, "slow failed: no answer within 0.05 s.")
-    assert ended.is_set() != ignores
+    assert not ended.is_set()
     let_go.set()
     await ended.wait()
     for _ in range(5):  # until the error has passed through all who await it
@@ -314,8 +273,26 @@ async def test_cancelling_a_call_cancels_the_tool():
 async def test_a_long_observation_is_cut_and_trouble_is_told_before_a_run():
     result = await toolbox(PAGES).call("Search", "Long", None)
     assert len(result.observation) == LONGEST
-    assert result.observation.endswith("more characters]")
-    assert await toolbox(PAGES).check() == (
-        "cannot reach it; connect to the network; a file of pages can be searched instead"
-    )
+    assert "cannot reach it; connect to the network" in await toolbox(PAGES).check()
     assert await toolbox(ScriptedPages({})).check() == ""
+
+
+@pytest.mark.parametrize("source", ["", "wikipedia:de", "community:de", "https://w.org/a.php"])
+async def test_a_source_names_a_wiki(source, tmp_path):
+    kept = tmp_path / "wiki.sqlite"
+    tools = toolbox(source, recording="replay", cache_file=kept, costs={"Search": 2.0})
+    community = source.startswith("community")  # whose tool takes the place of both
+    assert tools.names == ("Search", *(() if community else ("Lookup",)), "Finish")
+    assert await tools.check() == ""  # a replay asks nobody, and says whom it would have asked
+    result = await tools.call("Search", "Alpha", None)
+    assert (result.failed, result.cost) == (True, 2.0)
+    language = "de" if source.endswith(":de") else "en"
+    wiki = source if "w.org" in source else f"https://{language}.wikipedia.org/w/api.php"
+    assert f"answer of {wiki} to" in result.observation
+
+
+def test_a_source_that_there_is_not_is_refused_in_one_line():
+    for source in ("nowhere.jsonl", "wikipedia:../x", "wikipedia:DE!", "community:/"):
+        with pytest.raises(InputError) as caught:
+            toolbox(source)
+        assert "\n" not in str(caught.value)

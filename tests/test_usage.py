@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 from support.clock import Clock
 
 from thoughtgraph.errors import BudgetSpent
@@ -11,15 +10,7 @@ from thoughtgraph.llm.meter import Meter
 from thoughtgraph.usage import (
     Limits,
     Usage,
-    add_usage,
 )
-
-
-def total(*deltas: Usage) -> Usage:
-    usage = Usage()
-    for delta in deltas:
-        usage = add_usage(usage, delta)
-    return usage
 
 
 def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
@@ -27,21 +18,6 @@ def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
     shared: dict[str, float] = {}
     usage = more.pop("usage", Usage())
     return [Meter(limits or Limits(), usage, siblings=shared, **more) for _ in range(count)]
-
-
-counts = st.fixed_dictionaries(
-    {},
-    optional={
-        "requests": st.integers(0, 9),
-        "thoughts": st.integers(0, 9),
-        "dollars": st.sampled_from([0.0, 0.5, 2.0]),
-        "tool_calls": st.dictionaries(st.sampled_from("ab"), st.integers(1, 3)),
-        "roles": st.dictionaries(
-            st.sampled_from(["value", "vote"]),
-            st.dictionaries(st.sampled_from(["requests", "cached"]), st.integers(1, 3)),
-        ),
-    },
-)
 
 
 def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:

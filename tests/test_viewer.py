@@ -16,8 +16,6 @@ from thoughtgraph import registry
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.cli.viewer.prompts import Renderer
 
-HOSTILE = "</script><img src=x onerror=\"window.hacked=1\"><!--<script>\u2028&amp; \ud800 'x'"
-
 
 class Document(HTMLParser):
     """Every element of a page with its attributes, and the text of its data block."""

@@ -1,6 +1,5 @@
 """Readers of files, settings and variables for `support.parsers`, and texts that they accept."""
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -9,9 +8,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
 from unittest.mock import patch
-
-from langchain_core.messages import HumanMessage
-from support.scripted import ScriptedChat
 
 from thoughtgraph import registry
 from thoughtgraph.bench import scene_data
@@ -24,9 +20,7 @@ from thoughtgraph.cli.report import ReportOptions, report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.context import assignments, effective
-from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.paid_answers import PaidAnswers
-from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.prompts import shown
 from thoughtgraph.tools.wiki.corpus_files import read_entries
 from thoughtgraph.tools.wiki.recordings import WikiCache
@@ -163,21 +157,6 @@ def judged_runs(content: bytes, folder: Path) -> object:
 def paid(content: bytes, folder: Path) -> object:
     paid = PaidAnswers(_file(folder, "run.jsonl", content))
     return paid.take("k", 1), paid.unused()
-
-
-def cached(content: bytes, folder: Path) -> object:
-    cache = SqliteCache(folder / "a.sqlite")
-    try:
-        _ask(cache, "record")
-        _damage(folder / "a.sqlite", "UPDATE answers SET answer = ?", content)
-        return _ask(cache, "replay")
-    finally:
-        cache.close()
-
-
-def _ask(cache: SqliteCache, replay: Replay) -> list[str]:
-    port = ChatPort(ScriptedChat(reply=lambda call: "x"), cache=cache, replay=replay)
-    return asyncio.run(port.sample([HumanMessage("?")]))
 
 
 def wiki(content: bytes, folder: Path) -> object:

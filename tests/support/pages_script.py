@@ -1,9 +1,7 @@
-"""A scripted encyclopaedia: pages by title, faults by title; and what acts on it."""
+"""A scripted encyclopaedia: pages by title, faults by title."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
-from thoughtgraph.acting import Toolbox, ToolResult
 from thoughtgraph.tools.wiki.pages import Page, PagesError, Similar, page_of_text, title_key
 
 
@@ -37,10 +35,3 @@ class ScriptedPages:
     async def check(self) -> None:
         if "" in self._faults:
             raise self._faults[""]
-
-
-async def act(tools: Toolbox, action: str, state: Any = None) -> ToolResult:
-    """Does what a model writes as an action."""
-    parsed = tools.parse(action)
-    assert parsed is not None, action
-    return await tools.call(*parsed, state)

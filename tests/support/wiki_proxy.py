@@ -122,8 +122,6 @@ class WikiProxy:
 FAULTS: Mapping[str, tuple[Fault, str]] = {
     "forbidden": (Fault(403, body=b"<html>blocked</html>"), "HTTP 403"),
     "busy": (Fault(429, {"Retry-After": "3600"}, b"slow down"), "asks to wait 3600 s"),
-    "failing": (Fault(503, body=b"<html>oops</html>"), "HTTP 503"),
-    "dropped": (Fault(drop=True), "cannot be reached"),
     "silent": (Fault(stall=30.0), "gives no answer"),
     "dripping": (Fault(drip=0.5), "too slow"),
     "truncated": (Fault(truncate=True), "cannot be reached"),
@@ -131,7 +129,6 @@ FAULTS: Mapping[str, tuple[Fault, str]] = {
     "not a wiki": (Fault(body=b'{"hello": "world"}'), "no answer of a wiki"),
     "another form": (Fault(body=b'{"query": []}'), "another form"),
     "lagging": (Fault(body=b'{"error": {"code": "maxlag", "info": "7 s"}}'), "error maxlag"),
-    "refusing": (Fault(body=b'{"error": {"code": "badtoken", "info": "no"}}'), "error badtoken"),
     "elsewhere": (Fault(404, body=b"not found"), "HTTP 404"),
     "bad compression": (Fault(200, {"Content-Encoding": "gzip"}, b"not gzip"), "cannot be reached"),
 }
