@@ -1,21 +1,16 @@
 """The task `crosswords` and its search: the board, the prompts, parsing, resuming, scores."""
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
-from langgraph.checkpoint.memory import InMemorySaver
-from support.letters import comparable
 from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph import registry
 from thoughtgraph.bench.crossword_scores import best_state, load, rows, score
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.graphs.tot_dfs import visited
-from thoughtgraph.prompts import load as prompt
 from thoughtgraph.tasks.crossword_board import LABELS, CrosswordBoard
 from thoughtgraph.tasks.crosswords import Crosswords, board_of, clues_of
 
@@ -32,19 +27,6 @@ WORDS = dict(zip(LABELS, [*GOLD.lower().split(), *DOWN], strict=True))
 
 def path(*words: str) -> list[Any]:
     return [{"text": word} for word in words]
-
-
-def test_prompts_give_away_at_most_one_word_of_the_example_puzzle() -> None:
-    board = ["scent", "canoe", "arson", "rouse", "fleet"]
-    across_and_down = [*board, *("".join(column) for column in zip(*board, strict=True))]
-    clues = clues_of(TASK.read(registry.TASKS["crosswords"].example))
-    words = dict(zip(clues, across_and_down, strict=True))
-    assert words["v1"] == "scarf"
-    assert "neck" in clues["v1"]
-    for style in ("io", "cot"):
-        told = prompt(f"crosswords/{style}").lower().replace(" ", "")
-        shown = prompt(f"crosswords/{style}").lower()
-        assert sum(word in shown or f"\n{word}\n" in told for word in across_and_down) <= 1
 
 
 def test_reading_a_crossword() -> None:
@@ -130,27 +112,6 @@ def test_clues_with_at_least_two_letters_are_judged_by_the_last_line() -> None:
     ]
 
 
-def test_the_examples_in_the_prompts_are_crosswords_with_their_solutions() -> None:
-    for style in ("io", "cot"):
-        parts = prompt(f"crosswords/{style}").split("\nInput:\n")[1:-1]
-        assert len(parts) == 5
-        for part in parts:
-            problem, _, output = part.partition("\n\n")
-            [answer] = TASK.ask(TASK.read(problem), "io", {}).read([output])
-            words = (
-                CrosswordBoard().words()
-                if answer is None
-                else board_of(path(*down(answer))).words()
-            )
-            assert all("_" not in word for word in words)
-            if style == "cot":
-                assert [line[-5:] for line in output.split("\n")[1:11]] == list(words)
-
-
-def down(answer: str) -> list[str]:
-    return [f"h{n}. {word}" for n, word in enumerate(answer.lower().split(), start=1)]
-
-
 def knowing(call: Call) -> str:
     """A model that proposes a wrong word first and knows which letters belong where."""
     if call.role == "generate":
@@ -211,32 +172,6 @@ async def test_without_backtracking_the_best_word_may_overwrite(
     assert [t["text"] for t in visited(out["tree"].values())] == words
 
 
-async def test_after_a_crash_no_answered_question_is_asked_again() -> None:
-    context: Any = {"outputs": 1, "proposal_samples": 1}
-    whole, _ = await search(**context)
-    saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
-    seen: list[str] = []
-    crash = ["Quarrel: a r _ _ _"]
-
-    def reply(call: Call) -> str:
-        if crash and call.prompt.endswith(crash[0]):
-            raise ZeroDivisionError(crash.pop())
-        seen.append(call.prompt)
-        return knowing(call)
-
-    async def one_run(state: Any) -> Any:
-        model = ScriptedChat(reply=reply)
-        graph = tg.build("tot_dfs", task="crosswords", model=model, checkpointer=saver)
-        return await graph.ainvoke(state, config, context=context)  # type: ignore[arg-type]
-
-    with pytest.raises(ZeroDivisionError):
-        await one_run({"problem": PROBLEM})
-    out = await one_run(None)
-    assert (out["tree"], out["answer"]) == (whole["tree"], GOLD)
-    judged = [text for text in seen if "Current Board" not in text]
-    assert len(judged) == len(set(judged))
-
-
 MORE = [
     pytest.param(range(3, 10), marks=pytest.mark.ci),
     pytest.param(range(10, 400), marks=pytest.mark.slow),
@@ -273,21 +208,6 @@ async def guess(seed: int, **context: Any) -> dict[str, Any]:
     graph = tg.build("tot_dfs", task="crosswords", model=ScriptedChat(reply=reply))
     settings = {"max_records": 20, "proposal_samples": 2, **context}
     return await graph.ainvoke({"problem": PROBLEM}, context=settings)
-
-
-async def test_two_searches_side_by_side_do_not_touch_each_other() -> None:
-    alone = [comparable(await guess(seed)) for seed in range(2)]
-    together = await asyncio.gather(*(guess(seed) for seed in range(2)))
-    assert [comparable(out) for out in together] == alone
-
-
-async def test_plain_prompting_reads_every_sample() -> None:
-    texts = [f"Output:\n{GOLD.replace(' ', chr(10))}", "no idea"] * 5
-    for method in ("io", "cot"):
-        model = ScriptedChat(reply=lambda call: texts)
-        out = await tg.build(method, task="crosswords", model=model).ainvoke({"problem": PROBLEM})
-        assert out["candidates"] == [GOLD, None] * 5
-        assert model.seen[0].prompt.count("Input:") == 6
 
 
 def test_scores_by_hand() -> None:

@@ -14,7 +14,6 @@ from support.command import Command
 from support.fake_server import FakeServer, Fault, Seen, after
 
 import thoughtgraph as tg
-from thoughtgraph.task import extras
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "tasks.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", DOCUMENT, re.M | re.S)
@@ -151,12 +150,3 @@ def test_a_class_is_answered_with_its_object(own: dict[str, Any]) -> None:
         tg.build("io", task=own["Capitals"])
     with pytest.raises(tg.InputError, match=r"object is no task, it needs id, read\(text\)"):
         tg.solve("x", task=object())  # type: ignore[arg-type]
-
-
-def test_what_a_task_may_have_besides_holds_for_tasks_without_it() -> None:
-    none = extras(object())
-    assert none.violation("", ()) == "" and none.normalize("A b") == "A b"
-    assert none.shots("", {}) == 0
-    assert none.demonstrations is None and none.picture is None
-    some = extras(SimpleNamespace(normalize=str.casefold, picture="no function"))
-    assert some.normalize("A b") == "a b" and some.picture is None

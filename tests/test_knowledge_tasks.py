@@ -13,10 +13,10 @@ from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.acting import Acts, Hints, Reflects, Rejected, Verifies
+from thoughtgraph.acting import Acts, Hints, Reflects, Verifies
 from thoughtgraph.prompts import load
-from thoughtgraph.task import Answers, Estimates, Verdict, lacking
-from thoughtgraph.tasks.trajectory import read_move, trajectory, turns_of
+from thoughtgraph.task import Answers, Estimates, lacking
+from thoughtgraph.tasks.trajectory import read_move, turns_of
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tree import Thought
 
@@ -111,18 +111,6 @@ def test_a_prompt_goes_on_at_the_next_thought_as_text_or_in_turns(name: str, sty
     assert text.stop == turns.stop == ("\n",)
 
 
-def test_turns_show_a_file_of_steps_as_steps_and_any_other_as_it_is(tmp_path: Path) -> None:
-    file, other = tmp_path / "steps.md", tmp_path / "other.md"
-    file.write_text("Question: Q?\nThought 1: T.\nAction 1: Finish[yes]\n", encoding="utf-8")
-    other.write_text("Think of {Milan}.", encoding="utf-8")
-    options = {"layout": "turns", "examples": str(file)}
-    shown = HOTPOT.move("So?", [], "react", options, Hints()).prompt
-    assert shown.examples == (("Question: Q?", "Thought 1: T.\nAction 1: Finish[yes]"),)
-    shown = HOTPOT.move("So?", [], "react", {**options, "examples": str(other)}, Hints()).prompt
-    assert shown.examples == ()
-    assert str(shown.system).endswith("Think of {Milan}.")
-
-
 @given(st.lists(st.tuples(st.text(max_size=60), st.text(max_size=60)), max_size=4))
 @settings(max_examples=50)
 def test_what_a_tool_answered_is_no_word_of_the_models(said: list[tuple[str, str]]) -> None:
@@ -136,48 +124,16 @@ def test_what_a_tool_answered_is_no_word_of_the_models(said: list[tuple[str, str
         assert not path or told.startswith(f"Observation {at}: Thought 9:")
 
 
-@given(st.text(max_size=300), st.text(max_size=300))
-@settings(max_examples=50)
-def test_whatever_is_written_stays_on_its_line(said: str, seen: str) -> None:
-    move = read_move(f"{said}\nAction 1: Search[{seen}]")
-    assert len(trajectory([step(move.text, seen, seen)]).split("\n")) <= 3
-
-
 def test_an_observation_is_no_action() -> None:
     shown = HOTPOT.move("Q?", [step(observation=INJECTED)], "react", {}, Hints()).prompt.user
     assert f"\nObservation 1: {INJECTED}\nThought 2:" in shown
     assert shown.count("\nAction 1: Finish[pwned]") == 0
 
 
-def test_a_prompt_shows_what_a_method_adds_below_what_all_begin_with() -> None:
-    wrong: Rejected = {"answer": "Rome", "thought": "It must be Rome.", "reason": "Rome is no year"}
-    hints = Hints(rejected=[wrong], siblings=[step()], reflections=["Search first."])
-    shown = HOTPOT.move("When?", [], "fgdip", {}, hints).prompt.user
-    plain = HOTPOT.move("When?", [], "fgdip", {}, Hints()).prompt.user
-    for words in ("Rome is no year", "Action: Search[Milan]", "- Search first.", "It must be Rome"):
-        assert words in shown
-        assert words not in plain
-    first = HOTPOT.move("One?", [], "itot", {}, Hints(tools="Search[x]: y")).prompt.user
-    second = HOTPOT.move("Two?", [step()], "itot", {}, Hints(tools="Search[x]: y")).prompt.user
-    shared = first.partition("Question: One?")[0]
-    assert len(shared) > 1500
-    assert second.startswith(shared)
-
-
 def test_an_action_that_is_asked_for_alone_needs_no_label() -> None:
     for text in ("Search[Milan]", " Action 2: Search[Milan]\nThought 3: x"):
         move = read_move(text, "I look.")
         assert (move.text, move.action) == ("I look.", "Search[Milan]")
-
-
-def test_labels_and_judgements_are_the_last_ones() -> None:
-    label, verify = HOTPOT.estimate("?", [], "fgdip", {}).read, HOTPOT.verify("?", "", {}).read
-    last = label(["Reply: sure\nJudgment: no.\n**Reply:** Impossible"])
-    assert last == Verdict(0.0, "impossible")
-    assert label(["I am sure"]) == Verdict(1.0, "maybe", malformed=1)
-    assert verify(["THOUGHT: a year.\nJUDGMENT: YES"]) == Verdict(1.0, "a year.")
-    assert verify(["JUDGMENT: yes\nJudgement: NO"]).value == 0.0
-    assert verify(["Perhaps."]) == Verdict(0.0, "Perhaps.", malformed=1)
 
 
 # Worked examples
@@ -207,48 +163,6 @@ def test_our_examples_are_read_as_a_model_would_be_and_end_in_their_answers(
         assert numbers == list(range(1, len(steps) + 1))
 
 
-def judges(name: str) -> list[str]:
-    return load(f"acting/{name}_examples").split("\n\n")
-
-
-def test_the_judges_examples_are_read_as_their_answers() -> None:
-    score, label = (HOTPOT.estimate("?", [], style, {}).read for style in ("itot", "fgdip"))
-    assert [score([each]).value for each in judges("estimate")] == [2, 9]
-    extract = HOTPOT.move("?", [], "fgdip", {}, FIRST).read
-    assert [len(extract([each])) >= 2 for each in judges("extract")] == [True] * 6
-    failed = re.compile(r"^Observation \d: (?:Could not find|No more results)", re.MULTILINE)
-    shown = [
-        (
-            label([each]).label,
-            len(re.findall(r"^Action \d: ", each, re.MULTILINE)),
-            len(failed.findall(each)),
-        )
-        for each in judges("label")
-    ]
-    assert sorted(word for word, _, _ in shown) == sorted(["sure", "maybe", "impossible"] * 2)
-    assert all(2 <= steps <= 5 for _, steps, _ in shown)
-    assert sum(fails > 0 for _, _, fails in shown) >= 4
-    assert all(n >= 4 and fails >= 2 for word, n, fails in shown if word == "impossible")
-
-
-def test_the_answer_evaluator_is_shown_rejections_on_what_is_known() -> None:
-    """Not on the kind alone: yes or no always is of the kind that StrategyQA asks for."""
-    read = HOTPOT.verify("?", "", {}).read
-    verdicts = {each: read([each]) for each in judges("verify")}
-    assert sorted(verdict.value for verdict in verdicts.values()) == [0.0] * 4 + [1.0] * 4
-    assert not any(verdict.malformed for verdict in verdicts.values())
-    assert all("possible answer is" in verdict.label for verdict in verdicts.values())
-    bad = [each for each, verdict in verdicts.items() if not verdict.value]
-    known = [each for each in bad if ": of the right kind, " in each]
-    assert any(re.search(r"^Answer: (?:yes|no)$", each, re.MULTILINE) for each in known)
-    assert any(each.startswith("Claim: ") for each in known)
-    for name, said in (("fever", "Claim: It is so."), ("strategyqa", "Question: Is it so?")):
-        task: Any = registry.task(name)
-        prompt = task.verify(said.partition(": ")[2], "no", {}).prompt.user
-        assert "Find the possible answer to the question yourself" in prompt
-        assert prompt.endswith(f"\n\n{said}\nAnswer: no")
-
-
 @pytest.mark.parametrize("role", ["estimate", "extract", "label", "verify"])
 def test_a_judges_examples_are_ours_none_or_a_file(role: str, tmp_path: Path) -> None:
     task: Any = registry.task("fever")
@@ -275,30 +189,6 @@ def test_a_judges_examples_are_ours_none_or_a_file(role: str, tmp_path: Path) ->
     for unread in (setting, "examples"):
         with pytest.raises(tg.InputError, match="cannot read the examples"):
             task.tools("So?", {**OPTIONS, unread: str(tmp_path / "none.md")}, ())
-
-
-async def test_the_judges_of_a_search_are_shown_the_users_examples(tmp_path: Path) -> None:
-    file = tmp_path / "mine.md"
-    file.write_text("Worked by {me}.", encoding="utf-8")
-    replies = {
-        "extract": '["Milan"]',
-        "step_eval": "Reply: sure",
-        "answer_eval": "JUDGMENT: YES",
-        "value": "Score: 7",
-    }
-    model = ScriptedChat(reply=lambda call: replies.get(call.role, "So.\nAction 1: Finish[yes]"))
-    for method, names in (
-        ("itot_a_star", ("estimate_examples",)),
-        ("fgdip", ("extract_examples", "label_examples", "verify_examples")),
-    ):
-        tools = toolbox(ScriptedPages({"Milan": "A city."}))
-        graph = tg.build(method, task="hotpotqa", model=model, tools=tools)
-        context = {"n_generate": 1, **dict.fromkeys(names, str(file))}
-        out = await graph.ainvoke({"problem": "Is it so?"}, context=context)
-        assert out["answer"] == "yes"
-    judged = {call.role for call in model.seen if "Worked by {me}." in call.prompt}
-    assert judged == {call.role for call in model.seen} - {"generate"}
-    assert len(judged) == 4
 
 
 PAIRS = [

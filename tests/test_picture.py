@@ -43,12 +43,6 @@ def test_without_positions_objects_stand_as_their_relations_say() -> None:
         assert order(Scene.from_json(question.scene)) == order(Scene.from_json(blind))
 
 
-def test_no_object_hides_another() -> None:
-    alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[]] * 4}})
-    groups = ElementTree.fromstring(svg(alone)).findall(f"{SVG}g")
-    assert len({group.get("transform") for group in groups}) == 4
-
-
 def test_the_picture_of_the_pages_is_the_demonstrations() -> None:
     problem = json.loads(demonstration(SETTINGS["seed"]).problem)
     docs = Path(__file__).parents[1] / "docs"

@@ -3,34 +3,14 @@
 import json
 
 import pytest
-from support.rooms import ROOM, SOLIDS
+from support.rooms import ROOM
 
 from thoughtgraph.tasks.scenes.interpreter import Environment, execute
-from thoughtgraph.tasks.scenes.plan_language import Name, Step, clean, parse, steps_of
+from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.scenes.values import PlanError, View
 
 LINE = 'obj1 = filter_object("table",all_obj)'
 OTHER = "ans = exist(obj1)"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(LINE, f"Step 1:{LINE}", f"step 12 : {LINE} ;", f"- Step 3) {LINE}", f"  `{LINE}`"),
-        *(f"2. {LINE}", LINE.replace('"', "'"), f"\t{LINE}  # the tables"),
-        LINE.replace('"', "\u201c", 1).replace('"', "\u201d"),
-        LINE.replace("(", "\uff08").replace(")", "\uff09"),
-        'obj1 = filter_object("ta" "ble", all_obj)',
-        'obj1 = filter_object(r"table", all_obj)',
-    ],
-)
-def test_decoration_and_quotes_change_nothing(line: str) -> None:
-    assert parse(line) == Step("obj1", "filter_object", ("table", Name("all_obj")))
-
-
-def test_lists_hold_names_words_and_numbers() -> None:
-    step = parse('obj3 = filter_part([num1, "leg bar", 2],all_obj)')
-    assert step.arguments[0] == (Name("num1"), "leg bar", 2)
 
 
 REFUSED = {
@@ -109,10 +89,6 @@ def test_the_steps_of_a_completion(text: str, most: int | None, steps: list[str]
     assert steps_of(text, most) == steps
 
 
-def test_clean_lines_show_the_step_alone() -> None:
-    assert clean(f"Step 2: {LINE.replace(chr(34), chr(8220))};") == LINE
-
-
 PLAN = (
     LINE,
     'obj2 = filter_part(["six","leg"],obj1)',
@@ -141,14 +117,6 @@ def test_a_plan_runs_step_by_step_and_goes_on_from_json() -> None:
         assert run(*PLAN[cut:], before=Environment.from_json(stored)) == whole
 
 
-def test_a_name_assigned_again_means_the_new_value_and_changes_no_environment() -> None:
-    before = run(LINE)
-    copy = before.to_json()
-    again = run('obj1 = filter_object("bed",all_obj)', "ans = count_object(obj1)", before=before)
-    assert (again.steps[-1].value, again.steps[-1].refs()) == (1, [1])
-    assert before.to_json() == copy
-
-
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
@@ -165,12 +133,3 @@ def test_steps_that_do_not_run(lines: tuple[str, ...], code: str) -> None:
     with pytest.raises(PlanError) as error:
         run(*lines)
     assert error.value.code == code
-
-
-def test_the_papers_profile_lacks_what_the_paper_lacks() -> None:
-    step = parse("ans = query_material(all_obj)")
-    view = View(SOLIDS, first=True)
-    assert execute(step, Environment(), view).steps[-1].value == "rubber"
-    with pytest.raises(PlanError) as error:
-        execute(step, Environment(), view, "paper")
-    assert error.value.code == "E_FUNC"

@@ -26,14 +26,6 @@ def test_a_scene_survives_json(data: dict[str, Any]) -> None:
     assert scene.objects[0].position == ((0.0, 1.5) if "positions" in data else None)
 
 
-def test_style_category_and_parts() -> None:
-    room, solids = Scene.from_json(ROOM), Scene.from_json(SOLIDS)
-    assert (room.style, solids.style) == ("ptr", "clevr")
-    assert room.objects[0].category == "Chair"
-    assert room.objects[0].parts["seat"] == Part(None, 1)
-    assert [each.name for each in solids.objects] == ["cube0", "cube0"]
-
-
 def room(chair: Any) -> dict[str, Any]:
     return {**ROOM, "objects": [chair, {"Bed0": {}}]}
 

@@ -99,51 +99,6 @@ def without_counts(scene: Scene, part: str, ignored: tuple[int, ...]) -> Scene:
     return replace(scene, objects=tuple(objects))
 
 
-SAME = 'num1 = count_part("back",obj1)'
-ENDS = {"count": "count_object(obj3)", "exist": "exist(obj3)", "category": "query_category(obj3)"}
-
-
-def same_backs(kind: str, answer: str, *counts: int) -> GoldQuestion:
-    """Returns a question about a bed and what has as many backs; chair and tables come after it."""
-    names = ("Bed0", "Chair0", "Table0", "Table1")
-    listed = [{n: {"back": ["red", count]}} for n, count in zip(names, counts, strict=False)]
-    nowhere = {name: [[] for _ in listed] for name in ("left", "right", "front", "behind")}
-    scene = Scene.from_json({"objects": listed, "relationships": nowhere}, "ptr")
-    plan = ('obj1 = filter_object("bed",all_obj)', SAME)
-    plan += ('obj2 = filter_part([num1,"back"],all_obj)', "obj3 = exclude_object(obj1,obj2)")
-    plan += (f"ans = {ENDS[kind]}",)
-    program = ("scene", "filter_object-category", "unique", "same_part-count", kind)
-    return GoldQuestion("made", scene, "", answer, plan, program, None, True)
-
-
-@pytest.mark.parametrize(
-    ("question", "code", "is_explained"),
-    [
-        (same_backs("count", "1", 1, 1, 1), "", True),  # the engine ignored one
-        (same_backs("count", "0", 1, 1, 1), "", True),  # or both
-        (same_backs("exist", "no", 1, 1), "", True),
-        (same_backs("category", "table", 1, 1, 1), "E_AMBIG", True),
-        (same_backs("category", "chair", 1, 1, 1), "E_AMBIG", True),
-        (same_backs("count", "3", 1, 1, 1), "", False),  # it never finds more than there are
-        (same_backs("count", "1", 2, 2, 2), "", False),  # two were counted
-        (same_backs("exist", "no", 2, 2), "", False),
-        (same_backs("exist", "yes", 1, 2), "", False),
-        (same_backs("category", "chair", 2, 2, 2), "E_AMBIG", False),
-        (same_backs("category", "chair", 1, 2, 1, 1), "E_AMBIG", False),  # it has another number
-        (same_backs("category", "bed", 1, 1, 1), "E_AMBIG", False),
-    ],
-)
-def test_uncounted_parts_explain_what_they_cause_and_nothing_else(
-    question: GoldQuestion, code: str, is_explained: bool
-) -> None:
-    judged = judge("", question.scene, None, question.plan or (), LAZY)
-    assert judged.code == code
-    assert judged.answer != question.answer
-    assert explained(question, code, "lazy") is is_explained
-    unlike = question._replace(program=("scene", "same_category", "count"))
-    assert not explained(unlike, code, "lazy")
-
-
 @pytest.mark.ci
 @each_file
 @pytest.mark.parametrize("policy", ["strict", "lazy"])

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, ToolException
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tools.scenes.scene import Scene
-from thoughtgraph.tools.scenes.scene_tools import TOOLS, scene_tools, tools_of
+from thoughtgraph.tools.scenes.scene_tools import TOOLS, scene_tools
 from thoughtgraph.tools.scenes.values import PlanError, View
 
 ALL = (0, 1, 2, 3)
@@ -150,11 +149,6 @@ def test_policies() -> None:
     assert fault("query_part", "blue", (0,), first=True) == "E_AMBIG"
 
 
-def test_profiles() -> None:
-    assert set(tools_of()) - set(tools_of("paper")) == {"minus", "query_shape", "query_material"}
-    assert len(set(tools_of("paper")) - {"fewer_than"}) == 19
-
-
 @pytest.fixture
 def tools() -> Mapping[str, BaseTool]:
     return {tool.name: tool for tool in scene_tools(ROOM)}
@@ -224,13 +218,3 @@ async def test_what_tools_return_is_taken_by_others(tools: Mapping[str, BaseTool
     assert called("equal", "red", "red") is True
     assert called("equal", [0], [1]) is False
     assert called("sum", "two", 3) == 5
-
-
-def test_tools_are_described_for_a_model() -> None:
-    for scene in (ROOM, SOLIDS):
-        for tool in scene_tools(scene, "paper"):
-            assert len(tool.description) > 40
-            assert all("description" in each for each in tool.args.values())
-            assert convert_to_openai_tool(tool)["function"]["parameters"]["required"]
-    solid = {tool.name: tool for tool in scene_tools(SOLIDS)}["query_color"]
-    assert solid.invoke({"object": [1]}) == "brown"

@@ -130,22 +130,6 @@ def test_running_out_of_results_may_be_no_failure():
     assert lookup("nowhere", cursor, lenient=True).failed
 
 
-def test_a_cursor_survives_json():
-    page = page_of_text(ALPHA, "Alpha", url="u", redirected_from="Aleph")
-    for cursor in (Cursor(), Cursor(page), Cursor(page, "alpha", 1)):
-        assert Cursor.from_json(json.loads(json.dumps(cursor.to_json()))) == cursor
-    assert Cursor.from_json(None) == Cursor.from_json({}) == Cursor()
-
-
-async def test_a_fault_raised_for_a_reason_of_the_program_is_not_hidden():
-    class Broken:
-        async def find(self, entity: str) -> Any:
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        await search(Broken(), "x", Cursor())
-
-
 # What each branch of a tree sees. The tools are used in random order all over the tree; every
 # thought's observation must be the one that its own path gives alone.
 
@@ -243,12 +227,3 @@ def test_a_program_without_a_loop_can_call_each_tool():
     assert finish.invoke({"answer": "x"}) == "x"
     shown = [list(tool.args) for tool in (search_it, look, finish) if tool.description]
     assert shown == [["entity"], ["keyword"], ["answer"]], "a model sees only the argument"
-
-
-async def test_two_calls_in_one_message_stand_where_the_message_stands():
-    tools = ToolNode(search_tools(PAGES))
-    builder = StateGraph(MessagesState).add_node("tools", tools).add_edge(START, "tools")
-    calls = [calling("Search", entity=title) for title in ("Alpha", "Beta")]
-    asked: Any = {"messages": [AIMessage("", tool_calls=calls)]}
-    out = await builder.compile().ainvoke(asked)
-    assert [message.text[:5] for message in out["messages"][1:]] == ["Alpha", "Beta "]

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from support.letters import HOSTILE
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph import prompts, registry
-from thoughtgraph.bench.data import generated, where
+from thoughtgraph import prompts
 from thoughtgraph.bench.questions.packaged_questions import examples
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
@@ -21,7 +19,6 @@ from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.tasks.scenes.plan_language import parse
 from thoughtgraph.tasks.scenes.scenes import (
     EXTENDED,
-    TOOLS,
     Scenes,
     described,
     numbered,
@@ -102,11 +99,6 @@ def test_what_is_no_problem_is_refused_in_one_line(ptr: Scenes, text: str) -> No
     assert "\n" not in str(refused.value)
 
 
-def test_the_example_of_the_listing_can_be_read() -> None:
-    for name in STYLES:
-        registry.task(name).read(registry.TASKS[name].example)
-
-
 def test_the_prompt_has_the_papers_parts_in_its_order(ptr: Scenes) -> None:
     asked = ptr.read(problem())
     prompt = ptr.plan(asked, [], [3, 1], 1, OPTIONS).prompt
@@ -172,19 +164,6 @@ def test_a_type_is_seen_from_its_words_and_its_prompts_have_examples_of_its_tool
     assert not any(f"{name}(" in prompt.user for name in EXTENDED), "a tool the paper lacks"
 
 
-def test_every_type_has_its_tools() -> None:
-    assert set(TOOLS) == set(KINDS)
-    assert {"minus", "query_material", "query_shape"} == EXTENDED
-
-
-def test_the_data_says_what_the_papers_tools_cannot_answer() -> None:
-    every = generate("ptr", "compare", 10, 1)
-    kept = where(generated(Scenes("ptr"), ["compare"], 10, 1), {"tools": "paper"})
-    answerable = [each.id for each in every if not any("minus(" in step for step in each.plan)]
-    assert [each.id for each in kept] == answerable
-    assert 0 < len(kept) < len(every)
-
-
 @pytest.mark.parametrize(("style", "kind"), [("ptr", "sum"), ("clevr", "logic")])
 def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None:
     file = PROMPTS / "plans" / f"{style}_{kind}.json"
@@ -209,16 +188,6 @@ def test_steps_are_read_after_those_that_are_done(ptr: Scenes) -> None:
     spaced = whole.replace(",", ", ").replace('"', "'")
     assert len(read(path, spaced, None)) == 5
     assert read(path, "no steps here", 3) == []
-
-
-def test_a_plan_runs_in_pieces_as_it_does_whole(ptr: Scenes) -> None:
-    asked = ptr.read(problem())
-    whole = ptr.execute(asked, [], PLAN, OPTIONS)
-    assert (whole.accepted, whole.answer, whole.text.split("\n")) == (True, "4", PLAN)
-    assert whole.observation.split("\n")[2] == "3"
-    for cut in range(1, len(PLAN)):
-        last = ptr.execute(asked, path_of(ptr, PLAN[:cut]), PLAN[cut:], OPTIONS)
-        assert (last.answer, last.tool_state) == ("4", whole.tool_state)
 
 
 def test_a_refusal_says_why(ptr: Scenes) -> None:
@@ -259,12 +228,3 @@ async def test_every_type_is_solved_by_a_model_that_knows_its_plan(
     for evaluator in ("paper", "grounded"):
         out = await graph.ainvoke({"problem": question.problem()}, context={"evaluator": evaluator})
         assert (out["answer"], out["stop_reason"]) == (question.answer, "finished")
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-async def test_no_text_of_the_model_raises(text: str) -> None:
-    for method in ("tomt_tot", "tomt_one_stop"):
-        graph = tg.build(method, task="ptr", model=ScriptedChat(reply=lambda call: text))
-        out = await graph.ainvoke({"problem": problem()}, context={"evaluator": "paper"})
-        assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
-        assert out["usage"]["parse_errors"]["generate"] == len(out["tree"]) - 1

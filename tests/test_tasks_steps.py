@@ -67,31 +67,6 @@ async def test_the_second_step_continues_the_first_in_the_models_own_words() -> 
     assert (out["settings"]["temperature"], out["settings"]["breadth"]) == (1.0, 1)
 
 
-async def test_a_header_that_escaped_the_stop_text_does_not_reach_the_next_prompt() -> None:
-    said = "Strategy: add.\n**Answer:** the answer is 5"
-    out, model = await searched("gsm8k", "What is 2 plus 2?", [said])
-    second = [call.prompt for call in model.seen if call.role == "generate"][1]
-    assert second.endswith("Strategy: add.\n\nAnswer:\n")
-    assert out["tree"]["1"]["text"] == said
-    assert out["answer"] == "5"
-
-
-async def test_a_search_cut_short_after_the_strategies_has_no_answer() -> None:
-    said = ["Strategy: use 3 and 4."]
-    out, _ = await searched("gsm8k", "What is 3 plus 4?", said, limit_requests=1)
-    assert (out["answer"], out["stop_reason"]) == (None, "budget")
-
-
-@pytest.mark.parametrize("name", ["gsm8k", "strategyqa", "question"])
-async def test_tree_of_thoughts_asks_questions_without_examples(name: str) -> None:
-    out, model = await searched(name, "How many?", ["Think."])
-    asked = [call.prompt for call in model.seen if call.role == "generate"]
-    task: Any = registry.task(name)
-    plain = task.ask("How many?", "cot", {}).prompt.user
-    assert asked == [plain, f"{plain}\n\nThink.\n\nAnswer:\n"]
-    assert out["settings"]["shots"] == 0
-
-
 def so_far(call: Any) -> str:
     return call.prompt.rpartition("<steps>\n")[2] if "<steps>\n" in call.prompt else ""
 
@@ -174,27 +149,3 @@ async def test_the_variants_of_the_paper_keep_their_examples_beside_experiences(
         assert brought or prompt.count("Question: ") == 1 + context.get("shots", 0)
     assert {name: out["settings"][name] for name in context} == context
     assert not puzzle or "(10 - 4) * (13 - 9)" in out["candidates"]
-
-
-async def test_game24_ends_at_the_third_step() -> None:
-    lines = ["10 - 4 = 6", "13 - 9 = 4", "6 * 4 = 24"]
-
-    def reply(call: Any) -> str:
-        generates = call.role == "generate"
-        return lines[so_far(call).count("Step ")] if generates else "Bad step index: None"
-
-    graph = tg.build("rollback", task="game24", model=ScriptedChat(reply=reply))
-    out = await graph.ainvoke({"problem": "4 9 10 13"})
-    assert (out["answer"], len(out["tree"])) == ("(10 - 4) * (13 - 9)", 4)
-
-
-async def test_equal_solutions_in_other_words_vote_together() -> None:
-    said = iter([r"\frac12", "3", "x = 0.5"])
-    model = ScriptedChat(
-        reply=lambda call: [f"The final solution is ${next(said)}$." for _ in range(call.n)]
-    )
-    graph = tg.build("cot_sc", task="math", model=model)
-    out = await graph.ainvoke({"problem": "How much?"}, context={"n_generate": 3})
-    assert out["candidates"] == ["0.5", "3", "0.5"]
-    assert out["answer"] == "0.5"
-    assert [out["tree"][key]["value"] for key in ("1", "2", "3")] == [2, 1, 2]

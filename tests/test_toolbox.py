@@ -6,11 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage
 from langchain_core.tools import BaseTool, ToolException, tool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.types import Command, interrupt
 from support.clock import Clock
 from support.pages_script import ScriptedPages
 from support.scripted import ScriptedChat
@@ -161,18 +157,6 @@ async def test_a_price_that_is_none_is_refused_or_told(cost):
     assert (await money.call("paid", "x", None)).cost == 1.0, "such money costs nothing"
 
 
-def plain(city: str) -> str:
-    return city
-
-
-@pytest.mark.parametrize("extra", [[plain], weather, Priced(weather), "weather", None])
-def test_what_are_no_tools_is_refused_in_one_line(extra):
-    one_is_none = "is no LangChain tool; make it one"
-    words = one_is_none if isinstance(extra, list) else r"is no list of tools; give tools=\[…\]"
-    with pytest.raises(InputError, match=words):
-        toolbox(PAGES, extra=extra)
-
-
 async def test_tools_are_refused_where_none_is_called():
     for method, task in (("cot", "hotpotqa"), ("fgdip", "game24"), ("tot_bfs", "gsm8k")):
         model = ScriptedChat(reply=lambda call: "no")
@@ -246,36 +230,6 @@ async def test_whatever_is_wrong_or_raised_is_a_failure_in_one_line(tools, argum
     assert result.cost == (0.0 if result.invalid else 1.0)
 
 
-async def test_a_tool_may_ask_a_person():
-    @tool
-    async def person(question: str) -> str:
-        """Asks a person."""
-        return str(interrupt(question))
-
-    async def act(state: MessagesState) -> dict[str, Any]:
-        result = await one(person).call("person", "May I?", None)
-        return {"messages": [AIMessage(result.observation)]}
-
-    builder = StateGraph(MessagesState).add_node("act", act).add_edge(START, "act")
-    graph = builder.compile(checkpointer=InMemorySaver())
-    thread: Any = {"configurable": {"thread_id": "1"}}
-    start: Any = {"messages": []}
-    paused = await graph.ainvoke(start, thread)
-    assert paused["__interrupt__"][0].value == "May I?"
-    done = await graph.ainvoke(Command(resume="You may."), thread)
-    assert done["messages"][-1].text == "You may."
-
-
-async def test_what_somebody_elses_artifact_says_changes_neither_answer_nor_state():
-    """Whether it failed is for the user's own predicate to say."""
-    artifact = {"answer": "42", "tool_state": {"page": None}, "dollars": "many"}
-    tools = one(charging(artifact), failed=lambda observation: "nothing" in observation)
-    for query, failed in (("x", False), ("?", True)):
-        result = await tools.call("paid", query, {"kept": 1})
-        assert (result.answer, result.state, result.cost) == (None, {"kept": 1}, 1.0)
-        assert result.failed == failed
-
-
 @pytest.mark.parametrize("ignores", [False, True])
 async def test_nothing_takes_longer_than_the_deadline(ignores):
     """A tool that ignores being cancelled is not waited for, and its late error is nobody's."""
@@ -307,27 +261,6 @@ async def test_nothing_takes_longer_than_the_deadline(ignores):
     assert lost == []
 
 
-async def test_cancelling_a_call_cancels_the_tool():
-    began, ended = asyncio.Event(), asyncio.Event()
-
-    @tool
-    async def watched(query: str) -> str:
-        """Waits."""
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-        return query
-
-    call = asyncio.ensure_future(one(watched).call("watched", "x", None))
-    await began.wait()
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    await asyncio.wait_for(ended.wait(), 60)
-
-
 async def test_a_long_observation_is_cut_and_trouble_is_told_before_a_run():
     result = await toolbox(PAGES).call("Search", "Long", None)
     assert len(result.observation) == LONGEST
@@ -352,6 +285,16 @@ async def test_a_source_names_a_wiki(source, tmp_path):
     language = "de" if source.endswith(":de") else "en"
     wiki = source if "w.org" in source else f"https://{language}.wikipedia.org/w/api.php"
     assert f"answer of {wiki} to" in result.observation
+
+
+async def test_what_somebody_elses_artifact_says_changes_neither_answer_nor_state():
+    """Whether it failed is for the user's own predicate to say."""
+    artifact = {"answer": "42", "tool_state": {"page": None}, "dollars": "many"}
+    tools = one(charging(artifact), failed=lambda observation: "nothing" in observation)
+    for query, failed in (("x", False), ("?", True)):
+        result = await tools.call("paid", query, {"kept": 1})
+        assert (result.answer, result.state, result.cost) == (None, {"kept": 1}, 1.0)
+        assert result.failed == failed
 
 
 def test_a_source_that_there_is_not_is_refused_in_one_line():

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 import requests
-import wikipedia as package
 from support.clock import Clock
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
@@ -216,14 +215,6 @@ async def test_wikis_side_by_side_do_not_mix(kept):
     said = ["Alpha is a letter.", "Alpha of the other wiki."] * 3
     assert [page.paragraphs[0][0] for page in found] == said
     assert misses == [pages.Similar()] * 6
-
-
-def test_other_users_of_the_package_notice_nothing(proxy, kept, monkeypatch):
-    wiki(proxy, kept)
-    monkeypatch.setattr(package.wikipedia, "API_URL", proxy.url)
-    monkeypatch.setattr(package.wikipedia, "USER_AGENT", "theirs")
-    assert package.page("Alpha", auto_suggest=False).content.startswith("Alpha is")
-    assert set(proxy.agents) == {"theirs"}
 
 
 async def test_answers_are_kept_as_told(proxy, tmp_path):

@@ -27,7 +27,7 @@ $wgServer = 'http://127.0.0.1:' . getenv('MW_PORT');
 $wgCacheDirectory = __DIR__ . '/cache';
 $wgMainCacheType = CACHE_NONE;
 $wgJobRunRate = 0;
-if (($_GET['without'] ?? '') !== 'TextExtracts') wfLoadExtension('TextExtracts');
+wfLoadExtension('TextExtracts');
 # As the extension Disambiguator does: __DISAMBIG__ becomes the page property that the API tells.
 $wgHooks['GetDoubleUnderscoreIDs'][] = static function (&$ids) { $ids[] = 'disambiguation'; };
 $wgExtensionMessagesFiles['LocalDisambig'] = __DIR__ . '/disambig.i18n.php';
