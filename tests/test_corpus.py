@@ -2,7 +2,6 @@
 
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -158,14 +157,6 @@ def test_an_index_is_built_again_when_the_file_changes_or_it_is_damaged(file, ke
     for part in kept.glob("*/*/meta.json"):
         part.write_text("damaged")
     assert isinstance(Corpus.open(file, kept).find_now("Alpha"), Page)
-
-
-def test_several_may_build_at_once(file, kept):
-    file.write_text(lines(*({"title": f"P{at}", "sentences": ["A."]} for at in range(200))))
-    with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(lambda _: Corpus.open(file, kept), range(8)))
-    assert [corpus.find_now("p7") for corpus in opened] == [page("P7", ["A."])] * 8
-    assert len([*kept.glob("*/*")]) == 1
 
 
 def test_a_missing_file_and_a_folder_that_cannot_be_written_are_named(file, kept, tmp_path):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.rooms import PAPERS_ROOM, PAPERS_SOLIDS, ROOM, SOLIDS
+from support.rooms import ROOM, SOLIDS
 
 from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
 from thoughtgraph.tasks.scenes.question_reading import read
@@ -28,46 +28,6 @@ def judged(
     plan: list[str], rules: Rules = GROUNDED, question: str = QUESTION, scene: Scene = ROOM
 ) -> Evaluation:
     return judge(question, scene, None, plan, rules)
-
-
-@both
-def test_the_papers_printed_examples(rules: Rules) -> None:
-    analogy = judged(
-        [
-            'obj1 = filter_object("chair",all_obj)',
-            'obj2 = filter_part(["four","brown","arm vertical bar"],obj1)',
-            'obj3 = filter_object("chair",all_obj)',
-            'obj4 = filter_part(["gray","leg"],obj3)',
-            "relation1 = get_relation(obj2,obj4)",
-            'obj5 = filter_part(["three","blue","leg"],all_obj)',
-            "obj6 = filter_relation(relation1,obj5,all_obj)",
-            "ans = query_category(obj6)",
-        ],
-        rules,
-        "the chair with four brown arm vertical bars has certain positional relation to the chair "
-        "with gray legs. by analogy, the thing with three blue legs has the same positional "
-        "relation to an object of what category?",
-        PAPERS_ROOM,
-    )
-    logic = judged(
-        [
-            'obj1 = filter_part(["purple","shiny"],all_obj)',
-            'obj2 = query_relation("left",obj1)',
-            'obj3 = filter_part(["tiny","gray","metallic"],all_obj)',
-            'obj4 = filter_object("ball",obj3)',
-            'obj5 = query_relation("behind",obj4)',
-            "obj6 = intersection(obj2,obj5)",
-            'obj7 = filter_part(["large"],obj6)',
-            "ans = query_color(obj7)",
-        ],
-        rules,
-        "The large thing that is both on the left side of the purple shiny object and behind the "
-        "tiny gray metallic ball is what color?",
-        PAPERS_SOLIDS,
-    )
-    assert (analogy.reason, logic.reason) == ("", "")
-    assert (analogy.answer, logic.answer) == ("chair", "brown")
-    assert analogy.values[-1] == "Chair"
 
 
 @both

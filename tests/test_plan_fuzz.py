@@ -110,12 +110,6 @@ def check(many: list[str]) -> None:
             json.dumps(judged.state)
 
 
-def test_a_known_attack_is_seen_by_the_watch() -> None:
-    with watched() as seen:
-        eval("1 + 1")
-    assert seen == ["exec"]
-
-
 @pytest.mark.parametrize(
     "count",
     [
@@ -127,12 +121,3 @@ def test_no_line_does_anything_but_be_refused(count: int) -> None:
     many = given(st.lists(lines, min_size=20, max_size=20))
     fuzz = settings(deadline=None, suppress_health_check=CHECKS, database=None, max_examples=count)
     fuzz(many(check))()
-
-
-@settings(max_examples=300, deadline=None, database=None)
-@given(text=st.text(max_size=400), cut=st.integers(0, 400))
-def test_completions_of_any_kind_are_judged(text: str, cut: int) -> None:
-    plan = 'obj1 = filter_object("table",all_obj)\nans = count_object(obj1)\n'
-    steps = steps_of(plan[:cut] + text + plan[cut:], 5)
-    judged = judge(QUESTION, ROOM, None, steps, Rules(profile="grounded"))
-    assert judged.accepted == (judged.code == "")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from support.rooms import ROOM, SOLIDS
+from support.rooms import ROOM
 
 from thoughtgraph.tasks.scenes.interpreter import Environment, execute
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
@@ -133,12 +133,3 @@ def test_steps_that_do_not_run(lines: tuple[str, ...], code: str) -> None:
     with pytest.raises(PlanError) as error:
         run(*lines)
     assert error.value.code == code
-
-
-def test_the_papers_profile_lacks_what_the_paper_lacks() -> None:
-    step = parse("ans = query_material(all_obj)")
-    view = View(SOLIDS, first=True)
-    assert execute(step, Environment(), view).steps[-1].value == "rubber"
-    with pytest.raises(PlanError) as error:
-        execute(step, Environment(), view, "paper")
-    assert error.value.code == "E_FUNC"

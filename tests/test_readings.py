@@ -22,7 +22,7 @@ from thoughtgraph.task import Verdict
 from thoughtgraph.tasks.game24.lines import step_in
 from thoughtgraph.tasks.game24.rollback_steps import composed
 from thoughtgraph.tasks.numbers import canonical, number, numbers_in
-from thoughtgraph.tasks.sections import choice, headed, split
+from thoughtgraph.tasks.sections import choice, split
 from thoughtgraph.tasks.trajectory import read_move
 
 PUZZLE = "4 9 10 13"
@@ -224,11 +224,6 @@ def test_readings(section: str) -> None:
     assert read == SECTIONS[section]
 
 
-def test_there_are_more_than_a_thousand_readings_by_every_reader() -> None:
-    assert {section.split()[1] for section in SECTIONS} == set(READERS)
-    assert sum(map(len, SECTIONS.values())) > 1_000
-
-
 DECORATIONS = (
     "{}",
     "**{}**",
@@ -264,8 +259,3 @@ def test_equal_numbers_are_equal_however_written() -> None:
             assert number(written) == number(f"{numerator}/{denominator}")
             if denominator not in (3, 7):
                 assert written == canonical(repr(value)) == canonical(f"${value:,.6f}")
-
-
-def test_a_missing_header_is_added_and_a_present_one_is_not_repeated() -> None:
-    assert headed("b", "Passage") == "Passage:\nb"
-    assert headed("**Passage:**\nb", "Passage") == "**Passage:**\nb"

@@ -1,34 +1,12 @@
-"""What reads texts that others wrote, in one table: files, settings, addresses, answers."""
+"""Everything that reads what others wrote, in one table: files, settings, addresses, answers."""
 
 import gzip
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from support import foreign_files as reading
 from support.data_homes import packed_as
-from support.foreign_files import (
-    ANSWER,
-    DATA,
-    MEMBERS,
-    PLAN,
-    RESULT,
-    Read,
-    archive,
-    corpus,
-    dataset,
-    environment,
-    examples,
-    judged_runs,
-    of_text,
-    paid,
-    result,
-    results,
-    run,
-    scenes,
-    setting,
-    setting_in_file,
-    wiki,
-)
 from support.hostile import readers
 
 from thoughtgraph import registry
@@ -47,38 +25,41 @@ class Parser(NamedTuple):
     name: str
     seeds: Sequence[str | bytes]
     """Texts that it accepts."""
-    read: Read
+    read: reading.Read
 
 
 def parsers() -> list[Parser]:
     """Returns the table."""
-    row = {**RESULT, "tree": packed(RESULT["tree"])}
+    data, answer = reading.DATA, json.dumps(reading.ANSWER)
+    row = {**reading.RESULT, "tree": packed(reading.RESULT["tree"])}
     judged = {"key": "k", "judge": "j", "scores": [0.5], "unread": 0}
     return [
-        *(Parser(f"data {task}", [DATA[task]], dataset(task)) for task in DATA),
-        Parser("data own", [OWN], dataset("question")),
-        Parser("board", [DATA["crosswords"]], dataset("crosswords")),
-        Parser("scenes", [QUESTIONS], scenes("q.json")),
-        Parser("scenes packed", [gzip.compress(QUESTIONS.encode())], scenes("q.json.gz")),
-        Parser("tar", [packed_as("tar", MEMBERS)], archive("tar")),
-        Parser("zip", [packed_as("zip", MEMBERS)], archive("zip")),
-        Parser("corpus", [PAGES, DATA["hotpotqa"]], corpus),
-        Parser("result", [json.dumps(RESULT), json.dumps(row)], result),
-        Parser("results", [json.dumps(row)], results),
-        Parser("judgements", [json.dumps(judged)], judged_runs),
-        Parser("paid answers", [json.dumps(ANSWER)], paid),
-        Parser("wiki answers", [QUERY], wiki),
-        Parser("runs", [json.dumps(PLAN)], run),
-        Parser("headline", ['{"question": "Who?"}'], of_text(text.headline)),
-        Parser("--set", ["breadth=3", PRICES], of_text(setting)),
-        Parser("--set @", ["x"], setting_in_file),
-        *(Parser(name, seeds, of_text(read)) for name, (seeds, read) in OPTIONS.items()),
-        Parser("examples", ["x"], examples),
+        *(Parser(f"data {task}", [data[task]], reading.dataset(task)) for task in data),
+        Parser("data own", [OWN], reading.dataset("question")),
+        Parser("scenes", [QUESTIONS], reading.scenes("q.json")),
+        Parser("packed", [gzip.compress(QUESTIONS.encode())], reading.scenes("q.json.gz")),
+        Parser("tar", [packed_as("tar", reading.MEMBERS)], reading.archive("tar")),
+        Parser("zip", [packed_as("zip", reading.MEMBERS)], reading.archive("zip")),
+        Parser("corpus", [PAGES, data["hotpotqa"]], reading.corpus),
+        Parser("result", [json.dumps(reading.RESULT), json.dumps(row)], reading.result),
+        Parser("results", [json.dumps(row)], reading.results),
+        Parser("judgements", [json.dumps(judged)], reading.judged_runs),
+        Parser("paid answers", [answer], reading.paid),
+        Parser("wiki answers", [QUERY], reading.wiki),
+        Parser("runs", [json.dumps(reading.PLAN)], reading.run),
+        Parser("headline", ['{"question": "Who?"}'], reading.of_text(text.headline)),
+        Parser("--set", ["breadth=3", PRICES], reading.of_text(reading.setting)),
+        Parser("--set @", ["x"], reading.setting_in_file),
+        *(Parser(name, seeds, reading.of_text(read)) for name, (seeds, read) in OPTIONS.items()),
+        Parser("examples", ["x"], reading.examples),
         *(
-            Parser(f"${name}", [seed], environment(name, read))
+            Parser(f"${name}", [seed], reading.environment(name, read))
             for name, (seed, read) in VARIABLES.items()
         ),
-        *(Parser(name, [*_example(name), "Answer: 4"], of_text(read)) for name, read in readers()),
+        *(
+            Parser(name, [*_example(name), "Answer: 4"], reading.of_text(read))
+            for name, read in readers()
+        ),
     ]
 
 
