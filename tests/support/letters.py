@@ -178,12 +178,6 @@ def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
     return {**same, "usage": usage}
 
 
-def edges(method: str, task: Any, oracle: Any = False) -> set[tuple[str, str]]:
-    """The arrows of the drawn graph."""
-    drawn = built(method, task, oracle)[0].get_graph().edges
-    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in drawn}
-
-
 def breadth_first(seed: int) -> dict[str, Any]:
     """Random settings of `tot_bfs`."""
     draws = random.Random(seed)
