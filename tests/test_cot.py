@@ -2,15 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
 from support.letters import run
 from support.pools import POOLS
-from support.scripted import Call, ScriptedChat, rng
+from support.scripted import Call, rng
 
-import thoughtgraph as tg
 from thoughtgraph.bench.metrics import best_of_k
 
 COMPLETION = "Strategy:\nMultiply.\n\nAnswer:\n6 times 7 is 42, so the answer is 42."
@@ -45,14 +42,6 @@ async def test_game24_is_asked_with_the_published_frame() -> None:
     assert out["answer"] == EXPRESSION
     assert "only allowed to choose two" in seen[0].prompt
     assert seen[0].prompt.endswith("Input: 4 9 10 13")
-
-
-async def test_a_conversation_gets_the_answer_as_a_message() -> None:
-    model = ScriptedChat(reply={"generate": "Strategy: recall.\nAnswer: the answer is Jupiter."})
-    graph = tg.build("cot", task="question", model=model)
-    out = await graph.ainvoke({"messages": [HumanMessage("Which planet has the shortest day?")]})
-    assert [message.type for message in out["messages"]] == ["human", "ai"]
-    assert out["messages"][-1].text == "Jupiter"
 
 
 @pytest.mark.parametrize(
@@ -100,36 +89,6 @@ async def test_samples_of_a_vote_are_one_request(task: str, problem: str, sample
     assert [call.n for call in seen] == [samples]
     assert (out["usage"]["samples"], out["usage"]["calls"]) == (samples, 1)
     assert len(out["candidates"]) == samples
-
-
-async def test_an_endpoint_that_returns_fewer_samples_is_called_more_often() -> None:
-    model = ScriptedChat(reply=lambda call: said(["4"] * call.n))
-    graph = tg.build("cot_sc", task="gsm8k", model=tg.ChatPort(model, choices=8))
-    usage = (await graph.ainvoke({"problem": QUESTION}))["usage"]
-    assert (usage["requests"], usage["calls"], usage["samples"]) == (1, 3, 20)
-
-
-@pytest.mark.parametrize("method", ["cot", "cot_sc"])
-async def test_no_request_is_sent_when_none_is_allowed(method: str) -> None:
-    out, seen = await run(method, "gsm8k", lambda call: COMPLETION, QUESTION, limit_requests=0)
-    assert (out["answer"], out["stop_reason"], out["candidates"]) == (None, "budget", [])
-    assert seen == []
-
-
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_a_vote_of_one_is_chain_of_thought(seeds: range) -> None:
-    for seed in seeds:
-        outs = [
-            await run(method, "gsm8k", lambda call: said(drawn(call.prompt, 1)), f"{seed}?", **ONE)
-            for method in ("cot_sc", "cot")
-        ]
-        (voted, _), (plain, _) = outs
-        for field in ("answer", "candidates", "stop_reason"):
-            assert voted[field] == plain[field], f"P5: {seed}"
-        assert voted["tree"]["1"]["text"] == plain["tree"]["1"]["text"]
-
-
-ONE: dict[str, Any] = {"n_generate": 1}
 
 
 @pytest.mark.parametrize("seeds", POOLS)
