@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.letters import run
 from support.scripted import Call
-from support.stepping import MARKER, STEPPING, mistaken, walker
+from support.stepping import MARKER, STEPPING, mistaken
 
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, single_step, unlabelled
@@ -110,13 +110,6 @@ async def test_no_bad_step_is_read_out_of_an_empty_analysis(parallel: bool) -> N
     assert out["usage"]["parse_errors"] == {"analyse": 2}
 
 
-async def test_no_experience_is_shown_when_they_are_off() -> None:
-    reply = walker(1, ends=0.3, bad=0.6)
-    out, seen = await run("rollback", STEPPING, reply, experiences=False)
-    assert out["usage"]["rollbacks"]
-    assert not any("Experience" in call.prompt for call in seen)
-
-
 async def test_the_system_prompts_are_those_of_appendix_b3() -> None:
     """One step a response, and no error of an experience again where one may be shown."""
     searches: list[tuple[str, Any]] = [
@@ -166,19 +159,3 @@ async def test_a_finished_path_is_analysed_by_the_words_of_appendix_b3(
     assert lasting == [False] * (len(asked) - 1) + [variables]
     assert variables or asked[-1] == asked[0], "it asks what every analysis asks"
     assert not any("final solution" in text for text in asked)
-
-
-async def test_prompts_count_steps_in_english() -> None:
-    _, seen = await run("rollback", "gsm8k", mistaken, "4 + 9?")
-    texts = [call.prompt for call in seen if call.role in ("analyse", "extract_index")]
-    assert any("of 1 step was" in text for text in texts)
-    assert any("containing 2 steps:" in text for text in texts)
-    assert not any("1 steps" in text for text in texts)
-
-
-async def test_a_step_of_game24_is_one_line_without_an_analysis() -> None:
-    context = {"limit_requests": 2}
-    _, seen = await run("chain", "game24", lambda call: "10 - 4 = 6", "4 9 10 13", **context)
-    for call in seen:
-        assert "on one line, without further analysis" in call.prompt
-        assert "contains its analysis" not in call.prompt

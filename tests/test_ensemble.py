@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 from support.pools import POOLS
 from support.stepping import drawn, run, scripted, single, walker
 
-from thoughtgraph.nodes.rollback.ensemble import ranked, settled, weight
-from thoughtgraph.settings.rollback import RollbackSettings
+from thoughtgraph.nodes.rollback.ensemble import ranked, weight
 from thoughtgraph.tree import Thought, Tree, root
 
 RULES = ["first", "last", "majority", "ratio", "difference"]
-SMALL = st.integers(0, 19)
 
 
 def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
@@ -53,15 +51,6 @@ def test_the_worked_weights() -> None:
     assert weight("difference", 3, 0) == Fraction(1, 1000)
 
 
-@given(SMALL, SMALL)
-def test_a_weight_rises_with_experiences_and_falls_with_rollbacks(alpha: int, beta: int) -> None:
-    here = weight("ratio", alpha, beta)
-    assert 0 < here < weight("ratio", alpha, beta + 1), "P31"
-    assert here > weight("ratio", alpha + 1, beta), "P31"
-    assert weight("difference", alpha, beta) > 0
-    assert weight("ratio", 0, 0) == weight("difference", 0, 0) == 1, "P31: plurality"
-
-
 VOTES = st.lists(
     st.tuples(st.sampled_from(["A", "B", "C", None]), st.integers(0, 4), st.integers(0, 4)),
     max_size=8,
@@ -85,12 +74,6 @@ def test_a_vote_depends_on_the_votes_alone(votes: Any, rule: str, draws: random.
     assert len(best) != 1 or elected(mixed, rule) == winner, "P31: order matters for ties alone"
 
 
-@given(st.sampled_from(RULES), st.integers(0, 4), st.integers(0, 4))
-def test_one_solution_is_the_answer(rule: str, alpha: int, beta: int) -> None:
-    assert elected([("A", alpha, beta)], rule) == "A"
-    assert elected([(None, 0, 9), ("A", alpha, beta)], rule) == "A", "None does not vote"
-
-
 async def test_one_run_has_the_answer_of_every_ensemble() -> None:
     """The rows TR and TR + W-Voting come from the same run, as published."""
     steps = {"": "a", "a": "1", "|a1": "d", "d": "2", "|a1|d2": "e", "e": "2"}
@@ -107,54 +90,6 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
         assert (plain["answer"], plain["ensembles"]) == ("1", {"first": "1"})
         assert plain["stop_reason"] == "settled"
         assert len(fewer) < len(seen), "it stops at the first solution"
-
-
-@pytest.mark.parametrize("pool", POOLS)
-async def test_the_first_solution_is_where_plain_rollback_stops(pool: range) -> None:
-    """One path at a time: nothing is asked after the first solution that has an answer."""
-    for seed in pool:
-        reply = walker(seed, ends=0.3, bad=0.4, values=9)
-        settings = {"steps": 5, "parallel": False}
-        out, seen = await run("rollback", reply, ensemble="first", **settings)
-        answered = [t["answer"] for t in out["tree"].values() if t.get("answer") is not None]
-        whole, all_of_them = await run("rollback", reply, **settings)
-        assert out["answer"] == whole["ensembles"]["first"]
-        assert answered == ([] if out["answer"] is None else [out["answer"]])
-        if answered:
-            assert seen[-1].role == "generate"
-            assert len(seen) <= len(all_of_them)
-            one, same = await run("rollback", reply, solutions=1, **settings)
-            ends = [t for t in one["tree"].values() if t["status"] == "terminal"]
-            assert len(seen) == len(same) or ends[0]["answer"] is None
-
-
-@pytest.mark.parametrize("rule", ["first", "majority"])
-@pytest.mark.parametrize("parallel", [True, False])
-def test_what_may_come_before_the_first_solution_settles_nothing(rule: str, parallel: bool) -> None:
-    tree: Tree = {
-        "0": root(),
-        "1": Thought(id="1", parent="0", status="expanded", bad=[1]),
-        "2": Thought(id="2", parent="1", status="terminal", bad=[], answer="A"),
-    }
-    tree["1"]["rollback"] = {"to": "0", "step": 1}
-    settings = {
-        **RollbackSettings.model_validate({}).model_dump(),
-        "solutions": 2,
-        "ensemble": rule,
-        "parallel": parallel,
-    }
-    state: Any = {"tree": tree, "solutions": ["2"], "settings": settings}
-    assert settled(state) != parallel, "the branch without a step would end before it"
-    tree["3"] = Thought(id="3", parent="0", status="expanded", bad=[], caused_by="1")
-    tree["3"]["experiences"] = ["1"]
-    assert settled(state) != parallel, "so would the branch's next step"
-    tree["4"] = Thought(id="4", parent="3", status="terminal", bad=[], answer="B")
-    tree["4"]["experiences"] = ["1"]
-    state["solutions"] = ["2", "4"]
-    assert settled(state)
-    assert [tree[key]["answer"] for key in ranked(state, rule)] == (
-        ["B", "A"] if parallel else ["A", "B"]
-    )
 
 
 @pytest.mark.parametrize("pool", [pytest.param(range(100), marks=pytest.mark.ci), POOLS[-1]])

@@ -9,13 +9,10 @@ from support.scripted import Call, Reply
 from support.stepping import (
     MARKER,
     PROBLEM,
-    delayed,
     mistaken,
-    paths,
     run,
     scripted,
     shape,
-    single,
     walker,
 )
 
@@ -57,58 +54,6 @@ async def test_a_rollback_by_hand(order: str, fifth: str, first: str) -> None:
     assert told in warned
 
 
-async def test_the_same_rollback_in_parallel() -> None:
-    out, _ = await run("rollback", WORKED)
-    alone, _ = await run("rollback", WORKED, parallel=False)
-    assert paths(out["tree"]) == paths(alone["tree"])
-    assert out["usage"]["levels"] < alone["usage"]["levels"]
-
-
-@MODES
-async def test_a_solution_tells_its_weights_and_all_that_became_of_it(parallel: bool) -> None:
-    always = walker(1, ends=0.3, bad=1.0)
-    out, _ = await run("rollback", always, parallel=parallel, steps=3, ensemble="ratio")
-    tree = out["tree"]
-    ends = [thought for thought in tree.values() if thought["status"] == "terminal"]
-    assert any("rollback" in thought for thought in ends)
-    assert any(thought["beta"] for thought in ends)
-    for thought in ends:
-        a, b = thought["alpha"], thought["beta"]
-        assert (a, b) == (alpha(tree, thought["id"]), beta(tree, thought["id"]))
-        assert thought["value"] == (1 + b) / (1 + a)
-        *told, weights = thought["note"].split("; ")
-        assert weights == f"alpha {a}, beta {b}"
-        long = thought["answer"] is None and thought["depth"] == 3
-        assert ("the longest path ends here" in told) is long
-        if edge := thought.get("rollback"):
-            assert f"step {edge['step']} is bad: back to thought {edge['to']}" in told
-
-
-@MODES
-async def test_the_third_try_at_a_thought_sees_three_analyses(parallel: bool) -> None:
-    """Appendix D: three rollbacks to one thought, of whose tries the last is shown all three."""
-    tries = {"": "a", "|a": "b", "|a|b": "c", "|a|b|c": "d"}
-    tries |= {"a": "0", "b": "1", "c": "2", "d": "3"}
-    out, _ = await run("rollback", scripted(tries, dict.fromkeys("abc", "1")), parallel=parallel)
-    assert [t["text"] for t in out["tree"].values() if t["depth"] == 1] == ["a", "b", "c", "d"]
-    last = max(out["tree"].values(), key=lambda thought: thought.get("beta", 0))
-    assert out["answer"] == "3"
-    assert (last["beta"], last["value"]) == (3, 4.0)
-
-
-@pytest.mark.parametrize("late", ["8", "9"])
-@pytest.mark.parametrize("wanted", [1, 2])
-async def test_what_ends_beside_the_last_solution_is_dropped_by_id(late: str, wanted: int) -> None:
-    """Warned of its first step, another ends beside the third of the first path."""
-    reply = scripted({"": "a", "a": "b", "ab": "8", "|a": "9"}, {"a": "1"})
-    with delayed("rollback", lambda call: 0.02 * (late in reply(call))):
-        out, _ = await run("rollback", reply, protocol="single_call", solutions=wanted)
-    ends = [(t["text"], t["status"]) for t in out["tree"].values() if MARKER in t["text"]]
-    kept = "terminal" if wanted == 2 else "pruned"
-    assert ends == [(f"{MARKER} 9", "terminal"), (f"{MARKER} 8", kept)]
-    assert out["candidates"] == ["9", "8"][:wanted]
-
-
 @MODES
 async def test_a_path_is_not_credited_with_the_analysis_of_its_own_mistake(parallel: bool) -> None:
     """Section 4.2: a rollback is outgoing for the thought, incoming for the new path alone."""
@@ -122,24 +67,6 @@ async def test_a_path_is_not_credited_with_the_analysis_of_its_own_mistake(paral
     }
     assert ends == {"b": ("10", 1, 0, 0.5), "c": ("10", 1, 1, 1.0), "d": ("12", 0, 1, 2.0)}
     assert (out["answer"], out["ensembles"]["majority"]) == ("12", "10")
-
-
-@MODES
-async def test_tries_beside_each_other_do_not_tell_each_other(parallel: bool) -> None:
-    """The second try at the first step came of `a, b`; the third of `t`, which was made before or
-    after it as the paths are grown."""
-    steps = {"": "a", "a": "b", "ab": "1", "|a": "t", "|a|ab": "u", "|a|t": "v"}
-    steps |= dict.fromkeys("tuv", "1")
-    out, _ = await run(
-        "rollback", scripted(steps, {"a": "1", "ab": "1", "t": "1"}), parallel=parallel
-    )
-    tree = out["tree"]
-    known = {
-        t["text"]: [tree[source]["text"] for source in t.get("experiences", [])]
-        for t in tree.values()
-        if t["depth"] == 1
-    }
-    assert known == {"a": [], "t": ["a"], "u": ["a", "b"], "v": ["a", "t"]}
 
 
 async def test_the_first_solution_is_that_of_the_corrected_path() -> None:
@@ -233,14 +160,3 @@ async def test_a_model_that_finds_everything_bad_ends(parallel: bool) -> None:
     into = Counter(t["rollback"]["to"] for t in out["tree"].values() if "rollback" in t)
     assert max(into.values()) == 3, "the published limits are reached, and not exceeded"
     assert max(alpha(out["tree"], key) for key in out["tree"]) <= 4
-
-
-async def test_rollbacks_of_one_round_are_shown_as_if_decided_one_by_one() -> None:
-    """No two tries at one thought are asked for by one prompt, which would be one try twice."""
-    for seed in range(12):
-        reply = single(walker(seed, ends=0.2, bad=0.7))
-        settings = {"steps": 4, "incoming": 5, "protocol": "single_call"}
-        out, _ = await run("rollback", reply, **settings)
-        tries = [thought for thought in out["tree"].values() if "caused_by" in thought]
-        assert len({(t["parent"], tuple(t["experiences"])) for t in tries}) == len(tries)
-        assert all(thought["caused_by"] in thought["experiences"] for thought in tries)
