@@ -2,15 +2,12 @@
 
 from typing import Any
 
-import pytest
-from support.acting import by_visit, visited
+from support.acting import visited
 from support.pages_script import ScriptedPages
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.acting import Hints
 from thoughtgraph.prompts import fill
-from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tools.wiki.sources import toolbox
 
 
@@ -92,53 +89,3 @@ def hinted(call: Call) -> str:
     shown = call.prompt.rpartition("\n\nNumbers: ")[0].partition("Now write")[2]
     starts = [shown.find(fill(f"game24/{name}", lines="")) for name in ("rejected", "siblings")]
     return next((shown[at:] for at in starts if at >= 0), "")
-
-
-def test_a_puzzle_without_a_first_equation_is_none_of_its_own_steps():
-    task, puzzle = Game24(), "4 9 10 13"
-    path: list[Any] = [{"text": puzzle}]
-    asked = task.move(puzzle, path, "react", {}, Hints()).prompt.user
-    assert "The steps so far" not in asked
-    assert asked.endswith("Numbers: 4 9 10 13\nStep:")
-    concluded = task.move(puzzle, path, "fgdip", {}, Hints(wanted="answer"))
-    assert concluded.prompt.user.endswith("Input: 4 9 10 13")
-
-
-def test_of_24_a_hint_stands_after_the_examples_and_the_steps_that_it_is_about():
-    step: Any = {"text": "10 - 4 = 6 (left: 6 9 13)"}
-    rejected: Any = [{"answer": WRONG, "thought": "", "reason": "it makes -24"}]
-    hints = Hints(rejected=rejected, siblings=[{"text": "13 - 9 = 4 (left: 4 6)"}])
-    prompt = Game24().move("4 9 10 13", [step], "fgdip", {}, hints).prompt.user
-    examples, _, asked = prompt.partition("\n\nNow write the next step for the puzzle 4 9 10 13.")
-    assert examples.count("\nStep: ") == 3
-    assert "wrong" not in examples
-    assert asked.split("\n\n") == [
-        "",
-        "The steps so far:\n10 - 4 = 6 (left: 6 9 13)",
-        fill("game24/rejected", lines=f"{WRONG} (it makes -24)"),
-        fill("game24/siblings", lines="13 - 9 = 4 (left: 4 6)"),
-        "Numbers: 6 9 13\nStep:",
-    ]
-
-
-@pytest.mark.parametrize("evaluator", [True, False])
-async def test_an_evaluator_that_knows_another_answer_sets_off_error_analysis(evaluator):
-    reason = "Argon is a gas, and only what is solid can be chewed: the possible answer is no."
-
-    def reply(call: Call) -> str:
-        if call.role == "generate":
-            known = f"Results: yes, Thought: I guess. ({reason})" in call.prompt
-            return f"I {'see' if known else 'guess'}.\nAction 2: Finish[{'no' if known else 'yes'}]"
-        if call.role == "answer_eval":
-            wrong = call.prompt.endswith("\nAnswer: yes")
-            return f"THOUGHT: {reason}\nJUDGMENT: {'NO' if wrong else 'YES'}"
-        return {"extract": '["Argon", "Chewing"]', "step_eval": "Reply: sure"}[call.role]
-
-    pages = ScriptedPages({"Argon": "A noble gas.", "Chewing": "It crushes food."})
-    model = ScriptedChat(reply=reply)
-    graph = tg.build("fgdip", task="strategyqa", model=model, tools=toolbox(pages))
-    context: Any = {"n_generate": 1, "answer_evaluator": evaluator}
-    out = await graph.ainvoke({"problem": "Can one chew argon?"}, context=context)
-    assert out["answer"] == ("no" if evaluator else "yes"), "the ablation differs"
-    assert out["stop_reason"] == "finished"
-    assert len([t for t in by_visit(out) if "answer" in t]) == (2 if evaluator else 1)
