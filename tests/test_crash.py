@@ -93,16 +93,6 @@ def test_a_search_killed_between_its_requests_resumes_where_it_was(
         assert check(whole, file, method) == len(server.answered)
 
 
-@slow
-@pytest.mark.parametrize("method", METHODS)
-def test_after_every_checkpoint(method: str, undisturbed: dict[str, Whole], tmp_path: Path) -> None:
-    for k in range(1, len(undisturbed[method].nexts) + 1):
-        file = tmp_path / f"{k}.sqlite"
-        with FakeServer(play) as server:
-            killed_after(k, "search", server.specifier, str(file), method)
-        check(undisturbed[method], file, method)
-
-
 SMALL = ["4 9 10 13", "--task", "game24", "--set", "breadth=2", "--set", "n_evaluate=1"]
 
 

@@ -66,20 +66,6 @@ async def test_votes_that_nobody_can_read_elect_nobody() -> None:
     assert "step 1: no vote of 5 could be read" in out["outcome"]
 
 
-async def test_every_depth_of_a_voted_search_is_told() -> None:
-    out = await write("tot_bfs", "vote", "The best choice is 2")
-    assert [vote["step"] for vote in out["votes"]] == [1, 2]
-    assert out["outcome"] == "finished with an answer; step 2: 5 of 5 votes"
-
-
-async def test_equal_scores_are_told_and_unread_ones() -> None:
-    said = f"Evaluation Score: hm. {MARKER} 3"
-    out = await run("level_tot", lambda call: said, Stepping(), "x", n_generate=3)
-    (vote,) = out["votes"]
-    assert (vote["by"], vote["got"], vote["unread"], len(vote["tied"])) == ("scores", None, 3, 2)
-    assert "no score of 3 could be read, so the first one counts" in out["outcome"]
-
-
 @pytest.mark.parametrize(
     ("others", "words"),
     [
@@ -144,18 +130,6 @@ def test_a_wrong_answer_is_never_called_right() -> None:
     told = {**base, "stop_reason": "verified", "verified": True, "oracle": True}
     assert outcome.verdict(told) == "yes, by the oracle"
     assert outcome.rightness(False, "7") == "no, it is '7'"
-
-
-@pytest.mark.parametrize(
-    ("judgement", "words"),
-    [
-        ("The passage is perfectly coherent", "that the model finds good"),
-        ("The passage is not perfectly coherent", "that the model does not find good yet"),
-    ],
-)
-async def test_what_the_model_thinks_of_its_answer_is_told(judgement: str, words: str) -> None:
-    out = await write("refine", "judge", judgement, refinements=1)
-    assert f"with an answer {words}" in out["outcome"]
 
 
 async def test_an_answer_that_the_oracle_refused_is_not_called_unknown() -> None:

@@ -55,23 +55,6 @@ async def test_game24_that_nobody_judges_is_refused_before_anything_is_spent(
     assert model.seen == []
 
 
-@pytest.mark.parametrize(
-    ("task", "message"),
-    [("gsm8k", "ask for a better output"), ("creative_writing", "verify an answer exactly")],
-)
-def test_a_task_that_cannot_be_refined_or_checked_is_refused(task: str, message: str) -> None:
-    with pytest.raises(tg.CapabilityError, match=message):
-        tg.build("refine", task=task, model=ScriptedChat(reply=lambda call: ""), oracle=True)
-
-
-@pytest.mark.parametrize("first", [RIGHT, "no idea", wrong(0)])
-async def test_the_first_right_output_ends_the_loop(first: str) -> None:
-    out, seen = await solve(lambda call: RIGHT if turn(call) else first)
-    assert roles(seen) == ["generate", "refine"][: 1 if first == RIGHT else 2]
-    assert (out["answer"], out["stop_reason"]) == ("(10 - 4) * (13 - 9)", "verified")
-    assert out["oracle"] is True
-
-
 async def test_every_wrong_output_is_shown_and_the_right_one_ends_the_loop() -> None:
     out, seen = await solve(lambda call: RIGHT if turn(call) == 2 else always_wrong(call))
     assert roles(seen) == ["generate", "refine", "refine"]
@@ -79,19 +62,6 @@ async def test_every_wrong_output_is_shown_and_the_right_one_ends_the_loop() -> 
     parents = {key: thought["parent"] for key, thought in out["tree"].items()}
     assert parents == {"0": None, "1": "0", "2": "1", "3": "2"}
     assert [out["tree"][key]["value"] for key in "123"] == [0.0, 0.0, 1.0]
-
-
-async def test_the_callers_own_oracle_decides() -> None:
-    asked = []
-
-    async def oracle(answer: str) -> bool:
-        asked.append(answer)
-        return answer.startswith("1 ")
-
-    out, seen = await solve(always_wrong, oracle)
-    assert asked == ["0 + 4 + 9 + 10 + 13", "1 + 4 + 9 + 10 + 13"]
-    assert out["oracle"] is True
-    assert roles(seen) == ["generate", "refine"]
 
 
 @pytest.mark.parametrize(

@@ -23,21 +23,6 @@ async def parts(graph: Graph, context: dict[str, Any], **options: Any) -> list[A
     return [part async for part in graph.astream(LEAF, context=context, **options)]
 
 
-async def test_the_tree_comes_with_the_last_state_alone() -> None:
-    *before, last = await parts(spelling(), {}, stream_mode="values")
-    assert len(before) > 4
-    assert not any("tree" in part or "problem" in part for part in before)
-    assert last["tree"]["1"]["text"] == "l" and last["problem"] == "leaf"
-
-
-async def test_the_tree_comes_with_all_states_or_with_none() -> None:
-    _, *states = await parts(spelling(), {"tree": "all"}, stream_mode="values")
-    sizes = [len(state["tree"]) for state in states]
-    assert sizes == sorted(sizes) and sizes[-1] == 1 + 2 + 4 + 4 + 4, "it grows"
-    _, *states = await parts(spelling(), {"tree": "off"}, stream_mode="values")
-    assert not any("tree" in state for state in states)
-
-
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize("subgraphs", [False, True])
 @pytest.mark.parametrize("modes", ["values", ["values"], ["updates", "values"]])

@@ -1,11 +1,8 @@
 """What was spent is counted once, and what may be spent is kept to."""
 
-from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from support.clock import Clock
 
 from thoughtgraph.errors import BudgetSpent
@@ -62,42 +59,6 @@ def test_supersteps_add_up_by_their_longest_node_and_pauses_do_not(
     assert usage["seconds"] == pytest.approx(9.0)
     assert (usage["requests"], usage["roles"]) == (4, {"generate": {"requests": 4}})
     assert set(usage) - set(report(usage)) == {"mark"}, "the report has no bookkeeping"
-
-
-def test_a_node_without_requests_reports_only_its_counters() -> None:
-    meter = Meter(Limits(), Usage())
-    meter.count("value", "m", cached=1)
-    meter.parse_error("value")
-    meter.add({"evaluated": 2})
-    cached = {"cached": 1, "roles": {"value": {"cached": 1}}}
-    assert meter.usage() == {**cached, "parse_errors": {"value": 1}, "evaluated": 2}
-    assert meter.by_role() == {"value": {"cached": 1}}
-
-
-counts = st.fixed_dictionaries(
-    {},
-    optional={
-        "requests": st.integers(0, 9),
-        "thoughts": st.integers(0, 9),
-        "dollars": st.sampled_from([0.0, 0.5, 2.0]),
-        "tool_calls": st.dictionaries(st.sampled_from("ab"), st.integers(1, 3)),
-        "roles": st.dictionaries(
-            st.sampled_from(["value", "vote"]),
-            st.dictionaries(st.sampled_from(["requests", "cached"]), st.integers(1, 3)),
-        ),
-    },
-)
-
-
-@settings(max_examples=50)
-@given(st.lists(counts, max_size=6), st.randoms(use_true_random=False), st.integers(0, 6))
-def test_the_order_and_grouping_of_reports_do_not_matter(
-    deltas: list[Any], random: Random, cut: int
-) -> None:
-    shuffled = list(deltas)
-    random.shuffle(shuffled)
-    assert total(*deltas) == total(*shuffled)
-    assert total(*deltas) == add_usage(total(*deltas[:cut]), total(*deltas[cut:]))
 
 
 def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
