@@ -38,15 +38,9 @@ def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
 WORKED: list[tuple[str | None, int, int]] = [("A", 1, 0), ("B", 0, 2), ("A", 0, 1)]
 
 
-@pytest.mark.parametrize(
-    ("rule", "answer"),
-    [("ratio", "B"), ("majority", "A"), ("first", "A"), ("last", "A"), ("difference", "B")],
-)
-def test_the_worked_vote(rule: str, answer: str) -> None:
-    assert elected(WORKED, rule) == answer
-
-
-def test_the_worked_weights() -> None:
+def test_the_worked_vote() -> None:
+    answers = {rule: elected(WORKED, rule) for rule in RULES}
+    assert answers == {"first": "A", "last": "A", "majority": "A", "ratio": "B", "difference": "B"}
     assert [weight("ratio", a, b) for _, a, b in WORKED] == [Fraction(1, 2), 3, 2]
     assert weight("difference", 3, 0) == Fraction(1, 1000)
 
@@ -92,7 +86,9 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
         assert len(fewer) < len(seen), "it stops at the first solution"
 
 
-@pytest.mark.parametrize("pool", [pytest.param(range(100), marks=pytest.mark.ci), POOLS[-1]])
+@pytest.mark.parametrize(
+    "pool", [range(20), pytest.param(range(20, 100), marks=pytest.mark.ci), POOLS[-1]]
+)
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_stopping_when_settled_never_changes_the_answer(pool: range, parallel: bool) -> None:
     saved: dict[str, int] = dict.fromkeys(RULES, 0)
@@ -121,5 +117,5 @@ async def test_stopping_when_settled_never_changes_the_answer(pool: range, paral
         assert len(some) <= len(all_of_them)
         saved[rule] += len(all_of_them) - len(some)
     assert saved["first"] > 0
-    assert saved["majority"] > 0
+    assert saved["majority"] > 0 or len(pool) == 20, "it is rare"
     assert saved["last"] == 0
