@@ -79,18 +79,13 @@ async def test_the_request_limit_is_never_passed(method):
 
 TWO: dict[str, Any] = {"n_generate": 2}
 LIMITS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [
-    (CHAINS, {"limit_thoughts": 3}, "budget"),
     (CHAINS, {"limit_depth": 3}, "step_limit"),
-    (INFORMED, {**TWO, "limit_thoughts": 3}, "budget"),
     (INFORMED, {**TWO, "limit_rounds": 2}, "round_limit"),
     (INFORMED, {**TWO, "rounds": 2}, "round_limit"),
     (INFORMED, {**TWO, "max_depth": 1, "strict_depth": True}, "exhausted"),
     (INFORMED, {**TWO, "limit_depth": 1}, "exhausted"),
-    (INFORMED, {**TWO, "limit_seconds": 0.0}, "budget"),
-    (GUIDED, {"limit_thoughts": 4}, "budget"),
     (GUIDED, {"limit_rounds": 2}, "round_limit"),
     (GUIDED, {"limit_depth": 1}, "exhausted"),
-    (GUIDED, {"limit_seconds": 0.0}, "budget"),
 ]
 
 

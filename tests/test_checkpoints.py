@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
@@ -15,10 +14,7 @@ from support.searches import CASES, THREAD, built, untimed
 
 from thoughtgraph.checkpoints import MARK, CompressingSerializer, sqlite_saver
 
-METHODS = {
-    "tot_bfs": {"breadth": 2, "n_evaluate": 1},
-    "tot_dfs": {"n_evaluate": 1, "outputs": 2},
-}
+CONTEXT: Any = {"n_evaluate": 1, "outputs": 2}
 Opener = Callable[[Path], AbstractAsyncContextManager[BaseCheckpointSaver[Any]]]
 
 
@@ -26,13 +22,13 @@ def langgraphs(file: Path) -> AbstractAsyncContextManager[AsyncSqliteSaver]:
     return AsyncSqliteSaver.from_conn_string(str(file))
 
 
-async def search(kind: Opener, file: Path, method: str, *, until: Sequence[str] = ()) -> Any:
+async def search(kind: Opener, file: Path, *, until: Sequence[str] = ()) -> Any:
     """Begins or continues a search, and stops it after a node if one is named."""
     async with kind(file) as saver:
-        graph, _ = built(CASES[method], method, checkpointer=saver)
+        graph, _ = built(CASES["tot_dfs"], "tot_dfs", checkpointer=saver)
         begun = (await graph.aget_state(THREAD)).created_at
         problem = None if begun else {"problem": "1 2 4 7"}
-        context: Any = None if begun else METHODS[method]
+        context = None if begun else CONTEXT
         return await graph.ainvoke(problem, THREAD, context=context, interrupt_after=until)
 
 
@@ -41,21 +37,18 @@ def story(out: Any) -> Any:
     return tree, out["answer"], out["stop_reason"], out["settings"], out["usage"]["requests"]
 
 
-@pytest.mark.parametrize("method", METHODS)
-async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(
-    method: str, tmp_path: Path
-) -> None:
-    whole = await search(sqlite_saver, tmp_path / "whole.sqlite", method)
-    await search(langgraphs, tmp_path / "begun.sqlite", method, until=["evaluate"])
-    out = await search(sqlite_saver, tmp_path / "begun.sqlite", method)
+async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(tmp_path: Path) -> None:
+    whole = await search(sqlite_saver, tmp_path / "whole.sqlite")
+    await search(langgraphs, tmp_path / "begun.sqlite", until=["evaluate"])
+    out = await search(sqlite_saver, tmp_path / "begun.sqlite")
     assert out["stop_reason"]
     assert story(out) == story(whole)
 
 
 async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path: Path) -> None:
     theirs, ours = tmp_path / "theirs.sqlite", tmp_path / "ours.sqlite"
-    await search(langgraphs, theirs, "tot_dfs")
-    await search(sqlite_saver, ours, "tot_dfs")
+    await search(langgraphs, theirs)
+    await search(sqlite_saver, ours)
     assert ours.stat().st_size < 2 / 3 * theirs.stat().st_size
     async with sqlite_saver(ours) as saver:
         await saver.adelete_thread("1")

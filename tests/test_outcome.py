@@ -91,18 +91,6 @@ async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
     assert f"value     1: 0.5 ({UNREAD})" in lines
 
 
-@pytest.mark.parametrize(
-    ("ensemble", "words"),
-    [("majority", "votes"), ("ratio", "weighted vote"), ("last", "")],
-)
-async def test_an_ensemble_tells_its_weights(ensemble: str, words: str) -> None:
-    said = "The final solution is 4. Bad step index: 1"
-    chosen: Any = {"ensemble": ensemble, "solutions": 2}
-    out = await run("rollback", lambda call: said, "gsm8k", "2 + 2?", **chosen)
-    assert (words in out["outcome"]) if words else not out["votes"]
-    assert out["stop_reason"] == "finished"
-
-
 async def test_a_bound_of_the_method_is_named() -> None:
     out = await run("react", actor(5, Odds(finish=0.0)), Errand(), "a", max_steps=3)
     assert (out["stop_reason"], out["limit"]) == ("step_limit", "max_steps")

@@ -5,10 +5,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from support.letters import comparable
 from support.pools import POOLS
 from support.scripted import Call
-from support.stepping import delayed, drawn, paths, run, shape, single, walker
+from support.stepping import drawn, paths, run, shape, single, walker
 
 from thoughtgraph.nodes.rollback.paths import alpha, path_ids
 from thoughtgraph.tree import path_to, texts
@@ -66,16 +65,6 @@ def check_counts(out: Any, seen: list[Call], settings: dict[str, Any]) -> None:
     assert usage.get("analyses", 0) == roles["analyse"]
     assert usage.get("rollbacks", 0) == sum("rollback" in t for t in out["tree"].values())
     assert {role: n["requests"] for role, n in usage.get("roles", {}).items()} == roles, "P2"
-
-
-@pytest.mark.parametrize("seed", range(8))
-async def test_the_order_in_which_answers_arrive_changes_nothing(seed: int) -> None:
-    reply, settings = drawn(seed)
-    even, _ = await run("rollback", single(reply), **settings)
-    slow = random.Random(seed)
-    with delayed("rollback", lambda call: slow.choice([0.0, 0.001, 0.004])):
-        uneven, _ = await run("rollback", single(reply), **settings)
-    assert comparable(uneven) == comparable(even)
 
 
 def thoughts(out: Any) -> list[tuple[Any, ...]]:

@@ -32,9 +32,6 @@ class Letters:
 
     id = "letters"
 
-    def __init__(self, scale: float = 1.0) -> None:
-        self.scale = scale
-
     def read(self, text: str) -> str:
         return text
 
@@ -61,7 +58,7 @@ class Letters:
     def _judged(self, asked: str) -> Question[Verdict]:
         def read(samples: Sequence[str]) -> Verdict:
             digits = [int(text) for text in samples if text in list("0123456789")]
-            return Verdict(self.scale * sum(digits), malformed=len(samples) - len(digits))
+            return Verdict(float(sum(digits)), malformed=len(samples) - len(digits))
 
         return Question(Prompt(asked), read)
 
