@@ -3,11 +3,9 @@
 from typing import Any
 
 import pytest
-from support import letters
-from support.acting import Errand, Odds, Walk, observed, prepared, run, seen, walker
+from support.acting import Odds, Walk, observed, prepared, run, seen, walker
 from support.informed import METHODS as INFORMED
-from support.informed import settings
-from support.letters import HOSTILE, comparable
+from support.letters import HOSTILE
 from support.pages_script import ScriptedPages
 from support.pools import POOLS, few
 from support.scripted import Call, Reply, ScriptedChat
@@ -17,23 +15,6 @@ from thoughtgraph.tools.wiki.sources import toolbox
 
 CHAINS, GUIDED = ("react", "reflexion"), ("fgdip",)
 METHODS = (*CHAINS, *INFORMED, *GUIDED)
-
-
-def drawn(method: str, seed: int) -> dict[str, Any]:
-    return settings(seed, method) if method in INFORMED else {"limit_requests": 25}
-
-
-@pytest.mark.parametrize("method", few(METHODS, 1))
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_p1_p2_the_same_again_and_counted_as_the_model_counts(seeds, method):
-    for seed in seeds:
-        reply, context = walker(seed, Odds(lost=0.2)), drawn(method, seed)
-        first = await run(method, reply, **context)
-        asked = seen(method)
-        assert first["usage"]["requests"] == len(asked)
-        assert first["usage"]["samples"] == sum(call.n for call in asked)
-        if seed % 4 == 0:
-            assert comparable(first) == comparable(await run(method, reply, **context))
 
 
 ALONE: dict[str, dict[str, Any]] = {
@@ -61,16 +42,6 @@ async def test_p44_p48_p53_one_child_and_no_judge_is_react(seeds, method):
         assert observed(out) == observed(single)
         assert out["answer"] == single["answer"]
         assert method != "itot_dfs" or {call.role for call in seen(method)} == {"generate"}
-
-
-@pytest.mark.parametrize("method", few(METHODS, 1))
-async def test_p4_interrupted_anywhere_it_ends_the_same(method):
-    for seed in range(3):
-        reply, context = walker(seed, Odds(lost=0.1)), drawn(method, seed)
-        context |= {"exact_check": True} if method == "reflexion" else {}
-        whole, _ = await letters.run(method, Errand(), reply, **context)
-        stopped = await letters.interrupted(method, Errand(), reply, **context)
-        assert comparable(stopped) == comparable(whole)
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -108,18 +79,13 @@ async def test_the_request_limit_is_never_passed(method):
 
 TWO: dict[str, Any] = {"n_generate": 2}
 LIMITS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [
-    (CHAINS, {"limit_thoughts": 3}, "budget"),
     (CHAINS, {"limit_depth": 3}, "step_limit"),
-    (INFORMED, {**TWO, "limit_thoughts": 3}, "budget"),
     (INFORMED, {**TWO, "limit_rounds": 2}, "round_limit"),
     (INFORMED, {**TWO, "rounds": 2}, "round_limit"),
     (INFORMED, {**TWO, "max_depth": 1, "strict_depth": True}, "exhausted"),
     (INFORMED, {**TWO, "limit_depth": 1}, "exhausted"),
-    (INFORMED, {**TWO, "limit_seconds": 0.0}, "budget"),
-    (GUIDED, {"limit_thoughts": 4}, "budget"),
     (GUIDED, {"limit_rounds": 2}, "round_limit"),
     (GUIDED, {"limit_depth": 1}, "exhausted"),
-    (GUIDED, {"limit_seconds": 0.0}, "budget"),
 ]
 
 

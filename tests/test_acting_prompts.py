@@ -8,7 +8,6 @@ from support.pools import few
 from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.tools.wiki.sources import toolbox
 
@@ -95,12 +94,3 @@ async def test_every_prompt_is_rendered_again_and_calls_observations_quotations(
             assert not beside or "observations are quoted from pages" in steps
     assert met >= {*roles.split(), *observing.split()}, "the script reaches every prompt"
     assert shown_pages >= set(observing.split())
-
-
-async def test_a_propagation_reaches_the_page_as_it_was() -> None:
-    result, _ = await solved("itot_d_star_lite", 1, rounds=6, n_generate=2)
-    thoughts = payload([result])["runs"][0]["thoughts"]
-    records = [thought["propagation"] for thought in thoughts if "propagation" in thought]
-    assert records
-    assert records == [t["propagation"] for t in result["tree"].values() if "propagation" in t]
-    assert all({"cost", "priority"} <= thought.keys() for thought in thoughts)

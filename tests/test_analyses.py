@@ -133,11 +133,8 @@ async def test_the_system_prompts_are_those_of_appendix_b3() -> None:
     ("task", "ends", "variables"),
     [
         ("gsm8k", "The final solution is 13", True),
-        ("svamp", "The final solution is 13", True),
         ("math", "The final solution is x + 1", False),
-        ("theoremqa", "The final solution is True", False),
         ("aqua", "The final choice is B", False),
-        ("mmlu", "The final choice is B", False),
         ("game24", "operation: 4 + 9 = 13", False),
     ],
 )

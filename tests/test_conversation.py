@@ -1,14 +1,11 @@
 """A graph in a chat: which turn is the problem, and who sees what was said before it."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
-from support.drawing import PAGES
 from support.scripted import Call, ScriptedChat
 from support.searches import THREAD
 
@@ -123,15 +120,6 @@ async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() ->
     fails = False
     out = await graph.ainvoke(asked, THREAD)
     assert "10 - 4" in out["messages"][-1].text
-
-
-async def test_who_looks_pages_up_sees_it_too(tmp_path: Path) -> None:
-    (tmp_path / "pages.json").write_text(json.dumps(PAGES))
-    model = ScriptedChat(reply=lambda call: "I know it.\nAction 1: Finish[Bonn]")
-    graph = tg.build("react", task="hotpotqa", model=model)
-    out = await graph.ainvoke({"messages": TURNS}, context={"corpus": str(tmp_path / "pages.json")})
-    assert out["answer"] == "Bonn"
-    assert "AI: Beethoven" in model.seen[0].prompt
 
 
 async def test_of_a_long_conversation_the_newest_turns_stay() -> None:

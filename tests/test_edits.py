@@ -131,6 +131,10 @@ async def test_what_is_pruned_is_not_selected() -> None:
     graph = await spelling("evaluate")
     await edit(graph, "evaluate", {"1": PRUNE})
     assert (await rest(graph))["answer"] == WRONG + "eaf"
+    graph = await spelling("register")
+    await edit(graph, "register", {"1": PRUNE, "2": PRUNE})
+    out = await rest(graph)
+    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
 
 async def test_what_was_not_selected_can_be_opened_again() -> None:
@@ -220,6 +224,8 @@ async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
             await graph.aupdate_state(THREAD, values, as_node="register")
         assert "\n" not in str(refused.value)
     assert (await graph.aget_state(THREAD)).values == before
+    with pytest.raises(tg.InputError, match="no search here"):
+        await graph.aupdate_state(ALONE, {"tree": {"1": PRUNE}})
 
 
 async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
@@ -230,12 +236,6 @@ async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
         await edit(graph, "call_tool", new)
 
 
-async def test_there_must_be_a_search_to_edit() -> None:
-    graph, _ = built(CASES["tot_bfs"], "tot_bfs")
-    with pytest.raises(tg.InputError, match="no search here"):
-        await graph.aupdate_state(THREAD, {"tree": {"1": PRUNE}})
-
-
 @pytest.mark.parametrize(("limit", "most", "parent"), [("thoughts", 2, "0"), ("depth", 1, "1")])
 async def test_an_edit_adds_no_more_than_the_limits_allow(
     limit: str, most: int, parent: str
@@ -243,13 +243,6 @@ async def test_an_edit_adds_no_more_than_the_limits_allow(
     graph = await spelling("register", **{f"limit_{limit}": most})
     with pytest.raises(tg.InputError, match=f"limit_{limit}"):
         await edit(graph, "register", {"3": {"parent": parent, "text": "x"}})
-
-
-async def test_what_a_person_pruned_is_no_answer() -> None:
-    graph = await spelling("register")
-    await edit(graph, "register", {"1": PRUNE, "2": PRUNE})
-    out = await rest(graph)
-    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
 
 async def test_edits_of_one_call_know_of_each_other() -> None:

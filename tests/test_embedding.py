@@ -15,6 +15,7 @@ from support.spelling import WRONG, Spelling, speller
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
+from thoughtgraph.graphs import served
 from thoughtgraph.llm.answer_cache import SqliteCache
 
 LONG = "deliberation"
@@ -35,26 +36,6 @@ def shape(out: dict[str, Any]) -> dict[str, Any]:
     return {"tree": out["tree"], "answer": out["answer"], "usage": usage}
 
 
-@pytest.mark.parametrize(
-    ("said", "texts"),
-    [
-        (
-            [HumanMessage("hello"), AIMessage("hi"), HumanMessage("leaf")],
-            ["hello", "hi", "leaf", "leaf"],
-        ),
-        ([{"role": "user", "content": "leaf"}], ["leaf", "leaf"]),
-        ([HumanMessage("leaf"), AIMessage("let me ask")], ["leaf", "let me ask", "leaf"]),
-        ([], []),
-    ],
-)
-async def test_the_answer_is_said_where_there_is_a_conversation(said: Any, texts: Any) -> None:
-    asked: Any = {"messages": said} if said else {"problem": "leaf"}
-    out = await spelling_graph().ainvoke(asked)
-    assert out["answer"] == "leaf"
-    assert [m.text for m in out.get("messages", [])] == texts
-    assert not said or out["messages"][-1].type == "ai"
-
-
 @pytest.mark.parametrize("first", [{"problem": "root"}, {"messages": [HumanMessage("root")]}])
 @pytest.mark.parametrize(
     "second", [{"problem": "leaf"}, {"messages": [HumanMessage("leaf")]}, {"messages": "routed"}]
@@ -71,6 +52,8 @@ async def test_a_second_problem_on_a_thread_sees_only_itself(first: Any, second:
     assert shape(out) == shape(await graph.ainvoke({"problem": "leaf"}, thread("alone")))
     if "messages" in first or "messages" in second:
         assert out["messages"][-1].text == "leaf"
+    else:
+        assert not out.get("messages"), "nothing is said where nobody speaks"
 
 
 async def test_graph_is_a_node_of_a_chat_app() -> None:
@@ -88,6 +71,13 @@ class LongSpelling(Spelling):
 
     def published(self, method: str) -> dict[str, Any]:
         return {**super().published(method), "steps": len(LONG)}
+
+
+def test_the_limit_of_supersteps_is_out_of_reach() -> None:
+    graph = spelling_graph()
+    ready = [getattr(served, name) for name in ("chain", "tot_bfs")]
+    for each in (graph, graph.with_config(tags=["mine"]), tg.runnable(graph), *ready):
+        assert each.config and each.config["recursion_limit"] > 1_000_000
 
 
 async def test_runnable_lifts_the_limit_of_25_supersteps() -> None:
@@ -160,6 +150,31 @@ async def test_runs_at_once_do_not_see_each_other(count: int) -> None:
         assert out["answer"] == word
         assert {thought["text"] for thought in out["tree"].values()} <= {"", WRONG, *word}
     assert shape(outs[0]) == shape(await graph.ainvoke({"problem": words[0]}))
+
+
+async def test_a_past_state_can_be_edited_and_continued() -> None:
+    """Time travel: at the first choice the value of the wrong letter is raised by hand."""
+    graph = spelling_graph(InMemorySaver())
+    first = await graph.ainvoke({"problem": "leaf"}, thread(), context={"breadth": 1})
+    state = (await graph.aget_state(thread())).values
+    kept = ("answer", "tree", "settings")
+    assert {key: state[key] for key in kept} == {key: first[key] for key in kept}
+    history = [state async for state in graph.aget_state_history(thread())]
+    past = [each for each in history if each.next == ("select",) and each.values["step"] == 0]
+    raised = {"tree": {"2": {"value": 99.0}}}
+    fork = await graph.aupdate_state(past[0].config, raised, as_node="evaluate")
+    out = await graph.ainvoke(None, fork)
+    assert (first["answer"], out["answer"]) == ("leaf", WRONG + "eaf")
+    assert out["settings"]["breadth"] == 1
+
+
+@pytest.mark.parametrize("unusable", [{"problem": "4 9"}, {"messages": [AIMessage("leaf")]}])
+async def test_unusable_problem_is_refused_before_anything_is_asked(unusable: Any) -> None:
+    model = speller()
+    graph = tg.build("tot_bfs", task=Spelling(), model=model)
+    with pytest.raises(tg.ProblemError):
+        await graph.ainvoke(unusable)
+    assert model.seen == []
 
 
 OWN: Any = {"task": Spelling(), "model": speller()}

@@ -36,15 +36,6 @@ def scripted(steps: dict[str, list[str]], entities: str = "a, b", **said: str) -
     return reply
 
 
-async def test_the_worked_example_of_the_order():
-    said = {"begin_at_a": "maybe", "begin_at_c": "impossible", "dead": "impossible"}
-    reply = scripted({key: ["dead>Go[x]"] for key in "1234"}, "a, b, c, d", **said)
-    out, _ = await search(reply, n_generate=1)
-    assert visited(out) == ["begin at b", "begin at d", "begin at a"]
-    assert out["tree"]["3"]["status"] == "pruned"
-    assert (out["answer"], out["stop_reason"]) == ("forced", "exhausted")
-
-
 async def test_a_search_by_hand():
     steps = {
         "1": ["wrong way>Go[x!]", "guess>Finish[one]", "GUESS too>Finish[One]"],

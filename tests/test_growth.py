@@ -3,8 +3,7 @@
 import pytest
 
 from thoughtgraph.bench.speed.checkpoint_growth import grown_in_sqlite
-from thoughtgraph.bench.speed.growing_trees import GROWTHS, filled
-from thoughtgraph.llm.scripted import Call
+from thoughtgraph.bench.speed.growing_trees import GROWTHS
 
 
 @pytest.mark.slow
@@ -21,9 +20,3 @@ async def test_a_thought_costs_the_same_in_a_tree_three_times_as_large(label: st
 async def test_a_thought_of_250_bytes_takes_eight_kilobytes_at_most(label: str, most: int) -> None:
     grown = await grown_in_sqlite(GROWTHS[label], 300)
     assert grown.size < most * grown.thoughts
-
-
-def test_the_player_of_crosswords_fills_the_rows_that_are_empty() -> None:
-    board = "Unfilled:\nh2. clue: _____\nv1. clue: a____\n\nFilled:\nh1. clue: abide\n"
-    lines = filled(Call("propose", board, None, 1, None)).splitlines()
-    assert {line.split(".")[0] for line in lines} == {"h2"}

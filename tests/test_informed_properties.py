@@ -17,7 +17,6 @@ from support.informed import (
     Trace,
     cost,
     entering,
-    figures,
     odds,
     pops,
     rounds,
@@ -27,7 +26,6 @@ from support.informed import (
 )
 from support.letters import comparable
 from support.pools import POOLS, few
-from support.scripted import Call, Reply
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.informed.queue import TOO_DEEP
@@ -154,27 +152,3 @@ def raised_by_hand(state: Any, amount: float) -> tuple[dict[str, int], dict[str,
             costs[parent] += amount
             child = parent
     return times, costs
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("seeds", POOLS)
-async def test_p38_the_order_of_siblings_changes_nothing(seeds):
-    """One expansion whose samples come in another order: the same thoughts, costs and priorities;
-    with `live` that generally fails."""
-    differs = 0
-    for seed in seeds:
-        reply = walker(seed, Odds(places="abcdef", bad=0.5))
-
-        def turned(call: Call, reply: Reply = reply) -> Any:
-            said = list(reply(call))
-            return said[::-1] if call.role == "generate" else said
-
-        for base in ("snapshot", "live"):
-            context = {"rounds": 1, "n_generate": 4, "sibling_base": base}
-            plain, other = [
-                set(figures((await run(D_STAR, script, **context))["tree"]))
-                for script in (reply, turned)
-            ]
-            assert base == "live" or plain == other
-            differs += plain != other
-    assert differs > len(seeds) / 4

@@ -92,14 +92,3 @@ def test_passages_are_paired_for_people(command: Command) -> None:
         assert passages[next(side for side in "AB" if methods[side] == "cot")] == GOOD
     code, _, err = command("report", "r", "--pairs", "nowhere/pairs.csv")
     assert code == 2 and "\n" not in err.strip()
-
-
-def test_passages_of_every_two_lines_are_paired(command: Command) -> None:
-    for method, model, passage in (("io", "m", "one"), ("io", "n", "two"), ("cot", "m", "three")):
-        written(method, {"a": [passage], "b": [passage]}, model)
-    command("report", "r", "--pairs", "pairs.csv")
-    shown, key = paired()
-    assert [row["number"] for row in shown] == [row["number"] for row in key] == [*"123456"]
-    two = sorted(sorted((row["A"], row["B"])) for row in shown)
-    assert two == [["one", "three"]] * 2 + [["one", "two"]] * 2 + [["three", "two"]] * 2
-    assert {row[side] for row in key for side in "AB"} == {"io, m", "io, n", "cot, m"}

@@ -3,9 +3,7 @@
 from typing import Any
 
 import pytest
-from support import climbing
-from support.climbing import CLIMBING
-from support.letters import HOSTILE, LETTERS, comparable, interrupted, run
+from support.letters import HOSTILE, comparable, interrupted, run
 from support.pools import few
 from support.random_searches import SEARCHES
 from support.stepping import STEPPING
@@ -30,18 +28,11 @@ async def test_a_search_stopped_after_every_node_ends_the_same(kind: str, pool: 
         assert usage.get("samples", 0) == sum(call.n for call in seen), "P2"
 
 
-GAME, BOARD = "4 9 10 13", "\n".join("abcdefghij")
+BOARD = "\n".join("abcdefghij")
 SENTENCES = "It was late. He sat. She ran. Nobody cared."
 EVERYTHING = {**HOSTILE, "number": "9" * 50_000, "steps": "Step 1:" * 50_000, "json": '{"a": 1}'}
 ENDS: dict[str, list[tuple[Any, str, dict[str, Any], str]]] = {
-    "tot_bfs": [
-        (LETTERS, "x", {"generate": "propose", "evaluate": judged, "limit_thoughts": 100}, "")
-        for judged in ("value", "vote")
-    ],
-    "tot_dfs": [
-        ("crosswords", BOARD, {"max_records": 3}, ""),
-        ("game24", GAME, {"max_records": 3}, ""),
-    ],
+    "tot_dfs": [("crosswords", BOARD, {"max_records": 3}, "")],
     "chain": [(STEPPING, "x", {"steps": 2}, "step_limit")],
     "level_tot": [(STEPPING, "x", {"steps": 2}, "step_limit")],
     "rollback": [(STEPPING, "x", {"steps": 3, "parallel": at}, "") for at in (True, False)],
@@ -52,10 +43,8 @@ ENDS: dict[str, list[tuple[Any, str, dict[str, Any], str]]] = {
             ("strategyqa", "?"),
             ("question", "?"),
             ("creative_writing", SENTENCES),
-            ("game24", GAME),
         )
     ],
-    **{name: [(CLIMBING, "6", {}, "dead_end")] for name in climbing.METHODS},
 }
 """Tasks, problems and settings of a method, and why it ends when it can read nothing."""
 
@@ -72,7 +61,3 @@ async def test_no_text_of_a_model_raises(method: str, name: str) -> None:
             # Nothing is to be read out of an empty analysis, so nobody is asked to.
             role = "extract_index" if text.strip() else "analyse"
             assert unread[role] == out["usage"]["analyses"]
-        if method in climbing.METHODS:
-            notes = [t["note"].partition(":")[0] for t in list(out["tree"].values())[1:]]
-            assert notes
-            assert unread.get("generate", 0) == len(notes) - notes.count("E_LIMIT")

@@ -169,17 +169,8 @@ async def test_without_a_checkpointer_it_is_refused_before_anything_is_spent() -
     with pytest.raises(tg.InputError, match="a checkpointer must keep"):
         await graph.ainvoke({"problem": CASES["tot_bfs"].problem}, context=context)
     assert not model.seen
-
-
-async def test_a_method_that_chooses_nothing_has_no_such_review() -> None:
-    with pytest.raises(tg.SettingError, match="review"):
+    with pytest.raises(tg.SettingError, match="review"):  # it chooses nothing
         await search("chain", "select", lambda question: ACCEPT, 25)
-
-
-async def test_who_drops_all_gets_no_answer() -> None:
-    graph, _ = await begin()
-    out = await say(graph, {"keep": []})
-    assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
 
 async def test_a_plan_that_is_kept_ends_the_search_all_the_same() -> None:

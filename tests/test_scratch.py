@@ -94,20 +94,8 @@ async def test_nothing_of_a_run_outlives_it(end: str, made: "weakref.WeakSet[Scr
         while await settled(task.held):
             await asyncio.sleep(0.01)
     assert not task.held, "the tools of a run"
+    assert asyncio.all_tasks() == {asyncio.current_task()}, "what would ask on"
     assert await settled(made) <= before + 1, "what its nodes shared: the graph's pattern remains"
-
-
-async def test_runs_side_by_side_share_nothing_and_a_resumed_one_opens_its_tools_again() -> None:
-    task, reply = Opened(), walker(5, Odds(finish=0.2))
-    graph = built(task, reply, saver=InMemorySaver())
-    whole = await built(Errand(), reply).ainvoke(PROBLEM)
-    outs = await asyncio.gather(*(graph.ainvoke(PROBLEM, thread(str(at))) for at in range(5)))
-    assert all(out["tree"].keys() == whole["tree"].keys() for out in outs)
-    await graph.ainvoke(PROBLEM, thread("again"), interrupt_after=["generate"])
-    assert await settled(task.held) == 0
-    out = await graph.ainvoke(None, thread("again"))
-    assert out["answer"] == whole["answer"]
-    assert out["usage"]["requests"] == whole["usage"]["requests"]
 
 
 async def test_what_runs_share_is_shown_to_nobody() -> None:

@@ -1,19 +1,15 @@
 """Algorithm 1 of Tree of Thoughts: hand-solved cases and the properties P9 to P16 of the design."""
 
 import random
-from itertools import permutations
 from typing import Any
 
 import pytest
-from support.letters import LETTERS, Letters, breadth_first, die, numbers_of, run, steps
+from support.letters import LETTERS, breadth_first, die, numbers_of, run, steps
 from support.pools import POOLS
 from support.scripted import Call
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.select import draw_states
-from thoughtgraph.tasks.game24.game24 import solvable
-from thoughtgraph.tasks.game24.lines import remaining
-from thoughtgraph.tools.arithmetic import evaluate
 
 
 async def test_drawing_follows_the_values_and_is_uniform_without_any() -> None:
@@ -87,53 +83,6 @@ async def test_a_duplicate_takes_no_place_of_a_candidate_with_a_value() -> None:
             out, _ = await run("tot_bfs", LETTERS, reply(twice), **settings, breadth=breadth)
             lost = set(once["candidates"]) - set(out["candidates"])
             assert lost <= {"d"}, "P13: only a candidate of value 0 may make room"
-
-
-async def test_scaling_the_values_changes_no_greedy_selection() -> None:
-    for seed in range(20):
-        settings = {**breadth_first(seed), "select": "greedy", "evaluate": "value"}
-        one, _ = await run("tot_bfs", LETTERS, die(seed), **settings)
-        other, _ = await run("tot_bfs", Letters(scale=0.01), die(seed), **settings)
-        assert one["candidates"] == other["candidates"], "P14"
-
-
-def equations(numbers: str) -> list[str]:
-    """Every right equation over two of the numbers, in the task's form."""
-    lines = []
-    for a, b, *rest in permutations(numbers.split()):
-        for sign in "+-*/":
-            if rest == sorted(rest) and not (sign == "/" and evaluate(b) == 0):
-                result = evaluate(f"({a}) {sign} ({b})")
-                lines.append(f"{a} {sign} {b} = {result} (left: {' '.join([*rest, str(result)])})")
-    return lines
-
-
-@pytest.mark.parametrize(
-    ("problem", "answer"),
-    [
-        ("4 9 10 13", "(10 - 4) * (13 - 9)"),
-        ("1 2 4 7", "4 * (7 - 2 + 1)"),
-        ("3 3 8 8", "8 / (3 - 8 / 3)"),
-    ],
-)
-async def test_complete_proposals_and_a_perfect_evaluator_solve_every_puzzle(
-    problem: str, answer: str
-) -> None:
-    def reply(call: Call) -> str:
-        if "Steps:" in call.prompt and call.role == "generate":
-            return f"Answer: {answer} = 24"
-        if call.role == "generate":
-            return "\n".join(equations(numbers_of(call)))
-        left = call.prompt.split("\n")[-1]
-        over = "Judge:" in call.prompt or solvable(tuple(map(evaluate, left.split())))
-        return "sure" if over else "impossible"
-
-    out, _ = await run("tot_bfs", "game24", reply, problem, breadth=1, n_evaluate=1)
-    assert out["answer"] == answer, "P15: breadth 1 suffices"
-    for thought in out["tree"].values():
-        path = tg.path_to(out["tree"], thought["id"])
-        if path and "left" in thought["text"]:
-            assert len(remaining(problem, path).split()) == 4 - thought["depth"], "P15"
 
 
 async def test_a_thought_that_is_drawn_twice_bears_the_cost_of_both_expansions() -> None:

@@ -87,7 +87,3 @@ def odds(seed: int) -> Odds:
 
 def cost(thought: Any) -> float:
     return thought.get("cost", 0.0)
-
-
-def figures(tree: Any) -> list[tuple[Any, ...]]:
-    return [(t["text"], cost(t), t.get("priority", 0.0)) for t in tree.values()]

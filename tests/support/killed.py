@@ -1,6 +1,5 @@
 """Processes that are killed outright in the middle of a search, and what they leave on the disk."""
 
-import asyncio
 import os
 import signal
 import sqlite3
@@ -11,19 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.types import Durability
 from support.fake_server import FakeServer, Fault, after
 
-import thoughtgraph as tg
-from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
+from thoughtgraph.checkpoints import CompressingSerializer
 from thoughtgraph.cli.app import main as command
 
 PATIENCE = 60.0
 """Seconds in which an answer must be on the disk: a bound on hanging, not on speed."""
-METHODS: dict[str, Any] = {
-    "tot_bfs": {"breadth": 3, "n_evaluate": 1},
-    "tot_dfs": {"n_evaluate": 1, "outputs": 4},
-}
 KEPT = """
 SELECT writes.type, writes.value
 FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
@@ -32,31 +25,12 @@ WHERE writes.channel = 'usage'
 """Writes count once the checkpoint is there to which they belong."""
 
 
-async def search(
-    model: str, file: str, method: str, durability: Durability = "async"
-) -> tuple[Any, list[str]]:
-    """Begins or resumes a search of a file; returns it with the node before each checkpoint."""
-    config: Any = {"configurable": {"thread_id": "1"}}
-    async with sqlite_saver(Path(file)) as saver:
-        graph = tg.build(method, task="game24", model=model, checkpointer=saver)
-        kept = await graph.aget_state(config)
-        given = None if kept.created_at else {"problem": "1 2 4 7"}
-        # Until the first node has run, the settings are nowhere but with the caller.
-        context = None if kept.values.get("settings") else METHODS[method]
-        out = await graph.ainvoke(given, config, context=context, durability=durability)
-        nexts = [state.next async for state in graph.aget_state_history(config)]
-    return out, ["".join(sorted({*names})) for names in reversed(nexts)]
-
-
-def main(writes: str, kind: str, *arguments: str) -> None:
-    """Runs the command or a search; dies once it has written so many checkpoints, if any."""
+def main(writes: str, *arguments: str) -> None:
+    """Runs the command; dies once it has written so many checkpoints, if any."""
     if writes:
         _doom(int(writes))
-    if kind == "search":
-        asyncio.run(search(*arguments))  # type: ignore[arg-type]
-    else:
-        sys.argv = ["thoughtgraph", kind, *arguments]
-        command()
+    sys.argv = ["thoughtgraph", *arguments]
+    command()
 
 
 def _doom(most: int) -> None:

@@ -32,9 +32,6 @@ class Letters:
 
     id = "letters"
 
-    def __init__(self, scale: float = 1.0) -> None:
-        self.scale = scale
-
     def read(self, text: str) -> str:
         return text
 
@@ -61,7 +58,7 @@ class Letters:
     def _judged(self, asked: str) -> Question[Verdict]:
         def read(samples: Sequence[str]) -> Verdict:
             digits = [int(text) for text in samples if text in list("0123456789")]
-            return Verdict(self.scale * sum(digits), malformed=len(samples) - len(digits))
+            return Verdict(float(sum(digits)), malformed=len(samples) - len(digits))
 
         return Question(Prompt(asked), read)
 
@@ -176,12 +173,6 @@ def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
     usage = {k: v for k, v in out["usage"].items() if k != "seconds"}
     same = {name: value for name, value in out.items() if name not in ("run", "date")}
     return {**same, "usage": usage}
-
-
-def edges(method: str, task: Any, oracle: Any = False) -> set[tuple[str, str]]:
-    """The arrows of the drawn graph."""
-    drawn = built(method, task, oracle)[0].get_graph().edges
-    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in drawn}
 
 
 def breadth_first(seed: int) -> dict[str, Any]:

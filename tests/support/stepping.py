@@ -2,12 +2,10 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from support import letters
-from support.letters import built
 from support.scripted import Call, Reply, rng
 
 import thoughtgraph as tg
@@ -49,17 +47,6 @@ STEPPING = Stepping()
 async def run(method: str, reply: Reply, **context: Any) -> tuple[Any, list[Call]]:
     """One search; returns its output and the requests it made."""
     return await letters.run(method, STEPPING, reply, **context)
-
-
-@contextmanager
-def delayed(method: str, delay: Callable[[Call], float]) -> Iterator[None]:
-    """Lets the method's model take its time within the block."""
-    _, model = built(method, STEPPING)
-    model.delay = delay
-    try:
-        yield
-    finally:
-        model.delay = 0.0
 
 
 def walker(seed: int, *, ends: float, bad: float, values: int = 3) -> Reply:
