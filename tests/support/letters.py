@@ -208,3 +208,9 @@ def depth_first(seed: int) -> dict[str, Any]:
         "evaluate": draws.choice(["value", "inspect"]),
         "n_evaluate": draws.randint(1, 2),
     }
+
+
+def edges(method: str, task: Any, oracle: Any = False) -> set[tuple[str, str]]:
+    """The arrows of the drawn graph."""
+    drawn = built(method, task, oracle)[0].get_graph().edges
+    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in drawn}
