@@ -28,6 +28,12 @@ def test_each_test_belongs_to_ci_or_to_the_full_run() -> None:
         assert bool(tests) == file.name.startswith("test_"), f"pytest reads {file.name} otherwise"
 
 
+def test_no_test_file_imports_another() -> None:
+    for file in FILES:
+        taken = re.findall(r"^(?:from|import) ([\w.]*test_\w+)", file.read_text(), re.M)
+        assert not taken, f"{file.name}: what it shares belongs in tests/support"
+
+
 def test_no_file_names_a_registry() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     files = [ROOT / name for name in listed.stdout.split() if name != "tests/test_ci.py"]

@@ -1,10 +1,34 @@
 """What a method is: one value in its file, an entry in the registry, what it needs of a task."""
 
+import re
+from importlib import import_module
+from pathlib import Path
+
 import pytest
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
-from thoughtgraph.method import load
+from thoughtgraph.method import Method, load
+from thoughtgraph.settings import Settings
+
+GRAPHS = Path(__file__).parents[1] / "graphs"
+
+
+def test_every_method_is_one_value_of_a_file_and_named_with_its_settings_in_the_registry() -> None:
+    exported = {
+        f"{file.stem}:{key}"
+        for file in GRAPHS.glob("[a-z]*.py")
+        for key, value in vars(import_module(f"thoughtgraph.graphs.{file.stem}")).items()
+        if isinstance(value, Method)
+    }
+    assert exported == {entry.method for entry in registry.METHODS.values()}
+    for name, entry in registry.METHODS.items():
+        method, settings = load(name), registry.settings(name)
+        assert (method.id, method.entry, method.settings) == (name, entry, settings)
+        assert issubclass(settings, Settings) and settings.__doc__
+        assert all(info.description for info in settings.model_fields.values())
+        told = set(re.findall(r"[a-z]+(?:_[a-z]+)+", entry.requests)) - {"single_call"}
+        assert entry.requests and told <= settings.model_fields.keys()
 
 
 @pytest.mark.parametrize(
