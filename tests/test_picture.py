@@ -1,10 +1,13 @@
 """Pictures of scenes: well-formed, complete, nothing upon another."""
 
+import json
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 from support.rooms import ROOM, SOLIDS
 
+from thoughtgraph.cli.demo import SETTINGS, demonstration
 from thoughtgraph.tasks.scenes.picture import svg
 from thoughtgraph.tools.scenes.scene import Scene
 
@@ -30,3 +33,9 @@ def test_no_object_hides_another() -> None:
     alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[]] * 4}})
     groups = ElementTree.fromstring(svg(alone)).findall(f"{SVG}g")
     assert len({group.get("transform") for group in groups}) == 4
+
+
+def test_the_picture_of_the_pages_is_the_demonstrations() -> None:
+    problem = json.loads(demonstration(SETTINGS["seed"]).problem)
+    shown = (Path(__file__).parents[1] / "docs" / "scene.svg").read_text(encoding="utf-8")
+    assert shown == svg(Scene.from_json(problem["scene"]))
