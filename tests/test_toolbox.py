@@ -99,7 +99,8 @@ async def test_what_is_no_action_fails_at_no_cost(name, argument):
     [
         (by_money(8.0, base=1.0), 3.0),
         (lambda receipt: receipt.letters, 5.0),
-        ("weather=2, paid = .5 + 3/s+1/s, ", 2.5),
+        (by_latency(10.0, base=1.0), 6.0),
+        ("weather=2, paid = .5 + 3/s+1/s + 8/$, ", 4.5),
     ],
 )
 async def test_a_cost_may_depend_on_time_and_money_and_be_written(cost, paid, monkeypatch):
