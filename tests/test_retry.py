@@ -108,7 +108,7 @@ async def test_a_completion_that_an_error_ended_is_asked_for_again(server: FakeS
 
 async def test_it_gives_up_in_time_after_waits_that_grow(server: FakeServer, clock: Clock) -> None:
     server.fault = lambda seen: Fault(500)
-    with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts in 1[0-9.]+ s"):
+    with pytest.raises(ModelError, match=r"HTTP 500 after \d+ attempts in (1[0-9.]+|20.0) s"):
         await port(server, retry=Retry(20.0, first_wait=0.5, longest_wait=3.0)).sample(ASK)
     longest = [0.5, 1.0, 2.0, *[3.0] * 20]
     assert all(most / 2 <= wait <= most for wait, most in zip(clock.slept, longest, strict=False))
