@@ -2,11 +2,13 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -15,6 +17,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 FOLDERS: dict[str, str] = PROJECT["tool"]["setuptools"]["package-dir"]
+CONTRACTS: list[dict[str, Any]] = PROJECT["tool"]["importlinter"]["contracts"]
 TOPS = {Path(folder).parts[0] for folder in FOLDERS.values()}
 
 
@@ -38,6 +41,17 @@ def test_every_text_file_of_a_package_is_shipped() -> None:
     files = {file for top in TOPS for file in (ROOT / top).rglob("*") if file.is_file()}
     assert {file for file in files if file.suffix not in (".py", ".pyc")} == shipped
     assert all([*ROOT.glob(pattern)] for pattern in PROJECT["project"]["license-files"])
+
+
+def test_every_module_of_core_and_every_family_of_nodes_is_in_a_contract() -> None:
+    """`core/` is the package root: a module that is not listed would be checked by nothing."""
+    layers = " ".join(layer for contract in CONTRACTS for layer in contract.get("layers", ()))
+    core = [file.relative_to(ROOT / "core") for file in (ROOT / "core").rglob("[a-z]*.py")]
+    modules = {"thoughtgraph." + ".".join(file.with_suffix("").parts) for file in core}
+    assert modules - {*re.findall(r"[\w.]+", layers)} == set(), "add it to [tool.importlinter]"
+    (families,) = (each["modules"] for each in CONTRACTS if "nodes" in each["name"])
+    folders = {file.parent.name for file in (ROOT / "nodes").glob("*/*.py")}
+    assert {f"thoughtgraph.nodes.{folder}" for folder in folders} == set(families)
 
 
 def imports(file: Path) -> set[str]:
