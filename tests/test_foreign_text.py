@@ -64,7 +64,7 @@ def test_an_expression_is_linear(one: Expression, most: int) -> None:
 @pytest.mark.parametrize(
     ("begin", "every"),
     [
-        *(pytest.param("", every, marks=mark) for every, mark in ((40, ()), (12, pytest.mark.ci))),
+        *(pytest.param("", every, marks=mark) for every, mark in ((111, ()), (30, pytest.mark.ci))),
         *(pytest.param(begin, 1, marks=pytest.mark.slow) for begin in BEGINNINGS),
     ],
 )
