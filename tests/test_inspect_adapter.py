@@ -11,12 +11,11 @@ import thoughtgraph as tg
 
 SOLVED = "Answer: (10 - 4) * (13 - 9) = 24"
 PUZZLES = "Rank,Puzzles\n1,4 9 10 13\n2,1 1 4 6\n"
-# What inspect tells tenacity; streams that it leaves to the collector, and connections of earlier
-# tests, which the collector finds here as inspect makes so many objects.
+# Both are inspect's: what it tells tenacity, and streams that it leaves to the collector.
 pytestmark = [
     pytest.mark.ci,
     pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated"),
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning"),
 ]
 
 
