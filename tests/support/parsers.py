@@ -1,4 +1,4 @@
-"""Everything that reads what others wrote, in one table: files, settings, addresses, answers."""
+"""What reads what others wrote, in one table: files, settings, addresses, answers."""
 
 import gzip
 import json

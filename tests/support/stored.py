@@ -48,16 +48,16 @@ def small(**root_child: Any) -> Tree:
     return tree | grow(tree, "1", [output])
 
 
-def bushy(thoughts: int, *, pruned: bool = True, seed: int = 0) -> Tree:
+def bushy(thoughts: int) -> Tree:
     """A tree of many thoughts, eight to an expansion, most of them leaves that were pruned."""
-    draws = random.Random(seed)
+    draws = random.Random(0)
     tree: Tree = {"0": root()}
     while len(tree) <= thoughts:
         parent = draws.choice([key for key in tree if tree[key]["status"] == "open"])
         size = min(8, thoughts + 1 - len(tree))
         lefts = (f"{draws.randint(1, 99)} {len(tree)} {at}" for at in range(size))
         new = grow(tree, parent, [step(left, value=draws.uniform(0, 60)) for left in lefts])
-        for thought in list(new.values())[3:] if pruned else []:
+        for thought in list(new.values())[3:]:
             thought["status"] = "pruned"
         tree[parent]["status"] = "expanded"
         tree |= new
