@@ -11,12 +11,13 @@ import statistics
 import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
+from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
 
 import thoughtgraph as tg
@@ -69,10 +70,19 @@ def chat_model(under: Conditions, latency: float, fail_every: int = 0) -> Iterat
             yield chat_client(specifier)
 
 
-def chat_client(specifier: str) -> ChatOpenAI:
+def chat_client(specifier: str, **parts: Any) -> ChatOpenAI:
     """Returns LangChain's own model of a server, which repeats nothing by itself."""
     base, name = address(specifier)
-    return ChatOpenAI(model=name, base_url=base, api_key=SecretStr("none"), max_retries=0)
+    key = SecretStr("none")
+    return ChatOpenAI(model=name, base_url=base, api_key=key, max_retries=0, **parts)
+
+
+@asynccontextmanager
+async def bare_client(model: ChatOpenAI) -> AsyncIterator[ChatOpenAI]:
+    """Yields a model to call directly: its connections end here, as LangChain's never do."""
+    async with DefaultAsyncHttpxClient() as client:
+        specifier = f"{model.openai_api_base}#{model.model_name}"
+        yield chat_client(specifier, http_async_client=client)
 
 
 @asynccontextmanager
@@ -87,8 +97,11 @@ async def one_by_one(under: Conditions, *, retrying: bool = False) -> Readings:
     """Returns the time of puzzles one after the other, and what they asked for."""
     times: dict[str, list[float]] = {}
     requests: dict[str, float] = {}
-    with chat_model(under, under.latency, FAIL_EVERY if retrying else 0) as model:
-        ask = asker(model, tg.Retry() if retrying else None)
+    async with AsyncExitStack() as held:
+        fails = FAIL_EVERY if retrying else 0
+        model = held.enter_context(chat_model(under, under.latency, fails))
+        client = await held.enter_async_context(bare_client(model))
+        ask = asker(client, tg.Retry() if retrying else None)
         for turn in range(under.count + 1):
             async with sqlite() as saver:
                 for label, run in _contenders(ask, model, saver):
@@ -140,14 +153,16 @@ async def at_once(under: Conditions) -> Readings:
     lifted: Mapping[str, Any] = {"task": "game24", "rates": tg.Rates(concurrency=None)}
     rates: dict[str, list[float]] = {}
     costs: dict[str, list[float]] = {}
-    with chat_model(under, latency=0.0) as model:
-        requests = await asked(model, problems)
+    async with AsyncExitStack() as held:
+        model = held.enter_context(chat_model(under, latency=0.0))
+        client = await held.enter_async_context(bare_client(model))
+        requests = await asked(client, problems)
         plain = tg.build("tot_bfs", model=model, **lifted)
         for turn in range(TURNS + 1):
             async with sqlite() as saver:
                 kept = tg.build("tot_bfs", model=model, checkpointer=saver, **lifted)
                 measured = {
-                    BARE: await _in_waves(model, requests),
+                    BARE: await _in_waves(client, requests),
                     BFS: await _searches(plain, problems),
                     KEPT: await _searches(kept, problems),
                 }

@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 
 from thoughtgraph.bench.result_files import ResultFolder
-from thoughtgraph.bench.speed.game24_searches import Request, asked, chat_client
+from thoughtgraph.bench.speed.game24_searches import Request, asked, bare_client, chat_client
 from thoughtgraph.bench.speed.game24_server import serving
 from thoughtgraph.bench.speed.measurement import (
     Conditions,
@@ -48,11 +48,11 @@ async def measured(under: Conditions) -> Readings:
     problems = puzzles()[: under.count]
     with serving(latency=0.0) as started, tempfile.TemporaryDirectory() as folder:
         specifier = under.endpoint or started
-        model = chat_client(specifier)
-        sample = await asked(model, problems[: max(1, round(SAMPLE * len(problems)))])
-        before = await bare_rate(model, sample)
-        process = await benchmark(specifier, len(problems), folder)
-        after = await bare_rate(model, sample)
+        async with bare_client(chat_client(specifier)) as model:
+            sample = await asked(model, problems[: max(1, round(SAMPLE * len(problems)))])
+            before = await bare_rate(model, sample)
+            process = await benchmark(specifier, len(problems), folder)
+            after = await bare_rate(model, sample)
         rows = list(ResultFolder(folder).rows())
         size = sum(file.stat().st_size for file in Path(folder).glob("*.jsonl"))
     assert len(rows) == len(problems)

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from langchain_core.messages import BaseMessage, HumanMessage
 from langchain_openai import ChatOpenAI
 
-from thoughtgraph.bench.speed.game24_searches import chat_model
+from thoughtgraph.bench.speed.game24_searches import bare_client, chat_model
 from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Readings
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort, Draw
@@ -28,15 +28,15 @@ STEPS = "Input: 2 8 8 14\n2 + 8 = 10 (left: 8 10 14)\n"
 Ask = Callable[[int], Awaitable[object]]
 
 
-def contenders(model: ChatOpenAI) -> dict[str, Ask]:
-    """Returns what is timed, under its label."""
+def contenders(model: ChatOpenAI, bare: ChatOpenAI) -> dict[str, Ask]:
+    """Returns what is timed, under its label: the bare client, and the model through our port."""
     port = ChatPort(model)
 
     def prompt(number: int) -> list[BaseMessage]:
         return [HumanMessage(f"{number}\n{STEPS * 50}")]
 
     def client(number: int) -> Awaitable[object]:
-        return model.agenerate([prompt(number)], temperature=0.7, max_tokens=1000)
+        return bare.agenerate([prompt(number)], temperature=0.7, max_tokens=1000)
 
     def generation(number: int) -> Awaitable[object]:
         draw = Draw("2 8 8 14", str(number))
@@ -54,11 +54,12 @@ async def measured(under: Conditions) -> Readings:
     """Returns the processor time of a request: milliseconds, and what the port makes of it."""
     times: dict[str, list[float]] = {}
     with chat_model(under, latency=0.0) as model:
-        for turn in range(under.count + 1):
-            for label, ask in contenders(model.model_copy(update={"cache": False})).items():
-                spent = await _timed(ask)
-                if turn:  # the first turn opens connections
-                    times.setdefault(label, []).append(spent)
+        async with bare_client(model) as client:
+            for turn in range(under.count + 1):
+                for label, ask in contenders(model, client).items():
+                    spent = await _timed(ask)
+                    if turn:  # the first turn opens connections
+                        times.setdefault(label, []).append(spent)
     bare, *ports = (statistics.median(runs) for runs in times.values())
     labels = ("generation, times the client", "evaluation, times the client")
     times_bare = (spent / bare for spent in ports)
