@@ -66,7 +66,7 @@ def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
     graph.add_conditional_edges("start", begin, ["generate", "answer"])
     graph.add_edge("generate", "evaluate")
     targets = ["generate", "evaluate", "backtrack", "answer"]
-    graph.add_conditional_edges("evaluate", go_on, ["generate", "backtrack", "answer"])
+    graph.add_conditional_edges("evaluate", go_on, targets)
     graph.add_conditional_edges("backtrack", go_on, targets)
     graph.add_edge("answer", END)
     return graph

@@ -89,6 +89,10 @@ async def walked(search: Search) -> set[tuple[str, str]]:
     return {(here, there) for a, b in pairwise(steps) for here in a for there in b}
 
 
+BY_HAND: dict[str, set[tuple[str, str]]] = {
+    method: {("evaluate", "evaluate")} for method in climbing.METHODS
+}
+"""Arrows that a search takes where a person drops what stood while its siblings wait."""
 LONGER = ("tot_dfs", *ACTING, *climbing.METHODS)
 
 
@@ -102,7 +106,7 @@ LONGER = ("tot_dfs", *ACTING, *climbing.METHODS)
 async def test_every_arrow_is_taken_and_no_other(method: str) -> None:
     tried = list(searches(method))
     taken = set[tuple[str, str]]().union(*[await walked(search) for search in tried])
-    assert taken == edges(method, tried[0][1], method == "reflexion")
+    assert taken == edges(method, tried[0][1], method == "reflexion") - BY_HAND.get(method, set())
 
 
 STOPPED = [{}, {"solutions": 1}, *({"limit_requests": most} for most in range(8))]

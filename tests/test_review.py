@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from digests import situations
+from digests.searches import own
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
@@ -182,3 +184,8 @@ async def test_a_plan_that_is_kept_ends_the_search_all_the_same() -> None:
         (first, *_) = asked(out)["thoughts"]
         out = await say(graph, {"keep": [first["id"]], "note": "y"})
     assert out["stop_reason"] in ("finished", "budget", "dead_end")
+
+
+async def test_a_plan_that_is_dropped_while_its_siblings_wait_is_followed_by_one_of_them() -> None:
+    out = await situations.reviewed(own("tomt_one_stop", 16), 16)
+    assert out["stop_reason"] and any(t.get("pruned_by") for t in out["tree"].values())

@@ -1,0 +1,52 @@
+"""No search has changed: trees, outcomes, usage and prompts, by digests that are kept.
+
+`python -m digests` in `tests` tells the result behind one digest, and takes them all anew.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+from digests import situations
+from digests.searches import own
+
+from thoughtgraph import registry
+
+KEPT: dict[str, str] = json.loads((Path(__file__).parent / "digests.json").read_text())
+"""By situation, method and task: four digits for each seed from 0 on."""
+
+
+def kept(name: str, seed: int) -> str:
+    return KEPT[name][4 * seed : 4 * seed + 4]
+
+
+SEEDS = [
+    range(1),
+    pytest.param(range(1, 4), marks=pytest.mark.ci),
+    pytest.param(range(4, 50), marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("name", [name for name in KEPT if not name.startswith("seconds")])
+async def test_a_search_is_what_it_was(name: str, seeds: range) -> None:
+    for seed in seeds:
+        situation, method, task = name.split(":")
+        result = await situations.result(situation, method, task, seed)
+        assert situations.digest(result) == kept(name, seed), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("method", registry.METHODS)
+def test_a_search_whose_time_is_up_is_what_it_was(method: str, seeds: range) -> None:
+    for seed in seeds:
+        result = situations.late(own(method, seed), seed)
+        assert situations.digest(result) == kept(f"seconds:{method}:", seed), f"seed {seed}"
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("method", registry.METHODS)
+async def test_a_search_stopped_after_every_step_is_the_same(method: str, seeds: range) -> None:
+    for seed in seeds:
+        result = await situations.resumed(own(method, seed))
+        assert situations.digest(result) == kept(f"whole:{method}:", seed), f"seed {seed}"
