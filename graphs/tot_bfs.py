@@ -4,7 +4,7 @@
 
     1  S_0 <- {x}                                                     start
     2  for t = 1, ..., T do                                           again
-    3      S'_t <- {[s, z] | s in S_{t-1}, z in G(p, s, k)}           generate, register
+    3      S'_t <- {[s, z] | s in S_{t-1}, z in G(p, s, k)}           generate
     4      V_t  <- V(p, S'_t)                                         evaluate
     5      S_t  <- argmax_{S in S'_t, |S| = b} sum_{s in S} V_t(s)    select
     6  return G(p, argmax_{s in S_T} V_T(s), 1)                       answer
@@ -19,21 +19,20 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.fan_out import SendArg
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.evaluate import evaluate, value_sends, vote_sends
-from thoughtgraph.nodes.generate import generate, propose, sample
-from thoughtgraph.nodes.limits import expansions_allowed, requests_left
+from thoughtgraph.nodes.expand import expansion, placed
+from thoughtgraph.nodes.generate import propose, sample
+from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.register import register_thoughts
 from thoughtgraph.nodes.review import reviewed, this_round
-from thoughtgraph.nodes.select import select_states
+from thoughtgraph.nodes.select import select_states, unready
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.nodes.tally import levels_of
+from thoughtgraph.nodes.valuation import valuation, vote, voted
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
@@ -47,55 +46,63 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires Algorithm 1."""
+    run = Run(parts)
 
-    async def expand(state: SearchState) -> list[Send] | Literal["answer"]:
-        return _generations(state) or "answer"
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
+        step, frontier = run.step(state), state["frontier"]
+        settings = TotBfsSettings.of(state["settings"])
+        each = settings.n_generate if settings.generate == "sample" else 1
+        due = frontier[: expansions_allowed(state, each=each)]
+        answers = await step.ask(
+            [
+                expansion(parts, state, generator, key, due[:at].count(key))
+                for at, key in enumerate(due)
+            ]
+        )
+        new = placed(state, answers)
+        left = list(frontier)
+        for served in answers:
+            left.remove(served.ask.about)
+        step.count(thoughts=len(new.new), expansions=len(answers))
+        return step.update(
+            tree=new.tree,
+            frontier=left,
+            generation=[*state["generation"], *new.new],
+            stop_reason="" if new.complete else "budget",
+        )
 
-    async def judge(state: SearchState) -> list[Send] | Literal["select"]:
-        return _generations(state) or _judgements(parts, state) or "select"
+    async def evaluate(state: SearchState) -> dict[str, Any]:
+        """Line 4: each distinct state is judged by itself, or all are compared with each other."""
+        step = run.step(state)
+        if _votes(state["settings"]):
+            tree = voted(state, await step.ask(vote(parts, state)))
+            step.count(evaluated=len(tree))
+            return step.update(tree=tree)
+        found = valuation(parts, state)
+        answers = await step.ask(found.asks)
+        step.count(evaluated=len(answers), cached=found.reused)
+        return step.update(tree=found.judged(answers))
 
-    async def again(state: SearchState) -> list[Send] | Literal["answer"]:
-        if state["stop_reason"] or state["step"] == TotBfsSettings.of(state["settings"]).steps:
-            return "answer"
-        # Nothing is left where a person pruned all there was.
-        return _generations(state) or _judgements(parts, state) or "answer"
+    async def again(state: SearchState) -> Literal["generate", "answer"]:
+        """Line 2; what a limit left undone in a step is done before the next one."""
+        last = state["step"] == TotBfsSettings.of(state["settings"]).steps
+        return "generate" if unready(state) and not state["stop_reason"] and not last else "answer"
 
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate(parts, generator))
-    graph.add_node("register", register_thoughts(parts))
-    graph.add_node("evaluate", evaluate(parts))
+    graph.add_step(generate)
+    graph.add_step(evaluate)
     graph.add_node("select", reviewed(select_states(parts), this_round))
-    voted = levels_of("votes", wanted=_votes)
-    graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=voted))
+    compared = levels_of("votes", wanted=_votes)
+    graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=compared))
     graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", expand, ["generate", "answer"])
-    graph.add_edge("generate", "register")
-    graph.add_conditional_edges("register", judge, ["generate", "evaluate", "select"])
+    graph.add_edge("start", "generate")
+    graph.add_edge("generate", "evaluate")
     graph.add_edge("evaluate", "select")
-    graph.add_conditional_edges("select", again, ["generate", "evaluate", "answer"])
+    graph.add_conditional_edges("select", again)
     graph.add_edge("answer", END)
     return graph
-
-
-def _generations(state: SearchState) -> list[Send]:
-    """Line 3: one task for each state to expand, as many as the limits allow."""
-    settings = TotBfsSettings.of(state["settings"])
-    each = settings.n_generate if settings.generate == "sample" else 1
-    allowed = 0 if state.get("stop_reason") else expansions_allowed(state, each=each)
-    frontier = state["frontier"][:allowed]
-    return [
-        Send("generate", SendArg(thought=key, expansion=frontier[:at].count(key)))
-        for at, key in enumerate(frontier)
-    ]
-
-
-def _judgements(parts: Parts, state: SearchState) -> list[Send]:
-    """Line 4: one task for each distinct state to value, or one for a whole vote."""
-    if state.get("stop_reason"):
-        return []
-    sends = vote_sends(state) if _votes(state["settings"]) else value_sends(parts, state)
-    return sends[: requests_left(state)]
 
 
 def _votes(settings: Mapping[str, Any]) -> bool:

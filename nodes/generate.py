@@ -59,12 +59,12 @@ async def _read(
 ) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Reads in a thread what takes long: a server's event loop must not wait for it."""
     if sum(map(len, samples)) > LONG:
-        return await asyncio.to_thread(_found, question, samples)
-    return _found(question, samples)
+        return await asyncio.to_thread(read_thoughts, question, samples)
+    return read_thoughts(question, samples)
 
 
-def _found(
-    question: ThoughtQuestion, samples: list[str]
+def read_thoughts(
+    question: ThoughtQuestion, samples: Sequence[str]
 ) -> tuple[Sequence[Mapping[str, Any]], int]:
     """Returns the thoughts, and how many completions hold none or are outputs without an answer."""
     thoughts = question.read(samples)

@@ -62,6 +62,10 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             action = _raising(action)
         return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
 
+    def add_step(self, node: Node) -> None:
+        """Adds a node that makes a `Step` of its state, by the name of its function."""
+        super().add_node(getattr(node, "__name__", ""), node)
+
 
 def _logged(parts: Parts, node: Node) -> Node:
     """Makes a last node that logs which limit the search reached and how it ended."""

@@ -8,13 +8,13 @@ from thoughtgraph.edits import applied
 from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.register import judge_added
+from thoughtgraph.nodes.valuation import valuation
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Outputs
-from thoughtgraph.tree import Status, Tree, merge_thoughts, path_to
+from thoughtgraph.tree import PERSON, Status, Tree, merge_thoughts, path_to
 
 
 def select_states(parts: Parts) -> Node:
@@ -24,7 +24,7 @@ def select_states(parts: Parts) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        if ruled := judge_added(parts, state):
+        if ruled := _added(parts, state):
             judged = await node(cast("SearchState", applied(state, {"tree": ruled})))
             return {**judged, "tree": merge_thoughts(ruled, [judged.get("tree", {})])}
         tree, generation = state["tree"], state["generation"]
@@ -51,6 +51,15 @@ def select_states(parts: Parts) -> Node:
         }
 
     return node
+
+
+def _added(parts: Parts, state: SearchState) -> Tree:
+    """Returns what is known of thoughts that a person has just added: nobody need be asked."""
+    tree = state["tree"]
+    added = [key for key in unjudged(state) if tree[key].get("created_by") == {"node": PERSON}]
+    if not added or TotBfsSettings.of(state["settings"]).evaluate != "value":
+        return {}
+    return {key: new for key, new in valuation(parts, state).verdicts.items() if key in added}
 
 
 def best_states(tree: Tree, keys: Sequence[str], b: int) -> list[str]:

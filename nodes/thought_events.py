@@ -3,6 +3,8 @@
 Events are read off what nodes write to the tree, so that no method has to send any. Each says which
 `node` it comes from:
 
+    {"event": "asked", "id": "1", "role": "generate", "expansion": 0}    a request about it is sent
+    {"event": "answered", …}                                             the same, answered
     {"event": "made", "id": "3", "parent": "1", "depth": 2, "text": …}
     {"event": "called", "id": "3", "observation": …, "failed": false}    a tool answered
     {"event": "judged", "id": "3", "value": 7.0, "note": …}

@@ -131,8 +131,8 @@ async def test_what_is_pruned_is_not_selected() -> None:
     graph = await spelling("evaluate")
     await edit(graph, "evaluate", {"1": PRUNE})
     assert (await rest(graph))["answer"] == WRONG + "eaf"
-    graph = await spelling("register")
-    await edit(graph, "register", {"1": PRUNE, "2": PRUNE})
+    graph = await spelling("generate")
+    await edit(graph, "generate", {"1": PRUNE, "2": PRUNE})
     out = await rest(graph)
     assert (out["answer"], out["stop_reason"]) == (None, "dead_end")
 
@@ -145,9 +145,9 @@ async def test_what_was_not_selected_can_be_opened_again() -> None:
 
 
 async def test_a_thought_that_a_person_adds_is_judged_and_followed() -> None:
-    graph = await spelling("register")
-    await edit(graph, "register", {"3": {"parent": "0", "text": "l", "note": "I would begin so"}})
-    await edit(graph, "register", {"1": PRUNE})
+    graph = await spelling("generate")
+    await edit(graph, "generate", {"3": {"parent": "0", "text": "l", "note": "I would begin so"}})
+    await edit(graph, "generate", {"1": PRUNE})
     out = await rest(graph)
     assert (out["answer"], out["tree"]["3"]["value"]) == ("leaf", 1.0)
     assert out["tree"]["3"]["created_by"] == {"node": "person"}
@@ -217,11 +217,11 @@ NONSENSE: list[Any] = [
 
 
 async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
-    graph = await spelling("register")
+    graph = await spelling("generate")
     before = (await graph.aget_state(THREAD)).values
     for values in NONSENSE:
         with pytest.raises(tg.InputError) as refused:
-            await graph.aupdate_state(THREAD, values, as_node="register")
+            await graph.aupdate_state(THREAD, values, as_node="generate")
         assert "\n" not in str(refused.value)
     assert (await graph.aget_state(THREAD)).values == before
     with pytest.raises(tg.InputError, match="no search here"):
@@ -240,9 +240,9 @@ async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
 async def test_an_edit_adds_no_more_than_the_limits_allow(
     limit: str, most: int, parent: str
 ) -> None:
-    graph = await spelling("register", **{f"limit_{limit}": most})
+    graph = await spelling("generate", **{f"limit_{limit}": most})
     with pytest.raises(tg.InputError, match=f"limit_{limit}"):
-        await edit(graph, "register", {"3": {"parent": parent, "text": "x"}})
+        await edit(graph, "generate", {"3": {"parent": parent, "text": "x"}})
 
 
 async def test_edits_of_one_call_know_of_each_other() -> None:

@@ -277,11 +277,11 @@ EDITS: list[dict[str, Any]] = [
 
 async def test_a_client_writes_the_input_and_nothing_else(server: FakeServer) -> None:
     graph = served("tot_bfs", server)
-    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
+    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["generate"])
     before, sent = (await graph.aget_state(THREAD)).values, len(server.seen)
     commands = [Command(goto="answer")]
     for edit in EDITS:
-        for as_node in (None, "start", "register", "select", "__start__"):
+        for as_node in (None, "start", "generate", "select", "__start__"):
             with pytest.raises(tg.InputError):
                 await graph.aupdate_state(THREAD, edit, as_node=as_node)
         goto = Send("generate", {"thought": "0", "expansion": 0, **edit})
@@ -333,10 +333,10 @@ async def test_settings_that_other_programs_wrote_are_not_used(server: FakeServe
     free = tg.build("tot_bfs", model=server.specifier, **shared)
     graph = tg.build("tot_bfs", policy=Policy(models={"small": server.specifier}), **shared)
     for change in CHANGES:
-        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["register"])
+        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["generate"])
         settings = (await graph.aget_state(THREAD)).values["settings"]
         changed = {"settings": {**settings, **change}}
-        await free.aupdate_state(THREAD, changed, as_node="register")
+        await free.aupdate_state(THREAD, changed, as_node="generate")
         sent = len(server.seen)
         with pytest.raises(tg.SettingError, match="thread"):
             await graph.ainvoke(None, THREAD)

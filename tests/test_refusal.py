@@ -120,7 +120,7 @@ async def test_every_stream_ends_with_it(version: str, server: FakeServer) -> No
 
 async def test_what_would_go_on_with_a_search_raises_and_leaves_it(server: FakeServer) -> None:
     graph = served("tot_bfs", server)
-    await graph.ainvoke(PUZZLE, THREAD, context=GAME, interrupt_after=["register"])
+    await graph.ainvoke(PUZZLE, THREAD, context=GAME, interrupt_after=["generate"])
     before = await graph.aget_state(THREAD)
     with pytest.raises(tg.UnknownName):
         await graph.ainvoke(None, THREAD, context={"bredth": 2})

@@ -13,6 +13,7 @@ from thoughtgraph.tree import merge_thoughts
 
 LEAF: Any = {"problem": "leaf"}
 KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected", "ended"}
+REQUESTS = {"asked", "answered"}
 
 
 def spelling(**more: Any) -> Graph:
@@ -87,11 +88,12 @@ def check(events: list[Any], out: dict[str, Any]) -> int:
         How many outputs were chosen.
     """
     thoughts = out["tree"].values()
+    assert [event["event"] for event in events].index("ended") == len(events) - 1
+    events = [event for event in events if event["event"] not in REQUESTS]
     by_kind = {kind: [each for each in events if each["event"] == kind] for kind in KNOWN}
     ids = {kind: [each.get("id") for each in by_kind[kind]] for kind in KNOWN}
     assert {event["event"] for event in events} <= KNOWN
     assert all(event["node"] for event in events)
-    assert [event["event"] for event in events].index("ended") == len(events) - 1
     assert ids["made"] == [key for key in out["tree"] if key != "0"]
     judged = {each["id"]: each["value"] for each in by_kind["judged"]}
     assert judged == {each["id"]: each["value"] for each in thoughts if "value" in each}

@@ -16,6 +16,7 @@ from thoughtgraph.cli import text
 from thoughtgraph.cli.screen.events import BACK, DOING, PROPAGATE, QUIET, VERIFY, Event, Narrator
 from thoughtgraph.cli.screen.progress import Slot
 from thoughtgraph.nodes.asker import RETRY
+from thoughtgraph.nodes.step import MODEL
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 
@@ -51,6 +52,7 @@ class LiveState:
         """Why requests are being repeated, in one line; empty once something was answered."""
         self.slots: Sequence[Slot] = ()
         """What the embedded model is working on, as it told last; empty for any other model."""
+        self._requests: dict[tuple[Any, ...], RunningNode] = {}
         self._fresh = True
         self._depth = -1
         self._went_back = False
@@ -66,9 +68,14 @@ class LiveState:
         return cast("Usage", self.state.get("usage", {}))
 
     @property
+    def working(self) -> list[RunningNode]:
+        """What is at work now: the requests of nodes that tell them, else the nodes."""
+        return [*self._requests.values()] or [*self.running.values()]
+
+    @property
     def focus(self) -> list[str]:
         """Ids of the thoughts that matter now: those at work, then those that are next."""
-        working = [key for task in self.running.values() for key in task.thoughts]
+        working = [key for task in self.working for key in task.thoughts]
         visiting = self.state.get("visiting") or ""
         named = [*working, visiting, *self._listed("frontier"), *self._listed("generation")]
         return [key for key in named if key in self.tree]
@@ -87,23 +94,26 @@ class LiveState:
             What happened, in order.
         """
         if mode == "custom":
-            return list(self._trouble(data))
+            return list(self._told(data))
         if mode == "updates":
             self.trouble = ""
             return [event for node, given in data.items() for event in self._update(node, given)]
+        if data["name"] == MODEL:
+            return []
         if "input" in data:
             return list(self._begin(data))
         self.running.pop(data["id"], None)
+        self._requests.clear()
         self._fresh = True
         return []
 
     def doing(self) -> str:
         """Returns what is going on now, in words."""
-        if not self.running:
+        tasks = self.working
+        if not tasks:
             return ""
         if self.trouble:
             return f"trying again: {self.trouble}"
-        tasks = list(self.running.values())
         node = tasks[0].node
         thoughts = [key for task in tasks for key in task.thoughts]
         about = self.narrator.quote(thoughts[0]) if len(thoughts) == 1 else _thoughts(len(thoughts))
@@ -117,10 +127,23 @@ class LiveState:
         """Tells what the tree says now."""
         return Narrator(self.tree, self.state.get("problem", ""))
 
-    def _trouble(self, data: Any) -> Iterator[Event]:
+    def _told(self, data: Any) -> Iterator[Event]:
+        """Follows the requests of a node, where it tells them."""
+        event = data.get("event") if isinstance(data, Mapping) else ""
+        if event == RETRY:
+            yield from self._trouble(data)
+        elif event == "asked":
+            self.started += 1
+            self._requests[_request(data)] = RunningNode(data["node"], (data["id"],))
+            if data["node"] == "generate":
+                yield from self._expand(data["id"], data["expansion"])
+            self._fresh = False
+        elif event == "answered":
+            self.trouble = ""
+            self._requests.pop(_request(data), None)
+
+    def _trouble(self, data: Mapping[str, Any]) -> Iterator[Event]:
         """Tells why a request is repeated: once, until something is answered."""
-        if not isinstance(data, Mapping) or data.get("event") != RETRY:
-            return
         if not self.trouble:
             yield Event("retry", data["reason"])
         self.trouble = data["reason"]
@@ -132,13 +155,13 @@ class LiveState:
         thoughts = tuple(job.get("about") or ([] if expanded is None else [expanded]))
         if self._fresh:
             self.started = 0
-        self.started += 1
+        self.started += bool(thoughts)
         self.running[data["id"]] = RunningNode(node, thoughts)
         if node == "generate" and expanded is not None:
             yield from self._expand(expanded, job.get("expansion", 0))
         elif node not in QUIET | BACK | {PROPAGATE, VERIFY}:
             yield Event(node, ", ".join(self._about(node, key) for key in thoughts))
-        self._fresh = False
+        self._fresh = not thoughts
 
     def _about(self, node: str, key: str) -> str:
         """Returns what a node works on: the call of a tool, or the thought."""
@@ -163,7 +186,7 @@ class LiveState:
 
     def _update(self, node: str, given: Any) -> Iterator[Event]:
         for update in given if isinstance(given, list) else [given]:
-            if not isinstance(update, Mapping) or node.startswith("__"):
+            if not isinstance(update, Mapping) or node.startswith("__") or node == MODEL:
                 continue
             before, retries = self.tree, self.usage.get("retries", 0)
             for channel, value in update.items():
@@ -196,6 +219,11 @@ class LiveState:
         frames = self._listed("stack")
         keys = [str(frames[-1].get("thought"))] if frames else self._listed("frontier")
         return keys[0] if keys else None
+
+
+def _request(data: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Returns what tells a request from those beside it."""
+    return data["node"], data["id"], data.get("expansion")
 
 
 def _thoughts(number: int) -> str:

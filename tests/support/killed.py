@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,11 @@ from thoughtgraph.cli.app import main as command
 PATIENCE = 60.0
 """Seconds in which an answer must be on the disk: a bound on hanging, not on speed."""
 KEPT = """
-SELECT writes.type, writes.value
+SELECT writes.checkpoint_id, writes.channel, writes.type, writes.value
 FROM writes JOIN checkpoints USING (thread_id, checkpoint_ns, checkpoint_id)
-WHERE writes.channel = 'usage'
+WHERE writes.channel IN ('usage', '__return__')
 """
-"""Writes count once the checkpoint is there to which they belong."""
+"""What nodes and the tasks in them wrote, once the checkpoint is there to which it belongs."""
 
 
 def main(writes: str, *arguments: str) -> None:
@@ -91,5 +92,10 @@ def kept(file: Path) -> int:
     db = sqlite3.connect(file, timeout=PATIENCE)
     rows = db.execute(KEPT).fetchall()
     db.close()
-    spent = [CompressingSerializer().loads_typed(row) for row in rows]
-    return sum(usage.get("requests", 0) for usage in spent if isinstance(usage, dict))
+    counts: dict[str, Counter[str]] = {}
+    for checkpoint, channel, *value in rows:
+        written = CompressingSerializer().loads_typed(value)
+        usage = written.get("usage", written) if isinstance(written, dict) else {}
+        counts.setdefault(checkpoint, Counter())[channel] += usage.get("requests", 0)
+    # A node that has ended writes what its tasks had written before.
+    return sum(max(each.values()) for each in counts.values())

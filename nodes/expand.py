@@ -1,0 +1,64 @@
+"""G(p, s, k): what is asked for next thoughts, and the place that they get in the tree."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from thoughtgraph.fan_out import Expansion, SendArg
+from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
+from thoughtgraph.nodes.ask import Answer, Ask
+from thoughtgraph.nodes.generate import read_thoughts
+from thoughtgraph.nodes.limits import thoughts_left
+from thoughtgraph.nodes.node import node_input
+from thoughtgraph.nodes.placement import Placed, place
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Question
+from thoughtgraph.tree import bounded
+
+
+class Drafts(NamedTuple):
+    """What is read of completions that were asked for next thoughts."""
+
+    thoughts: Sequence[Mapping[str, Any]]
+    """Partial thoughts, in the order of their creation."""
+    malformed: int
+    """Completions that hold none, or an output without an answer."""
+
+
+def expansion(
+    parts: Parts, state: SearchState, generator: ChooseGenerator, key: str, times: int
+) -> Ask[Drafts]:
+    """Returns what to ask for the next thoughts of one partial solution.
+
+    Args:
+        generator: From the run's settings to the generator G.
+        key: Id of the thought to expand.
+        times: How often it was expanded before.
+    """
+    sent = SendArg(thought=key, expansion=times)
+    question = generator(state["settings"])(parts, node_input(state, sent))
+    # A thought that cannot be kept is not paid for.
+    most = max(1, thoughts_left(state))
+    return Ask(_drafting(question), key, most=most, expansion=times)
+
+
+def _drafting(question: ThoughtQuestion) -> Question[Drafts]:
+    def read(texts: Sequence[str]) -> Drafts:
+        return Drafts(*read_thoughts(question, texts))
+
+    return Question(question.prompt, read, question.n)
+
+
+def placed(state: SearchState, answers: Sequence[Answer[Drafts]]) -> Placed:
+    """Places what was drafted, in the order in which it was asked for."""
+    return place(state, [_expansion(answer) for answer in answers])
+
+
+def _expansion(answer: Answer[Drafts]) -> Expansion:
+    return {
+        "parent": answer.ask.about,
+        "thoughts": [bounded(thought) for thought in answer.reading.thoughts],
+        "usage": answer.usage,
+        "served": True,
+        "short": answer.ask.sent < answer.ask.wanted,
+    }

@@ -1,0 +1,300 @@
+"""One run of a node: what it asks side by side, what that costs, and how the node ends.
+
+A node is a line of its paper's box. It makes a list of questions out of the state, awaits the
+answers together, and returns one update. Each answer is a LangGraph task, so a node that is killed
+and runs again asks only for what is missing.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from langgraph.config import get_config, get_stream_writer
+from langgraph.func import task as durable
+from langgraph.runtime import get_runtime
+from typing_extensions import TypedDict
+
+from thoughtgraph.errors import BudgetSpent, ModelError
+from thoughtgraph.llm.meter import SHARED, Meter
+from thoughtgraph.llm.port import Draw
+from thoughtgraph.llm.prices import prices_of
+from thoughtgraph.nodes.ask import Answer, Ask
+from thoughtgraph.nodes.asker import labels
+from thoughtgraph.nodes.limits import limits_in, requests_left
+from thoughtgraph.nodes.thought_events import events
+from thoughtgraph.parts import JUDGES, Parts
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Question
+from thoughtgraph.usage import Usage, add_counts
+
+T = TypeVar("T")
+
+MODEL = "model"
+"""Name of the task that is a request, in LangGraph's streams."""
+LONG = 100_000
+"""Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
+
+
+Keep = Callable[[Callable[[], Awaitable["Kept"]]], Awaitable["Kept"]]
+"""Sends a request, in one way or another."""
+
+
+class Kept(TypedDict):
+    """The result of a task, as a checkpoint keeps it."""
+
+    name: str
+    """What was asked, by `Ask.name`: LangGraph knows a task by its number in the node alone."""
+    texts: list[str]
+    usage: Usage
+    error: str
+
+
+@dataclass
+class Ledger:
+    """What the nodes of one superstep share while they run: a limit holds for all of them."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+    """What they have spent in it, by the counters that limits speak of."""
+    users: int = 0
+    gate: asyncio.Semaphore | None = None
+    """Bounds their requests where these are no tasks."""
+
+
+@dataclass
+class Run:
+    """What the nodes of a graph close over.
+
+    Args:
+        parts: Task, models, tools: objects that all runs of the graph share.
+        abreast: How many of its nodes may ask in one superstep.
+    """
+
+    parts: Parts
+    abreast: int = 1
+    _ledgers: dict[str, Ledger] = field(default_factory=dict)
+
+    def step(self, state: SearchState) -> "Step":
+        """Returns what one run of a node asks and spends."""
+        return Step(self, state)
+
+    @contextmanager
+    def ledger(self, superstep: str) -> Iterator[Ledger]:
+        """Yields the ledger of a superstep, which lives for as long as a node uses it.
+
+        Args:
+            superstep: Id of the checkpoint that it goes out from: its nodes have the same.
+        """
+        ledger = self._ledgers.setdefault(superstep, Ledger())
+        ledger.users += 1
+        try:
+            yield ledger
+        finally:
+            ledger.users -= 1
+            if not ledger.users:  # after a failure the same superstep begins again
+                del self._ledgers[superstep]
+
+
+class Step:
+    """What one run of a node asks and spends.
+
+    Args:
+        run: What the node closes over.
+        state: What it was given.
+    """
+
+    def __init__(self, run: Run, state: SearchState) -> None:
+        run.parts.admit_settings(state["settings"])
+        self._run, self._state = run, state
+        self._write = get_stream_writer()
+        self._config = get_config()
+        running = get_runtime().execution_info
+        assert running is not None, "a step is one of a running graph"
+        self._running = running
+        self._counts: dict[str, Any] = {}
+        self._prices = dict(state["prices"])
+        self._waits: dict[bool, list[Mapping[str, float]]] = {True: [], False: []}
+        self._error = ""
+
+    async def ask(self, asks: Sequence[Ask[T]]) -> list[Answer[T]]:
+        """Asks side by side, as many as the limits allow.
+
+        A node calls it once, with a list that depends on the state alone: LangGraph knows the tasks
+        of a node by their order. What depends on an answer is the next node's to ask.
+
+        Returns:
+            The answers, in the order of the questions, without those that a limit or a failing
+            endpoint forbade.
+        """
+        sent = [] if self._state.get("stop_reason") else asks[: requests_left(self._state)]
+        answers = []
+        with self._run.ledger(self._running.checkpoint_id) as ledger:
+            results = await self._all(sent, ledger)
+        for ask, kept in zip(sent, results, strict=True):
+            if kept is None:
+                continue
+            reading = await _read(ask.question, kept["texts"])
+            if lost := getattr(reading, "malformed", 0):
+                self.count(parse_errors={ask.role: lost})
+            answers.append(Answer(ask, kept["texts"], reading, by_role(kept["usage"])))
+        return answers
+
+    def count(self, **counts: Any) -> None:
+        """Counts what the node did besides, such as `thoughts=3`; nothing is counted by 0."""
+        told = {name: number for name, number in counts.items() if number}
+        self._counts = add_counts(self._counts, told)
+
+    def update(self, **more: Any) -> dict[str, Any]:
+        """Returns the node's state update, and tells what it does to thoughts.
+
+        Args:
+            more: What the node writes besides what it spent and how it failed.
+        """
+        usage = self._counts | self._time()
+        failure = {"error": self._error, "stop_reason": "error"} if self._error else {}
+        update = {**({"usage": usage} if usage else {}), **more, **failure}
+        for event in events(self._state["tree"], update):
+            self._tell(**event)
+        return update
+
+    def _tell(self, event: str, **more: Any) -> None:
+        node = self._config["metadata"]["langgraph_node"]
+        self._write({"event": event, **more, "node": node})
+
+    def _time(self) -> dict[str, Any]:
+        """Returns how long the node waited: now, and before a crash, but not in between."""
+        now, before = (_span(self._waits[fresh]) for fresh in (True, False))
+        if not now or not before:
+            return {"mark": now or before} if now or before else {}
+        begin = max(before["begin"], self._state["usage"].get("mark", {}).get("until", 0.0))
+        return {"mark": now, "seconds": max(0.0, before["until"] - begin)}
+
+    async def _all(self, asks: Sequence[Ask[Any]], ledger: Ledger) -> list[Kept | None]:
+        """Sends requests side by side; None for one that was not answered."""
+        meters = [self._meter(ledger) for _ in asks]
+        fresh = set[int]()
+
+        def work(at: int) -> Callable[[], Awaitable[Kept]]:
+            async def request() -> Kept:
+                fresh.add(at)
+                return await self._request(asks[at], meters[at])
+
+            return request
+
+        keep = self._keeper(ledger, len(asks))
+        calls = (keep(work(at)) for at in range(len(asks)))
+        results = await asyncio.gather(*calls, return_exceptions=True)
+        # Before a crash the node may have gone another way, such as under a lower limit: what was
+        # answered to another question is not taken.
+        others = [at for at, kept in enumerate(results) if _name(kept) not in ("", asks[at].name)]
+        again = await self._all([asks[at] for at in others], ledger) if others else []
+        anew = dict(zip(others, again, strict=True))
+        return [
+            anew[at] if at in anew else self._booked(kept, meters[at], at in fresh, ledger)
+            for at, kept in enumerate(results)
+        ]
+
+    def _keeper(self, ledger: Ledger, size: int) -> Keep:
+        """Returns how requests are sent: as tasks, whose results are stored as they arrive.
+
+        Not so where nothing is stored, nor for a single request, which the node's own write
+        records; nor where LangGraph has no more places than there are nodes: a node holds one while
+        its tasks wait for one, and all would wait for ever.
+        """
+        places = self._config.get("max_concurrency")
+        stored = self._running.thread_id is not None
+        if stored and size > 1 and not (places and places <= self._run.abreast):
+            return lambda work: durable(name=MODEL)(work)()  # type: ignore[arg-type]
+        if not places:
+            return lambda work: work()
+        gate = ledger.gate = ledger.gate or asyncio.Semaphore(places)
+        return lambda work: _gated(gate, work)
+
+    async def _request(self, ask: Ask[Any], meter: Meter) -> Kept:
+        parts, state = self._run.parts, self._state
+        chosen, prompt = state["settings"], ask.question.prompt
+        settings = parts.settings.of(chosen)
+        port = await parts.port_for(chosen, ask.role)
+        if port.name not in self._prices:  # the run is resumed with another model
+            self._prices |= prices_of([port], settings.prices)
+        expansion = ask.expansion
+        told = {"id": ask.about, "role": ask.role, "expansion": expansion}
+        self._tell("asked", **told)
+        texts = await port.sample(
+            prompt.messages(),
+            n=ask.sent,
+            role=ask.role,
+            stop=prompt.stop,
+            draw=None if expansion is None else Draw(state["problem"], ask.about, expansion),
+            meter=meter,
+            scope="shared" if settings.share_evaluations else state["run"],
+            parameters=settings.parameters(judging=ask.role in JUDGES),
+            labels=labels(parts, {**state, "about": [ask.about]}),
+            grammar=prompt.grammar,
+        )
+        self._tell("answered", **told)
+        return Kept(name=ask.name, texts=texts, usage=meter.usage(), error=meter.error)
+
+    def _booked(self, kept: Any, meter: Meter, fresh: bool, ledger: Ledger) -> Kept | None:
+        """Counts what a request came to; None where it was not answered."""
+        if isinstance(kept, BudgetSpent | ModelError):
+            told = str(kept) if isinstance(kept, ModelError) else ""
+            self._spend(meter.usage(), meter.error or told, fresh)
+            return None
+        if isinstance(kept, BaseException):
+            raise kept
+        result: Kept = kept
+        self._spend(result["usage"], result["error"], fresh)
+        if not fresh:  # it was answered before a crash, and counts beside those that are sent now
+            spent: Mapping[str, Any] = result["usage"]
+            for name in SHARED:
+                ledger.spent[name] = ledger.spent.get(name, 0) + spent.get(name, 0)
+        return result
+
+    def _spend(self, usage: Usage, error: str, fresh: bool) -> None:
+        counts: dict[str, Any] = dict(usage)
+        if mark := counts.pop("mark", None):
+            self._waits[fresh].append(mark)
+        self._counts = add_counts(self._counts, counts)
+        self._error = self._error or error
+
+    def _meter(self, ledger: Ledger) -> Meter:
+        return Meter(
+            limits_in(self._state),
+            self._state["usage"],
+            prices=self._prices,
+            step=int(self._config["metadata"]["langgraph_step"]),
+            siblings=ledger.spent,
+            tell=lambda cause: self._write({"event": "retry", "reason": cause}),
+        )
+
+
+def by_role(usage: Usage) -> dict[str, dict[str, float]]:
+    """Returns what was spent by role, in the form in which a thought keeps it."""
+    roles: Mapping[str, Any] = usage.get("roles", {})
+    return {role: dict(spent) for role, spent in roles.items()}
+
+
+async def _gated(gate: asyncio.Semaphore, work: Callable[[], Awaitable[Kept]]) -> Kept:
+    async with gate:
+        return await work()
+
+
+def _span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Returns the time from the first begin to the last end of requests of one superstep."""
+    if not marks:
+        return {}
+    begin, until = min(m["begin"] for m in marks), max(m["until"] for m in marks)
+    return {**marks[0], "begin": begin, "until": until}
+
+
+def _name(kept: Any) -> str:
+    return str(kept["name"]) if isinstance(kept, dict) else ""
+
+
+async def _read(question: Question[T], texts: Sequence[str]) -> T:
+    """Reads in a thread what takes long: a server's event loop must not wait for it."""
+    if sum(map(len, texts)) > LONG:
+        return await asyncio.to_thread(question.read, texts)
+    return question.read(texts)

@@ -1,0 +1,158 @@
+"""A node asks side by side: each answer is kept as it arrives, for its own question alone."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START
+from support.letters import LETTERS, breadth_first, comparable, die
+from support.scripted import Call, ScriptedChat, rng
+from support.searches import THREAD
+
+import thoughtgraph as tg
+from thoughtgraph.building import Graph
+from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.method import load
+from thoughtgraph.nodes.ask import Ask
+from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
+from thoughtgraph.parts import Parts
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Prompt, Question
+
+WIDE: dict[str, Any] = {"steps": 3, "breadth": 4, "n_generate": 4, "n_evaluate": 1}
+
+
+class Crash(RuntimeError):
+    """The process ends here."""
+
+
+def asked(calls: Sequence[Call]) -> Counter[tuple[Any, ...]]:
+    return Counter((call.role, call.prompt, call.draw) for call in calls if call.texts)
+
+
+def slow(seed: int) -> Callable[[Call], float]:
+    """Every answer takes a time of its own."""
+    return lambda call: rng(seed, call.prompt, call.draw).random() / 1_000
+
+
+def search(seed: int, saver: Any, **more: Any) -> tuple[Graph, ScriptedChat]:
+    model = ScriptedChat(reply=die(seed), delay=slow(seed), **more)
+    return tg.build("tot_bfs", task=LETTERS, model=model, checkpointer=saver), model
+
+
+async def first_run(graph: Graph, model: ScriptedChat, told: Any, most: int) -> None:
+    """A run that ends outright when so many requests are answered."""
+
+    def reply(call: Call) -> Any:
+        if sum(bool(each.texts) for each in model.seen) >= most:
+            raise Crash
+        return usual(call)
+
+    usual: Any = model.reply
+    model.reply = reply
+    try:
+        await graph.ainvoke({"problem": "x"}, THREAD, context=told)
+    except Crash:
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 100), marks=pytest.mark.slow)])
+async def test_after_a_crash_no_answer_is_paid_twice_or_used_for_another_question(
+    seeds: range,
+) -> None:
+    for seed in seeds:
+        told = {**breadth_first(seed), **WIDE}
+        graph, model = search(seed, InMemorySaver())
+        whole = await graph.ainvoke({"problem": "x"}, THREAD, context=told)
+        draws, saver = random.Random(seed), InMemorySaver()
+        broken, before = search(seed, saver)
+        await first_run(broken, before, told, draws.randrange(1, len(model.seen)))
+        again, after = search(seed, saver)
+        after.delay = slow(-seed)
+        out = await again.ainvoke(None, THREAD)
+        assert comparable(out) == {**comparable(whole), "settings": out["settings"]}
+        twice = asked([*before.seen, *after.seen]) - asked(model.seen)
+        assert twice.total() <= 1, "a request that was alone in its node"
+
+
+@pytest.mark.parametrize("places", [1, 2, 3, 4, 10])
+@pytest.mark.parametrize("saver", [None, InMemorySaver()])
+async def test_any_number_of_places_gives_the_same_tree(places: int, saver: Any) -> None:
+    free, _ = search(1, None)
+    whole = await free.ainvoke({"problem": "x"}, context=WIDE)
+    graph, model = search(1, saver)
+    config: Any = {"configurable": {"thread_id": str(places)}, "max_concurrency": places}
+    async with asyncio.timeout(60):
+        async for out in graph.astream(
+            {"problem": "x"}, config, context=WIDE, stream_mode=["custom", "values"]
+        ):
+            last = out
+    assert last[1]["tree"] == whole["tree"]
+    assert model.peak <= places
+
+
+async def test_an_event_leaves_as_each_answer_arrives() -> None:
+    graph, model = search(1, None)
+    model.delay = lambda call: 0.0 if call is model.seen[0] else 0.05 * model.seen.index(call)
+    waiting = []
+    async for event in graph.astream({"problem": "x"}, context=WIDE, stream_mode="custom"):
+        if event["event"] == "answered":
+            waiting.append(sum(not call.texts for call in model.seen))
+    assert max(waiting) > 0, "others are not answered yet"
+
+
+async def test_without_a_checkpointer_and_alone_a_request_is_no_task() -> None:
+    for saver, wanted in ((None, False), (InMemorySaver(), True)):
+        graph, _ = search(1, saver)
+        tasks = [
+            event
+            async for event in graph.astream(
+                {"problem": "x"}, THREAD if saver else None, context=WIDE, stream_mode="tasks"
+            )
+            if event["name"] == "model"
+        ]
+        assert bool(tasks) == wanted
+    alone = {**WIDE, "breadth": 1, "n_generate": 1, "generate": "sample"}
+    graph, _ = search(1, InMemorySaver())
+    stream = graph.astream({"problem": "x"}, THREAD, context=alone, stream_mode="tasks")
+    assert "model" not in [event["name"] async for event in stream]
+
+
+async def test_an_answer_to_something_else_is_not_taken() -> None:
+    """LangGraph knows the tasks of a node by their order, and gives each what that one returned."""
+    order = [0, 1, 2]
+    model = ScriptedChat(reply=lambda call: f"about {call.prompt}")
+    parts = Parts(
+        load("tot_bfs"), load("tot_bfs").settings, port_for, task=LETTERS, model=port_for(model)
+    )
+    run, readings = Run(parts), dict[int | None, str]()
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        step = run.step(state)
+        texts = [Question(Prompt(f"no. {at}"), lambda said: said[0]) for at in order]
+        asks = [Ask(each, "0", expansion=at) for at, each in zip(order, texts, strict=True)]
+        readings.update({each.ask.expansion: each.reading for each in await step.ask(asks)})
+        if len(model.seen) == 3:
+            raise Crash
+        return step.update()
+
+    graph = MethodGraph(parts)
+    graph.add_node("start", start(parts))
+    graph.add_step(generate)
+    graph.add_edge(START, "start")
+    graph.add_edge("start", "generate")
+    graph.add_edge("generate", END)
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    with pytest.raises(Crash):
+        await compiled.ainvoke({"problem": "x"}, THREAD)
+    order.reverse()
+    await compiled.ainvoke(None, THREAD)
+    assert readings == {at: f"about no. {at}" for at in order}
+    assert len(model.seen) == 5, "what stands at its place is not asked again"
+    assert not run._ledgers
