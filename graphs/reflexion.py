@@ -13,16 +13,16 @@ from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.acting.think_act import act, last_thoughts, reflect, think
-from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
+from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, reflect, think
+from thoughtgraph.nodes.actions import awaits_tool, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.check import check, passed
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.acting import ReflexionSettings
 from thoughtgraph.state import SearchState, TrajectoryState
@@ -35,13 +35,12 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires the trials."""
-    graph = MethodGraph(parts, state=TrajectoryState)
+    run, graph = Run(parts), MethodGraph(parts, state=TrajectoryState)
     graph.add_node("start", start(parts, trial=0, lessons=[]))
-    graph.add_node("generate", think(parts))
-    graph.add_node("act", act(parts))
-    graph.add_node("call_tool", call_tool(parts))
+    for node in (think(run), act(run), call_tool(run)):
+        graph.add_step(node)
     graph.add_node("check", check(parts, last=last_trial), input_schema=TrajectoryState)
-    graph.add_node("reflect", reflect(parts))
+    graph.add_step(reflect(run))
     graph.add_node("answer", answer(parts, pick=last_thoughts, cut_short=last_thoughts))
     graph.add_edge(START, "start")
     graph.add_edge("start", "generate")
@@ -57,13 +56,14 @@ def wire(parts: Parts) -> MethodGraph:
 
 async def carry_out(
     state: TrajectoryState,
-) -> list[Send] | Literal["act", "generate", "check", "answer"]:
+) -> Literal["act", "call_tool", "generate", "check", "answer"]:
     """Routes to the tool of the latest action; past it when there is none to call."""
+    latest = state["tree"][state["frontier"][0]]
     if state["stop_reason"]:
         return "answer"
-    if "action" not in state["tree"][state["frontier"][0]]:
+    if "action" not in latest:
         return "act"
-    return tool_sends(state) or await go_on(state)
+    return "call_tool" if awaits_tool(latest) else await go_on(state)
 
 
 async def go_on(state: TrajectoryState) -> Literal["generate", "check"]:

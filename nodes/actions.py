@@ -12,18 +12,21 @@ from langgraph.types import Send
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, ToolResult
 from thoughtgraph.errors import OutOfTime
 from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.asker import Asker, labels, traced_as
+from thoughtgraph.nodes.calls import TOOLS, Call
 from thoughtgraph.nodes.generate import one_thought_each
 from thoughtgraph.nodes.limits import limits_in
 from thoughtgraph.nodes.node import Node, fanned_out, node_input, running_scratch
+from thoughtgraph.nodes.step import Run, Step
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
 from thoughtgraph.tools.wiki.pages import one_line
-from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, shortened
+from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, path_to, shortened
 from thoughtgraph.usage import Usage
 
 
@@ -206,16 +209,8 @@ def call_tool(parts: Parts) -> Node:
                     result = await called
         except OutOfTime:
             return asker.update(stop_reason="budget")
-        fields: Thought = {
-            "observation": result.observation,
-            "tool_state": dict(result.state),
-            "failed": result.failed,
-            "price": result.cost,
-        }
-        if result.answer is not None:
-            fields |= {"answer": shortened(result.answer), "status": "terminal"}
+        fields = _observed(result)
         if result.invalid:
-            fields["invalid"] = True
             # Counted for whoever wrote the action: a request of its own, or that of the thought.
             asker.meter.parse_error("act" if "act" in acting.get("usage", {}) else "generate")
         else:
@@ -223,6 +218,65 @@ def call_tool(parts: Parts) -> Node:
         return asker.update(tree={acting["id"]: fields})
 
     return fanned_out(node)
+
+
+async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str]) -> Tree:
+    """Carries out the actions of thoughts side by side, each in the state that its parent left.
+
+    Returns:
+        What each call does to its thought; nothing for one that the limit on seconds cut off.
+    """
+    limit = limits_in(state).get("seconds")
+    if limit is not None and state["usage"]["seconds"] >= limit:
+        return {}
+    results = await step.do([_call(run.parts, state, key) for key in keys])
+    tree: Tree = {}
+    for key, kept in zip(keys, results, strict=True):
+        if kept is not None:
+            fields = tree[key] = kept["fields"]
+            action, invalid = state["tree"][key]["action"], fields.get("invalid")
+            assert action is not None
+            if invalid:
+                # Counted for whoever wrote the action: its own request, or that of the thought.
+                whose = "act" if "act" in state["tree"][key].get("usage", {}) else "generate"
+                step.count(parse_errors={whose: 1})
+            else:
+                name, cost = action["name"], fields["price"]
+                failures = {name: int(fields["failed"])} if fields["failed"] else {}
+                step.count(tool_calls={name: 1}, tool_cost=cost, tool_failures=failures)
+    return tree
+
+
+def _call(parts: Parts, state: SearchState, key: str) -> Call:
+    """Returns the call of a thought's tool."""
+    *before, acting = path_to(state["tree"], key)
+    tools, action = toolbox(parts, state), acting["action"]
+    assert tools is not None and action is not None, "only actions of tools are carried out"
+    name, argument = action["name"], action["argument"]
+
+    async def make(meter: Meter) -> dict[str, Any]:
+        meter.wait()
+        async with meter.in_time():
+            with traced_as(labels(parts, {**state, "about": [key]})):
+                result = await tools.call(name, argument, tool_state_after(before))
+        return {"fields": _observed(result)}
+
+    return Call(TOOLS, f"call {key} {name} {argument}", {"id": key, "role": "tool"}, make)
+
+
+def _observed(result: ToolResult) -> Thought:
+    """Returns the fields by which a thought keeps what its tool answered."""
+    fields: Thought = {
+        "observation": result.observation,
+        "tool_state": dict(result.state),
+        "failed": result.failed,
+        "price": result.cost,
+    }
+    if result.answer is not None:
+        fields |= {"answer": shortened(result.answer), "status": "terminal"}
+    if result.invalid:
+        fields["invalid"] = True
+    return fields
 
 
 def _counted(name: str, result: ToolResult) -> Usage:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.fan_out import Expansion, SendArg
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
-from thoughtgraph.nodes.ask import Answer, Ask
+from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.generate import read_thoughts
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.node import node_input

@@ -9,19 +9,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from langgraph.config import get_config, get_stream_writer
 from langgraph.func import task as durable
 from langgraph.runtime import get_runtime
-from typing_extensions import TypedDict
 
 from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.llm.meter import SHARED, Meter
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
-from thoughtgraph.nodes.ask import Answer, Ask
 from thoughtgraph.nodes.asker import labels
+from thoughtgraph.nodes.calls import MODEL, Answer, Ask, Call, Keep, Kept
 from thoughtgraph.nodes.limits import limits_in, requests_left
 from thoughtgraph.nodes.thought_events import events
 from thoughtgraph.parts import JUDGES, Parts
@@ -31,24 +30,8 @@ from thoughtgraph.usage import Usage, add_counts
 
 T = TypeVar("T")
 
-MODEL = "model"
-"""Name of the task that is a request, in LangGraph's streams."""
 LONG = 100_000
 """Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
-
-
-Keep = Callable[[Callable[[], Awaitable["Kept"]]], Awaitable["Kept"]]
-"""Sends a request, in one way or another."""
-
-
-class Kept(TypedDict):
-    """The result of a task, as a checkpoint keeps it."""
-
-    name: str
-    """What was asked, by `Ask.name`: LangGraph knows a task by its number in the node alone."""
-    texts: list[str]
-    usage: Usage
-    error: str
 
 
 @dataclass
@@ -129,8 +112,7 @@ class Step:
         """
         sent = [] if self._state.get("stop_reason") else asks[: requests_left(self._state)]
         answers = []
-        with self._run.ledger(self._running.checkpoint_id) as ledger:
-            results = await self._all(sent, ledger)
+        results = await self.do([self._request(ask) for ask in sent])
         for ask, kept in zip(sent, results, strict=True):
             if kept is None:
                 continue
@@ -170,89 +152,97 @@ class Step:
         begin = max(before["begin"], self._state["usage"].get("mark", {}).get("until", 0.0))
         return {"mark": now, "seconds": max(0.0, before["until"] - begin)}
 
-    async def _all(self, asks: Sequence[Ask[Any]], ledger: Ledger) -> list[Kept | None]:
-        """Sends requests side by side; None for one that was not answered."""
-        meters = [self._meter(ledger) for _ in asks]
-        fresh = set[int]()
+    async def do(self, calls: Sequence[Call]) -> list[Kept | None]:
+        """Makes calls side by side, each a task whose result is stored as it arrives.
 
-        def work(at: int) -> Callable[[], Awaitable[Kept]]:
-            async def request() -> Kept:
-                fresh.add(at)
-                return await self._request(asks[at], meters[at])
+        Returns:
+            Their results; None for one that a limit or a failing endpoint forbade.
+        """
+        with self._run.ledger(self._running.checkpoint_id) as ledger:
+            return await self._all(calls, ledger)
 
-            return request
-
-        keep = self._keeper(ledger, len(asks))
-        calls = (keep(work(at)) for at in range(len(asks)))
-        results = await asyncio.gather(*calls, return_exceptions=True)
+    async def _all(self, calls: Sequence[Call], ledger: Ledger) -> list[Kept | None]:
+        keep = self._keeper(ledger, len(calls))
+        results = await asyncio.gather(*(self._result(call, keep, ledger) for call in calls))
         # Before a crash the node may have gone another way, such as under a lower limit: what was
-        # answered to another question is not taken.
-        others = [at for at, kept in enumerate(results) if _name(kept) not in ("", asks[at].name)]
-        again = await self._all([asks[at] for at in others], ledger) if others else []
-        anew = dict(zip(others, again, strict=True))
-        return [
-            anew[at] if at in anew else self._booked(kept, meters[at], at in fresh, ledger)
-            for at, kept in enumerate(results)
-        ]
+        # answered to another call is not taken.
+        others = [at for at, kept in enumerate(results) if kept and kept["name"] != calls[at].name]
+        again = await self._all([calls[at] for at in others], ledger) if others else []
+        for at, kept in zip(others, again, strict=True):
+            results[at] = kept
+        return results
+
+    async def _result(self, call: Call, keep: Keep, ledger: Ledger) -> Kept | None:
+        """Makes one call, or takes its result from before a crash, and counts what it came to."""
+        meter, fresh = self._meter(ledger), list[bool]()
+
+        async def work() -> Kept:
+            fresh.append(True)
+            self._tell("asked", **call.told)
+            made = await call.make(meter)
+            self._tell("answered", **call.told)
+            usage, error = meter.usage(), meter.error
+            return cast("Kept", {**made, "name": call.name, "usage": usage, "error": error})
+
+        try:
+            kept = await keep(call.kind, work)
+        except (BudgetSpent, ModelError) as error:
+            told = str(error) if isinstance(error, ModelError) else ""
+            self._spend(meter.usage(), meter.error or told, fresh=True)
+            return None
+        if kept["name"] != call.name:
+            return kept
+        self._spend(kept["usage"], kept["error"], fresh=bool(fresh))
+        if not fresh:  # it counts beside those that are made now
+            spent: Mapping[str, Any] = kept["usage"]
+            for name in SHARED:
+                ledger.spent[name] = ledger.spent.get(name, 0) + spent.get(name, 0)
+        return kept
 
     def _keeper(self, ledger: Ledger, size: int) -> Keep:
-        """Returns how requests are sent: as tasks, whose results are stored as they arrive.
+        """Returns how calls are made: as tasks, whose results are stored as they arrive.
 
-        Not so where nothing is stored, nor for a single request, which the node's own write
+        Not so where nothing is stored, nor for a single call, which the node's own write
         records; nor where LangGraph has no more places than there are nodes: a node holds one while
         its tasks wait for one, and all would wait for ever.
         """
         places = self._config.get("max_concurrency")
         stored = self._running.thread_id is not None
         if stored and size > 1 and not (places and places <= self._run.abreast):
-            return lambda work: durable(name=MODEL)(work)()  # type: ignore[arg-type]
+            return lambda kind, work: durable(name=kind)(work)()  # type: ignore[arg-type]
         if not places:
-            return lambda work: work()
+            return lambda kind, work: work()
         gate = ledger.gate = ledger.gate or asyncio.Semaphore(places)
-        return lambda work: _gated(gate, work)
+        return lambda kind, work: _gated(gate, work)
 
-    async def _request(self, ask: Ask[Any], meter: Meter) -> Kept:
+    def _request(self, ask: Ask[Any]) -> Call:
+        """Returns the request of a question."""
         parts, state = self._run.parts, self._state
-        chosen, prompt = state["settings"], ask.question.prompt
+        prompt, chosen, expansion = ask.question.prompt, state["settings"], ask.expansion
         settings = parts.settings.of(chosen)
-        port = await parts.port_for(chosen, ask.role)
-        if port.name not in self._prices:  # the run is resumed with another model
-            self._prices |= prices_of([port], settings.prices)
-        expansion = ask.expansion
+
+        async def make(meter: Meter) -> dict[str, Any]:
+            port = await parts.port_for(chosen, ask.role)
+            if port.name not in self._prices:  # the run is resumed with another model
+                self._prices |= prices_of([port], settings.prices)
+            texts = await port.sample(
+                prompt.messages(),
+                n=ask.sent,
+                role=ask.role,
+                stop=prompt.stop,
+                draw=None if expansion is None else Draw(state["problem"], ask.about, expansion),
+                meter=meter,
+                scope="shared" if settings.share_evaluations else state["run"],
+                parameters=settings.parameters(judging=ask.role in JUDGES),
+                labels=labels(parts, {**state, "about": [ask.about]}),
+                grammar=prompt.grammar,
+            )
+            return {"texts": texts}
+
         told = {"id": ask.about, "role": ask.role, "expansion": expansion}
-        self._tell("asked", **told)
-        texts = await port.sample(
-            prompt.messages(),
-            n=ask.sent,
-            role=ask.role,
-            stop=prompt.stop,
-            draw=None if expansion is None else Draw(state["problem"], ask.about, expansion),
-            meter=meter,
-            scope="shared" if settings.share_evaluations else state["run"],
-            parameters=settings.parameters(judging=ask.role in JUDGES),
-            labels=labels(parts, {**state, "about": [ask.about]}),
-            grammar=prompt.grammar,
-        )
-        self._tell("answered", **told)
-        return Kept(name=ask.name, texts=texts, usage=meter.usage(), error=meter.error)
+        return Call(MODEL, ask.name, told, make)
 
-    def _booked(self, kept: Any, meter: Meter, fresh: bool, ledger: Ledger) -> Kept | None:
-        """Counts what a request came to; None where it was not answered."""
-        if isinstance(kept, BudgetSpent | ModelError):
-            told = str(kept) if isinstance(kept, ModelError) else ""
-            self._spend(meter.usage(), meter.error or told, fresh)
-            return None
-        if isinstance(kept, BaseException):
-            raise kept
-        result: Kept = kept
-        self._spend(result["usage"], result["error"], fresh)
-        if not fresh:  # it was answered before a crash, and counts beside those that are sent now
-            spent: Mapping[str, Any] = result["usage"]
-            for name in SHARED:
-                ledger.spent[name] = ledger.spent.get(name, 0) + spent.get(name, 0)
-        return result
-
-    def _spend(self, usage: Usage, error: str, fresh: bool) -> None:
+    def _spend(self, usage: Usage, error: str, *, fresh: bool) -> None:
         counts: dict[str, Any] = dict(usage)
         if mark := counts.pop("mark", None):
             self._waits[fresh].append(mark)
@@ -287,10 +277,6 @@ def _span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {}
     begin, until = min(m["begin"] for m in marks), max(m["until"] for m in marks)
     return {**marks[0], "begin": begin, "until": until}
-
-
-def _name(kept: Any) -> str:
-    return str(kept["name"]) if isinstance(kept, dict) else ""
 
 
 async def _read(question: Question[T], texts: Sequence[str]) -> T:

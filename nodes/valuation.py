@@ -6,8 +6,8 @@ A state is judged once, whoever reaches it: its verdict is kept under the key of
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from thoughtgraph.nodes.ask import Answer, Ask
 from thoughtgraph.nodes.asker import join_samples
+from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.judge import (
     VoteCounts,
     counted_votes,

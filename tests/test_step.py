@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -17,7 +17,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.method import load
-from thoughtgraph.nodes.ask import Ask
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.step import Run
@@ -88,12 +88,11 @@ async def test_any_number_of_places_gives_the_same_tree(places: int, saver: Any)
     whole = await free.ainvoke({"problem": "x"}, context=WIDE)
     graph, model = search(1, saver)
     config: Any = {"configurable": {"thread_id": str(places)}, "max_concurrency": places}
+    modes: Any = {"stream_mode": ["custom", "values"]}
     async with asyncio.timeout(60):
-        async for out in graph.astream(
-            {"problem": "x"}, config, context=WIDE, stream_mode=["custom", "values"]
-        ):
-            last = out
-    assert last[1]["tree"] == whole["tree"]
+        stream = graph.astream({"problem": "x"}, config, context=WIDE, **modes)
+        *_, last = [part async for part in stream]
+    assert cast("Any", last)[1]["tree"] == whole["tree"]
     assert model.peak <= places
 
 

@@ -24,6 +24,8 @@ QUIET = frozenset(
     }
 )
 """Nodes whose work shows as changes of the tree; any other node is announced by its name."""
+TELLING = frozenset({"act", "call_tool", "reflect"})
+"""Nodes that may tell each of their calls, and are then announced by these."""
 BACK = frozenset({"backtrack", "rollback"})
 """Nodes that go back to an earlier thought; told when they have chosen which."""
 PROPAGATE = "propagate"

@@ -13,15 +13,26 @@ from langgraph.channels import DeltaChannel
 from langgraph.types import Overwrite, StreamMode
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.screen.events import BACK, DOING, PROPAGATE, QUIET, VERIFY, Event, Narrator
+from thoughtgraph.cli.screen.events import (
+    BACK,
+    DOING,
+    PROPAGATE,
+    QUIET,
+    TELLING,
+    VERIFY,
+    Event,
+    Narrator,
+)
 from thoughtgraph.cli.screen.progress import Slot
 from thoughtgraph.nodes.asker import RETRY
-from thoughtgraph.nodes.step import MODEL
+from thoughtgraph.nodes.calls import MODEL, TOOLS
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 
 STREAM: tuple[StreamMode, ...] = ("tasks", "updates", "custom")
 """The stream modes that a `LiveState` folds."""
+CALLS = (MODEL, TOOLS)
+"""Names of tasks that are no nodes."""
 Fold = Callable[[Any, Any], Any]
 """Makes a channel's value of the old one, None before the first write, and of what is written."""
 
@@ -98,7 +109,7 @@ class LiveState:
         if mode == "updates":
             self.trouble = ""
             return [event for node, given in data.items() for event in self._update(node, given)]
-        if data["name"] == MODEL:
+        if data["name"] in CALLS:
             return []
         if "input" in data:
             return list(self._begin(data))
@@ -137,6 +148,8 @@ class LiveState:
             self._requests[_request(data)] = RunningNode(data["node"], (data["id"],))
             if data["node"] == "generate":
                 yield from self._expand(data["id"], data["expansion"])
+            elif data["node"] in TELLING:
+                yield Event(data["node"], self._about(data["node"], data["id"]))
             self._fresh = False
         elif event == "answered":
             self.trouble = ""
@@ -159,7 +172,7 @@ class LiveState:
         self.running[data["id"]] = RunningNode(node, thoughts)
         if node == "generate" and expanded is not None:
             yield from self._expand(expanded, job.get("expansion", 0))
-        elif node not in QUIET | BACK | {PROPAGATE, VERIFY}:
+        elif node not in QUIET | BACK | {PROPAGATE, VERIFY} and (thoughts or node not in TELLING):
             yield Event(node, ", ".join(self._about(node, key) for key in thoughts))
         self._fresh = not thoughts
 
@@ -186,7 +199,7 @@ class LiveState:
 
     def _update(self, node: str, given: Any) -> Iterator[Event]:
         for update in given if isinstance(given, list) else [given]:
-            if not isinstance(update, Mapping) or node.startswith("__") or node == MODEL:
+            if not isinstance(update, Mapping) or node.startswith("__") or node in CALLS:
                 continue
             before, retries = self.tree, self.usage.get("retries", 0)
             for channel, value in update.items():

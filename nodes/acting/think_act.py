@@ -3,16 +3,23 @@
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.acting import Reflects
+from thoughtgraph.acting import Hints, Move, Reflects
 from thoughtgraph.fan_out import SendArg
-from thoughtgraph.nodes.actions import ask_step, hints_of, shown_field
-from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.actions import (
+    carry_out,
+    hints_of,
+    move_question,
+    shown_field,
+    thought_fields,
+)
+from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import SearchState, TrajectoryState
+from thoughtgraph.task import Question
 from thoughtgraph.tree import ROOT, Shown, cut, path_to
 
 STYLE = "react"
@@ -20,80 +27,104 @@ UNSAID = "…"
 """What stands for a thought that is empty, where its action is asked for alone."""
 
 
-def think(parts: Parts) -> Node:
+def think(run: Run) -> Node:
     """Makes the node that adds the next thought of a trial, with its action if it has one.
 
     It stops the search at the step limit, and where a limit or a failing endpoint
     forbids the request.
     """
 
-    async def node(state: TrajectoryState) -> dict[str, Any]:
+    async def generate(state: TrajectoryState) -> dict[str, Any]:
         latest = state["frontier"][0]
         if state["step"] == ReactSettings.of(state["settings"]).max_steps:
             return {"stop_reason": "step_limit"}
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
-        asker = Asker(parts, state)
-        sent = SendArg(thought=latest, expansion=state["trial"] if latest == ROOT else 0)
-        shown = Shown(lessons=state["lessons"])
+        step, shown = run.step(state), Shown(lessons=state["lessons"])
         hints = hints_of(state["tree"], shown)
-        asked = await ask_step(parts, state, asker, sent, STYLE, hints)
-        if asked is None:
-            return {"stop_reason": "budget", **asker.update()}
-        move, fields = asked
+        answers = await step.ask([_next_move(run, state, latest, hints)])
+        if not answers:
+            return step.update(stop_reason="budget")
+        [answer] = answers
+        fields = _fields(run, state, latest, answer)
         if fields["action"] is None:
-            asker.meter.parse_error("generate")
-        if not move.action:  # `act` asks for it and then fills in what a step without one lacks
+            step.count(parse_errors={"generate": 1})
+        if not answer.reading[0].action:
+            # `act` asks for it and then fills in what a step without one lacks.
             fields = {name: fields[name] for name in ("text", "raw")}
-        thought = {**fields, **shown_field(shown)}
-        placed = place_below(state, latest, [thought], asker.meter.by_role())
+        placed = place_below(state, latest, [{**fields, **shown_field(shown)}], answer.usage)
         new = list(placed.new)
-        asker.meter.add({"thoughts": 1, "expansions": 1})
-        return asker.update(tree=placed.tree, frontier=new, generation=new, step=state["step"] + 1)
+        step.count(thoughts=1, expansions=1)
+        return step.update(tree=placed.tree, frontier=new, generation=new, step=state["step"] + 1)
 
-    return node
+    return generate
 
 
-def act(parts: Parts) -> Node:
+def act(run: Run) -> Node:
     """Makes the node that asks for the action of a thought that came without one (ReAct's code).
 
     When no action comes either, the step has failed and the trial goes on.
     """
 
-    async def node(state: TrajectoryState) -> dict[str, Any]:
-        key = state["frontier"][0]
+    async def act(state: TrajectoryState) -> dict[str, Any]:
+        step, key = run.step(state), state["frontier"][0]
         thought = state["tree"][key]
         parent = thought["parent"] or ROOT
-        asker = Asker(parts, state)
         hints = hints_of(state["tree"], thought.get("shown", {}), thought["text"] or UNSAID)
-        sent = SendArg(thought=parent, expansion=state["trial"] if parent == ROOT else 0)
-        asked = await ask_step(parts, state, asker, sent, STYLE, hints)
-        if asked is None:
-            return {"stop_reason": "budget", **asker.update()}
-        fields: Any = {k: v for k, v in asked[1].items() if k not in ("text", "raw")}
+        answers = await step.ask([_next_move(run, state, parent, hints)])
+        if not answers:
+            return step.update(stop_reason="budget")
+        fields: Any = _fields(run, state, parent, answers[0])
         if fields["action"] is None:
-            asker.meter.parse_error("act")
-        fields["raw"] = cut(f"{thought['raw']}\n{asked[1]['raw']}")
-        return asker.update(tree={key: {**fields, "usage": asker.meter.by_role()}})
+            step.count(parse_errors={"act": 1})
+        raw = cut(f"{thought['raw']}\n{fields['raw']}")
+        own = {name: value for name, value in fields.items() if name != "text"}
+        return step.update(tree={key: {**own, "raw": raw, "usage": answers[0].usage}})
 
-    return node
+    return act
 
 
-def reflect(parts: Parts) -> Node:
+def _next_move(run: Run, state: TrajectoryState, key: str, hints: Hints) -> Ask[Sequence[Move]]:
+    """Returns what to ask for the step after a thought, or for the action that it lacks."""
+    given = node_input(state, SendArg(thought=key))
+    question = move_question(run.parts, given, STYLE, hints)
+    role, times = "act" if hints.thought else "generate", state["trial"] if key == ROOT else 0
+    return Ask(Question(question.prompt, question.read, 1), key, role, expansion=times)
+
+
+def _fields(
+    run: Run, state: TrajectoryState, key: str, answer: Answer[Sequence[Move]]
+) -> dict[str, Any]:
+    """Returns the fields of the step that a thought is followed by."""
+    given = node_input(state, SendArg(thought=key))
+    return thought_fields(run.parts, given, answer.reading[0], answer.texts[0])
+
+
+def call_tool(run: Run) -> Node:
+    """Makes the node that carries out the action of the latest thought."""
+
+    async def call_tool(state: TrajectoryState) -> dict[str, Any]:
+        step = run.step(state)
+        called = await carry_out(run, state, step, state["frontier"])
+        return step.update(tree=called, **({} if called else {"stop_reason": "budget"}))
+
+    return call_tool
+
+
+def reflect(run: Run) -> Node:
     """Makes the node that asks what went wrong in a trial and begins the next one."""
 
-    async def node(state: TrajectoryState) -> dict[str, Any]:
+    async def reflect(state: TrajectoryState) -> dict[str, Any]:
         settings, problem, last = state["settings"], state["problem"], state["frontier"][0]
-        task, asker = parts.task_for(settings, Reflects), Asker(parts, state)
+        task, step = run.parts.task_for(settings, Reflects), run.step(state)
         path, shown = path_to(state["tree"], last), Shown(lessons=state["lessons"])
         question = task.reflect(problem, path, settings, hints_of(state["tree"], shown))
-        samples = await asker.samples(question.prompt, role="reflect")
-        if samples is None:
-            return {"stop_reason": "budget", **asker.update()}
-        lesson = cut(question.read(samples))
-        asker.meter.add({"rounds": 1})
-        return asker.update(
-            tree={last: {"lesson": lesson, "usage": asker.meter.by_role()}},
+        answers = await step.ask([Ask(question, last, "reflect")])
+        if not answers:
+            return step.update(stop_reason="budget")
+        step.count(rounds=1)
+        return step.update(
+            tree={last: {"lesson": cut(answers[0].reading), "usage": answers[0].usage}},
             lessons=[*state["lessons"], last],
             trial=state["trial"] + 1,
             step=0,
@@ -101,7 +132,7 @@ def reflect(parts: Parts) -> Node:
             generation=[],
         )
 
-    return node
+    return reflect
 
 
 def last_thoughts(state: SearchState) -> Sequence[str]:

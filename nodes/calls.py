@@ -1,12 +1,20 @@
-"""What a node asks, and what it is answered."""
+"""What a node asks and calls, and what it is answered."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, NotRequired, TypeVar
 
+from typing_extensions import TypedDict
+
+from thoughtgraph.llm.meter import Meter
 from thoughtgraph.task import Question
+from thoughtgraph.tree import Thought
+from thoughtgraph.usage import Usage
 
 T = TypeVar("T")
+
+MODEL, TOOLS = "model", "tools"
+"""Names of the tasks that are requests and calls of tools, in LangGraph's streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +58,33 @@ class Answer(Generic[T]):
     """What the question reads in them."""
     usage: dict[str, dict[str, float]]
     """What it cost, by role."""
+
+
+class Kept(TypedDict):
+    """The result of a call, as a checkpoint keeps it."""
+
+    name: str
+    """What was called: LangGraph knows a task by its number in the node alone."""
+    usage: Usage
+    error: str
+    texts: NotRequired[list[str]]
+    """The completions of a request."""
+    fields: NotRequired[Thought]
+    """What the call of a tool does to its thought."""
+
+
+class Call(NamedTuple):
+    """A request, or the call of a tool."""
+
+    kind: str
+    """`MODEL` or `TOOLS`."""
+    name: str
+    """What tells it from all others of its superstep."""
+    told: dict[str, Any]
+    """What the events `asked` and `answered` say of it."""
+    make: Callable[[Meter], Awaitable[Mapping[str, Any]]]
+    """Makes the call and returns what is kept of it."""
+
+
+Keep = Callable[[str, Callable[[], Awaitable[Kept]]], Awaitable[Kept]]
+"""Makes a call of a kind, as a task or not."""
