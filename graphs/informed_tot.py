@@ -5,10 +5,10 @@
         s <- argmin over O of (f, -depth, id); remove s from O              select
         if s is terminal then return s                                      select -> answer
         if depth(s) > L then continue                                       select -> select
-        C <- the distinct ones of K samples of pi(. | s)                    generate, register
+        C <- the distinct ones of K samples of pi(. | s)                    generate
         for s' in C: carry out its action                                   call_tool
-            g(s') <- g(s) + V_T(tool)                                       settle
-            if it failed: g(s') += delta_T; PROPAGATE(s')                   settle, propagate
+            g(s') <- g(s) + V_T(tool)                                       call_tool
+            if it failed: g(s') += delta_T; PROPAGATE(s')                   call_tool, propagate
             f(s') <- g(s') - lambda V(s'); O <- O + {s'}                    evaluate, select
     PROPAGATE(s): while g(parent(s)) < g(s) do
         s <- parent(s); g(s) += delta_T; update f(s); O <- O + {s}          propagate
@@ -36,27 +36,18 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.fan_out import SendArg
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
+from thoughtgraph.nodes.actions import next_actions
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.informed.estimate import estimate
-from thoughtgraph.nodes.informed.propagate import Rank, failures, propagate, settle
-from thoughtgraph.nodes.informed.queue import (
-    pop_next,
-    register_children,
-    returned_thoughts,
-    waiting,
-)
-from thoughtgraph.nodes.judge import judgement_sends
+from thoughtgraph.nodes.informed.propagate import Rank, call_tools, failures, propagate
+from thoughtgraph.nodes.informed.queue import expand_all, pop_next, returned_thoughts, waiting
 from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.placement import times_expanded
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
@@ -75,60 +66,46 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 def wire(rank: Rank, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `rank` is the order of the open set."""
 
-    async def carry_out(state: SearchState) -> list[Send] | Literal["settle", "select", "answer"]:
+    async def expand(state: SearchState) -> Literal["generate", "select", "answer"]:
+        """Routes to the expansions of this round; to the next one when nothing may be expanded."""
         if state["stop_reason"]:
             return "answer"
-        nothing_new = rank.propagates and not state["generation"]
-        return tool_sends(state) or ("select" if nothing_new else "settle")
+        return "generate" if state["frontier"] else "select"
 
-    async def judge(state: SearchState) -> list[Send] | Literal["propagate", "select"]:
-        if rank.propagates and failures(state) and not state["stop_reason"]:
-            return "propagate"
-        return (judgement_sends(state) if rank.judges else []) or "select"
+    async def act(state: SearchState) -> Literal["call_tool", "select", "answer"]:
+        """Routes past the tools where a further expansion found nothing new."""
+        if state["stop_reason"]:
+            return "answer"
+        return "select" if rank.propagates and not state["generation"] else "call_tool"
 
-    graph = MethodGraph(parts, state=SearchState)
+    async def judge(state: SearchState) -> Literal["propagate", "evaluate"]:
+        """Routes to the thoughts above the calls that failed."""
+        failed = rank.propagates and failures(state) and not state["stop_reason"]
+        return "propagate" if failed else "evaluate"
+
+    run, graph = Run(parts), MethodGraph(parts)
     graph.add_node("start", start(parts, origin=ORIGIN))
     graph.add_node("select", reviewed(pop_next(parts, rank), waiting))
-    graph.add_node("generate", generate(parts, generator))
-    graph.add_node("register", register_children)
-    graph.add_node("call_tool", call_tool(parts))
-    graph.add_node("settle", settle(parts, rank))
+    graph.add_step(expand_all(run, generator))
+    graph.add_step(call_tools(run, rank))
     graph.add_node("answer", answer(parts, pick=returned_thoughts, cut_short=returned_thoughts))
     graph.add_edge(START, "start")
     graph.add_edge("start", "select")
-    graph.add_conditional_edges("select", expand, ["generate", "select", "answer"])
-    graph.add_edge("generate", "register")
+    graph.add_conditional_edges("select", expand)
     # Only a thought that was expanded before can have nothing new.
     again = ["select"] if rank.propagates else []
-    graph.add_conditional_edges("register", carry_out, ["call_tool", "settle", "answer", *again])
-    graph.add_edge("call_tool", "settle")
-    targets = ["select"]
+    graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
     if rank.judges:
-        graph.add_node("evaluate", estimate(parts))
+        graph.add_step(estimate(run))
         graph.add_edge("evaluate", "select")
-        targets.append("evaluate")
     if rank.propagates:
         graph.add_node("propagate", propagate(parts, rank))
-        graph.add_conditional_edges("propagate", value, ["evaluate", "select"])
-        targets.append("propagate")
-    graph.add_conditional_edges("settle", judge, targets)
+        graph.add_edge("propagate", "evaluate")
+        graph.add_conditional_edges("call_tool", judge)
+    else:
+        graph.add_edge("call_tool", "evaluate" if rank.judges else "select")
     graph.add_edge("answer", END)
     return graph
-
-
-async def expand(state: SearchState) -> list[Send] | Literal["select", "answer"]:
-    """Routes to the expansions of this round; to the next round when nothing may be expanded."""
-    if state["stop_reason"]:
-        return "answer"
-    return [
-        Send("generate", SendArg(thought=key, expansion=times_expanded(state, key)))
-        for key in state["frontier"]
-    ] or "select"
-
-
-async def value(state: SearchState) -> list[Send] | Literal["select"]:
-    """Routes to the valuations of the new thoughts."""
-    return judgement_sends(state) or "select"
 
 
 def informed(name: str, settings: type[Settings], rank: Rank) -> Method:

@@ -23,10 +23,11 @@ from langgraph.graph import END, START
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.expand import expansion, placed
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.generate import propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.review import reviewed, this_round
 from thoughtgraph.nodes.select import select_states, unready
 from thoughtgraph.nodes.start import start
@@ -60,7 +61,7 @@ def wire(parts: Parts) -> MethodGraph:
                 for at, key in enumerate(due)
             ]
         )
-        new = placed(state, answers)
+        new = place(state, drafted(answers))
         left = list(frontier)
         for served in answers:
             left.remove(served.ask.about)

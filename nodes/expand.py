@@ -1,4 +1,4 @@
-"""G(p, s, k): what is asked for next thoughts, and the place that they get in the tree."""
+"""G(p, s, k): what is asked for next thoughts, and what is read in the answers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,7 +9,6 @@ from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.generate import read_thoughts
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.node import node_input
-from thoughtgraph.nodes.placement import Placed, place
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
@@ -49,16 +48,15 @@ def _drafting(question: ThoughtQuestion) -> Question[Drafts]:
     return Question(question.prompt, read, question.n)
 
 
-def placed(state: SearchState, answers: Sequence[Answer[Drafts]]) -> Placed:
-    """Places what was drafted, in the order in which it was asked for."""
-    return place(state, [_expansion(answer) for answer in answers])
-
-
-def _expansion(answer: Answer[Drafts]) -> Expansion:
-    return {
-        "parent": answer.ask.about,
-        "thoughts": [bounded(thought) for thought in answer.reading.thoughts],
-        "usage": answer.usage,
-        "served": True,
-        "short": answer.ask.sent < answer.ask.wanted,
-    }
+def drafted(answers: Sequence[Answer[Drafts]]) -> list[Expansion]:
+    """Returns what expansions gave, in the order in which they were asked for."""
+    return [
+        {
+            "parent": answer.ask.about,
+            "thoughts": [bounded(thought) for thought in answer.reading.thoughts],
+            "usage": answer.usage,
+            "served": True,
+            "short": answer.ask.sent < answer.ask.wanted,
+        }
+        for answer in answers
+    ]

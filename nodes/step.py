@@ -263,7 +263,7 @@ class Step:
 def by_role(usage: Usage) -> dict[str, dict[str, float]]:
     """Returns what was spent by role, in the form in which a thought keeps it."""
     roles: Mapping[str, Any] = usage.get("roles", {})
-    return {role: dict(spent) for role, spent in roles.items()}
+    return {role: {**spent} for role, spent in roles.items()}
 
 
 async def _gated(gate: asyncio.Semaphore, work: Callable[[], Awaitable[Kept]]) -> Kept:

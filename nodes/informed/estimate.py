@@ -1,49 +1,47 @@
 """V(s): asks the model how promising a trajectory is, from 1 to 10."""
 
-from dataclasses import replace
 from typing import Any
 
-from thoughtgraph.fan_out import NodeInput
-from thoughtgraph.nodes.judge import judge_states, verdict_json
+from thoughtgraph.nodes.asker import join_samples
+from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.judge import unjudged, verdict_json, verdicts_in
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.questions import drop, kept, state_key_of
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.questions import state_key_of
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.settings.informed import ValuedSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Estimates, Question, Verdict
-from thoughtgraph.tree import Path, Thought, path_to
+from thoughtgraph.task import Estimates
+from thoughtgraph.tree import Thought, Tree, cut, path_to
 
 STYLE = "itot"
 
 
-def estimate(parts: Parts) -> Node:
-    """Makes the node that values one trajectory; it runs as one task a thought."""
-    return judge_states(parts, _question, _record)
+def estimate(run: Run) -> Node:
+    """Makes the node that values new trajectories; one that was there before has its value."""
 
+    async def evaluate(state: SearchState) -> dict[str, Any]:
+        tree, step, known = state["tree"], run.step(state), verdicts_in(state["tree"])
+        task = run.parts.task_for(state["settings"], Estimates)
+        n, asks, values = ValuedSettings.of(state["settings"]).n_evaluate, [], Tree()
+        for key in unjudged(state):
+            path = path_to(tree, key)
+            question = task.estimate(state["problem"], path, STYLE, state["settings"])
+            verdict = known.get(state_key_of(question.prompt))
+            if "cost" in tree[key] and verdict is not None:
+                values[key] = Thought(value=verdict["value"])
+            elif "cost" in tree[key]:
+                asks.append(Ask(question, key, "value", n))
+        step.count(cached=len(values))
+        answers = await step.ask(asks)
+        for answer in answers:
+            state_key = state_key_of(answer.ask.question.prompt)
+            values[answer.ask.about] = {
+                "value": answer.reading.value,
+                "verdicts": {state_key: verdict_json(answer.reading)},
+                "value_raw": cut(join_samples(answer.texts)),
+                "usage": answer.usage,
+            }
+        step.count(evaluated=len(answers))
+        return step.update(tree=values)
 
-def known_value(parts: Parts, state: SearchState, key: str, verdicts: dict[str, Any]) -> Thought:
-    """Returns the value of a trajectory that reads exactly like an earlier one, if there is one."""
-    path = path_to(state["tree"], key)
-    asked = _estimate(parts, state["settings"], state["problem"], path)
-    verdict = verdicts.get(state_key_of(asked.prompt))
-    if verdict is None:
-        return {}
-    drop([key])
-    return {"value": verdict["value"]}
-
-
-def _estimate(
-    parts: Parts, settings: dict[str, Any], problem: str, path: Path
-) -> Question[Verdict]:
-    task = parts.task_for(settings, Estimates)
-    return kept(path[-1]["id"], lambda: task.estimate(problem, path, STYLE, settings))
-
-
-def _question(parts: Parts, given: NodeInput) -> Question[Verdict]:
-    question = _estimate(parts, given["settings"], given["problem"], given["path"])
-    return replace(question, n=question.n or ValuedSettings.of(given["settings"]).n_evaluate)
-
-
-def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
-    key = state_key_of(question.prompt)
-    return {"value": verdict.value, "verdicts": {key: verdict_json(verdict)}}
+    return evaluate

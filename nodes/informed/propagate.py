@@ -1,16 +1,15 @@
 """What new thoughts cost, and what failed tool calls do to the thoughts above them."""
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from thoughtgraph.nodes.actions import awaits_tool, toolbox
-from thoughtgraph.nodes.informed.estimate import known_value
-from thoughtgraph.nodes.judge import verdicts_in
+from thoughtgraph.nodes.actions import awaits_tool, carry_out, toolbox
 from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.informed import ItotDStarLiteSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import Propagation, Raise, Thought, Tree
+from thoughtgraph.tree import Propagation, Raise, Thought, Tree, merge_thoughts
 
 
 class Rank(NamedTuple):
@@ -25,8 +24,8 @@ class Rank(NamedTuple):
     """Whether a failed call costs `failure_cost`, and raises and reopens the thoughts above it."""
 
 
-def settle(parts: Parts, rank: Rank) -> Node:
-    """Makes the node that joins the tool calls of a round and works out g of the new thoughts.
+def call_tools(run: Run, rank: Rank) -> Node:
+    """Makes the node that carries out the actions of a round, and works out g of the new thoughts.
 
     An action that calls no tool pays nothing, but counts as much as the dearest call, by its price
     or so far (ours): else it would come before every real step of the same value.
@@ -35,21 +34,22 @@ def settle(parts: Parts, rank: Rank) -> Node:
         rank: What counts as cost.
     """
 
-    async def node(state: SearchState) -> dict[str, Any]:
-        tree, verdicts = state["tree"], verdicts_in(state["tree"])
-        costs = _step_costs(parts, state, rank)
+    async def call_tool(state: SearchState) -> dict[str, Any]:
+        step, new = run.step(state), state["generation"]
+        called = await carry_out(
+            run, state, step, [k for k in new if awaits_tool(state["tree"][k])]
+        )
+        tree = merge_thoughts(state["tree"], [called])
+        costs = _step_costs(run.parts, cast("SearchState", {**state, "tree": tree}), rank)
         settled: Tree = {}
-        for key in state["generation"]:
+        for key in new:
             if awaits_tool(tree[key]):  # the time was over before its tool was called
-                return {"tree": settled, "stop_reason": "budget"}
-            base = tree[tree[key]["parent"] or ""].get("cost", 0.0)
-            settled[key] = {"cost": base + costs[key]}
-            if rank.judges:
-                settled[key] |= known_value(parts, state, key, verdicts)
-        reused = sum("value" in thought for thought in settled.values())
-        return {"tree": settled, "usage": {"cached": reused} if reused else {}}
+                written = merge_thoughts(called, [settled])
+                return step.update(tree=written, stop_reason="budget")
+            settled[key] = {"cost": tree[_parent(tree, key)].get("cost", 0.0) + costs[key]}
+        return step.update(tree=merge_thoughts(called, [settled]))
 
-    return node
+    return call_tool
 
 
 def failures(state: SearchState) -> list[str]:

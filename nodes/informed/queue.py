@@ -5,12 +5,15 @@ from itertools import takewhile
 from typing import Any, cast
 
 from thoughtgraph.fan_out import Expansion
+from thoughtgraph.method import ChooseGenerator
 from thoughtgraph.nodes.actions import awaits_tool
 from thoughtgraph.nodes.check import is_right
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.informed.propagate import Rank
 from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.informed import ItotDfsSettings, ValuedSettings
@@ -82,25 +85,34 @@ def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
     return thought.get("priority", 0.0), -thought["depth"], int(thought["id"])
 
 
-async def register_children(state: SearchState) -> dict[str, Any]:
-    """Turns samples into children: distinct ones that there are not yet.
+def expand_all(run: Run, generator: ChooseGenerator) -> Node:
+    """Makes the node that turns samples into children: distinct ones that there are not yet.
 
     Two children are the same when thought and action are. What a thought's children are is not
     changed by expanding it again.
+
+    Args:
+        generator: From the run's settings to the generator.
     """
-    expansions = state.get("expansions") or []
-    distinct = [_distinct(state, expansion) for expansion in expansions]
-    placed = place(state, distinct)
-    again = [times_expanded(state, key) + 1 for key in placed.parents]
-    # An expansion without a new thought is no shortage: all its samples were there before.
-    wanted = any(each["served"] and each["thoughts"] for each in distinct)
-    cut = len(placed.parents) < len(state["frontier"]) or (wanted and not placed.new)
-    return {
-        "tree": with_times(state, placed),
-        "generation": list(placed.new),
-        "usage": _counts(expansions, placed.new, again),
-        "stop_reason": limit_reason(state) if cut else "",
-    }
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        step, keys = run.step(state), state["frontier"]
+        asks = [expansion(run.parts, state, generator, k, times_expanded(state, k)) for k in keys]
+        expansions = drafted(await step.ask(asks))
+        distinct = [_distinct(state, expansion) for expansion in expansions]
+        placed = place(state, distinct)
+        again = [times_expanded(state, key) + 1 for key in placed.parents]
+        step.count(**_counts(expansions, placed.new, again))
+        # An expansion without a new thought is no shortage: all its samples were there before.
+        wanted = any(each["thoughts"] for each in distinct)
+        short = len(placed.parents) < len(keys) or (wanted and not placed.new)
+        return step.update(
+            tree=with_times(state, placed),
+            generation=list(placed.new),
+            stop_reason=limit_reason(state) if short else "",
+        )
+
+    return generate
 
 
 def returned_thoughts(state: SearchState) -> list[str]:
@@ -170,8 +182,6 @@ def _may_grow(state: SearchState, thought: Thought) -> bool:
 
 
 def _distinct(state: SearchState, expansion: Expansion) -> Expansion:
-    if not expansion["served"]:
-        return expansion
     parent, kept = expansion["parent"], []
     seen = {_identity(child) for child in children_of(state["tree"], parent)}
     times = times_expanded(state, parent)
@@ -189,8 +199,7 @@ def _identity(thought: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _counts(expansions: Sequence[Expansion], new: Tree, times: Sequence[int]) -> dict[str, Any]:
-    served = [expansion for expansion in expansions if expansion["served"]]
-    written = [thought for expansion in served for thought in expansion["thoughts"]]
+    written = [thought for expansion in expansions for thought in expansion["thoughts"]]
     counts: dict[str, Any] = {"thoughts": len(new), "expansions": len(times)}
     if again := sum(time > 1 for time in times):
         counts["reexpansions"] = again

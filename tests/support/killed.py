@@ -93,8 +93,8 @@ def kept(file: Path) -> int:
     rows = db.execute(KEPT).fetchall()
     db.close()
     counts: dict[str, Counter[str]] = {}
-    for checkpoint, channel, *value in rows:
-        written = CompressingSerializer().loads_typed(value)
+    for checkpoint, channel, kind, value in rows:
+        written = CompressingSerializer().loads_typed((kind, value))
         usage = written.get("usage", written) if isinstance(written, dict) else {}
         counts.setdefault(checkpoint, Counter())[channel] += usage.get("requests", 0)
     # A node that has ended writes what its tasks had written before.
