@@ -65,10 +65,6 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
             kept[name] = [key for key in state[name] if key not in gone]
     if state.get("method") in STANDING and not kept.get("frontier", [ROOT]):
         raise InputError(f"the search stands at thought {state['frontier'][0]}; prune it later")
-    chosen = state.get("chosen", {})
-    back = {key: edge for key, edge in chosen.items() if not gone & {key, edge["to"]}}
-    if back != chosen:
-        kept["chosen"] = back
     if "stack" in state:
         stack = state["stack"]
         cut = next((at for at, frame in enumerate(stack) if frame["thought"] in gone), len(stack))

@@ -17,7 +17,7 @@ from thoughtgraph.fan_out import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.reducers import Frame, first_nonempty, last_write, merge_index, restack
-from thoughtgraph.tree import ROOT, Rollback, Thought, Tree, merge_thoughts
+from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages, nothing_spent
 
 REPLY = "thoughtgraph_run"
@@ -144,8 +144,6 @@ class RollbackState(SearchState, total=False):
 
     reports: Annotated[Sequence[str], Topic(str)]
     """Ids of the thoughts whose bad steps the last superstep named; emptied after each."""
-    chosen: dict[str, Rollback]
-    """The rollbacks decided on in this round, by their source, in id order."""
     pending: list[str]
     """Sources of the rollbacks whose destination has not been continued yet."""
     solutions: list[str]

@@ -1,6 +1,6 @@
 """ToT Reasoning: level by level, the best of several next steps (baseline of Thought Rollback).
 
-    candidates <- 5 next steps of the best step so far, in one request    generate, register
+    candidates <- 5 next steps of the best step so far, in one request    generate
     each is scored in [0, 1]                                              evaluate
     the best one stays; of equally good ones the first                    select
     the solution of the first best step that has one                      answer
@@ -12,21 +12,15 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer, terminal
-from thoughtgraph.nodes.judge import judgement_sends
 from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.reasoning_steps import (
-    add_steps,
-    generate_step,
-    next_step,
-    step_sends,
-)
+from thoughtgraph.nodes.reasoning_steps import may_step, next_step, step_ask, steps_of
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.nodes.stepwise.score import keep_best, level, score
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.parts import Parts
@@ -41,34 +35,37 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires the levels."""
+    run = Run(parts)
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """A level's candidates."""
+        step = run.step(state)
+        answers = await step.ask([step_ask(parts, state, generator, state["frontier"][0], 0)])
+        placed = steps_of(state, answers)
+        step.count(thoughts=len(placed.new), expansions=len(answers))
+        return step.update(tree=placed.tree, generation=list(placed.new))
+
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate_step(parts, generator))
-    graph.add_node("register", add_steps)
-    graph.add_node("evaluate", score(parts))
+    graph.add_step(generate)
+    graph.add_step(score(run))
     graph.add_node("select", reviewed(keep_best, level))
     graph.add_node(
         "answer",
         answer(parts, pick=terminal, cut_short=terminal, tally=levels_of("scores")),
     )
     graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", go_on, ["generate", "answer"])
-    graph.add_edge("generate", "register")
-    graph.add_conditional_edges("register", judge, ["evaluate", "select"])
+    graph.add_conditional_edges("start", go_on)
+    graph.add_edge("generate", "evaluate")
     graph.add_edge("evaluate", "select")
-    graph.add_conditional_edges("select", go_on, ["generate", "answer"])
+    graph.add_conditional_edges("select", go_on)
     graph.add_edge("answer", END)
     return graph
 
 
-async def judge(state: SearchState) -> list[Send] | Literal["select"]:
-    """Routes to one score a candidate, as many as the limits allow."""
-    return judgement_sends(state) or "select"
-
-
-async def go_on(state: SearchState) -> list[Send] | Literal["answer"]:
+async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next level until one has the solution or a limit is reached."""
-    return step_sends(state) or "answer"
+    return "generate" if may_step(state) else "answer"
 
 
 LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, generator, wire)

@@ -10,11 +10,11 @@
     3      the path from the root to its last thought z_n is
            analysed, once, unless more than path_rollbacks left it    analyse
     4      B <- the indexes of its bad steps                          extract_index
-    5      m <- the first in B with fewer than U rollbacks to z_m-1   decide
+    5      m <- the first in B with fewer than U rollbacks to z_m-1   rollback
     6      if there is one, add a rollback edge from z_n to z_m-1,
            with the path and its analysis as an experience            rollback
     7      z <- next step, given the path and its experiences         generate
-    8      z becomes a thought; one with a solution ends its path     register
+    8      z becomes a thought; one with a solution ends its path     generate
     9  return the winner of a weighted vote of the solutions          ensemble
 
 With `parallel` every open path takes a step in each round, while it is analysed: in either mode a
@@ -30,18 +30,25 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.reasoning_steps import generate_step, next_step, register_steps
+from thoughtgraph.nodes.reasoning_steps import next_step
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
-from thoughtgraph.nodes.rollback.controller import decide, rollback
+from thoughtgraph.nodes.rollback.controller import rollback
 from thoughtgraph.nodes.rollback.ensemble import ensemble
-from thoughtgraph.nodes.rollback.schedule import begin_round, end_of_search, open_paths, round_sends
+from thoughtgraph.nodes.rollback.grow import grow
+from thoughtgraph.nodes.rollback.schedule import (
+    begin_round,
+    due_at,
+    end_of_search,
+    open_paths,
+    plan,
+)
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
@@ -54,58 +61,49 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires the search."""
-    graph = MethodGraph(parts, state=RollbackState)
-    graph.add_node("start", start(parts, chosen={}, pending=[], solutions=[]))
-    # Deferred: a round ends when both its new thoughts and its decisions are in the state.
-    graph.add_node("select", reviewed(begin_round, open_paths), defer=True)
-    graph.add_node("analyse", analyse(parts))
-    graph.add_node("extract_index", extract_index(parts))
-    graph.add_node("decide", decide)
+    run, graph = Run(parts, abreast=3), MethodGraph(parts, state=RollbackState)
+    graph.add_node("start", start(parts, pending=[], solutions=[]))
+    graph.add_node("select", reviewed(begin_round, open_paths))
+    graph.add_step(analyse(run))
+    graph.add_step(extract_index(run))
     graph.add_node("rollback", rollback)
-    graph.add_node("generate", generate_step(parts, generator))
-    graph.add_node("register", register_steps)
+    graph.add_step(grow(run, generator))
     graph.add_node("ensemble", ensemble(parts, end_of_search))
     graph.add_edge(START, "start")
     graph.add_edge("start", "select")
     targets = ["analyse", "extract_index", "generate", "ensemble"]
     graph.add_conditional_edges("select", begin, targets)
-    graph.add_conditional_edges("analyse", read_off, ["extract_index", "decide", "select"])
-    graph.add_edge("extract_index", "decide")
-    graph.add_conditional_edges("decide", correct, ["rollback", "generate", "select"])
-    graph.add_conditional_edges("rollback", regrow, ["generate", "select"])
-    graph.add_edge("generate", "register")
-    graph.add_edge("register", "select")
+    graph.add_conditional_edges("analyse", read_off)
+    graph.add_edge("extract_index", "rollback")
+    graph.add_conditional_edges("generate", end_round)
+    graph.add_conditional_edges("rollback", regrow)
     graph.add_edge("ensemble", END)
     return graph
 
 
-async def begin(state: RollbackState) -> list[Send] | Literal["ensemble"]:
+async def begin(state: RollbackState) -> list[str]:
     """Routes to the requests of a round."""
-    return round_sends(state) or "ensemble"
+    return [*dict.fromkeys(due.node for due in plan(state))] or ["ensemble"]
 
 
-async def read_off(state: RollbackState) -> list[Send] | Literal["decide", "select"]:
-    """Routes on once the bad steps are named, else to the reading of the analysis.
-
-    That is part of the next round in parallel. An empty analysis names none, without a reading.
-    """
-    return "decide" if state.get("reports") else _next(state, "extract_index")
+async def read_off(state: RollbackState) -> Literal["extract_index", "rollback"]:
+    """Routes to the reading of the analysis; in parallel that is part of the next round."""
+    return "extract_index" if _is_next(state, "extract_index") else "rollback"
 
 
-async def correct(state: RollbackState) -> list[Send] | Literal["rollback", "select"]:
-    """Routes back if a bad step was found, else on to the path's next step."""
-    return "rollback" if state["chosen"] else _next(state, "generate")
+async def end_round(state: RollbackState) -> Literal["rollback", "select"]:
+    """Routes to where the requests of a round in parallel join."""
+    return "rollback" if RollbackSettings.of(state["settings"]).parallel else "select"
 
 
-async def regrow(state: RollbackState) -> list[Send] | Literal["select"]:
-    """Routes to the new branch of a rollback, which in parallel is part of the next round."""
-    return _next(state, "generate")
+async def regrow(state: RollbackState) -> Literal["generate", "select"]:
+    """Routes to the path's next step, or a rollback's; in parallel it is part of the next round."""
+    return "generate" if _is_next(state, "generate") else "select"
 
 
-def _next(state: RollbackState, node: str) -> list[Send] | Literal["select"]:
-    """Returns the one request that is due, if it is for that node; rounds begin at `select`."""
-    sends = [] if RollbackSettings.of(state["settings"]).parallel else round_sends(state)
-    return sends if sends and sends[0].node == node else "select"
+def _is_next(state: RollbackState, node: str) -> bool:
+    """Returns whether the one request that is due is that node's; rounds begin at `select`."""
+    return not RollbackSettings.of(state["settings"]).parallel and bool(due_at(state, node))
 
 
 ROLLBACK = Method(METHODS["rollback"], RollbackSettings, generator, wire)

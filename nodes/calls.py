@@ -31,6 +31,9 @@ class Ask(Generic[T]):
     """How many are asked for at most, where a limit leaves room for no more."""
     expansion: int | None = None
     """How often the thought was expanded before; None: a judgement, which equal questions share."""
+    enough: Callable[[T], bool] | None = None
+    """Whether something can be made of the reading: else a generation is asked for once more, as
+    the draw after it, and what then comes is taken. None: whatever comes is taken."""
 
     @property
     def wanted(self) -> int:

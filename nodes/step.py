@@ -221,22 +221,34 @@ class Step:
         prompt, chosen, expansion = ask.question.prompt, state["settings"], ask.expansion
         settings = parts.settings.of(chosen)
 
-        async def make(meter: Meter) -> dict[str, Any]:
+        async def sample(meter: Meter, draw: Draw | None) -> list[str]:
             port = await parts.port_for(chosen, ask.role)
             if port.name not in self._prices:  # the run is resumed with another model
                 self._prices |= prices_of([port], settings.prices)
-            texts = await port.sample(
+            return await port.sample(
                 prompt.messages(),
                 n=ask.sent,
                 role=ask.role,
                 stop=prompt.stop,
-                draw=None if expansion is None else Draw(state["problem"], ask.about, expansion),
+                draw=draw,
                 meter=meter,
                 scope="shared" if settings.share_evaluations else state["run"],
                 parameters=settings.parameters(judging=ask.role in JUDGES),
                 labels=labels(parts, {**state, "about": [ask.about]}),
                 grammar=prompt.grammar,
             )
+
+        async def make(meter: Meter) -> dict[str, Any]:
+            draw = None if expansion is None else Draw(state["problem"], ask.about, expansion)
+            texts = await sample(meter, draw)
+            if draw and ask.enough and not ask.enough(ask.question.read(texts)):
+                meter.parse_error(ask.role)
+                try:
+                    texts = await sample(meter, draw._replace(first=ask.sent)) or texts
+                except BudgetSpent:
+                    pass  # the first answer stands
+                except ModelError as error:
+                    meter.fail(str(error))
             return {"texts": texts}
 
         told = {"id": ask.about, "role": ask.role, "expansion": expansion}
@@ -262,8 +274,7 @@ class Step:
 
 def by_role(usage: Usage) -> dict[str, dict[str, float]]:
     """Returns what was spent by role, in the form in which a thought keeps it."""
-    roles: Mapping[str, Any] = usage.get("roles", {})
-    return {role: {**spent} for role, spent in roles.items()}
+    return cast("dict[str, dict[str, float]]", dict(usage.get("roles", {})))
 
 
 async def _gated(gate: asyncio.Semaphore, work: Callable[[], Awaitable[Kept]]) -> Kept:

@@ -45,7 +45,9 @@ def nodes(method: str) -> list[str]:
 def places(method: str) -> list[Any]:
     """The nodes after which a search is edited: the first one always, the others in CI."""
     between = [node for node in nodes(method) if node not in ("answer", "start")]
-    usual = next(n for n in ("evaluate", "register", "call_tool", "check") if n in between)
+    usual = next(
+        n for n in ("evaluate", "register", "call_tool", "check", "generate") if n in between
+    )
     between.sort(key=lambda node: node != usual)
     return few([(method, node) for node in between], 1)
 

@@ -17,7 +17,7 @@ async def test_what_is_stored_for_a_task_does_not_grow_with_its_path() -> None:
         return speller().texts(call)[0] if call.role == "value" else letters
 
     graph = tg.build(
-        "tot_bfs", task=Spelling(), model=ScriptedChat(reply=reply), checkpointer=saver
+        "tot_dfs", task=Spelling(), model=ScriptedChat(reply=reply), checkpointer=saver
     )
     thread = {"configurable": {"thread_id": "1"}}
     await graph.ainvoke({"problem": "tree"}, thread)  # type: ignore[arg-type]

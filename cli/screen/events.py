@@ -19,7 +19,6 @@ QUIET = frozenset(
         "select",
         "answer",
         "extract_index",
-        "decide",
         "ensemble",
     }
 )
@@ -50,7 +49,6 @@ DOING = {
     "vote": "counting votes",
     "analyse": "analysing",
     "extract_index": "reading the analysis of",
-    "decide": "deciding whether to go back",
     "ensemble": "counting votes",
     "rollback": "rolling back",
     "call_tool": "calling a tool for",
@@ -117,7 +115,7 @@ class Narrator:
             yield Event(
                 node, f"from {key} (step {edge['step']} is bad) to {self.quote(edge['to'])}"
             )
-        if not edges:
+        if not edges and node != "rollback":
             yield Event(
                 node, "and nothing is left to try" if to is None else f"to {self.quote(to)}"
             )

@@ -205,8 +205,9 @@ class LiveState:
             for channel, value in update.items():
                 self.state[channel] = self._folded(channel, value)
             if node in BACK:
-                self._went_back = True
-                yield from self.narrator.went_back(node, before, update, self._top())
+                back = [*self.narrator.went_back(node, before, update, self._top())]
+                self._went_back = bool(back)
+                yield from back
             written = update.get("tree")
             if isinstance(written, Mapping):
                 yield from self.narrator.grew(before, written)

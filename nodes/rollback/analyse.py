@@ -3,69 +3,69 @@
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.fan_out import NodeInput
-from thoughtgraph.llm.port import Draw
-from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.judge import judge
-from thoughtgraph.nodes.node import Node, fanned_out
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.rollback.schedule import due_at
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
 from thoughtgraph.settings.rollback import RollbackSettings
+from thoughtgraph.state import RollbackState
 from thoughtgraph.task import Question
-from thoughtgraph.tree import Thought, cut, shortened
+from thoughtgraph.tree import Thought, Tree, cut, path_to, shortened
 
 
-def analyse(parts: Parts) -> Node:
-    """Makes the node that has the model check a path's steps; it runs as one task a path.
+def analyse(run: Run) -> Node:
+    """Makes the node that has the model check the steps of paths.
 
-    Returns:
-        The node: from a `SendArg` to the thought's `analysis`. Under `single_call` the same answer
-        names the bad steps; an empty one names none.
+    Under `single_call` the same answer names the bad steps; an empty one names none.
     """
 
-    async def node(given: NodeInput) -> dict[str, Any]:
-        asker, key = Asker(parts, given), given["thought"]
-        task = parts.task_for(given["settings"], Reviews)
-        question = task.analyse(given["problem"], given["path"], given["settings"])
-        apart = RollbackSettings.of(given["settings"]).protocol == TWO_CALLS
+    async def analyse(state: RollbackState) -> dict[str, Any]:
+        step, new, named = run.step(state), Tree(), list[str]()
+        apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
+        answers = await step.ask(_reviews(run, state, "analyse"))
+        for answer in answers:
+            key, analysis = answer.ask.about, shortened(answer.texts[0].strip())
+            new[key] = Thought(analysis=analysis, usage=answer.usage)
+            if not apart or not analysis:
+                new[key]["bad"] = answer.reading.steps
+                named.append(key)
+        step.count(analyses=len(answers))
+        return step.update(tree=new, reports=named)
 
-        def read(samples: Sequence[str]) -> Faults:
-            # Nothing can be read out of an empty analysis; asked to, small models make numbers up.
-            unnamed = apart and samples[0].strip()
-            return Faults() if unnamed else question.read(samples)
-
-        found = await judge(
-            asker, Question(question.prompt, read), role="analyse", draw=_draw(given)
-        )
-        if found is None:
-            return asker.update()
-        asker.meter.add({"analyses": 1})
-        analysis = shortened(found.samples[0].strip())
-        new = Thought(analysis=analysis, usage=found.usage)
-        if apart and analysis:
-            return asker.update(tree={key: new})
-        new["bad"] = found.verdict.steps
-        return asker.update(tree={key: new}, reports=key)
-
-    return fanned_out(node)
+    return analyse
 
 
-def extract_index(parts: Parts) -> Node:
-    """Makes the node that has the model read the bad steps' numbers out of an analysis."""
+def extract_index(run: Run) -> Node:
+    """Makes the node that has the model read the bad steps' numbers out of analyses."""
 
-    async def node(given: NodeInput) -> dict[str, Any]:
-        asker, key = Asker(parts, given), given["thought"]
-        task = parts.task_for(given["settings"], Reviews)
-        question = task.analyse(given["problem"], given["path"], given["settings"])
-        found = await judge(asker, question, role="extract_index", draw=_draw(given))
-        if found is None:
-            return asker.update()
-        bad, raw = found.verdict.steps, cut(found.samples[0])
-        new = Thought(analysis_raw=raw, bad=bad, usage=found.usage)
-        return asker.update(tree={key: new}, reports=key)
+    async def extract_index(state: RollbackState) -> dict[str, Any]:
+        step, new = run.step(state), Tree()
+        for answer in await step.ask(_reviews(run, state, "extract_index")):
+            bad, raw = answer.reading.steps, cut(answer.texts[0])
+            new[answer.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=answer.usage)
+        return step.update(tree=new, reports=list(new))
 
-    return fanned_out(node)
+    return extract_index
 
 
-def _draw(given: NodeInput) -> Draw:
-    return Draw(given["problem"], given["thought"])
+def _reviews(run: Run, state: RollbackState, role: str) -> list[Ask[Faults]]:
+    """Returns what to ask about the paths that a node is to review."""
+    task = run.parts.task_for(state["settings"], Reviews)
+    apart = role == "analyse" and RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
+    asks = []
+    for due in due_at(state, role):
+        path = path_to(state["tree"], due.thought)
+        question = task.analyse(state["problem"], path, state["settings"])
+        asks.append(Ask(_unread(question) if apart else question, due.thought, role, expansion=0))
+    return asks
+
+
+def _unread(question: Question[Faults]) -> Question[Faults]:
+    """Returns the question whose answer is read by a request of its own, unless it is empty."""
+
+    def read(samples: Sequence[str]) -> Faults:
+        # Nothing can be read out of an empty analysis; asked to, small models make numbers up.
+        return Faults() if samples[0].strip() else question.read(samples)
+
+    return Question(question.prompt, read, 1)

@@ -14,39 +14,26 @@ FULL = "every thought to go back to has as many rollbacks as it may have"
 FORGIVEN = "the path has as many rollbacks as it may have"
 
 
-async def decide(state: RollbackState) -> dict[str, Any]:
-    """Picks, for each path with named bad steps, where to go back to.
+async def rollback(state: RollbackState) -> dict[str, Any]:
+    """Goes back from each path with named bad steps; where to is continued next.
 
     That is the thought before the first bad step, unless it has U rollbacks already: then the one
     before the next bad step. Paths are decided on in the order of their last thoughts' ids, each
     knowing the decisions before it.
     """
-    tree = state["tree"]
+    tree, new = state["tree"], Tree()
     into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
     chosen: dict[str, Rollback] = {}
-    notes: Tree = {}
     for key in sorted(state.get("reports") or [], key=int):
         edge = _edge(state, key, into, chosen)
         if isinstance(edge, str):
-            notes[key] = Thought(note=with_note(tree[key], edge))
+            new[key] = Thought(note=with_note(tree[key], edge))
         else:
-            chosen[key] = edge
+            note = with_note(tree[key], BACK.format(**edge))
+            chosen[key], new[key] = edge, Thought(rollback=edge, note=note)
             into[edge["to"]] += 1
-    return {"chosen": chosen, "tree": notes}
-
-
-async def rollback(state: RollbackState) -> dict[str, Any]:
-    """Adds the chosen rollback edges; their destinations are grown next."""
-    tree, chosen = state["tree"], state["chosen"]
-    return {
-        "tree": {
-            source: Thought(rollback=edge, note=with_note(tree[source], BACK.format(**edge)))
-            for source, edge in chosen.items()
-        },
-        "pending": [*state["pending"], *chosen],
-        "chosen": {},
-        "usage": {"rollbacks": len(chosen)},
-    }
+    counted = {"usage": {"rollbacks": len(chosen)}} if chosen else {}
+    return {"tree": new, "pending": [*state["pending"], *chosen], **counted}
 
 
 def _edge(

@@ -1,14 +1,11 @@
 """What a Thought Rollback structure is due to do next, one path at a time or all at once."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
-from langgraph.types import Send
-
-from thoughtgraph.fan_out import SendArg
 from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.rollback.ensemble import FIRST, settled
-from thoughtgraph.nodes.rollback.paths import analysable, experiences
+from thoughtgraph.nodes.rollback.paths import analysable
 from thoughtgraph.nodes.rollback.solution_order import has_ended, priority
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import TWO_CALLS
@@ -17,11 +14,24 @@ from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import ROOT, children_of
 
 
+class Due(NamedTuple):
+    """A request that is due."""
+
+    node: Literal["analyse", "extract_index", "generate"]
+    """The node that sends it."""
+    thought: str
+    """Id of the thought that it is about."""
+    times: int = 0
+    """How many steps were taken from the thought before."""
+    source: str | None = None
+    """Id of the thought whose rollback asks for the step; None: none does."""
+
+
 async def begin_round(state: RollbackState) -> dict[str, Any]:
     """Begins a round: it closes paths that are done and ends the search.
 
-    Which requests the round sends follows from the state alone: see `round_sends`. Where there are
-    none the search has ended as well: see `end_of_search`.
+    Which requests the round sends follows from the state alone: see `plan`. Where there are none
+    the search has ended as well: see `end_of_search`.
     """
     return {
         "frontier": open_paths(state),
@@ -32,7 +42,7 @@ async def begin_round(state: RollbackState) -> dict[str, Any]:
     }
 
 
-def round_sends(state: RollbackState) -> list[Send]:
+def plan(state: RollbackState) -> list[Due]:
     """Returns the requests that may be sent now, as many as the limits allow.
 
     In parallel every open path takes a step, every pending rollback's destination is continued, and
@@ -42,34 +52,36 @@ def round_sends(state: RollbackState) -> list[Send]:
     if state["stop_reason"]:
         return []
     parallel = RollbackSettings.of(state["settings"]).parallel
-    ready = _parallel_requests(state) if parallel else _next_request(state)
-    room = thoughts_left(state)
-    sends: list[Send] = []
-    for send in ready:
-        if send.node == "generate":  # analyses make no thought
-            room -= 1
-            if room < 0:
-                continue
-        sends.append(send)
-    return sends[: requests_left(state)]
+    ready = _all_requests(state) if parallel else _next_request(state)
+    room, allowed = thoughts_left(state), list[Due]()
+    for due in ready:
+        room -= due.node == "generate"  # analyses make no thought
+        if due.node != "generate" or room >= 0:
+            allowed.append(due)
+    return allowed[: requests_left(state)]
 
 
-def _parallel_requests(state: RollbackState) -> list[Send]:
-    sends = [
+def due_at(state: RollbackState, node: str) -> list[Due]:
+    """Returns the requests that a node is to send now."""
+    return [due for due in plan(state) if due.node == node]
+
+
+def _all_requests(state: RollbackState) -> list[Due]:
+    ready = [
         *_extractions(state),
-        *(_analysis(key) for key in state["frontier"] if _eligible(state, key)),
+        *(Due("analyse", key) for key in state["frontier"] if _eligible(state, key)),
         *(_expansion(state, key) for key in state["frontier"] if not has_ended(state, key)),
         *_returns(state),
     ]
-    return sorted(sends, key=lambda send: int(send.arg["thought"]))
+    return sorted(ready, key=lambda due: int(due.thought))
 
 
-def _next_request(state: RollbackState) -> Iterator[Send]:
+def _next_request(state: RollbackState) -> Iterator[Due]:
     if ready := [*_extractions(state), *_returns(state)]:
         yield ready[0]
     elif live := open_paths(state):
         first = min(live, key=lambda key: priority(state, key, int))
-        yield _analysis(first) if _eligible(state, first) else _expansion(state, first)
+        yield Due("analyse", first) if _eligible(state, first) else _expansion(state, first)
 
 
 def open_paths(state: RollbackState) -> list[str]:
@@ -88,29 +100,21 @@ def _eligible(state: RollbackState, key: str) -> bool:
     return analysable(state, key)
 
 
-def _extractions(state: RollbackState) -> list[Send]:
+def _extractions(state: RollbackState) -> list[Due]:
     if RollbackSettings.of(state["settings"]).protocol != TWO_CALLS:
         return []
     return [
-        Send("extract_index", SendArg(thought=key))
+        Due("extract_index", key)
         for key, thought in state["tree"].items()
         if "analysis" in thought and "bad" not in thought
     ]
 
 
-def _analysis(key: str) -> Send:
-    return Send("analyse", SendArg(thought=key))
+def _expansion(state: RollbackState, key: str, source: str | None = None, more: int = 0) -> Due:
+    return Due("generate", key, len(children_of(state["tree"], key)) + more, source)
 
 
-def _expansion(state: RollbackState, key: str, source: str | None = None, more: int = 0) -> Send:
-    made = len(children_of(state["tree"], key)) + more
-    sent = SendArg(thought=key, expansion=made, experiences=experiences(state, key, source))
-    if source is not None:
-        sent["source"] = source
-    return Send("generate", sent)
-
-
-def _returns(state: RollbackState) -> list[Send]:
+def _returns(state: RollbackState) -> list[Due]:
     """Returns one continuation for each rollback that has none yet."""
     targets = [state["tree"][source]["rollback"]["to"] for source in state["pending"]]
     return [

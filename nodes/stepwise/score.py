@@ -2,21 +2,39 @@
 
 from typing import Any
 
-from thoughtgraph.fan_out import NodeInput
-from thoughtgraph.nodes.judge import estimate_in, judge_states, unjudged
+from thoughtgraph.nodes.asker import join_samples
+from thoughtgraph.nodes.calls import Answer, Ask
+from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.reasoning_steps import end_reason
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question, Verdict
-from thoughtgraph.tree import Thought, children_of
+from thoughtgraph.task import Estimates, Verdict
+from thoughtgraph.tree import Thought, Tree, children_of, cut, path_to
 
 STYLE = "level_tot"
 
 
-def score(parts: Parts) -> Node:
-    """Makes the node that scores one candidate; it runs as one task a candidate."""
-    return judge_states(parts, estimate_in(STYLE), _record, role="score", drawn=True)
+def score(run: Run) -> Node:
+    """Makes the node that scores a level's candidates, each by itself."""
+
+    async def evaluate(state: SearchState) -> dict[str, Any]:
+        step, tree = run.step(state), state["tree"]
+        task = run.parts.task_for(state["settings"], Estimates)
+        asks = [
+            Ask(
+                task.estimate(state["problem"], path_to(tree, key), STYLE, state["settings"]),
+                key,
+                "score",
+                expansion=0,
+            )
+            for key in unjudged(state)
+        ]
+        answers = await step.ask(asks)
+        step.count(evaluated=len(answers))
+        return step.update(tree={each.ask.about: _scored(tree, each) for each in answers})
+
+    return evaluate
 
 
 def level(state: SearchState) -> list[str]:
@@ -48,10 +66,12 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
     return {**update, "tree": lost, "frontier": left, "stop_reason": reason}
 
 
-def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
-    if not verdict.malformed:
-        return {"value": verdict.value}
-    scored: Thought = {"value": verdict.value, "unread": verdict.malformed}
-    if "note" not in given["path"][-1]:  # one that says why the path ends stays
-        scored["note"] = verdict.label
+def _scored(tree: Tree, answer: Answer[Verdict]) -> Thought:
+    verdict = answer.reading
+    raw = cut(join_samples(answer.texts))
+    scored: Thought = {"value": verdict.value, "value_raw": raw, "usage": answer.usage}
+    if verdict.malformed:
+        scored["unread"] = verdict.malformed
+    if verdict.malformed and "note" not in tree[answer.ask.about]:
+        scored["note"] = verdict.label  # one that says why the path ends stays
     return scored
