@@ -14,7 +14,6 @@ from thoughtgraph.llm.port import Draw
 from thoughtgraph.nodes.asker import Asker, join_samples
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node, fanned_out
-from thoughtgraph.nodes.questions import drop
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates, Question, Verdict
@@ -107,7 +106,6 @@ def judge_states(
     async def node(given: NodeInput) -> dict[str, Any]:
         asker, question = Asker(parts, given), ask(parts, given)
         about = given.get("about") or [given["thought"]]
-        drop(about)
         draw = Draw(given["problem"], about[0]) if drawn else None
         found = await judge(asker, question, role=role, draw=draw)
         if found is None:
