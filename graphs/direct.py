@@ -17,21 +17,25 @@ the first to occur wins (self-consistency: Wang et al. 2022).
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.graph import END, START
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.generate import direct_answer, expand_root, generate
+from thoughtgraph.nodes.expand import drafted, expansion
+from thoughtgraph.nodes.generate import direct_answer
+from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.register import register_thoughts
+from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.nodes.tally import majority_vote, samples_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
+from thoughtgraph.tree import ROOT
 
 
 def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -40,26 +44,44 @@ def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 
 def direct(parts: Parts, style: str) -> MethodGraph:
-    """Wires one question, asked in a style, and its samples; what follows `register` is left open.
+    """Wires one question, asked in a style, and its samples; what follows them is left open.
 
     A search goes straight to `answer` where no request is allowed.
     """
+    run = Run(parts)
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """The samples, which are one request."""
+        step = run.step(state)
+        answers = await step.ask([expansion(parts, state, partial(generator, style), ROOT, 0)])
+        new = place(state, drafted(answers))
+        step.count(thoughts=len(new.new), expansions=len(answers))
+        return step.update(
+            tree=new.tree,
+            frontier=[] if answers else [ROOT],
+            generation=list(new.new),
+            stop_reason="" if new.complete else "budget",
+        )
+
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate(parts, partial(generator, style)))
-    graph.add_node("register", register_thoughts(parts))
+    graph.add_step(generate)
     graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
-    graph.add_edge("generate", "register")
+    graph.add_conditional_edges("start", may_ask)
     graph.add_edge("answer", END)
     return graph
+
+
+async def may_ask(state: SearchState) -> Literal["generate", "answer"]:
+    """Routes to the one request, if it is allowed."""
+    return "generate" if requests_left(state) else "answer"
 
 
 def first_sample(parts: Parts, style: str) -> MethodGraph:
     """Wires `io` and `cot`: the first sample answers."""
     graph = direct(parts, style)
     graph.add_node("answer", answer(parts, pick=samples))
-    graph.add_edge("register", "answer")
+    graph.add_edge("generate", "answer")
     return graph
 
 
@@ -69,7 +91,7 @@ def majority(parts: Parts) -> MethodGraph:
     graph.add_node("vote", majority_vote)
     elected = answer(parts, pick=samples, best=lambda state: state["frontier"], tally=samples_of)
     graph.add_node("answer", elected)
-    graph.add_edge("register", "vote")
+    graph.add_edge("generate", "vote")
     graph.add_edge("vote", "answer")
     return graph
 

@@ -24,6 +24,7 @@ from thoughtgraph.nodes.check import check, passed
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.refinement import add_output, output_question
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
@@ -47,11 +48,11 @@ async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires the loop."""
-    graph = MethodGraph(parts)
+    run, graph = Run(parts), MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", add_output(parts, "generate"))
-    graph.add_node("check", check(parts, last=_last))
-    graph.add_node("refine", add_output(parts, "refine"))
+    graph.add_step(add_output(run, "generate"))
+    graph.add_step(check(run, last=_last))
+    graph.add_step(add_output(run, "refine"))
     graph.add_node(
         "answer",
         answer(

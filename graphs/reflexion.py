@@ -39,7 +39,7 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_node("start", start(parts, trial=0, lessons=[]))
     for node in (think(run), act(run), call_tool(run)):
         graph.add_step(node)
-    graph.add_node("check", check(parts, last=last_trial), input_schema=TrajectoryState)
+    graph.add_step(check(run, last=last_trial), TrajectoryState)
     graph.add_step(reflect(run))
     graph.add_node("answer", answer(parts, pick=last_thoughts, cut_short=last_thoughts))
     graph.add_edge(START, "start")

@@ -4,21 +4,23 @@ from collections.abc import Callable
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.judge import judge, verdict_fields, verdicts_in
+from thoughtgraph.nodes.asker import join_samples
+from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.judge import verdict_fields, verdicts_in
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.questions import state_key_of
+from thoughtgraph.nodes.step import Run, Step
 from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Judges
-from thoughtgraph.tree import Thought
+from thoughtgraph.tree import Thought, cut
 
 RIGHT, WRONG = 1.0, 0.0
 """Values of an output that passed and of one that did not (ours)."""
 
 
-def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
+def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
     """Makes the node that judges the latest output, the one in the frontier.
 
     With an oracle it asks that, with `exact_check` the task. Else it asks the model; a verdict that
@@ -31,21 +33,24 @@ def check(parts: Parts, *, last: Callable[[SearchState], bool]) -> Node:
     failing endpoint forbids the verdict.
     """
 
-    async def node(state: SearchState) -> dict[str, Any]:
-        latest, feedback = state["frontier"][0], parts.has_feedback(state["settings"])
-        ask = _ask_oracle if feedback else _ask_model
-        thought, update = await ask(parts, state, latest)
-        if thought is None:
-            return {"stop_reason": "budget", **update}
+    async def check(state: SearchState) -> dict[str, Any]:
+        latest, step = state["frontier"][0], run.step(state)
+        feedback = run.parts.has_feedback(state["settings"])
+        if feedback:
+            thought = await _told(run.parts, state, latest)
+        elif (judged := await _judged(run.parts, state, step, latest)) is None:
+            return step.update(stop_reason="budget")
+        else:
+            thought = judged
         over = thought["value"] == WRONG and last(state)
         thought["status"] = "terminal"
         # Only an oracle verifies: a model that finds its own answer good may be wrong.
         reason = (
             "verified" if feedback and thought["value"] == RIGHT else "round_limit" if over else ""
         )
-        return {**update, "tree": {latest: thought}, "stop_reason": reason}
+        return step.update(tree={latest: thought}, stop_reason=reason)
 
-    return node
+    return check
 
 
 def passed(thought: Thought) -> bool:
@@ -69,31 +74,30 @@ async def is_right(parts: Parts, state: SearchState, answer: str | None) -> bool
     return parts.task_for(state["settings"], Checks).check(state["problem"], answer)
 
 
-async def _ask_oracle(
-    parts: Parts, state: SearchState, key: str
-) -> tuple[Thought | None, dict[str, Any]]:
+async def _told(parts: Parts, state: SearchState, key: str) -> Thought:
+    """Returns the verdict of the oracle, or of the task itself."""
     right = await is_right(parts, state, state["tree"][key].get("answer"))
     if not parts.oracle:
         note = "the exact check says right" if right else FAILED
     else:
         note = "the oracle says right" if right else DENIED
-    return {"value": RIGHT if right else WRONG, "note": note}, {}
+    return {"value": RIGHT if right else WRONG, "note": note}
 
 
-async def _ask_model(
-    parts: Parts, state: SearchState, key: str
-) -> tuple[Thought | None, dict[str, Any]]:
+async def _judged(parts: Parts, state: SearchState, step: Step, key: str) -> Thought | None:
+    """Returns the verdict of the model; None where it may not be asked."""
     task = parts.task_for(state["settings"], Judges)
-    asker = Asker(parts, state)
     answer = state["tree"][key].get("answer") or ""
     question = task.judge(state["problem"], answer, state["settings"])
     state_key = state_key_of(question.prompt)
     if known := verdicts_in(state["tree"]).get(state_key):
-        asker.meter.add({"cached": 1})
-        return verdict_fields(state_key, known), asker.update()
-    found = await judge(asker, question, role="judge")
-    if found is None:
-        return None, asker.update()
-    good = found.verdict.value > 0
+        step.count(cached=1)
+        return verdict_fields(state_key, known)
+    answers = await step.ask([Ask(question, key, "judge")])
+    if not answers:
+        return None
+    [said] = answers
+    good = said.reading.value > 0
     verdict = {"value": RIGHT if good else WRONG, "label": GOOD if good else POOR}
-    return {**verdict_fields(state_key, verdict), **found.fields()}, asker.update()
+    kept = verdict_fields(state_key, verdict)
+    return {**kept, "value_raw": cut(join_samples(said.texts)), "usage": said.usage}

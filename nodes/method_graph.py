@@ -62,9 +62,14 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             action = _raising(action)
         return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
 
-    def add_step(self, node: Node) -> None:
-        """Adds a node that makes a `Step` of its state, by the name of its function."""
-        super().add_node(getattr(node, "__name__", ""), node)
+    def add_step(self, node: Node, state: type | None = None) -> None:
+        """Adds a node that makes a `Step` of its state, by the name of its function.
+
+        Args:
+            node: The node.
+            state: What it is given of the state; None: what it says itself.
+        """
+        super().add_node(getattr(node, "__name__", ""), node, input_schema=state)
 
 
 def _logged(parts: Parts, node: Node) -> Node:

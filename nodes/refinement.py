@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from thoughtgraph.fan_out import NodeInput, SendArg
-from thoughtgraph.llm.port import Draw
 from thoughtgraph.method import ThoughtQuestion
-from thoughtgraph.nodes.asker import Asker
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.generate import one_thought_each
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
@@ -35,37 +35,35 @@ def _output(found: str | None, text: str) -> Mapping[str, Any]:
     return bounded({"text": text, "answer": found, "raw": text})
 
 
-def add_output(parts: Parts, role: Literal["generate", "refine"]) -> Node:
+def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
     """Makes the node that adds one output, the child of the latest one.
 
     Args:
         role: `generate` for the first output, which is the caller's `draft` if there is one (the
-            model is not asked then); `refine` for the others.
+            model is not asked then); `refine` for the others. It is the node's name too.
 
     When a limit or a failing endpoint forbids the request it stops the search.
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        latest = state["frontier"][0]
+        latest, step = state["frontier"][0], run.step(state)
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
-        asker, given = Asker(parts, state), node_input(state, SendArg(thought=latest, expansion=0))
         draft = RefineSettings.of(state["settings"]).draft if role == "generate" else ""
-        question = output_question(parts, given)
+        question = output_question(run.parts, node_input(state, SendArg(thought=latest)))
+        answers = [] if draft else await step.ask([Ask(question, latest, role, expansion=0)])
         if draft:
             output = {**question.read([draft])[0], "note": GIVEN}
+        elif answers:
+            output = {**answers[0].reading[0]}
         else:
-            draw = Draw(state["problem"], latest)
-            samples = await asker.samples(question.prompt, role=role, draw=draw)
-            if samples is None:
-                return {"stop_reason": "budget", **asker.update()}
-            output = {**question.read(samples)[0]}
-            if output["answer"] is None:
-                asker.meter.parse_error(role)
-        rounds = int(role == "refine")
-        asker.meter.add({"thoughts": 1, "expansions": 0 if draft else 1, "rounds": rounds})
-        placed = place_below(state, latest, [output], asker.meter.by_role())
+            return step.update(stop_reason="budget")
+        if answers and output["answer"] is None:
+            step.count(parse_errors={role: 1})
+        step.count(thoughts=1, expansions=len(answers), rounds=int(role == "refine"))
+        placed = place_below(state, latest, [output], answers[0].usage if answers else {})
         new = list(placed.new)
-        return asker.update(tree=placed.tree, frontier=new, generation=[*state["generation"], *new])
+        return step.update(tree=placed.tree, frontier=new, generation=[*state["generation"], *new])
 
+    node.__name__ = role
     return node
