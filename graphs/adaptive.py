@@ -4,8 +4,8 @@
     while spent < n do
         k <- the fewest samples that could settle the vote            draw
         y_1, ..., y_k ~ p(. | problem, start), in one request         generate
-        spent <- spent + k                                            register
-        answers vote; a plan is run up to its first fault             register
+        spent <- spent + k                                            generate
+        answers vote; a plan is run up to its first fault             generate
         if one is accepted then return it                             select -> answer
         if P(leader beats runner-up | votes) > confidence then stop   select -> answer
         start <- of the plans tried least, what came furthest         select
@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
@@ -38,12 +37,12 @@ from thoughtgraph.nodes.adaptive.batches import (
     select,
     votes,
 )
-from thoughtgraph.nodes.adaptive.drawing import register, whole_answers, whole_plans
+from thoughtgraph.nodes.adaptive.drawing import draw_samples, whole_answers, whole_plans
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
@@ -58,22 +57,20 @@ def wire(parts: Parts) -> MethodGraph:
     """Wires the loop of draws."""
     graph = MethodGraph(parts)
     graph.add_node("start", start(parts))
-    graph.add_node("generate", generate(parts, generator))
-    graph.add_node("register", register(parts))
+    graph.add_step(draw_samples(Run(parts), generator))
     graph.add_node("select", reviewed(select(parts), new_samples))
     graph.add_node("answer", answer(parts, candidates, best=leader, tally=votes))
     graph.add_edge(START, "start")
     graph.add_conditional_edges("start", draw, ["generate", "answer"])
-    graph.add_edge("generate", "register")
-    graph.add_edge("register", "select")
+    graph.add_edge("generate", "select")
     graph.add_conditional_edges("select", draw, ["generate", "answer"])
     graph.add_edge("answer", END)
     return graph
 
 
-async def draw(state: SearchState) -> list[Send] | Literal["answer"]:
+async def draw(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next batch, or to the answer when there is none to be drawn."""
-    return next_batch(state) or "answer"
+    return "generate" if next_batch(state) else "answer"
 
 
 def leader(state: SearchState) -> list[str]:

@@ -9,7 +9,7 @@
             if the answer evaluator accepts it then return it                    verify -> answer
             remember answer, last thought and reason as an error                 verify -> select
         else if c is not too deep then
-            for k = 1, ..., n do                                                 register
+            for k = 1, ..., n do                                                 go_on
                 a child <- the model, shown the errors and the children so far   generate
                 carry out its action                                             call_tool
             label the children and push them                                     evaluate, select
@@ -29,31 +29,27 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Overwrite, Send
+from langgraph.types import Overwrite
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.actions import call_tool, next_actions, tool_sends
+from thoughtgraph.nodes.actions import awaits_tool, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.feedback.components import (
     answers,
+    call_tools,
     conclude,
     extract,
     generate_next,
     label,
     verify,
 )
-from thoughtgraph.nodes.feedback.traversal import (
-    label_known,
-    label_sends,
-    new_layer,
-    spare_requests,
-    visit_next,
-)
+from thoughtgraph.nodes.feedback.traversal import new_layer, spare_requests, visit_next
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState
@@ -66,28 +62,25 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires the algorithm."""
-    found = partial(answers, parts)
+    found, run = partial(answers, parts), Run(parts)
     graph = MethodGraph(parts, state=FeedbackState)
     graph.add_node("start", start(parts, stack=Overwrite([]), rejected=[], tried=0))
-    graph.add_node("extract", extract(parts))
-    graph.add_node("generate", generate_next(parts))
-    graph.add_node("call_tool", call_tool(parts))
-    graph.add_node("register", label_known)
-    graph.add_node("evaluate", label(parts))
+    for node in (extract(run), generate_next(run), call_tools(run), label(run)):
+        graph.add_step(node)
     graph.add_node("select", reviewed(visit_next, new_layer))
-    graph.add_node("verify", verify(parts))
-    graph.add_node("conclude", conclude(parts))
+    graph.add_step(verify(run))
+    graph.add_step(conclude(run))
     answers_seen = answer(parts, pick=found, cut_short=found)
     graph.add_node("answer", answers_seen, input_schema=FeedbackState)
     graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", begin, ["extract", "generate"])
-    graph.add_conditional_edges("extract", carry_out, ["call_tool", "register", "answer"])
-    graph.add_conditional_edges("generate", carry_out, ["call_tool", "register", "answer"])
-    graph.add_edge("call_tool", "register")
-    graph.add_conditional_edges("register", go_on, ["generate", "evaluate", "select"])
+    graph.add_conditional_edges("start", begin)
+    layer = ["generate", "evaluate", "select"]
+    graph.add_conditional_edges("extract", carry_out, ["call_tool", "answer", *layer[1:]])
+    graph.add_conditional_edges("generate", carry_out, ["call_tool", "answer", *layer])
+    graph.add_conditional_edges("call_tool", go_on, layer)
     graph.add_edge("evaluate", "select")
-    graph.add_conditional_edges("select", visit, ["generate", "verify", "conclude", "answer"])
-    graph.add_conditional_edges("verify", backtrack, ["select", "answer"])
+    graph.add_conditional_edges("select", visit)
+    graph.add_conditional_edges("verify", backtrack)
     graph.add_edge("conclude", "answer")
     graph.add_edge("answer", END)
     return graph
@@ -98,16 +91,22 @@ async def begin(state: FeedbackState) -> Literal["extract", "generate"]:
     return "extract" if FgdipSettings.of(state["settings"]).extractor else "generate"
 
 
-async def carry_out(state: FeedbackState) -> list[Send] | Literal["register", "answer"]:
+async def carry_out(
+    state: FeedbackState,
+) -> Literal["call_tool", "generate", "evaluate", "select", "answer"]:
     """Routes to the tools of the new steps; past them when there is none to call."""
-    return "answer" if state["stop_reason"] else tool_sends(state) or "register"
+    if state["stop_reason"]:
+        return "answer"
+    waiting = any(awaits_tool(state["tree"][key]) for key in state["generation"])
+    return "call_tool" if waiting else await go_on(state)
 
 
-async def go_on(state: FeedbackState) -> list[Send] | Literal["generate", "select"]:
+async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "select"]:
     """Routes to the next child, or to the labels of a complete layer."""
-    if state["tried"] < FgdipSettings.of(state["settings"]).n_generate and spare_requests(state):
+    settings = FgdipSettings.of(state["settings"])
+    if state["tried"] < settings.n_generate and spare_requests(state):
         return "generate"
-    return label_sends(state) or "select"
+    return "evaluate" if settings.step_evaluator else "select"
 
 
 async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:

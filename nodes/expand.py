@@ -25,7 +25,12 @@ class Drafts(NamedTuple):
 
 
 def expansion(
-    parts: Parts, state: SearchState, generator: ChooseGenerator, key: str, times: int
+    parts: Parts,
+    state: SearchState,
+    generator: ChooseGenerator,
+    key: str,
+    times: int,
+    samples: int = 1,
 ) -> Ask[Drafts]:
     """Returns what to ask for the next thoughts of one partial solution.
 
@@ -33,8 +38,9 @@ def expansion(
         generator: From the run's settings to the generator G.
         key: Id of the thought to expand.
         times: How often it was expanded before.
+        samples: How many samples are asked for, where the search decides it.
     """
-    sent = SendArg(thought=key, expansion=times)
+    sent = SendArg(thought=key, expansion=times, samples=samples)
     question = generator(state["settings"])(parts, node_input(state, sent))
     # A thought that cannot be kept is not paid for.
     most = max(1, thoughts_left(state))

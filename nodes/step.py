@@ -58,9 +58,14 @@ class Run:
     abreast: int = 1
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
 
-    def step(self, state: SearchState) -> "Step":
-        """Returns what one run of a node asks and spends."""
-        return Step(self, state)
+    def step(self, state: SearchState, *, last: bool = False) -> "Step":
+        """Returns what one run of a node asks and spends.
+
+        Args:
+            state: What the node was given.
+            last: Whether it asks although the search has ended.
+        """
+        return Step(self, state, last=last)
 
     @contextmanager
     def ledger(self, superstep: str) -> Iterator[Ledger]:
@@ -85,11 +90,12 @@ class Step:
     Args:
         run: What the node closes over.
         state: What it was given.
+        last: Whether the node asks although the search has ended.
     """
 
-    def __init__(self, run: Run, state: SearchState) -> None:
+    def __init__(self, run: Run, state: SearchState, *, last: bool = False) -> None:
         run.parts.admit_settings(state["settings"])
-        self._run, self._state = run, state
+        self._run, self._state, self._last = run, state, last
         self._write = get_stream_writer()
         self._config = get_config()
         running = get_runtime().execution_info
@@ -110,7 +116,8 @@ class Step:
             The answers, in the order of the questions, without those that a limit or a failing
             endpoint forbade.
         """
-        sent = [] if self._state.get("stop_reason") else asks[: requests_left(self._state)]
+        over = self._state.get("stop_reason") and not self._last
+        sent = [] if over else asks[: requests_left(self._state)]
         answers = []
         results = await self.do([self._request(ask) for ask in sent])
         for ask, kept in zip(sent, results, strict=True):

@@ -3,11 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 from math import comb
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from langgraph.types import Send
-
-from thoughtgraph.fan_out import SendArg
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.node import Node
@@ -45,15 +42,21 @@ def needed(votes: Mapping[str, int], confidence: float) -> int:
     return more
 
 
-def next_batch(state: SearchState) -> list[Send]:
-    """Returns the draw of the next samples; nothing once the search has ended."""
+class Batch(NamedTuple):
+    """The next samples."""
+
+    start: str
+    """Id of the thought that they go on from."""
+    size: int
+
+
+def next_batch(state: SearchState) -> Batch | None:
+    """Returns the next samples; None once the search has ended."""
     if state["stop_reason"] or not requests_left(state):
-        return []
+        return None
     settings = AdaptiveSettings.of(state["settings"])
     wanted = min(needed(_standing(state), settings.confidence), _left(state))
-    start = (state["frontier"] or [ROOT])[0]
-    times = times_expanded(state, start)
-    return [Send("generate", SendArg(thought=start, expansion=times, samples=wanted))]
+    return Batch((state["frontier"] or [ROOT])[0], wanted)
 
 
 def select(parts: Parts) -> Node:

@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from thoughtgraph.fan_out import Expansion, NodeInput
-from thoughtgraph.method import ThoughtQuestion
+from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
+from thoughtgraph.nodes.adaptive.batches import next_batch
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.generate import direct_answer, one_thought_each
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans
 from thoughtgraph.settings.adaptive import AdaptiveSettings
@@ -42,43 +45,49 @@ def whole_plans(parts: Parts, given: NodeInput) -> ThoughtQuestion:
     return one_thought_each(Question(question.prompt, question.read, wanted), wanted, plan)
 
 
-def register(parts: Parts) -> Node:
-    """Makes the node that turns samples into thoughts; plans are run first."""
+def draw_samples(run: Run, generator: ChooseGenerator) -> Node:
+    """Makes the node that draws the next samples, in one request; plans are run first.
 
-    async def node(state: SearchState) -> dict[str, Any]:
-        drawn = [_numbered(state, each) for each in state.get("expansions") or []]
-        counts: dict[str, Any] = {}
+    Args:
+        generator: From the run's settings to how samples are generated.
+    """
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        step, batch, parts = run.step(state), next_batch(state), run.parts
+        asks = []
+        if batch is not None:
+            times = times_expanded(state, batch.start)
+            asks = [expansion(parts, state, generator, batch.start, times, batch.size)]
+        drawn = [_numbered(state, each) for each in drafted(await step.ask(asks))]
         if AdaptiveSettings.of(state["settings"]).draw == "plans":
             drawn = [_run(parts, state, each) for each in drawn]
-            made = [thought for each in drawn for thought in each.get("thoughts", [])]
+            made = [thought for each in drawn for thought in each["thoughts"]]
             if malformed := sum(thought.pop("malformed", False) for thought in made):
-                counts["parse_errors"] = {"generate": malformed}
+                step.count(parse_errors={"generate": malformed})
         placed = place(state, drawn)
-        return {
-            "tree": with_times(state, placed),
-            "generation": [*state["generation"], *placed.new],
-            "usage": {**counts, "thoughts": len(placed.new), "expansions": len(placed.parents)},
-            "stop_reason": "" if placed.parents and placed.complete else limit_reason(state),
-        }
+        step.count(thoughts=len(placed.new), expansions=len(placed.parents))
+        return step.update(
+            tree=with_times(state, placed),
+            generation=[*state["generation"], *placed.new],
+            stop_reason="" if placed.parents and placed.complete else limit_reason(state),
+        )
 
-    return node
+    return generate
 
 
-def _numbered(state: SearchState, expansion: Expansion) -> Expansion:
+def _numbered(state: SearchState, drawn: Expansion) -> Expansion:
     """Returns an expansion whose thoughts say which request of their start they come from."""
-    made = {"node": "generate", "expansion": times_expanded(state, expansion["parent"])}
-    thoughts = [{"created_by": made, **thought} for thought in expansion.get("thoughts", [])]
-    return {**expansion, "thoughts": thoughts}
+    made = {"node": "generate", "expansion": times_expanded(state, drawn["parent"])}
+    thoughts = [{"created_by": made, **thought} for thought in drawn["thoughts"]]
+    return {**drawn, "thoughts": thoughts}
 
 
-def _run(parts: Parts, state: SearchState, expansion: Expansion) -> Expansion:
+def _run(parts: Parts, state: SearchState, drawn: Expansion) -> Expansion:
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
-    if not expansion["served"]:
-        return expansion
-    path = path_to(state["tree"], expansion["parent"])
+    path = path_to(state["tree"], drawn["parent"])
     seen = {_steps(path_to(state["tree"], key)) for key in state["generation"]}
     ran = []
-    for written in expansion["thoughts"]:
+    for written in drawn["thoughts"]:
         fields = _followed(parts, state, path, written["text"])
         if "status" not in fields:
             whole = _steps([*path, cast("Thought", fields)])
@@ -86,7 +95,7 @@ def _run(parts: Parts, state: SearchState, expansion: Expansion) -> Expansion:
                 fields |= {"status": "pruned", "note": f"{REPEATED}; {fields['note']}"}
             seen.add(whole)
         ran.append({**written, **fields})
-    return {**expansion, "thoughts": ran}
+    return {**drawn, "thoughts": ran}
 
 
 def _steps(path: Path) -> str:

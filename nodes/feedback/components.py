@@ -2,21 +2,33 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
-from thoughtgraph.acting import Hints, Moves, Verifies
-from thoughtgraph.fan_out import NodeInput, SendArg
-from thoughtgraph.nodes.actions import ask_step, hints_of, same_action, shown_field, thought_fields
-from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.judge import estimate_in, judge, judge_states
+from thoughtgraph.acting import Hints, Move, Verifies
+from thoughtgraph.fan_out import SendArg
+from thoughtgraph.nodes.actions import (
+    awaits_tool,
+    carry_out,
+    hints_of,
+    move_question,
+    same_action,
+    shown_field,
+    thought_fields,
+)
+from thoughtgraph.nodes.asker import join_samples
+from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.feedback.traversal import labelled, spare_requests
+from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState, SearchState
-from thoughtgraph.task import Checks, Question, Task, Verdict, extras
+from thoughtgraph.task import Checks, Estimates, Question, Task, extras
 from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
 
 STYLE = "fgdip"
@@ -24,154 +36,182 @@ UNREAD = "the judgement could not be read"
 SAME = "the same action as a thought beside it"
 
 
-def extract(parts: Parts) -> Node:
+def extract(run: Run) -> Node:
     """Makes the node that begins at each key entity of the problem: the first layer.
 
     A completion without entities begins at the problem itself.
     """
 
-    async def node(state: FeedbackState) -> dict[str, Any]:
-        settings, problem = state["settings"], state["problem"]
-        task, asker = parts.task_for(settings, Moves), Asker(parts, state)
-        question = task.move(problem, (), STYLE, settings, Hints(wanted="first"))
-        samples = await asker.samples(question.prompt, role="extract")
-        if samples is None:
-            return {"stop_reason": "budget", **asker.update()}
-        moves = question.read(samples)
-        if any(move.malformed for move in moves):
-            asker.meter.parse_error("extract")
+    async def extract(state: FeedbackState) -> dict[str, Any]:
+        settings, step = FgdipSettings.of(state["settings"]), run.step(state)
+        answers = await step.ask([_ask(run, state, ROOT, "extract", Hints(wanted="first"))])
+        if not answers:
+            return step.update(stop_reason="budget")
+        [said] = answers
+        if any(move.malformed for move in said.reading):
+            step.count(parse_errors={"extract": 1})
         given = node_input(state, SendArg(thought=ROOT))
         made = {"created_by": {"node": "extract"}}
-        entities = moves[: FgdipSettings.of(state["settings"]).max_entities]
-        fields = [{**thought_fields(parts, given, move, ""), **made} for move in entities]
-        placed = place_below(state, ROOT, fields, asker.meter.by_role())
-        placed.parents[ROOT]["raw"] = cut(samples[0])
-        asker.meter.add({"thoughts": len(placed.new), "expansions": 1})
-        return asker.update(
+        entities = said.reading[: settings.max_entities]
+        fields = [{**thought_fields(run.parts, given, move, ""), **made} for move in entities]
+        placed = place_below(state, ROOT, fields, said.usage)
+        placed.parents[ROOT]["raw"] = cut(said.texts[0])
+        step.count(thoughts=len(placed.new), expansions=1)
+        return step.update(
             tree=placed.tree,
             generation=list(placed.new),
-            tried=FgdipSettings.of(state["settings"]).n_generate,
+            tried=settings.n_generate,
             stop_reason="" if placed.new else "budget",
         )
 
-    return node
+    return extract
 
 
-def generate_next(parts: Parts) -> Node:
+def generate_next(run: Run) -> Node:
     """Makes the node that adds one child, which sees those before it and the rejected answers."""
 
-    async def node(state: FeedbackState) -> dict[str, Any]:
-        parent = state["frontier"][0]
+    async def generate(state: FeedbackState) -> dict[str, Any]:
+        parent, step, shown = state["frontier"][0], run.step(state), _shown(state)
         if blocking_limit(state, parent):
             return {"stop_reason": "budget"}
-        asker = Asker(parts, state)
-        sent = SendArg(thought=parent, expansion=state["tried"])
-        shown = _shown(state)
-        asked = await ask_step(parts, state, asker, sent, STYLE, hints_of(state["tree"], shown))
-        if asked is None:
-            return {"stop_reason": "budget", **asker.update()}
-        move, fields = asked
+        hints = hints_of(state["tree"], shown)
+        ask = _ask(run, state, parent, "generate", hints)
+        answers = await step.ask([replace(ask, expansion=state["tried"])])
+        if not answers:
+            return step.update(stop_reason="budget")
+        [said] = answers
+        move, given = said.reading[0], node_input(state, SendArg(thought=parent))
+        fields = thought_fields(run.parts, given, move, said.texts[0])
         if move.malformed or fields.get("action", {}) is None:
-            asker.meter.parse_error("generate")
+            step.count(parse_errors={"generate": 1})
         made = {"node": "generate", "expansion": 0, "sample": state["tried"]}
         thought = {**fields, **shown_field(shown), "created_by": made}
-        placed = place_below(state, parent, [thought], asker.meter.by_role())
+        placed = place_below(state, parent, [thought], said.usage)
         (child,) = placed.new.values()
         same = any(same_action(child, state["tree"][kid]) for kid in state["generation"])
         if same:  # it stays in the tree, as it was paid for
             child["status"], child["note"] = "pruned", SAME
-        asker.meter.add({"thoughts": 1, "expansions": int(state["tried"] == 0)})
+        step.count(thoughts=1, expansions=int(state["tried"] == 0))
         all_tried = FgdipSettings.of(state["settings"]).n_generate
-        return asker.update(
+        return step.update(
             tree=placed.tree,
             generation=[*state["generation"], *([] if same else placed.new)],
             tried=all_tried if move.only else state["tried"] + 1,
         )
 
-    return node
+    return generate
 
 
-def label(parts: Parts) -> Node:
-    """Makes the node that labels one step sure, maybe or impossible; it runs as one task a step."""
-    return judge_states(parts, estimate_in(STYLE), _record, role="step_eval")
+def _ask(run: Run, state: FeedbackState, key: str, role: str, hints: Hints) -> Ask[Sequence[Move]]:
+    """Returns what to ask for the step after a thought."""
+    given = node_input(state, SendArg(thought=key))
+    question = move_question(run.parts, given, STYLE, hints)
+    return Ask(Question(question.prompt, question.read, 1), key, role)
 
 
-def verify(parts: Parts) -> Node:
+def call_tools(run: Run) -> Node:
+    """Makes the node that carries out the actions of a layer's new steps."""
+
+    async def call_tool(state: FeedbackState) -> dict[str, Any]:
+        step, tree = run.step(state), state["tree"]
+        keys = [key for key in state["generation"] if awaits_tool(tree[key])]
+        called = await carry_out(run, state, step, keys)
+        return step.update(tree=called, stop_reason="" if len(called) == len(keys) else "budget")
+
+    return call_tool
+
+
+def label(run: Run) -> Node:
+    """Makes the node that labels the steps of a layer sure, maybe or impossible.
+
+    An answer is sure, a step whose action calls no tool impossible. What a page says has no part
+    in it: a call that was carried out is the model's to judge.
+    """
+
+    async def evaluate(state: FeedbackState) -> dict[str, Any]:
+        step, tree = run.step(state), labelled(state)
+        task = run.parts.task_for(state["settings"], Estimates)
+        asks = []
+        for key in [key for key in unjudged(state) if key not in tree][: spare_requests(state)]:
+            path = path_to(state["tree"], key)
+            question = task.estimate(state["problem"], path, STYLE, state["settings"])
+            asks.append(Ask(question, key, "step_eval"))
+        answers = await step.ask(asks)
+        for answer in answers:
+            tree[answer.ask.about] = {
+                "value": answer.reading.value,
+                "note": answer.reading.label,
+                "value_raw": cut(join_samples(answer.texts)),
+                "usage": answer.usage,
+            }
+        step.count(evaluated=len(answers))
+        return step.update(tree=tree)
+
+    return evaluate
+
+
+def verify(run: Run) -> Node:
     """Makes the node that asks whether the visited answer is on topic and the right one.
 
     The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
     cannot be read rejects it. What is rejected, and why, is shown to every generation from then on.
     """
 
-    async def node(state: FeedbackState) -> dict[str, Any]:
+    async def verify(state: FeedbackState) -> dict[str, Any]:
         exact, key = FgdipSettings.of(state["settings"]).exact_check, state["frontier"][0]
-        answer, asker = state["tree"][key].get("answer") or "", Asker(parts, state)
+        answer, step = state["tree"][key].get("answer") or "", run.step(state)
         told = {"oracle": True} if exact else {}
         if exact:
-            right = parts.task_for(state["settings"], Checks).check(state["problem"], answer)
-            judged: tuple[bool, str, str] | None = (right, FAILED, "")
+            right = run.parts.task_for(state["settings"], Checks).check(state["problem"], answer)
+            good, reason, verdict = right, FAILED, Thought(value_raw="", usage={})
         else:
-            judged = await _judgement(parts, state, asker, answer)
-        if judged is None:
-            return {"stop_reason": "budget", **asker.update()}
-        good, reason, raw = judged
-        verdict = {"value_raw": cut(raw), "usage": asker.meter.by_role()}
+            task = run.parts.task_for(state["settings"], Verifies)
+            question = task.verify(state["problem"], answer, state["settings"])
+            answers = await step.ask([Ask(question, key, "answer_eval")])
+            if not answers:
+                return step.update(stop_reason="budget")
+            [said] = answers
+            good, reason = said.reading.value > 0, said.reading.label
+            reason = UNREAD if said.reading.malformed else reason
+            verdict = Thought(value_raw=cut(said.texts[0]), usage=said.usage)
         if good:
-            asker.meter.add({"rounds": state["step"] - state["usage"].get("rounds", 0)})
-            reason = "verified" if exact else "finished"
-            accepted = {key: {**verdict, "note": ACCEPTED}}
-            return asker.update(tree=accepted, stop_reason=reason, **told)
+            step.count(rounds=state["step"] - state["usage"].get("rounds", 0))
+            ended = "verified" if exact else "finished"
+            return step.update(tree={key: {**verdict, "note": ACCEPTED}}, stop_reason=ended, **told)
         note = cut(f"{REJECTED}{reason or 'no reason given'}")
         rejected = [*state["rejected"], key]
-        return asker.update(tree={key: {**verdict, "note": note}}, rejected=rejected, **told)
+        return step.update(tree={key: {**verdict, "note": note}}, rejected=rejected, **told)
 
-    return node
-
-
-async def _judgement(
-    parts: Parts, state: FeedbackState, asker: Asker, answer: str
-) -> tuple[bool, str, str] | None:
-    """Returns the model's judgement of an answer, the reason and the text; None if forbidden."""
-    task, settings = parts.task_for(state["settings"], Verifies), state["settings"]
-    question = task.verify(state["problem"], answer, settings)
-    found = await judge(asker, question, role="answer_eval")
-    if found is None:
-        return None
-    verdict = found.verdict
-    reason = UNREAD if verdict.malformed else verdict.label
-    return verdict.value > 0, reason, found.samples[0]
+    return verify
 
 
-def conclude(parts: Parts) -> Node:
+def conclude(run: Run) -> Node:
     """Makes the node that forces an answer from the deepest trajectory that is not impossible."""
 
-    async def node(state: FeedbackState) -> dict[str, Any]:
-        settings, problem, tree = state["settings"], state["problem"], state["tree"]
-        task, asker = parts.task_for(settings, Moves), Asker(parts, state)
+    async def conclude(state: FeedbackState) -> dict[str, Any]:
+        tree, step = state["tree"], run.step(state, last=True)
         hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
         deepest = max(hopeful, key=lambda key: tree[key]["depth"])
-        path, hints = path_to(tree, deepest), Hints(wanted="answer")
-        question = task.move(problem, path, STYLE, settings, hints)
-        samples = await asker.samples(question.prompt, role="conclude")
-        if samples is None:
-            return asker.update()
-        answer = question.read(samples)[0].answer
+        answers = await step.ask([_ask(run, state, deepest, "conclude", Hints(wanted="answer"))])
+        answer = answers[0].reading[0].answer if answers else None
+        if answers and answer is None:
+            step.count(parse_errors={"conclude": 1})
         if answer is None:
-            asker.meter.parse_error("conclude")
-            return asker.update()
-        forced = bounded({"text": samples[0], "raw": samples[0], "answer": answer})
+            return step.update()
+        text = answers[0].texts[0]
+        forced = bounded({"text": text, "raw": text, "answer": answer})
         end: Thought = {
             "status": "terminal",
-            "usage": asker.meter.by_role(),
+            "usage": answers[0].usage,
             "note": FORCED,
             "created_by": {"node": "conclude"},
         }
         # Not placed as others are: the thought above was not expanded and does not bear the cost.
         new = grow(tree, deepest, [{**forced, **end}])
-        asker.meter.add({"thoughts": 1})
-        return asker.update(tree=new, frontier=list(new))
+        step.count(thoughts=1)
+        return step.update(tree=new, frontier=list(new))
 
-    return node
+    return conclude
 
 
 def answers(parts: Parts, found: SearchState) -> Sequence[str]:
@@ -203,7 +243,3 @@ def _shown(state: FeedbackState) -> Shown:
         rejected=state["rejected"] if settings.error_analysis else [],
         beside=beside if settings.feedback else [],
     )
-
-
-def _record(given: NodeInput, question: Question[Verdict], verdict: Verdict) -> Thought:
-    return {"value": verdict.value, "note": verdict.label}

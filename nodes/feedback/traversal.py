@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from langgraph.types import Send
-
 from thoughtgraph.acting import WORTH, Label
 from thoughtgraph.nodes.actions import awaits_tool
-from thoughtgraph.nodes.judge import judgement_sends, unjudged
+from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import limit_reason, requests_left
 from thoughtgraph.nodes.stack import advance, rewritten
 from thoughtgraph.outcome import StopReason
@@ -18,25 +16,13 @@ from thoughtgraph.tree import ROOT, Thought, Tree
 from thoughtgraph.usage import Usage, add_usage
 
 
-async def label_known(state: FeedbackState) -> dict[str, Any]:
-    """Joins a layer's tool calls and labels the steps that need no model.
-
-    An answer is sure, a step whose action calls no tool impossible. What a page says has no part
-    in it: a call that was carried out is the model's to judge.
-    """
-    if not FgdipSettings.of(state["settings"]).step_evaluator:
-        return {}
+def labelled(state: FeedbackState) -> Tree:
+    """Returns the labels of the layer's steps that need no model."""
     tree, known = state["tree"], Tree()
     for key in unjudged(state):
         if fate := _fate(tree[key]):
             known[key] = {"value": WORTH[fate], "note": fate}
-    return {"tree": known}
-
-
-def label_sends(state: FeedbackState) -> list[Send]:
-    """Returns one task for each step of the layer without a label, as many as the limits allow."""
-    wanted = FgdipSettings.of(state["settings"]).step_evaluator
-    return judgement_sends(state, spared=_spared(state)) if wanted else []
+    return known
 
 
 def spare_requests(state: FeedbackState) -> int:
