@@ -3,12 +3,12 @@
     DFS(s, t, p, G, k, V, T, v_th)
 
     1  if t > T then record the output G(p, s, 1)                     select
-    2  for s' in G(p, s, k), candidates sorted                        generate, register, select
+    2  for s' in G(p, s, k), candidates sorted                        generate, select
     3      if V(p, {s'}) > v_th                                       evaluate, select
     4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
-The recursion is a stack in the state, so a search can be stopped and resumed anywhere. `register`
+The recursion is a stack in the state, so a search can be stopped and resumed anywhere. `generate`
 opens a frame of candidates, sorted by the generator's own score where the task asks for one;
 `select` writes down the state that was judged and goes into it, or else takes the top frame's next
 candidate, and `backtrack` closes a frame. As in the official crosswords code, a state is judged
@@ -21,22 +21,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Send
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.depth_first.candidates import (
-    backtrack,
-    expansion_sends,
-    initial_state,
-    open_frame,
-)
-from thoughtgraph.nodes.depth_first.visit import evaluate_part, question_sends, visit
-from thoughtgraph.nodes.generate import expand_root, generate, propose, sample
+from thoughtgraph.nodes.depth_first.candidates import backtrack, expand_next, initial_state
+from thoughtgraph.nodes.depth_first.visit import evaluate_state, unjudged, visit
+from thoughtgraph.nodes.generate import propose, sample
+from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.review import reviewed_after
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState, SearchState
@@ -53,36 +49,39 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(parts: Parts) -> MethodGraph:
     """Wires Algorithm 2."""
-
-    async def visit_next(
-        state: DfsState,
-    ) -> list[Send] | Literal["register", "select", "backtrack", "answer"]:
-        if state["stop_reason"]:
-            return "answer"
-        if state["frontier"]:
-            return expansion_sends(parts, generator, state) or "register"
-        if not state["visiting"]:
-            return "backtrack"
-        return question_sends(parts, state) or "select"
-
-    graph = MethodGraph(parts, state=DfsState)
+    run, graph = Run(parts), MethodGraph(parts, state=DfsState)
     graph.add_node("start", start(parts, **initial_state()))
-    graph.add_node("generate", generate(parts, generator))
-    graph.add_node("register", open_frame(parts, generator))
+    graph.add_step(expand_next(run, generator))
     graph.add_node("select", reviewed_after(visit(parts)))
-    graph.add_node("evaluate", evaluate_part(parts))
+    graph.add_step(evaluate_state(run))
     graph.add_node("backtrack", backtrack)
     graph.add_node("answer", answer(parts, pick=outputs, cut_short=outputs))
     graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", expand_root, ["generate", "answer"])
-    graph.add_edge("generate", "register")
-    graph.add_conditional_edges("register", go_on, ["select", "answer"])
-    targets = ["generate", "register", "evaluate", "select", "backtrack", "answer"]
-    graph.add_conditional_edges("select", visit_next, targets)
+    graph.add_conditional_edges("start", begin)
+    graph.add_conditional_edges("generate", go_on)
+    graph.add_conditional_edges("select", visit_next)
     graph.add_edge("evaluate", "select")
-    graph.add_conditional_edges("backtrack", go_on, ["select", "answer"])
+    graph.add_conditional_edges("backtrack", go_on)
     graph.add_edge("answer", END)
     return graph
+
+
+async def begin(state: DfsState) -> Literal["generate", "answer"]:
+    """Routes to the first expansion, if a request is allowed."""
+    return "generate" if requests_left(state) else "answer"
+
+
+async def visit_next(
+    state: DfsState,
+) -> Literal["generate", "evaluate", "select", "backtrack", "answer"]:
+    """Routes into the state that was recorded, to the judgement of the next, or back."""
+    if state["stop_reason"]:
+        return "answer"
+    if state["frontier"]:
+        return "generate"
+    if not state["visiting"]:
+        return "backtrack"
+    return "evaluate" if unjudged(state) else "select"
 
 
 async def go_on(state: DfsState) -> Literal["select", "answer"]:

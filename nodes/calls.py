@@ -31,6 +31,8 @@ class Ask(Generic[T]):
     """How many are asked for at most, where a limit leaves room for no more."""
     expansion: int | None = None
     """How often the thought was expanded before; None: a judgement, which equal questions share."""
+    part: str = ""
+    """Which of several questions about the thought it is."""
     enough: Callable[[T], bool] | None = None
     """Whether something can be made of the reading: else a generation is asked for once more, as
     the draw after it, and what then comes is taken. None: whatever comes is taken."""
@@ -48,7 +50,7 @@ class Ask(Generic[T]):
     @property
     def name(self) -> str:
         """What tells it from all others of its superstep."""
-        return f"{self.role} {self.about} {self.expansion} {self.sent}"
+        return f"{self.role} {self.about} {self.part} {self.expansion} {self.sent}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from langgraph.types import Overwrite, Send
+from langgraph.types import Overwrite
 
 from thoughtgraph.fan_out import Expansion, SendArg
 from thoughtgraph.method import ChooseGenerator
-from thoughtgraph.nodes.limits import limit_reason, requests_left
+from thoughtgraph.nodes.expand import drafted, expansion
+from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.questions import drop, kept, state_key_of
+from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.nodes.stack import advance, rewritten
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.reducers import Frame
@@ -29,16 +31,8 @@ def initial_state() -> dict[str, Any]:
     return {"stack": Overwrite([]), "visiting": "", **indexes}
 
 
-def expansion_sends(parts: Parts, generator: ChooseGenerator, state: DfsState) -> list[Send]:
-    """Returns the task that expands the frontier's thought; none when it must not or need not."""
-    key = state["frontier"][0]
-    if not requests_left(state) or _reuse_key(parts, generator, state, key) in state["proposed"]:
-        return []
-    return [Send("generate", SendArg(thought=key, expansion=0))]
-
-
-def open_frame(parts: Parts, generator: ChooseGenerator) -> Node:
-    """Makes the node that turns an expansion into candidates, best score first, and descends.
+def expand_next(run: Run, generator: ChooseGenerator) -> Node:
+    """Makes the node that turns a state's next thoughts into candidates, best score first.
 
     Equal scores keep the order of generation. Where the settings say so, a state that was expanded
     before under an equal prompt repeats that expansion's proposals without a request.
@@ -47,27 +41,29 @@ def open_frame(parts: Parts, generator: ChooseGenerator) -> Node:
         generator: From the run's settings to the generator G.
     """
 
-    async def node(state: DfsState) -> dict[str, Any]:
-        key = state["frontier"][0]
-        reuse_key = _reuse_key(parts, generator, state, key)
-        drop([f"expansion of {key}"])
+    async def generate(state: DfsState) -> dict[str, Any]:
+        key, step = state["frontier"][0], run.step(state)
+        reuse_key = _reuse_key(run.parts, generator, state, key)
         known = state["proposed"].get(reuse_key)
-        expansions = list(state.get("expansions") or _repeat(state["tree"], key, known))
-        if not any(expansion["served"] for expansion in expansions):
-            return {"stop_reason": limit_reason(state)}
+        if known is None:
+            asks = [expansion(run.parts, state, generator, key, 0)]
+            expansions = drafted(await step.ask(asks))
+        else:
+            expansions = _repeat(state["tree"], key, known)
+        if not expansions:
+            return step.update(stop_reason=limit_reason(state))
         placed = place(state, expansions)
         frame = Frame(thought=key, candidates=_in_order(placed.new), pos=0, tried=0)
-        counts = {"thoughts": len(placed.new), "expansions": 1, "cached": int(bool(known))}
-        return {
-            "tree": placed.tree,
-            "frontier": [],
-            "stack": rewritten(state["stack"], [*state["stack"], frame]),
-            "proposed": {reuse_key: key} if reuse_key else {},
-            "usage": {name: number for name, number in counts.items() if number},
-            "stop_reason": "" if placed.complete else "budget",
-        }
+        step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
+        return step.update(
+            tree=placed.tree,
+            frontier=[],
+            stack=rewritten(state["stack"], [*state["stack"], frame]),
+            proposed={reuse_key: key} if reuse_key else {},
+            stop_reason="" if placed.complete else "budget",
+        )
 
-    return node
+    return generate
 
 
 def next_candidate(parts: Parts, state: DfsState) -> dict[str, Any]:
@@ -110,16 +106,11 @@ def _reuse_key(parts: Parts, generator: ChooseGenerator, state: DfsState, key: s
     if not TotDfsSettings.of(state["settings"]).reuse_proposals:
         return ""
 
-    def rendered() -> str:
-        given = node_input(state, SendArg(thought=key, expansion=0))
-        return state_key_of(generator(state["settings"])(parts, given).prompt)
-
-    return kept(f"expansion of {key}", rendered)
+    given = node_input(state, SendArg(thought=key, expansion=0))
+    return state_key_of(generator(state["settings"])(parts, given).prompt)
 
 
-def _repeat(tree: Tree, key: str, known: str | None) -> list[Expansion]:
-    if known is None:
-        return []
+def _repeat(tree: Tree, key: str, known: str) -> list[Expansion]:
     thoughts = [_fresh(child) for child in children_of(tree, known)]
     return [{"parent": key, "thoughts": thoughts, "usage": {}, "served": True}]
 

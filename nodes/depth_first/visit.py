@@ -2,93 +2,72 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, cast
+from functools import reduce
+from typing import Any
 
-from langgraph.types import Send
-
-from thoughtgraph.fan_out import NodeInput, SendArg
-from thoughtgraph.nodes.asker import Asker, join_samples
+from thoughtgraph.nodes.asker import join_samples
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.depth_first.candidates import next_candidate
-from thoughtgraph.nodes.judge import judge, verdict_json
-from thoughtgraph.nodes.limits import limit_reason, requests_left
-from thoughtgraph.nodes.node import Node, fanned_out
-from thoughtgraph.nodes.questions import Keyed, drop, kept, keyed, state_key_of
+from thoughtgraph.nodes.judge import verdict_json
+from thoughtgraph.nodes.limits import limit_reason
+from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.questions import state_key_of
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotDfsSettings
-from thoughtgraph.state import DfsState, Finding
-from thoughtgraph.task import Inspects, Values, Verdict
+from thoughtgraph.state import DfsState
+from thoughtgraph.task import Inspects, Question, Values, Verdict
 from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
-from thoughtgraph.usage import Usage, add_usages
+from thoughtgraph.usage import add_counts
 
 
-def questions(
-    parts: Parts, settings: dict[str, Any], problem: str, path: Path
-) -> Sequence[Keyed] | Verdict:
-    """Returns what must be asked to judge a state, or its verdict where no model is needed."""
-    return kept(path[-1]["id"], lambda: _rendered(parts, settings, problem, path))
-
-
-def _rendered(
-    parts: Parts, settings: dict[str, Any], problem: str, path: Path
-) -> Sequence[Keyed] | Verdict:
-    if TotDfsSettings.of(settings).evaluate == "inspect":
-        asked = parts.task_for(settings, Inspects).inspect(problem, path, settings)
-        return [Keyed(state_key_of(question.prompt), question) for question in asked]
-    found = keyed(parts.task_for(settings, Values).value(problem, path, settings))
-    return [found] if isinstance(found, Keyed) else found
-
-
-def question_sends(parts: Parts, state: DfsState) -> list[Send]:
-    """Returns one task for each distinct question about the visited state not answered before.
-
-    Without backtracking nothing is judged.
-    """
+def unjudged(state: DfsState) -> bool:
+    """Returns whether the visited state is still to be judged; without backtracking none is."""
     if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
-        return []
+        return False
     thought = state["tree"][state["visiting"]]
-    if thought["status"] == "pruned" or "value" in thought:  # A person may have judged it.
-        return []
-    path = path_to(state["tree"], state["visiting"])
-    asked = questions(parts, state["settings"], state["problem"], path)
-    if isinstance(asked, Verdict):
-        return []
-    known = state["judged"]
-    fresh: dict[str, int] = {}
-    for at, question in enumerate(asked):
-        if question.key not in known:
-            fresh.setdefault(question.key, at)
-    about = [state["visiting"]]
-    to_send = [SendArg(key=key, about=about, question=at) for key, at in fresh.items()]
-    return [Send("evaluate", sent) for sent in to_send[: requests_left(state)]]
+    return thought["status"] != "pruned" and "value" not in thought  # A person may have judged it.
 
 
-def evaluate_part(parts: Parts) -> Node:
-    """Makes the node that answers one question about a state; one task a question.
+def evaluate_state(run: Run) -> Node:
+    """Makes the node that judges the visited state, part by part where the task does.
 
-    Returns:
-        The node: from a `SendArg` to one `Finding`; to none when a limit or a failing endpoint
-        forbids the request.
+    A part that was judged before has its verdict. What a limit leaves without one has no value.
     """
 
-    async def node(given: NodeInput) -> dict[str, Any]:
-        settings, problem, path = given["settings"], given["problem"], given["path"]
-        asked = questions(parts, settings, problem, path)
-        assert not isinstance(asked, Verdict), "a verdict without a request is no task"
-        asker, n = Asker(parts, given), TotDfsSettings.of(settings).n_evaluate
-        question = asked[given["question"]].question
-        found = await judge(asker, question, role="value", n=n)
-        if found is None:
-            return asker.update()
-        finding = Finding(
-            key=given["key"],
-            verdict=verdict_json(found.verdict),
-            raw=cut(join_samples(found.samples)),
-            usage=found.usage,
-        )
-        return asker.update(findings=finding)
+    async def evaluate(state: DfsState) -> dict[str, Any]:
+        key, step = state["visiting"], run.step(state)
+        asked = _questions(run.parts, state, path_to(state["tree"], key))
+        if isinstance(asked, Verdict):
+            return step.update(tree={key: Thought(value=asked.value, note=asked.label)})
+        keys = [state_key_of(question.prompt) for question in asked]
+        earlier, n = _earlier(state, keys), TotDfsSettings.of(state["settings"]).n_evaluate
+        fresh = {k: q for k, q in zip(keys, asked, strict=True) if k not in earlier}
+        asks = [Ask(question, key, "value", n, part=name) for name, question in fresh.items()]
+        answers = await step.ask(asks)
+        new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
+        fields, known = Thought(verdicts=new), {**earlier, **new}
+        if answers:
+            fields["value_raw"] = cut(join_samples([cut(join_samples(a.texts)) for a in answers]))
+            fields["usage"] = reduce(add_counts, [answer.usage for answer in answers])
+        if all(name in known for name in keys):
+            verdicts = [known[name] for name in keys]
+            fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
+            fields["note"] = _tally([verdict["label"] for verdict in verdicts])
+            step.count(cached=len(set(keys) - set(new)))
+        return step.update(tree={key: fields}, judged=dict.fromkeys(new, key))
 
-    return fanned_out(node)
+    return evaluate
+
+
+def _questions(parts: Parts, state: DfsState, path: Path) -> Sequence[Question[Verdict]] | Verdict:
+    """Returns what must be asked to judge a state, or its verdict where no model is needed."""
+    settings, problem = state["settings"], state["problem"]
+    if TotDfsSettings.of(settings).evaluate == "inspect":
+        return parts.task_for(settings, Inspects).inspect(problem, path, settings)
+    asked = parts.task_for(settings, Values).value(problem, path, settings)
+    return asked if isinstance(asked, Verdict) else [asked]
 
 
 def visit(parts: Parts) -> Node:
@@ -102,7 +81,7 @@ def visit(parts: Parts) -> Node:
         key = state["visiting"]
         thought = state["tree"].get(key, {})
         new = key and "visit" not in thought and thought["status"] != "pruned"
-        done = _record(parts, state, key) if new else {}
+        done = _record(state, key) if new else {}
         if done.get("frontier") or done.get("stop_reason"):
             return done
         taken = next_candidate(parts, state)
@@ -112,7 +91,7 @@ def visit(parts: Parts) -> Node:
     return node
 
 
-def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
+def _record(state: DfsState, key: str) -> dict[str, Any]:
     """Returns what the judgement of the visited state changes.
 
     With `prune` a state is continued when its value exceeds the threshold, otherwise always. A
@@ -120,17 +99,14 @@ def _record(parts: Parts, state: DfsState, key: str) -> dict[str, Any]:
     """
     settings, step = TotDfsSettings.of(state["settings"]), state["step"] + 1
     thought = state["tree"][key]
-    fields, cached = _judged(parts, state)
-    found = dict.fromkeys(fields.get("verdicts", ()), key)
-    if "value" not in fields and settings.variant != "no_backtrack":
-        return {"tree": {key: fields}, "judged": found, "stop_reason": limit_reason(state)}
-    status = _status(settings, thought["depth"], fields)
+    if "value" not in thought and settings.variant != "no_backtrack":
+        return {"stop_reason": limit_reason(state)}
+    status = _status(settings, thought)
     limit = settings.limit_depth
     deeper = status == "open" and (limit is None or thought["depth"] < limit)
-    counts = {"rounds": 1, "evaluated": int("value" in fields), "cached": cached}
+    counts = {"rounds": 1, "evaluated": int("value" in thought)}
     update = {
-        "tree": {key: {**fields, "status": status, "visit": step}},
-        "judged": found,
+        "tree": {key: {"status": status, "visit": step}},
         "frontier": [key] if deeper else [],
         "step": step,
         "usage": {name: number for name, number in counts.items() if number},
@@ -147,33 +123,6 @@ def last_depth(settings: TotDfsSettings) -> int:
     return settings.steps
 
 
-def _judged(parts: Parts, state: DfsState) -> tuple[Thought, int]:
-    """Returns what is now known of the visited state, and how many verdicts were reused."""
-    if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
-        return {}, 0
-    path = path_to(state["tree"], state["visiting"])
-    if "value" in path[-1]:  # A person gave it.
-        return {"value": path[-1]["value"]}, 0
-    asked = questions(parts, state["settings"], state["problem"], path)
-    drop([state["visiting"]])
-    if isinstance(asked, Verdict):
-        return {"value": asked.value, "note": asked.label}, 0
-    findings = state.get("findings") or []
-    new = {finding["key"]: finding["verdict"] for finding in findings}
-    keys = [question.key for question in asked]
-    known = {**_earlier(state, keys), **new}
-    fields: Thought = {"verdicts": new}
-    if findings:
-        fields["value_raw"] = cut(join_samples([finding["raw"] for finding in findings]))
-        usages = [cast("Usage", finding["usage"]) for finding in findings]
-        fields["usage"] = cast("Any", add_usages(Usage(), usages))
-    if all(key in known for key in keys):
-        verdicts = [known[key] for key in keys]
-        fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
-        fields["note"] = _tally([verdict["label"] for verdict in verdicts])
-    return fields, len(set(keys) - set(new))
-
-
 def _earlier(state: DfsState, keys: Sequence[str]) -> dict[str, Any]:
     """Returns the verdicts that the tree holds already, by state key."""
     holders = {key: state["judged"][key] for key in keys if key in state["judged"]}
@@ -186,10 +135,10 @@ def _tally(labels: Sequence[str]) -> str:
     return ", ".join(f"{label or 'unclear'} {n}" for label, n in sorted(Counter(labels).items()))
 
 
-def _status(settings: TotDfsSettings, depth: int, fields: Thought) -> Status:
-    if settings.variant == "prune" and fields["value"] <= settings.threshold:
+def _status(settings: TotDfsSettings, thought: Thought) -> Status:
+    if settings.variant == "prune" and thought["value"] <= settings.threshold:
         return "pruned"
-    return "terminal" if depth >= last_depth(settings) else "open"
+    return "terminal" if thought["depth"] >= last_depth(settings) else "open"
 
 
 def _stop_reason(state: DfsState, step: int, status: Status) -> StopReason:
