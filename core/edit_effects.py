@@ -69,9 +69,6 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
         stack = state["stack"]
         cut = next((at for at, frame in enumerate(stack) if frame["thought"] in gone), len(stack))
         left = [_passed_over(frame, gone) for frame in stack[:cut]]
-        if cut < len(stack) and "ahead" in left[-1]:
-            # No arrow leads from the judgement of plans to itself: they are asked for again.
-            left[-1] = {**left[-1], "ahead": []}
         if left != stack:
             kept["stack"] = left
     return kept

@@ -26,23 +26,24 @@ from functools import partial
 from typing import Any, Literal
 
 from langgraph.graph import END, START
-from langgraph.types import Overwrite, Send
+from langgraph.types import Overwrite
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
-from thoughtgraph.nodes.generate import generate
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.plans.search import (
     FIRST_LEVEL,
     ChunkSize,
     backtrack,
+    calls_due,
     evaluate_steps,
-    generator_sends,
     next_steps,
+    write_steps,
 )
 from thoughtgraph.nodes.review import reviewed_after
 from thoughtgraph.nodes.start import start
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.mixed_thought import (
@@ -56,28 +57,29 @@ from thoughtgraph.state import PlanState
 
 def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
     """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
-    graph = MethodGraph(parts, state=PlanState)
+    run, graph = Run(parts), MethodGraph(parts, state=PlanState)
     graph.add_node("start", start(parts, stack=Overwrite([FIRST_LEVEL])))
-    graph.add_node("generate", generate(parts, next_steps(chunk_size)))
+    graph.add_step(write_steps(run, next_steps(chunk_size)))
     graph.add_node("evaluate", reviewed_after(evaluate_steps(parts)))
     graph.add_node("backtrack", backtrack)
     graph.add_node("answer", answer(parts, pick=terminal, cut_short=terminal))
     graph.add_edge(START, "start")
-    graph.add_conditional_edges("start", begin, ["generate", "answer"])
+    graph.add_conditional_edges("start", begin)
     graph.add_edge("generate", "evaluate")
-    targets = ["generate", "evaluate", "backtrack", "answer"]
-    graph.add_conditional_edges("evaluate", go_on, targets)
-    graph.add_conditional_edges("backtrack", go_on, targets)
+    graph.add_conditional_edges("evaluate", go_on)
+    graph.add_conditional_edges("backtrack", go_on)
     graph.add_edge("answer", END)
     return graph
 
 
-async def begin(state: PlanState) -> list[Send] | Literal["answer"]:
+async def begin(state: PlanState) -> Literal["generate", "answer"]:
     """Routes to the first call, if a request is allowed."""
-    return generator_sends(state) or "answer"
+    return "generate" if calls_due(state) > 0 else "answer"
 
 
-async def go_on(state: PlanState) -> list[Send] | Literal["evaluate", "backtrack", "answer"]:
+async def go_on(
+    state: PlanState,
+) -> Literal["generate", "evaluate", "backtrack", "answer"]:
     """Routes to the next continuation of the top state, one generated ahead first."""
     if state["stop_reason"]:
         return "answer"
@@ -86,7 +88,7 @@ async def go_on(state: PlanState) -> list[Send] | Literal["evaluate", "backtrack
         return "evaluate"
     if top["tried"] == TomtTotSettings.of(state["settings"]).branches:
         return "backtrack"
-    return generator_sends(state) or "answer"
+    return "generate" if calls_due(state) > 0 else "answer"
 
 
 def all_at_once(settings: Mapping[str, Any], depth: int, index: int) -> int | None:

@@ -33,6 +33,8 @@ class Ask(Generic[T]):
     """How often the thought was expanded before; None: a judgement, which equal questions share."""
     part: str = ""
     """Which of several questions about the thought it is."""
+    ahead: bool = False
+    """Whether it is asked ahead of need: a failure ends nothing, and it is asked again in time."""
     enough: Callable[[T], bool] | None = None
     """Whether something can be made of the reading: else a generation is asked for once more, as
     the draw after it, and what then comes is taken. None: whatever comes is taken."""
@@ -89,6 +91,8 @@ class Call(NamedTuple):
     """What the events `asked` and `answered` say of it."""
     make: Callable[[Meter], Awaitable[Mapping[str, Any]]]
     """Makes the call and returns what is kept of it."""
+    needed: bool = True
+    """Whether the search ends where it fails for good."""
 
 
 Keep = Callable[[str, Callable[[], Awaitable[Kept]]], Awaitable[Kept]]

@@ -121,8 +121,8 @@ class Step:
         answers = []
         results = await self.do([self._request(ask) for ask in sent])
         for ask, kept in zip(sent, results, strict=True):
-            if kept is None:
-                continue
+            if kept is None or (ask.ahead and kept["error"]):
+                continue  # what could not be kept ahead of need is asked again
             reading = await _read(ask.question, kept["texts"])
             if lost := getattr(reading, "malformed", 0):
                 self.count(parse_errors={ask.role: lost})
@@ -181,7 +181,7 @@ class Step:
 
     async def _result(self, call: Call, keep: Keep, ledger: Ledger) -> Kept | None:
         """Makes one call, or takes its result from before a crash, and counts what it came to."""
-        meter, fresh = self._meter(ledger), list[bool]()
+        meter, fresh = self._meter(ledger, needed=call.needed), list[bool]()
 
         async def work() -> Kept:
             fresh.append(True)
@@ -195,11 +195,11 @@ class Step:
             kept = await keep(call.kind, work)
         except (BudgetSpent, ModelError) as error:
             told = str(error) if isinstance(error, ModelError) else ""
-            self._spend(meter.usage(), meter.error or told, fresh=True)
+            self._spend(meter.usage(), (meter.error or told) if call.needed else "", fresh=True)
             return None
         if kept["name"] != call.name:
             return kept
-        self._spend(kept["usage"], kept["error"], fresh=bool(fresh))
+        self._spend(kept["usage"], kept["error"] if call.needed else "", fresh=bool(fresh))
         if not fresh:  # it counts beside those that are made now
             spent: Mapping[str, Any] = kept["usage"]
             for name in SHARED:
@@ -259,7 +259,7 @@ class Step:
             return {"texts": texts}
 
         told = {"id": ask.about, "role": ask.role, "expansion": expansion}
-        return Call(MODEL, ask.name, told, make)
+        return Call(MODEL, ask.name, told, make, needed=not ask.ahead)
 
     def _spend(self, usage: Usage, error: str, *, fresh: bool) -> None:
         counts: dict[str, Any] = dict(usage)
@@ -268,13 +268,14 @@ class Step:
         self._counts = add_counts(self._counts, counts)
         self._error = self._error or error
 
-    def _meter(self, ledger: Ledger) -> Meter:
+    def _meter(self, ledger: Ledger, *, needed: bool) -> Meter:
         return Meter(
             limits_in(self._state),
             self._state["usage"],
             prices=self._prices,
             step=int(self._config["metadata"]["langgraph_step"]),
             siblings=ledger.spent,
+            needed=needed,
             tell=lambda cause: self._write({"event": "retry", "reason": cause}),
         )
 

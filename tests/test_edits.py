@@ -45,9 +45,7 @@ def nodes(method: str) -> list[str]:
 def places(method: str) -> list[Any]:
     """The nodes after which a search is edited: the first one always, the others in CI."""
     between = [node for node in nodes(method) if node not in ("answer", "start")]
-    usual = next(
-        n for n in ("evaluate", "register", "call_tool", "check", "generate") if n in between
-    )
+    usual = next(n for n in ("evaluate", "call_tool", "check", "generate") if n in between)
     between.sort(key=lambda node: node != usual)
     return few([(method, node) for node in between], 1)
 
@@ -157,9 +155,9 @@ async def test_a_thought_that_a_person_adds_is_judged_and_followed() -> None:
 
 async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search() -> None:
     graph, model = built(CASES["tot_dfs"], "tot_dfs")
-    state = await until(graph, "tot_dfs", "register")
+    state = await until(graph, "tot_dfs", "generate")
     first = state.values["stack"][-1]["candidates"][0]
-    await edit(graph, "register", {first: {"value": -1.0, "note": "no"}})
+    await edit(graph, "generate", {first: {"value": -1.0, "note": "no"}})
     thought = (await rest(graph))["tree"][first]
     assert (thought["status"], thought["value"]) == ("pruned", -1.0)
     judged = [call.prompt for call in model.seen if call.role == "value"]
@@ -180,10 +178,10 @@ async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set() -> None:
 async def test_what_lies_below_a_pruned_thought_goes_with_it() -> None:
     graph, _ = built(CASES["tot_dfs"], "tot_dfs")
     await until(graph, "tot_dfs", "select")
-    await graph.ainvoke(None, THREAD, interrupt_after=["register"])
+    await graph.ainvoke(None, THREAD, interrupt_after=["generate"])
     tree = (await graph.aget_state(THREAD)).values["tree"]
     upper = next(t["parent"] for t in tree.values() if t["depth"] == 2)
-    await edit(graph, "register", {upper: PRUNE})
+    await edit(graph, "generate", {upper: PRUNE})
     after = (await graph.aget_state(THREAD)).values
     below = [thought for thought in after["tree"].values() if thought["parent"] == upper]
     assert below and {(t["status"], t["note"]) for t in below} == {("pruned", BELOW)}

@@ -25,7 +25,7 @@ LIMITS: list[dict[str, Any]] = [
 TRIALS = [*LIMITS, {"max_steps": 2}, {"max_steps": 2, "limit_requests": 2}]
 QUEUES = [*LIMITS, {"max_depth": 1}, {"limit_requests": 1}]
 BARE = {"extractor": False, "step_evaluator": False}
-LAYERS = [*LIMITS, {"max_depth": 2}, BARE, {**BARE, "limit_requests": 0}]
+LAYERS = [*LIMITS, {"max_depth": 2}, BARE, {**BARE, "limit_requests": 0}, {"step_evaluator": False}]
 ACTING = {
     "react": TRIALS,
     "reflexion": TRIALS,
@@ -68,8 +68,9 @@ def searches(method: str) -> Iterator[Search]:
                 yield method, "creative_writing", critic(verdict), context, SENTENCES
     else:
         for seed in range(4):
-            for limit in (*LIMITS, {"limit_requests": 1}, {"limit_rounds": 1}):
-                _, task, reply, settings, problem = SEARCHES[method](seed)
+            _, task, reply, settings, problem = SEARCHES[method](seed)
+            more = [{"variant": "no_backtrack"}] if method == "tot_dfs" else []
+            for limit in (*LIMITS, {"limit_requests": 1}, {"limit_rounds": 1}, *more):
                 yield method, task, reply, {**settings, **limit}, problem
 
 

@@ -39,14 +39,14 @@ async def test_a_search_by_hand() -> None:
     ]
     assert (out["answer"], out["candidates"], out["stop_reason"]) == ("ac", ["ac"], "finished")
     assert walk == [
-        *("start", "generate", "register", "select"),
+        *("start", "generate", "select"),
         *("evaluate", "select"),  # b
-        *("generate", "register", "select"),
+        *("generate", "select"),
         *("evaluate", "select"),  # bd
         *("evaluate", "select"),  # bc
         *("backtrack", "select"),
         *("evaluate", "select"),  # a
-        *("generate", "register", "select"),
+        *("generate", "select"),
         *("evaluate", "select"),  # ac
         "answer",
     ]

@@ -1,20 +1,21 @@
 """Depth-first search over plans: asks for steps, runs them, descends or backtracks."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from langgraph.types import Send
-
-from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
+from thoughtgraph.fan_out import Expansion, NodeInput
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.generate import one_thought_each
 from thoughtgraph.nodes.limits import expansions_allowed, thoughts_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.nodes.stack import rewritten
+from thoughtgraph.nodes.step import Run
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
@@ -57,19 +58,42 @@ def next_steps(chunk_size: ChunkSize) -> ChooseGenerator:
     return lambda settings: partial(generator, settings)
 
 
-def generator_sends(state: PlanState) -> list[Send]:
-    """Returns the next call to the generator, and the siblings that are generated ahead of need.
+def calls_due(state: PlanState) -> int:
+    """Returns how many continuations of the top state are asked for: the next, and those ahead.
 
     There are none beyond b siblings or T calls, nor beyond what the limits allow. A sibling whose
     generation ahead failed is asked for again when its turn comes.
     """
     settings, top = TomtTotSettings.of(state["settings"]), state["stack"][-1]
     left = min(settings.branches - top["tried"], settings.max_calls - state["step"])
-    count = min(1 + settings.speculate, left, expansions_allowed(state))
-    return [
-        Send("generate", SendArg(thought=top["thought"], expansion=top["tried"] + at, ahead=at > 0))
-        for at in range(count)
-    ]
+    return min(1 + settings.speculate, left, expansions_allowed(state))
+
+
+def write_steps(run: Run, generator: ChooseGenerator) -> Node:
+    """Makes the node that asks for the next continuation of the top state, and for some ahead.
+
+    They wait in the top level of the stack until they are judged.
+
+    Args:
+        generator: From the run's settings to the generator.
+    """
+
+    async def generate(state: PlanState) -> dict[str, Any]:
+        step, (*below, top) = run.step(state), state["stack"]
+        key, tried = top["thought"], top["tried"]
+        asks = [
+            replace(expansion(run.parts, state, generator, key, tried + at), ahead=at > 0)
+            for at in range(calls_due(state))
+        ]
+        answers = {answer.ask.name: answer for answer in await step.ask(asks)}
+        served = [*takewhile(bool, (answers.get(ask.name) for ask in asks))]
+        if not served:
+            return step.update(stop_reason="budget")
+        ahead = drafted([answer for answer in served if answer])
+        stack = [*below, Level({**top, "ahead": ahead})]
+        return step.update(stack=rewritten(state["stack"], stack))
+
+    return generate
 
 
 def evaluate_steps(parts: Parts) -> Node:
@@ -84,9 +108,9 @@ def evaluate_steps(parts: Parts) -> Node:
 
     async def node(state: PlanState) -> dict[str, Any]:
         *below, top = state["stack"]
-        expansions = [*top["ahead"], *takewhile(_served, state.get("expansions") or [])]
+        expansions = top["ahead"]
         if not expansions:
-            return {"stop_reason": "budget"}
+            return {}
         # Several may have waited since the limits allowed them.
         judged, malformed = _run_in_order(parts, state, top, expansions[: _room(state)])
         placed, size = place(state, judged), len(judged)
@@ -129,10 +153,6 @@ def _room(state: PlanState) -> int:
     return room if rounds is None else min(room, rounds - state["usage"].get("rounds", 0))
 
 
-def _served(expansion: Expansion) -> bool:
-    return expansion["served"]
-
-
 def _run_in_order(
     parts: Parts, state: PlanState, top: Level, expansions: Sequence[Expansion]
 ) -> tuple[list[Expansion], int]:
@@ -145,10 +165,10 @@ def _run_in_order(
     path = path_to(state["tree"], top["thought"])
     run: list[Expansion] = []
     malformed = 0
-    for expansion in expansions:
-        written = expansion["thoughts"][0]
+    for call in expansions:
+        written = call["thoughts"][0]
         ruling = _ruled(task, state, path, written["text"].split("\n") if written["text"] else [])
-        run.append({**expansion, "thoughts": [{**written, **_fields(ruling)}]})
+        run.append({**call, "thoughts": [{**written, **_fields(ruling)}]})
         malformed += ruling.malformed
         if ruling.accepted:
             break
