@@ -56,9 +56,6 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
     Raises:
         InputError: The search stands at one of them.
     """
-    for made in state.get("expansions") or []:
-        if made["parent"] in gone:
-            raise InputError(f"thought {made['parent']} is being expanded; prune it a step later")
     kept: dict[str, Any] = {}
     for name in ("frontier", "generation", "pending", "solutions", "reports"):
         if gone & set(state.get(name) or ()):

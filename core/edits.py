@@ -29,7 +29,7 @@ OPENING = {*ADDING, "itot_a_star", "itot_d_star_lite", "itot_best_first", "itot_
 """Methods that come back to what they left."""
 VALUING = {*OPENING, "level_tot"} - {"rollback", "itot_dfs"}
 """Methods that choose by values."""
-HANDED_ON = ("expansions", "findings", "reports")
+HANDED_ON = ("reports",)
 """State keys that hold what one node made for the next: an edit between the two would drop it."""
 CHANGES = ("status", "value", "note")
 """What can be changed of a thought."""

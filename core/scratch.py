@@ -20,20 +20,6 @@ class Scratch:
     def __init__(self) -> None:
         self.tools: Any = None
         """The run's open tools; None until they are opened."""
-        self.questions: dict[str, Any] = {}
-        """What is to be asked about thoughts, by their ids: rendered to compare it, asked later."""
-        self._step = -1
-        self._spent: dict[str, float] = {}
-
-    def beside(self, step: int) -> dict[str, float]:
-        """Returns what the nodes of one superstep share: what they have spent in it.
-
-        Args:
-            step: Number of the superstep.
-        """
-        if self._step != step:
-            self._step, self._spent = step, {}
-        return self._spent
 
 
 class ScratchChannel(BaseChannel[Scratch, Any, Any]):

@@ -57,8 +57,6 @@ class SearchState(SearchInput, total=False):
     selection."""
     generation: list[str]
     """Ids of the thoughts created in this round, not selected from yet (the paper's S'_t)."""
-    expansions: Annotated[Sequence[Expansion], Topic(Expansion)]
-    """What the generations of the last superstep produced; emptied after each superstep."""
     step: int
     """Search steps completed (the paper's t)."""
     run: str
@@ -85,17 +83,6 @@ class SearchState(SearchInput, total=False):
     oracle: bool
 
 
-class Finding(TypedDict):
-    """The answer to one question about the thought that is being judged."""
-
-    key: str
-    """State key of the question."""
-    verdict: dict[str, Any]
-    """`value` and `label`."""
-    raw: str
-    usage: dict[str, dict[str, float]]
-
-
 class DfsState(SearchState, total=False):
     """The state of a depth-first search: recursion as an explicit stack, so that it can resume.
 
@@ -110,8 +97,6 @@ class DfsState(SearchState, total=False):
     """Which thought was first expanded by a prompt, by the prompt's key."""
     judged: Index
     """Which thought holds the verdict on a question, by the question's state key."""
-    findings: Annotated[Sequence[Finding], Topic(Finding)]
-    """What the evaluations of the last superstep found; emptied after each superstep."""
 
 
 class Level(TypedDict):

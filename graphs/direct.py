@@ -25,7 +25,7 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.generate import direct_answer
+from thoughtgraph.nodes.generators import direct_answer
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.placement import place

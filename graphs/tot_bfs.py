@@ -24,7 +24,7 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.generate import propose, sample
+from thoughtgraph.nodes.generators import propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.placement import place

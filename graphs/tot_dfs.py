@@ -27,7 +27,7 @@ from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.depth_first.candidates import backtrack, expand_next, initial_state
 from thoughtgraph.nodes.depth_first.visit import evaluate_state, unjudged, visit
-from thoughtgraph.nodes.generate import propose, sample
+from thoughtgraph.nodes.generators import propose, sample
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.review import reviewed_after

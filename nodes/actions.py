@@ -7,27 +7,22 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from langgraph.types import Send
-
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, ToolResult
-from thoughtgraph.errors import OutOfTime
-from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.port import Draw
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
-from thoughtgraph.nodes.asker import Asker, labels, traced_as
 from thoughtgraph.nodes.calls import TOOLS, Call
-from thoughtgraph.nodes.generate import one_thought_each
+from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import limits_in
-from thoughtgraph.nodes.node import Node, fanned_out, node_input, running_scratch
+from thoughtgraph.nodes.node import running_scratch
 from thoughtgraph.nodes.step import Run, Step
+from thoughtgraph.nodes.tracing import labels, traced_as
 from thoughtgraph.outcome import REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
 from thoughtgraph.tools.wiki.pages import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, path_to, shortened
-from thoughtgraph.usage import Usage
 
 
 def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
@@ -96,33 +91,6 @@ def shown_field(shown: Shown) -> Thought:
     return cast("Thought", {"shown": kept} if kept else {})
 
 
-async def ask_step(
-    parts: Parts, state: SearchState, asker: Asker, sent: SendArg, style: str, hints: Hints
-) -> tuple[Move, dict[str, Any]] | None:
-    """Asks for one next step of a thought.
-
-    Args:
-        asker: Asks the model; the role is `act` where only an action is asked for.
-        sent: The thought, and which of its continuations is asked for.
-        style: Whose prompt asks.
-        hints: What the prompt says besides.
-
-    Returns:
-        The step and the partial thought it makes; None where the request is forbidden or fails.
-    """
-    given = node_input(state, sent)
-    question = move_question(parts, given, style, hints)
-    samples = await asker.samples(
-        question.prompt,
-        role="act" if hints.thought else "generate",
-        draw=Draw(given["problem"], sent["thought"], sent["expansion"]),
-    )
-    if samples is None:
-        return None
-    move = question.read(samples)[0]
-    return move, thought_fields(parts, given, move, samples[0])
-
-
 def thought_fields(parts: Parts, given: NodeInput, move: Move, text: str) -> dict[str, Any]:
     """Returns the partial thought that a step makes.
 
@@ -164,60 +132,9 @@ def same_action(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return _action_words(first) == _action_words(second)
 
 
-def tool_sends(state: SearchState) -> list[Send]:
-    """Returns one task for each new thought whose action was not carried out yet.
-
-    Once the time is over there are none.
-    """
-    limit = limits_in(state).get("seconds")
-    if state.get("stop_reason") or (limit is not None and state["usage"]["seconds"] >= limit):
-        return []
-    tree = state["tree"]
-    return [
-        Send("call_tool", SendArg(thought=key))
-        for key in state["generation"]
-        if awaits_tool(tree[key])
-    ]
-
-
 def awaits_tool(thought: Thought) -> bool:
     """Returns whether a thought's action is still to be carried out."""
     return bool(thought.get("action")) and "observation" not in thought
-
-
-def call_tool(parts: Parts) -> Node:
-    """Makes the node that carries out one thought's action; it runs as one task a thought.
-
-    The tools start in the state that the thought's parent left, so that branches never see each
-    other. A call that gives the final answer makes the thought terminal.
-
-    Returns:
-        The node: from a `SendArg` to the thought's observation, its cost and whether it failed. A
-        call that the limit on seconds cuts off leaves the thought as it was.
-    """
-
-    async def node(given: NodeInput) -> dict[str, Any]:
-        *before, acting = given["path"]
-        asker, action = Asker(parts, given), acting["action"]
-        tools = toolbox(parts, given)
-        assert tools is not None and action is not None, "only actions of tools are carried out"
-        asker.meter.wait()
-        called = tools.call(action["name"], action["argument"], tool_state_after(before))
-        try:
-            async with asker.meter.in_time():
-                with traced_as(labels(parts, given)):
-                    result = await called
-        except OutOfTime:
-            return asker.update(stop_reason="budget")
-        fields = _observed(result)
-        if result.invalid:
-            # Counted for whoever wrote the action: a request of its own, or that of the thought.
-            asker.meter.parse_error("act" if "act" in acting.get("usage", {}) else "generate")
-        else:
-            asker.meter.add(_counted(action["name"], result))
-        return asker.update(tree={acting["id"]: fields})
-
-    return fanned_out(node)
 
 
 async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str]) -> Tree:
@@ -277,11 +194,6 @@ def _observed(result: ToolResult) -> Thought:
     if result.invalid:
         fields["invalid"] = True
     return fields
-
-
-def _counted(name: str, result: ToolResult) -> Usage:
-    called: Usage = {"tool_calls": {name: 1}, "tool_cost": result.cost}
-    return {**called, "tool_failures": {name: 1}} if result.failed else called
 
 
 def _rejected(thought: Thought) -> Rejected:

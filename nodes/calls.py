@@ -13,6 +13,7 @@ from thoughtgraph.usage import Usage
 
 T = TypeVar("T")
 
+SAMPLE_BREAK = "\n-----\n"
 MODEL, TOOLS = "model", "tools"
 """Names of the tasks that are requests and calls of tools, in LangGraph's streams."""
 
@@ -97,3 +98,21 @@ class Call(NamedTuple):
 
 Keep = Callable[[str, Callable[[], Awaitable[Kept]]], Awaitable[Kept]]
 """Makes a call of a kind, as a task or not."""
+
+
+def join_samples(samples: Sequence[str]) -> str:
+    """Returns several completions as one text for a reader."""
+    return SAMPLE_BREAK.join(samples)
+
+
+def by_role(usage: Usage) -> dict[str, dict[str, float]]:
+    """Returns what was spent by role, in the form in which a thought keeps it."""
+    return cast("dict[str, dict[str, float]]", dict(usage.get("roles", {})))
+
+
+def span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Returns the time from the first begin to the last end of requests of one superstep."""
+    if not marks:
+        return {}
+    begin, until = min(m["begin"] for m in marks), max(m["until"] for m in marks)
+    return {**marks[0], "begin": begin, "until": until}

@@ -4,12 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.nodes.asker import join_samples
-from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.judge import verdict_fields, verdicts_in
+from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.nodes.step import Run, Step
+from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdicts_in
 from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from thoughtgraph.fan_out import Expansion, SendArg
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
-from thoughtgraph.nodes.generate import read_thoughts
+from thoughtgraph.nodes.generators import read_thoughts
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.node import node_input
 from thoughtgraph.parts import Parts

@@ -10,10 +10,10 @@ from langgraph.graph import StateGraph
 from thoughtgraph.edits import applied
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.run_log import tell
-from thoughtgraph.nodes.asker import labels
-from thoughtgraph.nodes.node import Node, running
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.review import reviewed_answer
 from thoughtgraph.nodes.thought_events import with_events
+from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import Parts
 from thoughtgraph.results import Result
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
@@ -115,12 +115,8 @@ def _raising(node: Node) -> Node:
 
 def _guarded(parts: Parts, node: Node) -> Node:
     @wraps(node)
-    async def run(given: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
-        # A node reads them from what it is given, or, if it was sent ids only, from the channels.
-        found = running("settings")
-        parts.admit_settings(found)
-        if given.get("settings", found) != found:
-            parts.admit_settings(given["settings"])
-        return await node(given, *rest, **more)
+    async def run(state: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
+        parts.admit_settings(state["settings"])
+        return await node(state, *rest, **more)
 
     return run

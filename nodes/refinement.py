@@ -6,7 +6,7 @@ from typing import Any, Literal
 from thoughtgraph.fan_out import NodeInput, SendArg
 from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.generate import one_thought_each
+from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from thoughtgraph.edits import applied
-from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.valuation import valuation
+from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotBfsSettings

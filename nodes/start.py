@@ -13,9 +13,9 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
-from thoughtgraph.nodes.asker import labels
 from thoughtgraph.nodes.conversation import problem_of
 from thoughtgraph.nodes.node import Node, running_scratch
+from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchInput, nothing_found
 from thoughtgraph.task import Task

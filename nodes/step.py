@@ -19,10 +19,10 @@ from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.llm.meter import SHARED, Meter
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
-from thoughtgraph.nodes.asker import labels
-from thoughtgraph.nodes.calls import MODEL, Answer, Ask, Call, Keep, Kept
+from thoughtgraph.nodes.calls import MODEL, Answer, Ask, Call, Keep, Kept, by_role, span
 from thoughtgraph.nodes.limits import limits_in, requests_left
 from thoughtgraph.nodes.thought_events import events
+from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
@@ -30,6 +30,8 @@ from thoughtgraph.usage import Usage, add_counts
 
 T = TypeVar("T")
 
+RETRY = "retry"
+"""The event that says why a request is repeated."""
 LONG = 100_000
 """Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
 
@@ -147,13 +149,18 @@ class Step:
             self._tell(**event)
         return update
 
+    def _labels(self, about: str) -> dict[str, Any]:
+        run_id = self._running.run_id
+        whose = labels(self._run.parts, {**self._state, "about": [about]})
+        return whose if run_id is None else {**whose, "run_id": run_id}
+
     def _tell(self, event: str, **more: Any) -> None:
         node = self._config["metadata"]["langgraph_node"]
         self._write({"event": event, **more, "node": node})
 
     def _time(self) -> dict[str, Any]:
         """Returns how long the node waited: now, and before a crash, but not in between."""
-        now, before = (_span(self._waits[fresh]) for fresh in (True, False))
+        now, before = (span(self._waits[fresh]) for fresh in (True, False))
         if not now or not before:
             return {"mark": now or before} if now or before else {}
         begin = max(before["begin"], self._state["usage"].get("mark", {}).get("until", 0.0))
@@ -241,7 +248,7 @@ class Step:
                 meter=meter,
                 scope="shared" if settings.share_evaluations else state["run"],
                 parameters=settings.parameters(judging=ask.role in JUDGES),
-                labels=labels(parts, {**state, "about": [ask.about]}),
+                labels=self._labels(ask.about),
                 grammar=prompt.grammar,
             )
 
@@ -276,26 +283,13 @@ class Step:
             step=int(self._config["metadata"]["langgraph_step"]),
             siblings=ledger.spent,
             needed=needed,
-            tell=lambda cause: self._write({"event": "retry", "reason": cause}),
+            tell=lambda cause: self._write({"event": RETRY, "reason": cause}),
         )
-
-
-def by_role(usage: Usage) -> dict[str, dict[str, float]]:
-    """Returns what was spent by role, in the form in which a thought keeps it."""
-    return cast("dict[str, dict[str, float]]", dict(usage.get("roles", {})))
 
 
 async def _gated(gate: asyncio.Semaphore, work: Callable[[], Awaitable[Kept]]) -> Kept:
     async with gate:
         return await work()
-
-
-def _span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Returns the time from the first begin to the last end of requests of one superstep."""
-    if not marks:
-        return {}
-    begin, until = min(m["begin"] for m in marks), max(m["until"] for m in marks)
-    return {**marks[0], "begin": begin, "until": until}
 
 
 async def _read(question: Question[T], texts: Sequence[str]) -> T:

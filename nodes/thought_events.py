@@ -21,7 +21,7 @@ from typing import Any
 
 from langgraph.config import get_stream_writer
 
-from thoughtgraph.nodes.node import Node, reader, running
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 ENDED = ("answer", "stop_reason", "outcome")
@@ -36,23 +36,14 @@ def with_events(name: str, node: Node) -> Node:
     """
 
     @wraps(node)
-    async def run(given: Any, *rest: Any, **more: Any) -> dict[str, Any]:
-        update = await node(given, *rest, **more)
-        if reader() is not None and isinstance(update, dict):
-            write = get_stream_writer()
-            for event in events(_tree(given, update), update):
-                write({**event, "node": name})
+    async def run(state: Any, *rest: Any, **more: Any) -> dict[str, Any]:
+        update = await node(state, *rest, **more)
+        write = get_stream_writer()
+        for event in events(state["tree"], update):
+            write({**event, "node": name})
         return update
 
     return run
-
-
-def _tree(given: Any, update: Mapping[str, Any]) -> Tree:
-    """Returns the tree before an update; a fanned-out node is not given it."""
-    if "tree" not in update:
-        return {}
-    tree: Tree = given["tree"] if "tree" in given else running("tree")
-    return tree
 
 
 def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -6,17 +6,16 @@ A state is judged once, whoever reaches it: its verdict is kept under the key of
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from thoughtgraph.nodes.asker import join_samples
-from thoughtgraph.nodes.calls import Answer, Ask
-from thoughtgraph.nodes.judge import (
+from thoughtgraph.nodes.calls import Answer, Ask, join_samples
+from thoughtgraph.nodes.verdicts import (
     VoteCounts,
     counted_votes,
+    state_key_of,
     unjudged,
     verdict_fields,
     verdict_json,
     verdicts_in,
 )
-from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState

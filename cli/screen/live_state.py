@@ -24,8 +24,8 @@ from thoughtgraph.cli.screen.events import (
     Narrator,
 )
 from thoughtgraph.cli.screen.progress import Slot
-from thoughtgraph.nodes.asker import RETRY
 from thoughtgraph.nodes.calls import MODEL, TOOLS
+from thoughtgraph.nodes.step import RETRY
 from thoughtgraph.tree import Thought, Tree
 from thoughtgraph.usage import Usage
 

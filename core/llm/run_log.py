@@ -99,7 +99,8 @@ class RequestLog:
 def _write(
     to: logging.Logger, level: int, labels: Mapping[str, Any], message: str, *values: Any
 ) -> None:
-    place = _place()
+    # A LangGraph task does not know the run that it is part of: its labels do.
+    place = {name: found or labels.get(name) for name, found in _place().items()}
     own = [f"{name.removeprefix(LABEL)}={labels[name]}" for name in WHOSE if name in labels]
     # A client may choose these: quoted, they stay within their line.
     given = [f"{name}={value!r}" for name, value in place.items() if value is not None]

@@ -7,7 +7,7 @@ from thoughtgraph.fan_out import Expansion, NodeInput
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.adaptive.batches import next_batch
 from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.generate import direct_answer, one_thought_each
+from thoughtgraph.nodes.generators import direct_answer, one_thought_each
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place, times_expanded, with_times

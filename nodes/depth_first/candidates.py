@@ -11,9 +11,9 @@ from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.nodes.stack import advance, rewritten
 from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.verdicts import state_key_of
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.reducers import Frame

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from thoughtgraph.nodes.asker import join_samples
-from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.depth_first.candidates import next_candidate
-from thoughtgraph.nodes.judge import verdict_json
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.verdicts import state_key_of, verdict_json
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotDfsSettings

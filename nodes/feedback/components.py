@@ -16,14 +16,13 @@ from thoughtgraph.nodes.actions import (
     shown_field,
     thought_fields,
 )
-from thoughtgraph.nodes.asker import join_samples
-from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.feedback.traversal import labelled, spare_requests
-from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings

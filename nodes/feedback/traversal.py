@@ -5,9 +5,9 @@ from typing import Any, cast
 
 from thoughtgraph.acting import WORTH, Label
 from thoughtgraph.nodes.actions import awaits_tool
-from thoughtgraph.nodes.judge import unjudged
 from thoughtgraph.nodes.limits import limit_reason, requests_left
 from thoughtgraph.nodes.stack import advance, rewritten
+from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reducers import Frame
 from thoughtgraph.settings.feedback import FgdipSettings

@@ -2,12 +2,10 @@
 
 from typing import Any
 
-from thoughtgraph.nodes.asker import join_samples
-from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.judge import unjudged, verdict_json, verdicts_in
+from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.questions import state_key_of
 from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.verdicts import state_key_of, unjudged, verdict_json, verdicts_in
 from thoughtgraph.settings.informed import ValuedSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates

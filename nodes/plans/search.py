@@ -9,7 +9,7 @@ from typing import Any
 from thoughtgraph.fan_out import Expansion, NodeInput
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.generate import one_thought_each
+from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import expansions_allowed, thoughts_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place

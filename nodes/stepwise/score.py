@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from thoughtgraph.nodes.asker import join_samples
-from thoughtgraph.nodes.calls import Answer, Ask
-from thoughtgraph.nodes.judge import unjudged
+from thoughtgraph.nodes.calls import Answer, Ask, join_samples
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.reasoning_steps import end_reason
 from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates, Verdict
 from thoughtgraph.tree import Thought, Tree, children_of, cut, path_to

@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.questions import state_key_of
+from thoughtgraph.nodes.verdicts import state_key_of
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.game24.game24 import Game24
 

@@ -1,66 +1,15 @@
-"""G(p, s, k): asks the model for next thoughts of one partial solution."""
+"""G(p, s, k): the ways to ask for next thoughts of a partial solution."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from langgraph.types import Send
-
-from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
-from thoughtgraph.llm.port import Draw
-from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
-from thoughtgraph.nodes.asker import Asker
-from thoughtgraph.nodes.limits import requests_left, thoughts_left
-from thoughtgraph.nodes.node import Node, fanned_out
+from thoughtgraph.fan_out import NodeInput
+from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.parts import Parts
-from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Proposes, Question, Samples
-from thoughtgraph.tree import PROPOSAL_LIMIT, ROOT, bounded, cut
+from thoughtgraph.tree import PROPOSAL_LIMIT, cut
 
 T = TypeVar("T")
-
-LONG = 100_000
-"""Letters of samples that are read in a millisecond or few, so that nobody need wait (ours)."""
-
-
-def generate(parts: Parts, generator: ChooseGenerator) -> Node:
-    """Makes the node that expands one thought; it runs as one task a thought.
-
-    Args:
-        generator: From the run's settings to the generator G.
-    """
-
-    async def node(given: NodeInput) -> dict[str, Any]:
-        question = generator(given["settings"])(parts, given)
-        n = question.n or 1
-        asker, fit = Asker(parts, given), samples_allowed(given, n)
-        draw = Draw(given["problem"], given["thought"], given["expansion"])
-        samples = await asker.samples(question.prompt, role="generate", n=fit, draw=draw)
-        if given.get("ahead") and asker.meter.error:
-            samples = None  # its answer could not be kept: to be asked for when it is needed
-        expansion: Expansion = {
-            "parent": given["thought"],
-            "served": samples is not None,
-            "short": fit < n,
-        }
-        if samples is not None:
-            thoughts, malformed = await _read(question, samples)
-            expansion["thoughts"] = [bounded(thought) for thought in thoughts]
-            for _ in range(malformed):
-                asker.meter.parse_error("generate")
-            expansion["usage"] = asker.meter.by_role()
-        return asker.update(expansions=expansion)
-
-    return fanned_out(node)
-
-
-async def _read(
-    question: ThoughtQuestion, samples: list[str]
-) -> tuple[Sequence[Mapping[str, Any]], int]:
-    """Reads in a thread what takes long: a server's event loop must not wait for it."""
-    if sum(map(len, samples)) > LONG:
-        return await asyncio.to_thread(read_thoughts, question, samples)
-    return read_thoughts(question, samples)
 
 
 def read_thoughts(
@@ -75,11 +24,6 @@ def read_thoughts(
     mute = [text for text in others if not thoughts or (several and not question.read([text]))]
     ends = [thought for thought in thoughts if thought.get("status") == "terminal"]
     return thoughts, len(mute) + sum(end.get("answer", "") is None for end in ends)
-
-
-def samples_allowed(given: NodeInput, n: int) -> int:
-    """Returns how many of n samples to ask for: a thought that cannot be kept is not paid for."""
-    return min(n, max(1, thoughts_left(given)))
 
 
 def propose(n: int = 1) -> ThoughtGenerator:
@@ -141,10 +85,3 @@ def one_thought_each(
         return [thought(each, text) for each, text in found]
 
     return Question(question.prompt, read, question.n or n)
-
-
-async def expand_root(state: SearchState) -> list[Send] | Literal["answer"]:
-    """Routes to the one generation of a method that asks directly, if a request is allowed."""
-    if not requests_left(state):
-        return "answer"
-    return [Send("generate", SendArg(thought=ROOT, expansion=0))]

@@ -1,0 +1,55 @@
+"""Verdicts: what is read of judgements, and how a thought keeps it.
+
+A verdict is kept under the state key of its question, so that equal questions are asked once.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Prompt, Question, Verdict
+from thoughtgraph.tree import Thought, Tree
+
+
+class VoteCounts(NamedTuple):
+    """The votes of a comparison."""
+
+    votes: list[int]
+    """How many each choice has."""
+    malformed: int
+
+
+def unjudged(state: SearchState) -> list[str]:
+    """Returns the ids of this round's thoughts that have no value yet, in creation order."""
+    return [key for key in state["generation"] if "value" not in state["tree"][key]]
+
+
+def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:
+    """Returns a vote whose completions are counted by choice."""
+
+    def read(samples: Sequence[str]) -> VoteCounts:
+        chosen = question.read(samples)
+        return VoteCounts([chosen.count(at) for at in range(choices)], chosen.count(None))
+
+    return Question(question.prompt, read, question.n)
+
+
+def verdicts_in(tree: Tree) -> dict[str, Any]:
+    """Returns all verdicts that are kept in a tree, by state key."""
+    return {k: v for thought in tree.values() for k, v in thought.get("verdicts", {}).items()}
+
+
+def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
+    """Returns the fields by which a thought keeps a verdict that can be used again."""
+    return {"value": verdict["value"], "note": verdict["label"], "verdicts": {key: verdict}}
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Any]:
+    """Returns what is kept of a verdict under its state key."""
+    return {"value": verdict.value, "label": verdict.label}
+
+
+def state_key_of(prompt: Prompt) -> str:
+    """Returns the state key of a question: equal prompts are about equal states."""
+    return digest({"system": prompt.system, "examples": prompt.examples, "user": prompt.user})
