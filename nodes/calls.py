@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, NotRequired, TypeVar
+from typing import Any, Generic, NamedTuple, NotRequired, TypeVar, cast
 
 from typing_extensions import TypedDict
 
