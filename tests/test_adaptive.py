@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from digests.searches import PLANS
 from support.climbing import CLIMBING, climber
 from support.letters import run
 from support.pools import POOLS
-from support.random_searches import PLANS
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg

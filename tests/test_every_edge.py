@@ -5,12 +5,12 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from digests.searches import own
 from support import climbing
 from support.acting import Errand, Odds, walker
 from support.climbing import CLIMBING, climber
 from support.informed import A_STAR, BEST, D_STAR, DFS
 from support.letters import built, edges
-from support.random_searches import SEARCHES
 from support.scripted import Call, Reply
 from support.stepping import STEPPING
 from support.stepping import walker as reasoner
@@ -68,7 +68,7 @@ def searches(method: str) -> Iterator[Search]:
                 yield method, "creative_writing", critic(verdict), context, SENTENCES
     else:
         for seed in range(4):
-            _, task, reply, settings, problem = SEARCHES[method](seed)
+            _, task, reply, problem, settings, _ = own(method, seed)
             more = [{"variant": "no_backtrack"}] if method == "tot_dfs" else []
             for limit in (*LIMITS, {"limit_requests": 1}, {"limit_rounds": 1}, *more):
                 yield method, task, reply, {**settings, **limit}, problem

@@ -3,7 +3,7 @@
 import json
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 from support.acting import Errand, Odds
 from support.acting import walker as actor
-from support.climbing import CLIMBING, METHODS, climber, drawn_calls
+from support.climbing import CLIMBING, METHODS, Climbing, climber, drawn_calls
 from support.drawing import PAGES
 from support.informed import settings as informed
 from support.letters import LETTERS, breadth_first, depth_first, die
 from support.players import equations, expression
-from support.random_searches import PLANS, by_chain, by_levels, by_rollback
 from support.scripted import Call, Reply, rng
+from support.stepping import MARKER, STEPPING, drawn, single
 
 from thoughtgraph import registry
 from thoughtgraph.admission import tasks_of
@@ -39,6 +39,16 @@ SMALL = {
 """Sizes at which a search of a published task takes no time, for the methods that have them."""
 
 
+class SelfPublished(Climbing):
+    """Says itself that it has plans, as `adaptive` wants it."""
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        return {"draw": "plans", "shots": 2}
+
+
+PLANS = SelfPublished()
+
+
 class Search(NamedTuple):
     """A search whose model and settings are drawn."""
 
@@ -54,20 +64,26 @@ def own(method: str, seed: int) -> Search:
     """A search of a task of the tests' own, where the method takes one of them."""
     draws = random.Random(seed)
     if method in ("tot_bfs", "tot_dfs"):
-        drawn = breadth_first(seed) if method == "tot_bfs" else depth_first(seed)
-        return Search(method, LETTERS, die(seed), "x", drawn)
+        told = breadth_first(seed) if method == "tot_bfs" else depth_first(seed)
+        return Search(method, LETTERS, die(seed), "x", told)
     if method in METHODS:
         sizes = {"tomt_os": {"start_depth": seed % 4 + 1}, "tomt_block": {"block_size": 2}}
-        drawn = {**drawn_calls(seed), **sizes.get(method, {}), "speculate": seed % 3}
-        return Search(method, CLIMBING, climber(seed), "6", drawn)
-    if method in ("rollback", "level_tot", "chain"):
-        made = {"rollback": by_rollback, "level_tot": by_levels, "chain": by_chain}[method](seed)
-        return Search(method, made.task, made.reply, "x", made.settings)
+        told = {**drawn_calls(seed), **sizes.get(method, {}), "speculate": seed % 3}
+        return Search(method, CLIMBING, climber(seed), "6", told)
+    if method == "rollback":
+        reply, settings = drawn(seed)
+        protocol = ("two_call", "single_call")[seed // 2 % 2]
+        settings |= {"parallel": seed % 2 == 0, "protocol": protocol}
+        return Search(method, STEPPING, single(reply), "x", settings)
+    if method == "level_tot":
+        return Search(method, STEPPING, levels(seed), "x", {"n_generate": 3, "steps": 4})
+    if method == "chain":
+        return Search(method, STEPPING, lambda call: "a step", "x", {"steps": 1 + seed % 4})
     if method == "adaptive":
         return Search(method, PLANS, climber(seed), "9", {"samples": 12, "seed": seed})
     if method.startswith("itot"):
-        drawn = {**informed(seed, method), "rounds": seed % 5 + 2}
-        return Search(method, Errand(), actor(seed, Odds("abcdef", lost=0.05)), "a", drawn)
+        told = {**informed(seed, method), "rounds": seed % 5 + 2}
+        return Search(method, Errand(), actor(seed, Odds("abcdef", lost=0.05)), "a", told)
     if method in ("react", "reflexion", "fgdip"):
         sizes = {"max_depth": 3, "n_generate": draws.randint(1, 3)} if method == "fgdip" else {}
         model = actor(seed, Odds(lost=0.1, finish=draws.choice([0.1, 0.3])))
@@ -75,6 +91,18 @@ def own(method: str, seed: int) -> Search:
         return Search(method, Errand(), model, "a", {**sizes, **limit}, method == "reflexion")
     choice = ("game24", "creative_writing") if method == "refine" else ("gsm8k", "question")
     return published(method, choice[seed % 2], seed)
+
+
+def levels(seed: int) -> Reply:
+    """A model that writes and scores the candidates of a level."""
+
+    def reply(call: Call) -> str | list[str]:
+        at = call.prompt.count("\nStep ") + seed
+        if call.role == "score":
+            return f"Evaluation Score: 0.{at % 10}"
+        return [f"{MARKER} {at}" if at % 4 == 3 else f"{at} {of}" for of in range(call.n)]
+
+    return reply
 
 
 def tasks(method: str) -> list[str]:

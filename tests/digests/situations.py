@@ -144,22 +144,22 @@ async def resumed(search: Search) -> dict[str, Any]:
         out = await graph.ainvoke(asked, THREAD, context=told, interrupt_after="*")
         seen += model.seen
         if not (await graph.aget_state(THREAD)).next:
+            assert out["usage"]["requests"] == len(seen), "each is counted once"
+            assert out["usage"]["samples"] == sum(call.n for call in seen)
             return of_result(out, seen)
         asked = None
 
 
 SITUATIONS: dict[str, Callable[..., Any]] = {
     "limits": limited,
-    "seconds": late,
     "failures": failing,
     "edits": edited,
     "reviews": reviewed,
 }
 
 
-async def result(situation: str, method: str, task: str, seed: int) -> dict[str, Any]:
-    """What is left of one search; `task` is empty for a task of the tests' own."""
-    search = published(method, task, seed) if task else own(method, seed)
-    if situation == "whole":
-        return await ran(search)
-    return dict(await SITUATIONS[situation](search, seed))
+async def result(method: str, cell: str, seed: int) -> dict[str, Any]:
+    """What is left of one search; `cell` is a situation, `whole`, or a published task."""
+    if cell in SITUATIONS:
+        return dict(await SITUATIONS[cell](own(method, seed), seed))
+    return await ran(own(method, seed) if cell == "whole" else published(method, cell, seed))

@@ -3,10 +3,8 @@
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cache
-from itertools import cycle
 from typing import Any
 
-from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
@@ -140,32 +138,6 @@ async def steps(
         elif mode == "values":
             yield names, chunk
             names = []
-
-
-@cache
-def resumable(method: str, task: Any) -> list[tuple[Graph, ScriptedChat, InMemorySaver]]:
-    """Two graphs over the same checkpoints."""
-    saver = InMemorySaver()
-    models = [ScriptedChat(reply=lambda call: "") for _ in range(2)]
-    return [
-        (tg.build(method, task=task, model=model, checkpointer=saver), model, saver)
-        for model in models
-    ]
-
-
-async def interrupted(
-    method: str, task: Any, reply: Reply, problem: str = "x", **context: Any
-) -> Any:
-    """One search that is stopped after every superstep and resumed by the other of two graphs."""
-    asked: Any = {"problem": problem}
-    config: Any = {"configurable": {"thread_id": "1"}}
-    for graph, model, saver in cycle(resumable(method, task)):
-        model.reply = reply
-        out = await graph.ainvoke(asked, config, context=context, interrupt_after="*")
-        if not (await graph.aget_state(config)).next:
-            saver.delete_thread("1")
-            return out
-        asked = None
 
 
 def comparable(out: Mapping[str, Any]) -> dict[str, Any]:
