@@ -183,7 +183,7 @@ GROWTHS: Mapping[str, Growth] = {
         "How many apples are left?",
         drawing(0, rolled_back),
         {"solutions": 1000, "path_rollbacks": 1000},
-        1_100,
+        700,
     ),
     "tomt_tot": Growth(
         "tomt_tot",
