@@ -50,6 +50,7 @@ from thoughtgraph.nodes.method_graph import MethodGraph
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.start import start
 from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState
@@ -106,7 +107,7 @@ async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "select
     settings = FgdipSettings.of(state["settings"])
     if state["tried"] < settings.n_generate and spare_requests(state):
         return "generate"
-    return "evaluate" if settings.step_evaluator else "select"
+    return "evaluate" if settings.step_evaluator and unjudged(state) else "select"
 
 
 async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:

@@ -26,7 +26,7 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.depth_first.candidates import backtrack, expand_next, initial_state
-from thoughtgraph.nodes.depth_first.visit import evaluate_state, unjudged, visit
+from thoughtgraph.nodes.depth_first.visit import awaits_verdict, evaluate_state, visit
 from thoughtgraph.nodes.generators import propose, sample
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import MethodGraph
@@ -81,7 +81,7 @@ async def visit_next(
         return "generate"
     if not state["visiting"]:
         return "backtrack"
-    return "evaluate" if unjudged(state) else "select"
+    return "evaluate" if awaits_verdict(state) else "select"
 
 
 async def go_on(state: DfsState) -> Literal["select", "answer"]:

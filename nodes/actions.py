@@ -11,10 +11,10 @@ from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, Too
 from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
-from thoughtgraph.nodes.calls import TOOLS, Call
+from thoughtgraph.nodes.calls import TOOLS, Answer, Ask, Call
 from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import limits_in
-from thoughtgraph.nodes.node import running_scratch
+from thoughtgraph.nodes.node import node_input, running_scratch
 from thoughtgraph.nodes.step import Run, Step
 from thoughtgraph.nodes.tracing import labels, traced_as
 from thoughtgraph.outcome import REJECTED
@@ -53,6 +53,28 @@ def move_question(
     """
     problem, path, settings = given["problem"], given["path"], given["settings"]
     return parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+
+
+def move_ask(
+    parts: Parts, state: SearchState, key: str, style: str, hints: Hints, *, times: int | None
+) -> Ask[Sequence[Move]]:
+    """Returns what to ask for one next step of a thought, or for the action that it lacks.
+
+    Args:
+        key: Id of the thought.
+        style: Whose prompt asks; see `Moves.move`.
+        hints: What the prompt says besides.
+        times: How many steps were taken from it before; None: equal questions share their answer.
+    """
+    question = move_question(parts, node_input(state, key), style, hints)
+    role = "act" if hints.thought else "generate"
+    return Ask(Question(question.prompt, question.read, 1), key, role, expansion=times)
+
+
+def move_fields(parts: Parts, state: SearchState, answer: Answer[Sequence[Move]]) -> dict[str, Any]:
+    """Returns the partial thought that the answer to `move_ask` makes."""
+    given = node_input(state, answer.ask.about)
+    return thought_fields(parts, given, answer.reading[0], answer.texts[0])
 
 
 def toolbox(parts: Parts, given: SearchState | NodeInput) -> Toolbox | None:
@@ -146,7 +168,7 @@ async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str
     limit = limits_in(state).get("seconds")
     if limit is not None and state["usage"]["seconds"] >= limit:
         return {}
-    results = await step.do([_call(run.parts, state, key) for key in keys])
+    results = await step.call([_call(run.parts, state, key) for key in keys])
     tree: Tree = {}
     for key, kept in zip(keys, results, strict=True):
         if kept is not None:
@@ -174,7 +196,7 @@ def _call(parts: Parts, state: SearchState, key: str) -> Call:
     async def make(meter: Meter) -> dict[str, Any]:
         meter.wait()
         async with meter.in_time():
-            with traced_as(labels(parts, {**state, "about": [key]})):
+            with traced_as(labels(parts, state, key)):
                 result = await tools.call(name, argument, tool_state_after(before))
         return {"fields": _observed(result)}
 

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.nodes.calls import Ask, join_samples
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.step import Run, Step
-from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdicts_in
+from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdicts_in, words_of
 from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Judges
-from thoughtgraph.tree import Thought, cut
+from thoughtgraph.tree import Thought
 
 RIGHT, WRONG = 1.0, 0.0
 """Values of an output that passed and of one that did not (ours)."""
@@ -35,8 +35,8 @@ def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
         latest, step = state["frontier"][0], run.step(state)
         feedback = run.parts.has_feedback(state["settings"])
         if feedback:
-            thought = await _told(run.parts, state, latest)
-        elif (judged := await _judged(run.parts, state, step, latest)) is None:
+            thought = await _ask_oracle(run.parts, state, latest)
+        elif (judged := await _ask_model(run.parts, state, step, latest)) is None:
             return step.update(stop_reason="budget")
         else:
             thought = judged
@@ -72,7 +72,7 @@ async def is_right(parts: Parts, state: SearchState, answer: str | None) -> bool
     return parts.task_for(state["settings"], Checks).check(state["problem"], answer)
 
 
-async def _told(parts: Parts, state: SearchState, key: str) -> Thought:
+async def _ask_oracle(parts: Parts, state: SearchState, key: str) -> Thought:
     """Returns the verdict of the oracle, or of the task itself."""
     right = await is_right(parts, state, state["tree"][key].get("answer"))
     if not parts.oracle:
@@ -82,7 +82,7 @@ async def _told(parts: Parts, state: SearchState, key: str) -> Thought:
     return {"value": RIGHT if right else WRONG, "note": note}
 
 
-async def _judged(parts: Parts, state: SearchState, step: Step, key: str) -> Thought | None:
+async def _ask_model(parts: Parts, state: SearchState, step: Step, key: str) -> Thought | None:
     """Returns the verdict of the model; None where it may not be asked."""
     task = parts.task_for(state["settings"], Judges)
     answer = state["tree"][key].get("answer") or ""
@@ -97,5 +97,4 @@ async def _judged(parts: Parts, state: SearchState, step: Step, key: str) -> Tho
     [said] = answers
     good = said.reading.value > 0
     verdict = {"value": RIGHT if good else WRONG, "label": GOOD if good else POOR}
-    kept = verdict_fields(state_key, verdict)
-    return {**kept, "value_raw": cut(join_samples(said.texts)), "usage": said.usage}
+    return {**verdict_fields(state_key, verdict), **words_of(said)}

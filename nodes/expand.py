@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thoughtgraph.fan_out import Expansion, SendArg
+from thoughtgraph.fan_out import Expansion
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.generators import read_thoughts
@@ -40,8 +40,8 @@ def expansion(
         times: How often it was expanded before.
         samples: How many samples are asked for, where the search decides it.
     """
-    sent = SendArg(thought=key, expansion=times, samples=samples)
-    question = generator(state["settings"])(parts, node_input(state, sent))
+    given = node_input(state, key, expansion=times, samples=samples)
+    question = generator(state["settings"])(parts, given)
     # A thought that cannot be kept is not paid for.
     most = max(1, thoughts_left(state))
     return Ask(_drafting(question), key, most=most, expansion=times)
@@ -61,7 +61,6 @@ def drafted(answers: Sequence[Answer[Drafts]]) -> list[Expansion]:
             "parent": answer.ask.about,
             "thoughts": [bounded(thought) for thought in answer.reading.thoughts],
             "usage": answer.usage,
-            "served": True,
             "short": answer.ask.sent < answer.ask.wanted,
         }
         for answer in answers

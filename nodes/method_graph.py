@@ -69,7 +69,7 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             node: The node.
             state: What it is given of the state; None: what it says itself.
         """
-        super().add_node(getattr(node, "__name__", ""), node, input_schema=state)
+        self.add_node(getattr(node, "__name__", ""), node, input_schema=state)
 
 
 def _logged(parts: Parts, node: Node) -> Node:
@@ -78,7 +78,7 @@ def _logged(parts: Parts, node: Node) -> Node:
     @wraps(node)
     async def run(state: Mapping[str, Any]) -> dict[str, Any]:
         out = await node(state)
-        whose = labels(parts, {"settings": state["settings"], "run": state["run"]})
+        whose = labels(parts, state)
         if limit := out["limit"]:
             tell(logging.INFO, whose, "reached %s=%s", limit, state["settings"].get(limit))
         usage = out["usage"].value

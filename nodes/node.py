@@ -1,11 +1,11 @@
 """What a node is, and what generators are given of the state."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from langchain_core.runnables.config import var_child_runnable_config
 
-from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.scratch import SCRATCH, Scratch
 from thoughtgraph.search_graph import READ
 from thoughtgraph.state import SearchState
@@ -16,7 +16,6 @@ Node = Callable[..., Awaitable[dict[str, Any]]]
 
 LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
 """
-NEEDED = ("problem", "settings", "run", "prices", "usage")
 
 
 def running_scratch() -> Scratch:
@@ -26,16 +25,30 @@ def running_scratch() -> Scratch:
     return Scratch() if read is None else cast("Scratch", read(SCRATCH, False))
 
 
-def node_input(state: SearchState, sent: SendArg) -> NodeInput:
+def node_input(
+    state: SearchState,
+    thought: str,
+    *,
+    expansion: int = 0,
+    samples: int = 1,
+    experiences: Sequence[str] = (),
+) -> NodeInput:
     """Returns what a generator is given.
 
     Args:
         state: The state.
-        sent: What is asked for.
+        thought: Id of the thought to expand.
+        expansion: How often it was expanded before.
+        samples: How many samples are asked for, where the search decides it.
+        experiences: Ids of the last thoughts of the paths that the prompt is to contain, in order.
     """
     tree = state["tree"]
-    given = {name: cast("Mapping[str, Any]", state)[name] for name in NEEDED}
-    given["path"] = path_to(tree, sent["thought"])
-    if sent.get("experiences"):
-        given["lessons"] = [path_to(tree, key) for key in sent["experiences"]]
-    return cast("NodeInput", {**given, **sent})
+    return {
+        "thought": thought,
+        "expansion": expansion,
+        "samples": samples,
+        "problem": state["problem"],
+        "settings": state["settings"],
+        "path": path_to(tree, thought),
+        "lessons": [path_to(tree, key) for key in experiences],
+    }

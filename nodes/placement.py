@@ -30,20 +30,19 @@ def place(state: SearchState, expansions: Sequence[Expansion]) -> Placed:
     """Places the thoughts of expansions in their order, as many as the limit allows.
 
     What an expansion cost is added to what the expanded thought has cost, for a thought may be
-    expanded several times. Expansions that were not served change nothing.
+    expanded several times.
     """
     room = thoughts_left(state)
     new: Tree = {}
     parents: Tree = {}
-    served = [expansion for expansion in expansions if expansion["served"]]
-    for expansion in served:
+    for expansion in expansions:
         parent = expansion["parent"]
         kept = expansion["thoughts"][: max(0, room - len(new))]
         new |= grow(state["tree"], parent, kept, offset=len(new))
         # A draw with replacement may expand one thought several times in a step.
         before = parents.get(parent, state["tree"][parent])
         parents[parent] = {"status": "expanded", "usage": added_cost(before, expansion["usage"])}
-    wanted = sum(len(expansion["thoughts"]) for expansion in served)
+    wanted = sum(len(expansion["thoughts"]) for expansion in expansions)
     short = any(expansion.get("short") for expansion in expansions)
     return Placed(new, parents, complete=wanted == len(new) and not short)
 
@@ -65,10 +64,8 @@ def place_below(
     thoughts: Sequence[Mapping[str, Any]],
     usage: dict[str, dict[str, float]],
 ) -> Placed:
-    """Places thoughts that a node made itself, where nothing fans out."""
-    made = Expansion(
-        parent=parent, thoughts=[dict(each) for each in thoughts], usage=usage, served=True
-    )
+    """Places the thoughts that follow one thought."""
+    made = Expansion(parent=parent, thoughts=[dict(each) for each in thoughts], usage=usage)
     return place(state, [made])
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from thoughtgraph.fan_out import Expansion, NodeInput, SendArg
+from thoughtgraph.fan_out import Expansion, NodeInput
 from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.limits import requests_left, thoughts_left
@@ -59,8 +59,8 @@ def step_ask(
         times: How many steps were taken from it before.
         experiences: Ids of the thoughts whose steps and analyses the prompt contains, in order.
     """
-    sent = SendArg(thought=key, expansion=times, experiences=list(experiences))
-    question = generator(state["settings"])(parts, node_input(state, sent))
+    given = node_input(state, key, expansion=times, experiences=experiences)
+    question = generator(state["settings"])(parts, given)
     return Ask(question, key, most=max(1, thoughts_left(state)), expansion=times, enough=_says)
 
 
@@ -80,7 +80,6 @@ def steps_of(
             "parent": answer.ask.about,
             "thoughts": [{**_step(thought), **mark(answer)} for thought in answer.reading],
             "usage": answer.usage,
-            "served": True,
         }
         for answer in answers
     ]

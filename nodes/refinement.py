@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from thoughtgraph.fan_out import NodeInput, SendArg
+from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.generators import one_thought_each
@@ -50,7 +50,7 @@ def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
         draft = RefineSettings.of(state["settings"]).draft if role == "generate" else ""
-        question = output_question(run.parts, node_input(state, SendArg(thought=latest)))
+        question = output_question(run.parts, node_input(state, latest))
         answers = [] if draft else await step.ask([Ask(question, latest, role, expansion=0)])
         if draft:
             output = {**question.read([draft])[0], "note": GIVEN}

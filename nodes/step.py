@@ -21,7 +21,6 @@ from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
 from thoughtgraph.nodes.calls import MODEL, Answer, Ask, Call, Keep, Kept, by_role, span
 from thoughtgraph.nodes.limits import limits_in, requests_left
-from thoughtgraph.nodes.thought_events import events
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.state import SearchState
@@ -96,7 +95,6 @@ class Step:
     """
 
     def __init__(self, run: Run, state: SearchState, *, last: bool = False) -> None:
-        run.parts.admit_settings(state["settings"])
         self._run, self._state, self._last = run, state, last
         self._write = get_stream_writer()
         self._config = get_config()
@@ -121,7 +119,7 @@ class Step:
         over = self._state.get("stop_reason") and not self._last
         sent = [] if over else asks[: requests_left(self._state)]
         answers = []
-        results = await self.do([self._request(ask) for ask in sent])
+        results = await self.call([self._request(ask) for ask in sent])
         for ask, kept in zip(sent, results, strict=True):
             if kept is None or (ask.ahead and kept["error"]):
                 continue  # what could not be kept ahead of need is asked again
@@ -137,21 +135,18 @@ class Step:
         self._counts = add_counts(self._counts, told)
 
     def update(self, **more: Any) -> dict[str, Any]:
-        """Returns the node's state update, and tells what it does to thoughts.
+        """Returns the node's state update.
 
         Args:
             more: What the node writes besides what it spent and how it failed.
         """
         usage = self._counts | self._time()
         failure = {"error": self._error, "stop_reason": "error"} if self._error else {}
-        update = {**({"usage": usage} if usage else {}), **more, **failure}
-        for event in events(self._state["tree"], update):
-            self._tell(**event)
-        return update
+        return {**({"usage": usage} if usage else {}), **more, **failure}
 
     def _labels(self, about: str) -> dict[str, Any]:
         run_id = self._running.run_id
-        whose = labels(self._run.parts, {**self._state, "about": [about]})
+        whose = labels(self._run.parts, self._state, about)
         return whose if run_id is None else {**whose, "run_id": run_id}
 
     def _tell(self, event: str, **more: Any) -> None:
@@ -166,7 +161,7 @@ class Step:
         begin = max(before["begin"], self._state["usage"].get("mark", {}).get("until", 0.0))
         return {"mark": now, "seconds": max(0.0, before["until"] - begin)}
 
-    async def do(self, calls: Sequence[Call]) -> list[Kept | None]:
+    async def call(self, calls: Sequence[Call]) -> list[Kept | None]:
         """Makes calls side by side, each a task whose result is stored as it arrives.
 
         Returns:

@@ -9,21 +9,19 @@ from langchain_core.runnables.config import var_child_runnable_config
 from thoughtgraph.parts import Parts
 
 
-def labels(parts: Parts, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what traces say of a call: whose it is, and about which thoughts.
+def labels(parts: Parts, state: Mapping[str, Any], about: str = "") -> dict[str, Any]:
+    """Returns what traces say of a call: whose it is, and about which thought.
 
     Args:
-        given: What the node was given: the state, or what was sent to it.
+        state: The state; its settings and the run's name are enough.
+        about: Id of the thought; empty: none.
     """
-    about = given.get("about") or [given.get("thought") or given.get("visiting")]
-    thoughts = [key for key in about if key] or list(given.get("frontier") or [])
-    depth = given["tree"][thoughts[0]]["depth"] if "tree" in given and thoughts else None
     found = {
         "method": parts.method.id,
-        "task": given["settings"].get("task"),
-        "run": given.get("run"),
-        "thoughts": thoughts,
-        "depth": len(given["path"]) if "path" in given else depth,
+        "task": state["settings"].get("task"),
+        "run": state.get("run"),
+        "thoughts": [about] if about else [],
+        "depth": state["tree"][about]["depth"] if about else None,
     }
     return {f"thoughtgraph_{name}": each for name, each in found.items() if each is not None}
 

@@ -15,6 +15,7 @@ from thoughtgraph.nodes.verdicts import (
     verdict_fields,
     verdict_json,
     verdicts_in,
+    words_of,
 )
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.tot import TotBfsSettings
@@ -121,8 +122,5 @@ def voted(state: SearchState, answers: Sequence[Answer[VoteCounts]]) -> Tree:
         lost: Thought = {"unread": unread} if unread else {}
         counts = zip(unjudged(state), votes, strict=True)
         tree = {key: {"value": float(count), **lost} for key, count in counts}
-        tree[answer.ask.about] |= {
-            "value_raw": cut(join_samples(answer.texts)),
-            "usage": answer.usage,
-        }
+        tree[answer.ask.about] |= words_of(answer)
     return tree

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.nodes.calls import Answer, join_samples
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Question, Verdict
-from thoughtgraph.tree import Thought, Tree
+from thoughtgraph.tree import Thought, Tree, cut
 
 
 class VoteCounts(NamedTuple):
@@ -48,6 +49,11 @@ def verdict_fields(key: str, verdict: dict[str, Any]) -> Thought:
 def verdict_json(verdict: Verdict) -> dict[str, Any]:
     """Returns what is kept of a verdict under its state key."""
     return {"value": verdict.value, "label": verdict.label}
+
+
+def words_of(answer: Answer[Any]) -> Thought:
+    """Returns the fields by which a thought keeps what a judge said, and what that cost."""
+    return {"value_raw": cut(join_samples(answer.texts)), "usage": answer.usage}
 
 
 def state_key_of(prompt: Prompt) -> str:

@@ -72,6 +72,8 @@ async def test_after_a_crash_no_answer_is_paid_twice_or_used_for_another_questio
         whole = await graph.ainvoke({"problem": "x"}, THREAD, context=told)
         draws, saver = random.Random(seed), InMemorySaver()
         broken, before = search(seed, saver)
+        if len(model.seen) == 1:
+            continue  # there is no middle
         await first_run(broken, before, told, draws.randrange(1, len(model.seen)))
         again, after = search(seed, saver)
         after.delay = slow(-seed)

@@ -105,7 +105,7 @@ class LiveState:
             What happened, in order.
         """
         if mode == "custom":
-            return list(self._told(data))
+            return list(self._follow(data))
         if mode == "updates":
             self.trouble = ""
             return [event for node, given in data.items() for event in self._update(node, given)]
@@ -138,7 +138,7 @@ class LiveState:
         """Tells what the tree says now."""
         return Narrator(self.tree, self.state.get("problem", ""))
 
-    def _told(self, data: Any) -> Iterator[Event]:
+    def _follow(self, data: Any) -> Iterator[Event]:
         """Follows the requests of a node, where it tells them."""
         event = data.get("event") if isinstance(data, Mapping) else ""
         if event == RETRY:

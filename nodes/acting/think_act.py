@@ -3,23 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.acting import Hints, Move, Reflects
-from thoughtgraph.fan_out import SendArg
+from thoughtgraph.acting import Reflects
 from thoughtgraph.nodes.actions import (
     carry_out,
     hints_of,
-    move_question,
+    move_ask,
+    move_fields,
     shown_field,
-    thought_fields,
 )
-from thoughtgraph.nodes.calls import Answer, Ask
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Run
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import SearchState, TrajectoryState
-from thoughtgraph.task import Question
 from thoughtgraph.tree import ROOT, Shown, cut, path_to
 
 STYLE = "react"
@@ -42,11 +40,13 @@ def think(run: Run) -> Node:
             return {"stop_reason": reason}
         step, shown = run.step(state), Shown(lessons=state["lessons"])
         hints = hints_of(state["tree"], shown)
-        answers = await step.ask([_next_move(run, state, latest, hints)])
+        answers = await step.ask(
+            [move_ask(run.parts, state, latest, STYLE, hints, times=_times(state, latest))]
+        )
         if not answers:
             return step.update(stop_reason="budget")
         [answer] = answers
-        fields = _fields(run, state, latest, answer)
+        fields = move_fields(run.parts, state, answer)
         if fields["action"] is None:
             step.count(parse_errors={"generate": 1})
         if not answer.reading[0].action:
@@ -71,10 +71,12 @@ def act(run: Run) -> Node:
         thought = state["tree"][key]
         parent = thought["parent"] or ROOT
         hints = hints_of(state["tree"], thought.get("shown", {}), thought["text"] or UNSAID)
-        answers = await step.ask([_next_move(run, state, parent, hints)])
+        answers = await step.ask(
+            [move_ask(run.parts, state, parent, STYLE, hints, times=_times(state, parent))]
+        )
         if not answers:
             return step.update(stop_reason="budget")
-        fields: Any = _fields(run, state, parent, answers[0])
+        fields: Any = move_fields(run.parts, state, answers[0])
         if fields["action"] is None:
             step.count(parse_errors={"act": 1})
         raw = cut(f"{thought['raw']}\n{fields['raw']}")
@@ -84,20 +86,9 @@ def act(run: Run) -> Node:
     return act
 
 
-def _next_move(run: Run, state: TrajectoryState, key: str, hints: Hints) -> Ask[Sequence[Move]]:
-    """Returns what to ask for the step after a thought, or for the action that it lacks."""
-    given = node_input(state, SendArg(thought=key))
-    question = move_question(run.parts, given, STYLE, hints)
-    role, times = "act" if hints.thought else "generate", state["trial"] if key == ROOT else 0
-    return Ask(Question(question.prompt, question.read, 1), key, role, expansion=times)
-
-
-def _fields(
-    run: Run, state: TrajectoryState, key: str, answer: Answer[Sequence[Move]]
-) -> dict[str, Any]:
-    """Returns the fields of the step that a thought is followed by."""
-    given = node_input(state, SendArg(thought=key))
-    return thought_fields(run.parts, given, answer.reading[0], answer.texts[0])
+def _times(state: TrajectoryState, key: str) -> int:
+    """Returns how many trials began at a thought before: all begin at the root."""
+    return state["trial"] if key == ROOT else 0
 
 
 def call_tool(run: Run) -> Node:

@@ -5,11 +5,11 @@ from typing import Any
 
 from langgraph.types import Overwrite
 
-from thoughtgraph.fan_out import Expansion, SendArg
+from thoughtgraph.fan_out import Expansion
 from thoughtgraph.method import ChooseGenerator
 from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.limits import limit_reason
-from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.stack import advance, rewritten
 from thoughtgraph.nodes.step import Run
@@ -43,11 +43,12 @@ def expand_next(run: Run, generator: ChooseGenerator) -> Node:
 
     async def generate(state: DfsState) -> dict[str, Any]:
         key, step = state["frontier"][0], run.step(state)
-        reuse_key = _reuse_key(run.parts, generator, state, key)
+        ask = expansion(run.parts, state, generator, key, 0)
+        reuses = TotDfsSettings.of(state["settings"]).reuse_proposals
+        reuse_key = state_key_of(ask.question.prompt) if reuses else ""
         known = state["proposed"].get(reuse_key)
         if known is None:
-            asks = [expansion(run.parts, state, generator, key, 0)]
-            expansions = drafted(await step.ask(asks))
+            expansions = drafted(await step.ask([ask]))
         else:
             expansions = _repeat(state["tree"], key, known)
         if not expansions:
@@ -101,18 +102,9 @@ def _stop_reason(state: DfsState) -> StopReason:
     return "exhausted" if state["step"] else "dead_end"
 
 
-def _reuse_key(parts: Parts, generator: ChooseGenerator, state: DfsState, key: str) -> str:
-    """Returns the key under which a thought's proposals are found again; empty if they are not."""
-    if not TotDfsSettings.of(state["settings"]).reuse_proposals:
-        return ""
-
-    given = node_input(state, SendArg(thought=key, expansion=0))
-    return state_key_of(generator(state["settings"])(parts, given).prompt)
-
-
 def _repeat(tree: Tree, key: str, known: str) -> list[Expansion]:
     thoughts = [_fresh(child) for child in children_of(tree, known)]
-    return [{"parent": key, "thoughts": thoughts, "usage": {}, "served": True}]
+    return [{"parent": key, "thoughts": thoughts, "usage": {}}]
 
 
 def _fresh(child: Thought) -> dict[str, Any]:

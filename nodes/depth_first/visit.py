@@ -20,7 +20,7 @@ from thoughtgraph.tree import Path, Status, Thought, Tree, cut, path_to
 from thoughtgraph.usage import add_counts
 
 
-def unjudged(state: DfsState) -> bool:
+def awaits_verdict(state: DfsState) -> bool:
     """Returns whether the visited state is still to be judged; without backtracking none is."""
     if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
         return False

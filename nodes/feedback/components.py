@@ -6,29 +6,29 @@ from dataclasses import replace
 from typing import Any, cast
 
 from thoughtgraph.acting import Hints, Move, Verifies
-from thoughtgraph.fan_out import SendArg
 from thoughtgraph.nodes.actions import (
     awaits_tool,
     carry_out,
     hints_of,
-    move_question,
+    move_ask,
+    move_fields,
     same_action,
     shown_field,
     thought_fields,
 )
-from thoughtgraph.nodes.calls import Ask, join_samples
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.feedback.traversal import labelled, spare_requests
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node, node_input
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Run
-from thoughtgraph.nodes.verdicts import unjudged
+from thoughtgraph.nodes.verdicts import unjudged, words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.parts import Parts
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState, SearchState
-from thoughtgraph.task import Checks, Estimates, Question, Task, extras
-from thoughtgraph.tree import ROOT, Shown, Thought, bounded, cut, grow, path_to
+from thoughtgraph.task import Checks, Estimates, Task, extras
+from thoughtgraph.tree import ROOT, Shown, Thought, Tree, bounded, cut, grow, path_to
 
 STYLE = "fgdip"
 UNREAD = "the judgement could not be read"
@@ -49,7 +49,7 @@ def extract(run: Run) -> Node:
         [said] = answers
         if any(move.malformed for move in said.reading):
             step.count(parse_errors={"extract": 1})
-        given = node_input(state, SendArg(thought=ROOT))
+        given = node_input(state, ROOT)
         made = {"created_by": {"node": "extract"}}
         entities = said.reading[: settings.max_entities]
         fields = [{**thought_fields(run.parts, given, move, ""), **made} for move in entities]
@@ -57,7 +57,7 @@ def extract(run: Run) -> Node:
         placed.parents[ROOT]["raw"] = cut(said.texts[0])
         step.count(thoughts=len(placed.new), expansions=1)
         return step.update(
-            tree=placed.tree,
+            tree=labelled(state, placed.tree, list(placed.new)),
             generation=list(placed.new),
             tried=settings.n_generate,
             stop_reason="" if placed.new else "budget",
@@ -74,13 +74,12 @@ def generate_next(run: Run) -> Node:
         if blocking_limit(state, parent):
             return {"stop_reason": "budget"}
         hints = hints_of(state["tree"], shown)
-        ask = _ask(run, state, parent, "generate", hints)
-        answers = await step.ask([replace(ask, expansion=state["tried"])])
+        ask = move_ask(run.parts, state, parent, STYLE, hints, times=state["tried"])
+        answers = await step.ask([ask])
         if not answers:
             return step.update(stop_reason="budget")
         [said] = answers
-        move, given = said.reading[0], node_input(state, SendArg(thought=parent))
-        fields = thought_fields(run.parts, given, move, said.texts[0])
+        move, fields = said.reading[0], move_fields(run.parts, state, said)
         if move.malformed or fields.get("action", {}) is None:
             step.count(parse_errors={"generate": 1})
         made = {"node": "generate", "expansion": 0, "sample": state["tried"]}
@@ -92,9 +91,10 @@ def generate_next(run: Run) -> Node:
             child["status"], child["note"] = "pruned", SAME
         step.count(thoughts=1, expansions=int(state["tried"] == 0))
         all_tried = FgdipSettings.of(state["settings"]).n_generate
+        new = [] if same else list(placed.new)
         return step.update(
-            tree=placed.tree,
-            generation=[*state["generation"], *([] if same else placed.new)],
+            tree=labelled(state, placed.tree, new),
+            generation=[*state["generation"], *new],
             tried=all_tried if move.only else state["tried"] + 1,
         )
 
@@ -102,10 +102,8 @@ def generate_next(run: Run) -> Node:
 
 
 def _ask(run: Run, state: FeedbackState, key: str, role: str, hints: Hints) -> Ask[Sequence[Move]]:
-    """Returns what to ask for the step after a thought."""
-    given = node_input(state, SendArg(thought=key))
-    question = move_question(run.parts, given, STYLE, hints)
-    return Ask(Question(question.prompt, question.read, 1), key, role)
+    """Returns what to ask beside the steps: where to begin, or how to end."""
+    return replace(move_ask(run.parts, state, key, STYLE, hints, times=None), role=role)
 
 
 def call_tools(run: Run) -> Node:
@@ -115,23 +113,20 @@ def call_tools(run: Run) -> Node:
         step, tree = run.step(state), state["tree"]
         keys = [key for key in state["generation"] if awaits_tool(tree[key])]
         called = await carry_out(run, state, step, keys)
-        return step.update(tree=called, stop_reason="" if len(called) == len(keys) else "budget")
+        reason = "" if len(called) == len(keys) else "budget"
+        return step.update(tree=labelled(state, called, list(called)), stop_reason=reason)
 
     return call_tool
 
 
 def label(run: Run) -> Node:
-    """Makes the node that labels the steps of a layer sure, maybe or impossible.
-
-    An answer is sure, a step whose action calls no tool impossible. What a page says has no part
-    in it: a call that was carried out is the model's to judge.
-    """
+    """Makes the node that has the model label the steps of a layer sure, maybe or impossible."""
 
     async def evaluate(state: FeedbackState) -> dict[str, Any]:
-        step, tree = run.step(state), labelled(state)
+        step, tree = run.step(state), Tree()
         task = run.parts.task_for(state["settings"], Estimates)
         asks = []
-        for key in [key for key in unjudged(state) if key not in tree][: spare_requests(state)]:
+        for key in unjudged(state)[: spare_requests(state)]:
             path = path_to(state["tree"], key)
             question = task.estimate(state["problem"], path, STYLE, state["settings"])
             asks.append(Ask(question, key, "step_eval"))
@@ -140,8 +135,7 @@ def label(run: Run) -> Node:
             tree[answer.ask.about] = {
                 "value": answer.reading.value,
                 "note": answer.reading.label,
-                "value_raw": cut(join_samples(answer.texts)),
-                "usage": answer.usage,
+                **words_of(answer),
             }
         step.count(evaluated=len(answers))
         return step.update(tree=tree)
@@ -172,7 +166,7 @@ def verify(run: Run) -> Node:
             [said] = answers
             good, reason = said.reading.value > 0, said.reading.label
             reason = UNREAD if said.reading.malformed else reason
-            verdict = Thought(value_raw=cut(said.texts[0]), usage=said.usage)
+            verdict = words_of(said)
         if good:
             step.count(rounds=state["step"] - state["usage"].get("rounds", 0))
             ended = "verified" if exact else "finished"

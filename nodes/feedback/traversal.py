@@ -12,17 +12,30 @@ from thoughtgraph.outcome import StopReason
 from thoughtgraph.reducers import Frame
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState
-from thoughtgraph.tree import ROOT, Thought, Tree
+from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 
-def labelled(state: FeedbackState) -> Tree:
-    """Returns the labels of the layer's steps that need no model."""
-    tree, known = state["tree"], Tree()
-    for key in unjudged(state):
-        if fate := _fate(tree[key]):
+def labelled(state: FeedbackState, written: Tree, keys: Sequence[str]) -> Tree:
+    """Returns what a node writes of a layer, with the labels of the steps that need no model.
+
+    An answer is sure, a step whose action calls no tool impossible. What a page says has no part
+    in it: a call that was carried out is the model's to judge.
+
+    Args:
+        written: What the node writes.
+        keys: The steps of the layer in it.
+    """
+    if not FgdipSettings.of(state["settings"]).step_evaluator:
+        return written
+    tree, known = merge_thoughts(state["tree"], [written]), Tree()
+    for key in keys:
+        new = "value" not in tree[key] and not awaits_tool(
+            tree[key]
+        )  # A person may have judged it.
+        if new and (fate := _fate(tree[key])):
             known[key] = {"value": WORTH[fate], "note": fate}
-    return known
+    return merge_thoughts(written, [known])
 
 
 def spare_requests(state: FeedbackState) -> int:

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from thoughtgraph.nodes.calls import Ask, join_samples
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.step import Run
-from thoughtgraph.nodes.verdicts import state_key_of, unjudged, verdict_json, verdicts_in
+from thoughtgraph.nodes.verdicts import state_key_of, unjudged, verdict_json, verdicts_in, words_of
 from thoughtgraph.settings.informed import ValuedSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates
-from thoughtgraph.tree import Thought, Tree, cut, path_to
+from thoughtgraph.tree import Thought, Tree, path_to
 
 STYLE = "itot"
 
@@ -36,8 +36,7 @@ def estimate(run: Run) -> Node:
             values[answer.ask.about] = {
                 "value": answer.reading.value,
                 "verdicts": {state_key: verdict_json(answer.reading)},
-                "value_raw": cut(join_samples(answer.texts)),
-                "usage": answer.usage,
+                **words_of(answer),
             }
         step.count(evaluated=len(answers))
         return step.update(tree=values)

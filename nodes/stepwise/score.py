@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from thoughtgraph.nodes.calls import Answer, Ask, join_samples
+from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.reasoning_steps import end_reason
 from thoughtgraph.nodes.step import Run
-from thoughtgraph.nodes.verdicts import unjudged
+from thoughtgraph.nodes.verdicts import unjudged, words_of
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates, Verdict
-from thoughtgraph.tree import Thought, Tree, children_of, cut, path_to
+from thoughtgraph.tree import Thought, Tree, children_of, path_to
 
 STYLE = "level_tot"
 
@@ -67,8 +67,7 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
 
 def _scored(tree: Tree, answer: Answer[Verdict]) -> Thought:
     verdict = answer.reading
-    raw = cut(join_samples(answer.texts))
-    scored: Thought = {"value": verdict.value, "value_raw": raw, "usage": answer.usage}
+    scored: Thought = {"value": verdict.value, **words_of(answer)}
     if verdict.malformed:
         scored["unread"] = verdict.malformed
     if verdict.malformed and "note" not in tree[answer.ask.about]:
