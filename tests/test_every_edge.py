@@ -91,9 +91,11 @@ async def walked(search: Search) -> set[tuple[str, str]]:
 
 
 BY_HAND: dict[str, set[tuple[str, str]]] = {
-    method: {("evaluate", "evaluate")} for method in climbing.METHODS
+    **{method: {("evaluate", "evaluate")} for method in climbing.METHODS},
+    "fgdip": {("extract", "evaluate")},
 }
-"""Arrows that a search takes where a person drops what stood while its siblings wait."""
+"""Arrows that a search takes where a person drops what stood while its siblings wait, or writes
+down what the tools of the first layer would say."""
 LONGER = ("tot_dfs", *ACTING, *climbing.METHODS)
 
 

@@ -30,9 +30,8 @@ def labelled(state: FeedbackState, written: Tree, keys: Sequence[str]) -> Tree:
         return written
     tree, known = merge_thoughts(state["tree"], [written]), Tree()
     for key in keys:
-        new = "value" not in tree[key] and not awaits_tool(
-            tree[key]
-        )  # A person may have judged it.
+        # A person may have judged it.
+        new = "value" not in tree[key] and not awaits_tool(tree[key])
         if new and (fate := _fate(tree[key])):
             known[key] = {"value": WORTH[fate], "note": fate}
     return merge_thoughts(written, [known])
