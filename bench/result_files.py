@@ -1,7 +1,7 @@
 """Folders of results: one line of JSON for each finished problem, and what unfinished ones paid.
 
-    DIR/results.jsonl        a line a problem, in the order in which they finished
-    DIR/unfinished/KEY.jsonl the answers of a problem that has not finished
+    DIR/results.jsonl         a line a problem, in the order in which they finished
+    DIR/unfinished/KEY.sqlite the answers of a problem that has not finished
 
 Several processes share a folder by writing `results-1of3.jsonl` and so on: each file has one
 writer, and all are read together. A line is written by one call of the operating system, so a
@@ -23,6 +23,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.store import forget
 from thoughtgraph.tree import Tree
 from thoughtgraph.tree_check import damage
 
@@ -85,11 +86,11 @@ class ResultFolder:
         """
         append_line(self._file, row)
         if not row.get("error"):
-            self.answers(row["key"]).unlink(missing_ok=True)
+            forget(self.answers(row["key"]))
 
     def answers(self, key: str) -> Path:
         """Returns the file of what an unfinished problem was answered."""
-        return self.path / UNFINISHED / f"{key}.jsonl"
+        return self.path / UNFINISHED / f"{key}.sqlite"
 
     def rows(self) -> Iterator[Row]:
         """Yields every line of the folder's files, trees packed, in the order of writing.

@@ -13,7 +13,7 @@ from thoughtgraph import registry
 from thoughtgraph.bench.budget import Point, points
 from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.result_files import Row
-from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.llm.store import digest
 from thoughtgraph.settings import WATCHING
 
 KEPT = ("key", "seed", "data", "task", "method", "model", "evaluator_model", "given", "facts")

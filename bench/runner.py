@@ -17,8 +17,7 @@ from thoughtgraph import results
 from thoughtgraph.bench.data_formats import Record
 from thoughtgraph.bench.result_files import ResultFolder, Row, packed
 from thoughtgraph.errors import ThoughtgraphError
-from thoughtgraph.llm.answer_cache import digest
-from thoughtgraph.llm.paid_answers import PaidAnswers
+from thoughtgraph.llm.store import PaidAnswers, digest
 
 HOPELESS = 5
 """Failures in a row, with nothing solved before them, after which a benchmark gives up (ours)."""

@@ -24,6 +24,7 @@ from thoughtgraph.cli import text
 from thoughtgraph.cli.run_config import FORMAT, RunConfig, read_plan
 from thoughtgraph.cli.summary import resume_hint
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.store import forget
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 """Letters and digits that are not taken for one another."""
@@ -182,7 +183,7 @@ class Runs:
 
     def answers(self, run: str) -> Path:
         """Returns the file of what a run has been answered."""
-        return self.path.parent / "answers" / f"{run}.jsonl"
+        return self.path.parent / "answers" / f"{run}.sqlite"
 
     def config(self, run: str, *, raised: bool = False) -> RunConfig:
         """Returns what a stopped run was about.
@@ -240,7 +241,7 @@ class Runs:
         self._drop_answers(run)
 
     def _drop_answers(self, run: str) -> None:
-        self.answers(run).unlink(missing_ok=True)
+        forget(self.answers(run))
 
     def _lock(self, run: str) -> Path:
         return self.answers(run).with_suffix(".lock")

@@ -23,8 +23,8 @@ from thoughtgraph.cli.screen.live_state import STREAM, LiveState
 from thoughtgraph.cli.screen.progress import follow
 from thoughtgraph.cli.summary import limit_of
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.paid_answers import PaidAnswers, UnusedAnswers
 from thoughtgraph.llm.port import ChatPort
+from thoughtgraph.llm.store import PaidAnswers, UnusedAnswers
 from thoughtgraph.settings import LIMIT_PREFIX
 from thoughtgraph.usage import Limits, spent
 

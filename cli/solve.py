@@ -28,9 +28,9 @@ from thoughtgraph.cli.screen.display import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.cli.summary import Summary, introduce, limit_of, resume_hint, show, uncounted
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
-from thoughtgraph.llm.paid_answers import PaidAnswers
 from thoughtgraph.llm.prices import check_limit, prices_of
 from thoughtgraph.llm.specifiers import default_specifier
+from thoughtgraph.llm.store import PaidAnswers
 from thoughtgraph.outcome import INTERRUPTED
 from thoughtgraph.tree import ROOT, root
 

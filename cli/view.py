@@ -15,7 +15,7 @@ from thoughtgraph.bench.result_files import unpacked
 from thoughtgraph.cli import text
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.paid_answers import UnusedAnswers
+from thoughtgraph.llm.store import UnusedAnswers
 from thoughtgraph.outcome import Vote
 from thoughtgraph.tree import Thought
 from thoughtgraph.tree_check import misgrown

@@ -15,11 +15,11 @@ from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.llm.answer_cache import AnswerCache, MemoryCache, SqliteCache
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.retry import Retry
+from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.parts import Parts
 from thoughtgraph.policy import CLOSED, PRICES, Policy
@@ -43,7 +43,7 @@ def build(
     evaluator_model: Model | None = None,
     oracle: Oracle | bool = False,
     tools: Toolbox | Sequence[Any] = (),
-    cache: AnswerCache | str | Path | None = None,
+    cache: AnswerStore | str | Path | None = None,
     replay: Replay = "off",
     rates: Rates | None = None,
     retry: Retry | None = None,
@@ -91,7 +91,7 @@ def build(
     """
     found = load(method)
     _refuse_settings(settings, found.settings.model_fields)
-    answers = SqliteCache(cache) if isinstance(cache, str | Path) else cache or MemoryCache()
+    answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache or MemoryStore()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     parts = Parts(
         method=found,

@@ -6,7 +6,7 @@ A verdict is kept under the state key of its question, so that equal questions a
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.llm.store import digest
 from thoughtgraph.nodes.calls import Answer, join_samples
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Question, Verdict

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.answer_cache import Answer, MemoryCache, SqliteCache, digest
+from thoughtgraph.llm.store import Answer, MemoryStore, SqliteStore, digest
 
 
 def answer(*texts: str) -> Answer:
@@ -15,7 +15,7 @@ def answer(*texts: str) -> Answer:
 
 def test_the_first_answer_stays_and_comes_back_whole(tmp_path: Path) -> None:
     text = "\x00\x1b \ud800 日本\n'\""
-    for cache in (MemoryCache(), SqliteCache(tmp_path / "a.sqlite")):
+    for cache in (MemoryStore(), SqliteStore(tmp_path / "a.sqlite")):
         assert cache.get("k") is None
         cache.put("k", answer(text, ""))
         cache.put("k", answer("second"))
@@ -24,13 +24,13 @@ def test_the_first_answer_stays_and_comes_back_whole(tmp_path: Path) -> None:
 
 def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
     file = tmp_path / "new" / "folder" / "a.sqlite"
-    one, other = SqliteCache(file), SqliteCache(str(file))
+    one, other = SqliteStore(file), SqliteStore(str(file))
     one.put("k", answer("kept"))
     assert other.get("k") == answer("kept")
     one.close()
     other.put("l", answer("more"))
     other.close()
-    assert SqliteCache(file).get("l") == answer("more")
+    assert SqliteStore(file).get("l") == answer("more")
 
 
 def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -41,10 +41,10 @@ def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
     db.close()
     for path in (text, tmp_path, text / "below"):
         with pytest.raises(InputError, match="name another file") as caught:
-            SqliteCache(path)
+            SqliteStore(path)
         assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="name another file"):
-        SqliteCache(other).put("k", answer())
+        SqliteStore(other).put("k", answer())
     assert "no database at all" in text.read_text(), "the user's file is left alone"
 
 

@@ -16,7 +16,7 @@ from support.spelling import WRONG, Spelling, speller
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.graphs import served
-from thoughtgraph.llm.answer_cache import SqliteCache
+from thoughtgraph.llm.store import SqliteStore
 
 LONG = "deliberation"
 """Twelve steps of four supersteps each: more than the 25 LangChain allows under composition."""
@@ -97,7 +97,7 @@ async def test_runnable_lifts_the_limit_of_25_supersteps() -> None:
 async def test_recording_does_not_hold_the_event_loop(tmp_path: Path) -> None:
     """Servers refuse blocking calls; `langgraph dev` ends the run with an error."""
     blockbuster = pytest.importorskip("blockbuster", reason="comes with langgraph-cli[inmem]")
-    cache: Any = {"cache": SqliteCache(tmp_path / "answers.sqlite")}
+    cache: Any = {"cache": SqliteStore(tmp_path / "answers.sqlite")}
     for replay in ("record", "replay"):
         graph = tg.build("tot_bfs", task=Spelling(), model=speller(), replay=replay, **cache)
         with blockbuster.blockbuster_ctx("thoughtgraph"):

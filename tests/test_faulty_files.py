@@ -25,10 +25,7 @@ import thoughtgraph as tg
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.errors import InputError, ThoughtgraphError
-from thoughtgraph.llm.answer_cache import SqliteCache
-from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.paid_answers import PaidAnswers
-from thoughtgraph.usage import Limits, Usage
+from thoughtgraph.llm.store import SqliteStore
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SEARCH = {"breadth": 2, "n_evaluate": 1}
@@ -101,13 +98,14 @@ def test_a_result_that_no_disk_takes_is_written_by_resuming(command: Command) ->
 def test_answers_that_no_disk_takes_end_the_run(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(descriptor: int, line: bytes) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(store: SqliteStore, key: str, answer: Any) -> None:
+        with store._explained():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with FakeServer(play) as fake:
         run = stopped(command, fake)
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr("thoughtgraph.llm.paid_answers.os.write", full)
+            meanwhile.setattr(SqliteStore, "put", full)
             _, _, err = command("solve", "--resume", run, "--quiet")
         assert "No space left" in told(err) and "make room" in err
         assert command("solve", "--resume", run, "--quiet")[0] == 0
@@ -159,7 +157,7 @@ def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for
 
 
 def test_two_who_share_a_cache_keep_one_answer_and_a_damaged_one_is_named(tmp_path: Path) -> None:
-    one, other = (SqliteCache(tmp_path / "a.sqlite") for _ in range(2))
+    one, other = (SqliteStore(tmp_path / "a.sqlite") for _ in range(2))
     for cache, text in ((one, "first"), (other, "second")):
         cache.put("k", {"texts": [text], "prompt_tokens": 1, "completion_tokens": 1})
     assert (one.get("k") or {})["texts"] == (other.get("k") or {})["texts"] == ["first"]
@@ -167,7 +165,7 @@ def test_two_who_share_a_cache_keep_one_answer_and_a_damaged_one_is_named(tmp_pa
     other.close()
     (tmp_path / "b.sqlite").write_bytes(b"damaged" * 1_000)
     with pytest.raises(InputError, match=r"not a database.*another file"):
-        SqliteCache(tmp_path / "b.sqlite")
+        SqliteStore(tmp_path / "b.sqlite")
 
 
 def test_a_clock_that_is_set_back_loses_nothing(
@@ -198,20 +196,3 @@ def test_a_result_that_somebody_sent_does_not_act_on_the_terminal(command: Comma
     for more in ([], ["--by", "level"], ["--paper"]):
         code, out, err = command("report", "r", *more)
         assert code == 0 and not {"\x1b", "\x07", "\u202e", "\x9b"} & set(out + err)
-
-
-def test_a_paid_answer_that_was_torn_takes_no_other_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(os, "pread", raising=False)  # Windows has none
-    file, meter = tmp_path / "paid.jsonl", Meter(Limits(), Usage())
-    for key in ("first", "second"):
-        paid = PaidAnswers(file)
-        with paid.in_use():
-            paid.keep(key, {"texts": [key], "prompt_tokens": 1, "completion_tokens": 1}, meter)
-        with file.open("ab") as torn:
-            torn.write(b'{"key": "to')
-    known = PaidAnswers(file)
-    read = [known.take(key, 1) for key in ("first", "second")]
-    assert [answer and answer["texts"] for answer in read] == [["first"], ["second"]]
-    assert not meter.error

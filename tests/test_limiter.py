@@ -26,7 +26,7 @@ class Gauge:
 
     async def visit(self, limiter: Limiter, name: int, samples: int = 1) -> None:
         size = min(self.most, samples)
-        async with limiter.slot(1, samples):
+        async with limiter.slot(samples):
             with self.lock:
                 self.inside += size
                 self.peak = max(self.peak, self.inside)
@@ -103,29 +103,18 @@ async def test_no_minute_sees_more_requests_than_the_rate(clock: Clock) -> None:
     limiter, began, starts = Limiter(Rates(rpm=5)), clock.now, list[float]()
 
     async def visit() -> None:
-        async with limiter.slot(1):
+        async with limiter.slot():
             starts.append(clock.now - began)
 
     await asyncio.gather(*(visit() for _ in range(11)))
     assert starts == [0.0] * 5 + [60.0] * 5 + [120.0]
 
 
-async def test_tokens_are_counted_as_they_turn_out(clock: Clock) -> None:
-    limiter, waits = Limiter(Rates(tpm=100)), list[float]()
-    for estimate, true in ((90, 10), (90, 90), (50, 50), (50, 60), (10_000, 10_000), (1, 1)):
-        began = clock.now
-        async with limiter.slot(estimate) as turn:
-            turn.settle(true)
-        waits.append(clock.now - began)
-    # The first takes 10, not 90. A giant waits for one free minute, and the next one for it.
-    assert waits == [0.0, 0.0, 60.0, 0.0, 60.0, 60.0]
-
-
 async def test_who_is_cancelled_gives_the_rate_back(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limiter, sleep = Limiter(Rates(rpm=1)), clock.sleep
-    async with limiter.slot(1):
+    async with limiter.slot():
         pass
 
     async def cancelled(seconds: float) -> None:
@@ -143,16 +132,16 @@ async def test_who_is_cancelled_gives_the_rate_back(
 
 
 def test_rates_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CONCURRENCY", "RPM", "TPM"):
+    for name in ("CONCURRENCY", "RPM"):
         monkeypatch.delenv(f"THOUGHTGRAPH_{name}", raising=False)
-    assert rates_from_environment() == Rates() == Rates(64, None, None)
-    for name, text in (("CONCURRENCY", "3"), ("RPM", "60"), ("TPM", "1e5")):
+    assert rates_from_environment() == Rates() == Rates(64, None)
+    for name, text in (("CONCURRENCY", "3"), ("RPM", "60")):
         monkeypatch.setenv(f"THOUGHTGRAPH_{name}", text)
-    assert rates_from_environment() == Rates(3, 60.0, 100_000.0)
-    bad = [("RPM", "many"), ("TPM", "inf"), ("CONCURRENCY", "0"), ("CONCURRENCY", "2.5")]
+    assert rates_from_environment() == Rates(3, 60.0)
+    bad = [("RPM", "many"), ("TPM", "9"), ("CONCURRENCY", "0"), ("CONCURRENCY", "2.5")]
     for name, text in bad:
         monkeypatch.setenv(f"THOUGHTGRAPH_{name}", text)
         with pytest.raises(InputError, match=f"(?i){name}"):
             rates_from_environment()
-        monkeypatch.setenv(f"THOUGHTGRAPH_{name}", "1")
+        monkeypatch.setenv(f"THOUGHTGRAPH_{name}", "" if name == "TPM" else "1")
     assert rates_from_environment().rpm == 1

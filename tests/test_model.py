@@ -12,9 +12,9 @@ from support.fake_server import FakeServer, Fault, Seen
 from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ReplayMiss
-from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.port import ChatPort, Draw
 from thoughtgraph.llm.scripted import UnexpectedCall
+from thoughtgraph.llm.store import SqliteStore
 
 REPLY = numbered
 
@@ -155,9 +155,9 @@ async def test_a_recording_replays_without_a_request(server: FakeServer, tmp_pat
             await asked.sample(ASK, role="value", scope=run),
         ]
 
-    recorded = await talk(port(server, cache=SqliteCache(file), replay="record"), "run 1")
+    recorded = await talk(port(server, cache=SqliteStore(file), replay="record"), "run 1")
     assert len(server.seen) == 4, "equal prompts at different thoughts are different draws"
-    replaying = port(server, cache=SqliteCache(file), replay="replay")
+    replaying = port(server, cache=SqliteStore(file), replay="replay")
     assert await talk(replaying, "run 2") == recorded
     spent = meter(requests=0)
     assert await replaying.sample(ASK, n=2, draw=Draw("p", "1"), meter=spent) == recorded[2]
@@ -167,13 +167,13 @@ async def test_a_recording_replays_without_a_request(server: FakeServer, tmp_pat
         with pytest.raises(ReplayMiss, match="record again"):
             await replaying.sample(ASK, **{**recorded_as, **different})
     assert len(server.seen) == 4
-    forgetful = port(server, cache=SqliteCache(file))
+    forgetful = port(server, cache=SqliteStore(file))
     assert await forgetful.sample(ASK, **recorded_as) != recorded[2]
     assert len(server.seen) == 5, "a generation is asked for anew unless a replay is wanted"
 
 
 async def test_an_answer_that_cannot_be_kept_is_used(server: FakeServer, tmp_path: Path) -> None:
-    cache = SqliteCache(tmp_path / "a.sqlite")
+    cache = SqliteStore(tmp_path / "a.sqlite")
     asked, spent = port(server, cache=cache, replay="record"), meter()
 
     def close(seen: Seen) -> str:

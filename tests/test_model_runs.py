@@ -13,9 +13,9 @@ from support.players import play
 from support.searches import untimed
 
 import thoughtgraph as tg
-from thoughtgraph.llm.answer_cache import SqliteCache
 from thoughtgraph.llm.limiter import Limiter
 from thoughtgraph.llm.port import ChatPort
+from thoughtgraph.llm.store import SqliteStore
 
 PROBLEM = {"problem": "4 9 10 13"}
 NARROW = {"breadth": 2, "on_error": "report"}
@@ -116,7 +116,7 @@ async def test_a_key_reaches_its_server_and_nothing_else(
     server: FakeServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     key = "tg-0123456789-secret"
-    cache = SqliteCache(tmp_path / "a.sqlite")
+    cache = SqliteStore(tmp_path / "a.sqlite")
     asked = ChatPort(server.chat(api_key=key), cache=cache, replay="record", retry=QUICK)
     running = tg.build("tot_bfs", task="game24", model=asked)
     told = {"error": {"message": f"bad Bearer {key}"}}

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 
 from thoughtgraph.llm.failures import Unacceptable
 from thoughtgraph.llm.response_bodies import bound
+from thoughtgraph.llm.store import digest
 
 if TYPE_CHECKING:
     # They take longer to import than everything else that is needed to check a command line.
@@ -50,6 +51,14 @@ def endpoint_of(model: BaseChatModel) -> str:
     host, slash, path = rest.partition("/")
     # Whoever puts a password into the address does not want to read it in an error.
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
+
+
+def identity(model: BaseChatModel, name: str, endpoint: str) -> str:
+    """Returns what stands for a model in the keys of recorded answers."""
+    parameters = model._identifying_params
+    return digest(
+        {"name": name, "endpoint": endpoint, "type": model._llm_type, "parameters": parameters}
+    )
 
 
 def provider_of(model: BaseChatModel) -> str:

@@ -19,7 +19,6 @@ from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.answer_cache import AnswerCache
 from thoughtgraph.llm.api_keys import key_for
 from thoughtgraph.llm.connections import endpoint_of
 from thoughtgraph.llm.limiter import Rates, shared_limiter
@@ -27,6 +26,7 @@ from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.prices import FREE
 from thoughtgraph.llm.retry import Retry, ServedRetry
 from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier, takes_grammar
+from thoughtgraph.llm.store import AnswerStore
 
 if TYPE_CHECKING:
     from thoughtgraph.llm.local import Endpoint
@@ -43,7 +43,7 @@ EMBEDDED = "this process"
 def port_for(
     model: str | BaseChatModel | ChatPort,
     *,
-    cache: AnswerCache | None = None,
+    cache: AnswerStore | None = None,
     replay: Replay = "off",
     rates: Rates | None = None,
     retry: Retry | None = None,

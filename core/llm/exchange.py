@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Any, NamedTuple
 
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
-from langchain_core.outputs import ChatGeneration, Generation, LLMResult
-from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.outputs import Generation, LLMResult
 
-from thoughtgraph.llm.answer_cache import Answer, digest
+from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.llm.completions import answer_in, text_of
 from thoughtgraph.llm.connections import length_in
 from thoughtgraph.llm.failures import BadAnswer
 from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.store import Answer, digest
 from thoughtgraph.usage import Ending
+
+Failure = ModelError | BudgetSpent
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
 TOKENS_A_SAMPLE = 64
-"""Guess at a completion's size before it is known (ours), for the token rate."""
+"""Guess at the size of a completion whose length nobody bounds (ours)."""
 MOST_TOKENS = 10**9
 """Tokens of one request that can be believed (ours)."""
 MOST_LETTERS_A_TOKEN = 16
@@ -98,6 +98,15 @@ class Request(NamedTuple):
         length = length_in(self.parameters) or TOKENS_A_SAMPLE
         return self.prompt_tokens() + n * length
 
+    def name(self, at: int) -> str:
+        """Names a call by what it asks, not whom, nor how many samples were wanted in all.
+
+        Args:
+            at: Index, within this request, of the first sample the call asks for.
+        """
+        content = {name: value for name, value in self.content().items() if name != "n"}
+        return digest({**content, "role": self.role, "at": at})
+
     def seed(self, at: int) -> int:
         """Returns a seed of the sampling: another one for every draw of every question.
 
@@ -144,12 +153,12 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
         BadAnswer: There is not one completion in it.
     """
     generations = result.generations[0]
-    sent = _sent(result, request, n)
-    answers = [answer_in(*each, request.stop) for each in zip(generations, sent, strict=False)]
+    whole = sent(result, request, n)
+    answers = [answer_in(*each, request.stop) for each in zip(generations, whole, strict=False)]
     texts = [text for text, _ in answers]
     if not texts:
         raise BadAnswer("the answer holds no completion")
-    prompt, completion = _sizes(result, request, sent)
+    prompt, completion = sizes(result, request, whole)
     answer: Answer = {
         "texts": texts,
         "prompt_tokens": prompt,
@@ -160,12 +169,12 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     return answer
 
 
-def _sent(result: LLMResult, request: Request, n: int) -> list[str]:
+def sent(result: LLMResult, request: Request, n: int) -> list[str]:
     """Returns the completions as the server sent them, no longer than they are read."""
     return [text_of(each)[: request.longest] for each in result.generations[0][:n]]
 
 
-def _sizes(result: LLMResult, request: Request, sent: Sequence[str]) -> tuple[int, int]:
+def sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[int, int]:
     """Returns the tokens of prompt and completions: as reported, else estimated."""
     output = result.llm_output or {}
     usage = output.get("token_usage") or _message_usage(result.generations[0])
@@ -174,8 +183,8 @@ def _sizes(result: LLMResult, request: Request, sent: Sequence[str]) -> tuple[in
     # Of several completions llama.cpp counts the first alone.
     of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
     if of_one:
-        completion += _like_the_first(sent, completion)
-    estimate = -(-sum(map(len, sent)) // LETTERS_A_TOKEN)
+        completion += _like_the_first(texts, completion)
+    estimate = -(-sum(map(len, texts)) // LETTERS_A_TOKEN)
     return prompt or request.prompt_tokens(), completion or estimate
 
 
@@ -192,6 +201,35 @@ def _like_the_first(texts: Sequence[str], tokens: int) -> int:
     first, *others = map(len, texts)
     density = (tokens - 1) / first if first else 1 / LETTERS_A_TOKEN
     return ceil(sum(letters * density for letters in others)) + len(others)
+
+
+def sort_results(results: Sequence[Answer | BaseException]) -> tuple[list[Answer], Failure | None]:
+    """Returns the answers of several calls, and the error that kept others away.
+
+    A failure goes before a limit; what is neither is raised.
+    """
+    answers: list[Answer] = []
+    error: Failure | None = None
+    for result in results:
+        if isinstance(result, ModelError) or (error is None and isinstance(result, BudgetSpent)):
+            error = result
+        elif isinstance(result, BaseException):
+            raise result
+        else:
+            answers.append(result)
+    return answers, error
+
+
+def join_answers(answers: Sequence[Answer]) -> Answer:
+    """Returns the samples of several calls as one answer.
+
+    Prompt tokens add up: without native n the provider bills them for every call.
+    """
+    return {
+        "texts": [text for answer in answers for text in answer["texts"]],
+        "prompt_tokens": sum(answer["prompt_tokens"] for answer in answers),
+        "completion_tokens": sum(answer["completion_tokens"] for answer in answers),
+    }
 
 
 def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answer:
@@ -236,65 +274,3 @@ def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]
 def _number(value: Any) -> int:
     """Returns a count that a server reported, 0 when it is none that can be believed."""
     return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
-
-
-class _SizeOnce(BaseCallbackHandler):
-    """Tells the size of an answer once, before any tracer sees it.
-
-    LangChain's OpenAI models write the size of several samples on every one of them, so that
-    LangSmith adds it up n times, and the model's name on none, so that LangChain's own counter
-    passes them over: it is told on the first. Some servers tell the size so far in every chunk of a
-    stream, and LangChain adds that up: each chunk keeps what it tells beyond those before it.
-    """
-
-    run_inline = True
-
-    def __init__(self, request: Request, n: int) -> None:
-        self._request = request
-        self._n = n
-        self._told: UsageMetadata | None = None
-
-    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
-        message = getattr(chunk, "message", None)
-        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
-            message.usage_metadata = subtract_usage(usage, self._told)
-            self._told = add_usage(self._told, message.usage_metadata)
-
-    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
-        messages = [
-            each.message for each in response.generations[0] if isinstance(each, ChatGeneration)
-        ]
-        first = messages[0] if len(messages) > 1 else None
-        if not isinstance(first, AIMessage):
-            return
-        if told := first.usage_metadata:
-            sent = _sent(response, self._request, self._n)
-            sizes = _sizes(response, self._request, sent)
-            own = UsageMetadata(
-                input_tokens=sizes[0], output_tokens=sizes[1], total_tokens=sum(sizes)
-            )
-            first.usage_metadata = {**told, **own}
-        first.response_metadata = {**(response.llm_output or {}), **first.response_metadata}
-        for message in messages[1:]:
-            if isinstance(message, AIMessage):
-                message.usage_metadata = None
-
-
-def callbacks(request: Request, n: int, *, openai: bool) -> BaseCallbackManager | list[Any] | None:
-    """Returns the running graph's callbacks: traces and token streams nest under its node.
-
-    Args:
-        request: What is asked.
-        n: How many samples the call asks for.
-        openai: Whether the model speaks OpenAI's protocol, whose streams may tell the size often.
-    """
-    config = var_child_runnable_config.get()
-    given = config.get("callbacks") if config else None
-    if n == 1 and not openai:
-        return given
-    own = _SizeOnce(request, n)
-    if not isinstance(given, BaseCallbackManager):
-        return [own, *(given or ())]
-    manager = given.copy()
-    manager.handlers.insert(0, own)
-    return manager

@@ -1,4 +1,4 @@
-"""How much one endpoint is asked at a time: a concurrency cap and rates, shared by all runs.
+"""How much one endpoint is asked at a time: caps and a rate, shared by all runs.
 
 Runs may live in several event loops, one after the other or in several threads, so nothing here
 belongs to a loop.
@@ -32,8 +32,6 @@ class Rates:
     Args:
         concurrency: Most requests in flight; None lifts the cap.
         rpm: Most requests in any 60 seconds, repeated ones included; None sets no rate.
-        tpm: Most tokens in any 60 seconds, prompt and completion; a request's size is estimated
-            before the call and corrected by the answer. None sets no rate.
         samples: Most completions in flight, for a server that decodes so many together: a request
             for n counts as n. None sets no cap.
         context: Most tokens in flight, for a server that keeps them all in one memory: a request
@@ -42,13 +40,12 @@ class Rates:
 
     concurrency: int | None = DEFAULT_CONCURRENCY
     rpm: float | None = None
-    tpm: float | None = None
     samples: int | None = None
     context: int | None = None
 
     def __post_init__(self) -> None:
         """Refuses rates nothing could pass."""
-        for name in ("concurrency", "rpm", "tpm", "samples", "context"):
+        for name in ("concurrency", "rpm", "samples", "context"):
             value = getattr(self, name)
             if value is not None and not 1 <= value < inf:
                 raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
@@ -59,108 +56,49 @@ class Limiter:
 
     Args:
         rates: What the endpoint allows.
-        minute: Seconds over which the rates count (60).
     """
 
-    def __init__(self, rates: Rates, *, minute: float = MINUTE) -> None:
+    def __init__(self, rates: Rates) -> None:
         self.rates = rates
-        self._slots = _Slots(rates.concurrency) if rates.concurrency else None
-        self._samples = _Slots(rates.samples) if rates.samples else None
-        self._context = _Slots(rates.context) if rates.context else None
-        self._requests = _Window(rates.rpm, minute) if rates.rpm else None
-        self._tokens = _Window(rates.tpm, minute) if rates.tpm else None
+        caps = (rates.concurrency, rates.samples, rates.context)
+        self._slots = [_Slots(cap) if cap else None for cap in caps]
+        self._starts = deque[float]()
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def slot(self, tokens: int, samples: int = 1, most: int = 0) -> AsyncIterator["Turn"]:
+    async def slot(self, samples: int = 1, most: int = 0) -> AsyncIterator[None]:
         """Waits for a turn and holds it.
 
         Args:
-            tokens: The estimated size of the request, for the token rate. A request larger than a
-                whole minute's allowance waits for a full minute's.
-            samples: How many completions it asks for. One that asks for more than the cap waits
-                until nothing else is in flight.
+            samples: How many completions the request asks for. One that asks for more than the cap
+                waits until nothing else is in flight.
             most: The most tokens that it can come to, for the cap on those in flight; likewise.
-
-        Yields:
-            The turn, to be told the true size.
         """
         async with AsyncExitStack() as held:
-            held_by = ((self._slots, 1), (self._samples, samples), (self._context, most))
-            for slots, wanted in held_by:
+            for slots, wanted in zip(self._slots, (1, samples, most), strict=True):
                 if slots is not None:
                     await held.enter_async_context(slots.held(wanted))
-            yield await self._turn(float(tokens))
+            if self.rates.rpm:
+                await self._start(int(self.rates.rpm))
+            yield
 
-    async def _turn(self, tokens: float) -> "Turn":
-        now = at = time.monotonic()
+    async def _start(self, rate: int) -> None:
+        """Waits until the minute before has room for one more request."""
+        now = time.monotonic()
         with self._lock:
-            windows = [(self._requests, 1.0), (self._tokens, tokens)]
-            for window, amount in windows:
-                if window is not None:
-                    at = window.earliest(amount, at, now)
-            passed = [None if w is None else w.add(at, amount) for w, amount in windows]
-        if at > now:
-            try:
-                await asyncio.sleep(at - now)
-            except asyncio.CancelledError:
-                with self._lock:
-                    for (window, _), taken in zip(windows, passed, strict=True):
-                        if window is not None and taken is not None:
-                            window.forget(taken)
-                raise
-        return Turn(passed[1])
-
-
-@dataclass(slots=True, eq=False)
-class _Passed:
-    at: float
-    amount: float
-
-
-class Turn:
-    """One request's share of the token rate."""
-
-    def __init__(self, tokens: _Passed | None) -> None:
-        self._tokens = tokens
-
-    def settle(self, tokens: int) -> None:
-        """Replaces the estimated size by the true one."""
-        if self._tokens is not None:
-            self._tokens.amount = float(tokens)
-
-
-class _Window:
-    """What passes within any minute; guarded by the limiter's lock."""
-
-    def __init__(self, most: float, minute: float) -> None:
-        self._most = most
-        self._minute = minute
-        self._passed: deque[_Passed] = deque()
-
-    def earliest(self, amount: float, after: float, now: float) -> float:
-        """Returns the first instant, not before `after` or the last one, that has room."""
-        while self._passed and self._passed[0].at <= now - self._minute:
-            self._passed.popleft()
-        if not self._passed:
-            return after
-        at = max(after, self._passed[-1].at)
-        used = sum(passed.amount for passed in self._passed)
-        for passed in self._passed:
-            if used + min(amount, self._most) <= self._most:
-                break
-            at = max(at, passed.at + self._minute)
-            used -= passed.amount
-        return at
-
-    def add(self, at: float, amount: float) -> _Passed:
-        self._passed.append(_Passed(at, amount))
-        return self._passed[-1]
-
-    def forget(self, passed: _Passed) -> None:
-        """Takes back what was not sent after all."""
-        if passed in self._passed:
-            self._passed.remove(passed)
+            while self._starts and self._starts[0] <= now - MINUTE:
+                self._starts.popleft()
+            full = len(self._starts) >= rate
+            at = max(now, self._starts[-rate] + MINUTE) if full else now
+            self._starts.append(at)
+        if at == now:
+            return
+        try:
+            await asyncio.sleep(at - now)
+        except asyncio.CancelledError:
+            with self._lock:
+                self._starts.remove(at)
+            raise
 
 
 class _Slots:
@@ -218,16 +156,20 @@ def _grant(turn: asyncio.Future[None]) -> None:
 
 
 def rates_from_environment() -> Rates:
-    """Returns the rates in `THOUGHTGRAPH_CONCURRENCY`, `THOUGHTGRAPH_RPM` and `THOUGHTGRAPH_TPM`.
+    """Returns the rates in `THOUGHTGRAPH_CONCURRENCY` and `THOUGHTGRAPH_RPM`.
 
     Raises:
         InputError: A variable is not a number of at least 1; the cap is a whole one.
     """
+    if os.environ.get("THOUGHTGRAPH_TPM"):
+        raise InputError(
+            "tokens a minute are limited no longer: unset THOUGHTGRAPH_TPM, and set "
+            "THOUGHTGRAPH_RPM or THOUGHTGRAPH_CONCURRENCY"
+        )
     concurrency = _number("CONCURRENCY", int)
     return Rates(
         concurrency=DEFAULT_CONCURRENCY if concurrency is None else concurrency,
         rpm=_number("RPM", float),
-        tpm=_number("TPM", float),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, cast
 
-from thoughtgraph.errors import BudgetSpent, ModelError, OutOfTime
+from thoughtgraph.errors import BudgetSpent, InputError, ModelError, OutOfTime
 from thoughtgraph.usage import Limits, Usage, add_counts, spent
 
 SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
@@ -153,6 +153,14 @@ class Meter:
         self.error = self.error or error
         if self._needed:
             self._share("failed", 1)
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Ends a search whose answers cannot be kept: what is paid for is used, then it stops."""
+        try:
+            yield
+        except InputError as error:
+            self.fail(str(error))
 
     def count(self, role: str, model: str, **numbers: int) -> None:
         """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).

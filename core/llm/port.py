@@ -6,18 +6,18 @@ caller's `Meter`; what it may cost is checked there before it is sent.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, ParamSpec, TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
 
-from thoughtgraph.errors import InputError, ModelError, ReplayMiss
-from thoughtgraph.llm import paid_answers
-from thoughtgraph.llm.answer_cache import Answer, AnswerCache, MemoryCache, digest
+from thoughtgraph.errors import ModelError, ReplayMiss
 from thoughtgraph.llm.connections import (
     Connections,
     endpoint_of,
+    identity,
     length_in,
     model_name,
     provider_of,
@@ -26,12 +26,13 @@ from thoughtgraph.llm.connections import (
 )
 from thoughtgraph.llm.exchange import (
     SEED,
-    TOKENS_A_SAMPLE,
     Draw,
     Request,
     counted,
+    join_answers,
     longest,
     read,
+    sort_results,
 )
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
@@ -39,13 +40,8 @@ from thoughtgraph.llm.prices import Price, public_price
 from thoughtgraph.llm.refused import Outgoing
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.run_log import RequestLog, tell
-from thoughtgraph.llm.sampling import SampleCollector
-from thoughtgraph.llm.single_flight import SingleFlight
-from thoughtgraph.llm.token_stream import completed
+from thoughtgraph.llm.store import Answer, AnswerStore, MemoryStore, digest, paid_answers, stored
 from thoughtgraph.usage import Limits, Usage
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 __all__ = ["ChatPort", "Draw", "Replay"]
 
@@ -53,7 +49,7 @@ Replay = Literal["off", "record", "replay"]
 """`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 
 MOST_CHOICES = 128
-"""SampleCollector a request to OpenAI may ask for."""
+"""Most completions that one request to OpenAI may ask for."""
 
 
 class ChatPort:
@@ -88,7 +84,7 @@ class ChatPort:
         *,
         name: str | None = None,
         endpoint: str | None = None,
-        cache: AnswerCache | None = None,
+        cache: AnswerStore | None = None,
         replay: Replay = "off",
         limiter: Limiter | None = None,
         retry: Retry | None = None,
@@ -101,7 +97,7 @@ class ChatPort:
         self.model = model
         self.name = name or model_name(model)
         self.endpoint = endpoint or endpoint_of(model)
-        self._cache = MemoryCache() if cache is None else cache
+        self._store = MemoryStore() if cache is None else cache
         self._replay = replay
         self._limiter = limiter or shared_limiter(self.endpoint, rates_from_environment())
         self._retry = retry or Retry()
@@ -113,16 +109,9 @@ class ChatPort:
         self._secrets = secrets_of(model)
         self._fields = frozenset(type(model).model_fields)
         self._most = choices if "n" in self._fields else 1
-        self._identity = digest(
-            {
-                "name": self.name,
-                "endpoint": self.endpoint,
-                "type": model._llm_type,
-                "parameters": model._identifying_params,
-            }
-        )
+        self._identity = identity(model, self.name, self.endpoint)
         self._refused: set[str] = set()
-        self._single_flight = SingleFlight()
+        self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows.
@@ -188,70 +177,103 @@ class ChatPort:
         most = longest(length_in(known))
         request = Request(messages, n, role, stop or (), draw, known, most, labels or {}, grammar)
         keep = self._replay != "off" or (draw is None and scope == "shared")
-        key = self._key(request, "" if keep else scope) if keep or draw is None else ""
-        if draw is not None:
-            return list((await self._find(request, key, meter, keep=keep))["texts"])
-        async with self._single_flight.join(key, meter) as flight:
-            if not flight.done():
-                flight.set_result(await self._find(request, key, meter, keep=keep))
-            else:
+        key = ""
+        if keep or draw is None:
+            place = {"model": self._identity, "scope": "" if keep else scope}
+            key = digest({**place, **request.content()})
+        ask = partial(self._answer, request, key if keep else "", meter)
+        answer = await (self._once(key, ask, role, meter) if draw is None else ask())
+        return list(answer["texts"])
+
+    async def _once(
+        self, key: str, ask: Callable[[], Awaitable[Answer]], role: str, meter: Meter
+    ) -> Answer:
+        """Sends one of identical evaluations at the same time; the others wait for its answer.
+
+        What it fails with, they fail with too. Where its asker is stopped or out of budget, one of
+        those that wait sends it.
+        """
+        here = asyncio.get_running_loop(), key
+        while (flight := self._flights.get(here)) is not None:
+            meter.wait()
+            async with meter.in_time():
+                await asyncio.wait([flight])
+            if not flight.cancelled():
                 flight.result()  # or what the asker failed with
                 meter.count(role, self.name, cached=1)
-        return list(flight.result()["texts"])
+                return flight.result()
+        flight = self._flights[here] = here[0].create_future()
+        try:
+            flight.set_result(answer := await ask())
+        except ModelError as error:
+            flight.set_exception(error)
+            flight.exception()  # nobody may be waiting for it
+            raise
+        finally:
+            flight.cancel()
+            del self._flights[here]
+        return answer
 
-    def _key(self, request: Request, scope: str) -> str:
-        return digest({"model": self._identity, "scope": scope, **request.content()})
-
-    async def _find(self, request: Request, key: str, meter: Meter, *, keep: bool) -> Answer:
-        """Takes the answer from the cache, or asks and keeps it there."""
-        if keep and (answer := await self._stored(self._cache.get, key)):
+    async def _answer(self, request: Request, key: str, meter: Meter) -> Answer:
+        """Takes the answer from the store, or asks and keeps it there; without a key it asks."""
+        if key and (known := await stored(self._store, self._store.get, key)):
             meter.count(request.role, self.name, cached=1)
-            return answer
+            return known
         if self._replay == "replay":
             raise ReplayMiss(
                 f"nothing recorded for a {request.role!r} request of {self.name}: record again"
             )
         log = RequestLog(request)
         with log.failures(), meter.request(request.role, self.name):
-            answer = await self._ask(request, meter, log)
+            answer = await self._samples(request, meter, log)
         log.answered(answer)
-        if keep and len(answer["texts"]) == request.n:
-            try:
-                await self._stored(self._cache.put, key, answer)
-            except InputError as error:
-                meter.fail(str(error))  # the answer is paid for: use it, then stop
+        if key and len(answer["texts"]) == request.n:
+            with meter.keeping():
+                await stored(self._store, self._store.put, key, answer)
         return answer
 
-    async def _stored(self, call: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
-        if isinstance(self._cache, MemoryCache):
-            return call(*values, **more)
-        # In a thread: SQLite waits for the disk, and a server's event loop must not.
-        return await asyncio.to_thread(call, *values, **more)
-
-    async def _ask(self, request: Request, meter: Meter, log: RequestLog) -> Answer:
+    async def _samples(self, request: Request, meter: Meter, log: RequestLog) -> Answer:
         """Asks until all samples are there: by one call, where the server returns several."""
         if request.n == 1:
-            return await self._call(request, 0, 1, meter, log)
-        samples = SampleCollector(request.n)
-        while calls := samples.calls(self._most):
-            sent = (self._call(request, at, n, meter, log) for at, n in calls)
-            samples.add(await asyncio.gather(*sent, return_exceptions=True))
-            if samples.one_a_call:
+            return await self.complete(request, 0, 1, meter, log)
+        answers, error, have = list[Answer](), None, 0
+        while error is None and have < request.n:
+            size = min(self._most, request.n - have)
+            calls = [(at, min(size, request.n - at)) for at in range(have, request.n, size)]
+            sent = (self.complete(request, at, n, meter, log) for at, n in calls)
+            new, error = sort_results(await asyncio.gather(*sent, return_exceptions=True))
+            answers += new
+            have += sum(len(answer["texts"]) for answer in new)
+            if size > 1 and new and all(len(answer["texts"]) == 1 for answer in new):
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-        answer = samples.answer()
-        if isinstance(samples.error, ModelError):
-            meter.fail(str(samples.error))
-        return answer
+        if error is not None and not answers:
+            raise error
+        if isinstance(error, ModelError):
+            meter.fail(str(error))
+        return join_answers(answers)
 
-    async def _call(
+    async def complete(
         self, request: Request, at: int, n: int, meter: Meter, log: RequestLog
     ) -> Answer:
-        """Makes one call, again after passing faults, for n samples from index `at` on."""
-        kept = paid_answers.in_use()
-        name = paid_answers.name_of(request, at) if kept else ""
-        if kept and (known := kept.take(name, n)):
-            meter.check()
-            return counted(known, request, self.name, meter)
+        """Makes one call for n samples, again after passing faults.
+
+        Args:
+            request: What is asked.
+            at: Index, within the request, of the first sample.
+            n: How many samples the call asks for; a server may return fewer.
+            meter: Says before each attempt whether it may still be sent, and counts the answer.
+            log: Is told of each failure that is repeated.
+
+        Raises:
+            BudgetSpent: A limit forbids it.
+            ModelError: The endpoint refused or kept failing.
+        """
+        paid, name, place = paid_answers(), "", f"{self.name} at {self.endpoint}"
+        if paid:
+            name = request.name(at)
+            if known := paid.take(name, n):
+                meter.check()
+                return counted(known, request, self.name, meter)
         failures: list[ModelError] = []
 
         def retried(failure: ModelError) -> None:
@@ -259,32 +281,22 @@ class ChatPort:
             meter.retry(str(failure))
             log.retried(failure)
 
-        place = f"{self.name} at {self.endpoint}"
+        async def attempt() -> Answer:
+            async with self._limiter.slot(n, request.most_tokens(n)):
+                meter.check()
+                model = await self._connections.model()
+                outgoing = Outgoing(model, request, at, n, self._refused)
+                async with asyncio.timeout(self._timeout):
+                    answer = read(await outgoing.send(), request, n)
+                for line in outgoing.accepted():
+                    tell(logging.WARNING, request.labels, "%s: %s", place, line)
+                # Before the next one gets this turn: it may be over the limit now.
+                return counted(answer, request, self.name, meter)
+
         loop = self._retry.loop(endpoint=place, retried=retried, hide=self._secrets)
         async with meter.in_time(failures):
-            answer: Answer = await loop(self._attempt, request, at, n, meter)
-        if kept:
-            kept.keep(name, answer, meter)
+            answer: Answer = await loop(attempt)
+        if paid:
+            with meter.keeping():
+                paid.keep(name, answer)
         return answer
-
-    async def _attempt(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
-        """Sends one call, once, when it is its turn."""
-        model = await self._connections.model()
-        outgoing = Outgoing(model, request, at, n, self._refused)
-        expected = request.prompt_tokens() + n * TOKENS_A_SAMPLE
-        async with self._limiter.slot(expected, n, request.most_tokens(n)) as turn:
-            meter.check()
-            async with asyncio.timeout(self._timeout):
-                while True:
-                    with outgoing:
-                        result = await outgoing.model.agenerate(
-                            [outgoing.messages], **outgoing.keywords()
-                        )
-                        answer = read(completed(result, model), request, n)
-                        break
-            for line in outgoing.accepted():
-                place = f"{self.name} at {self.endpoint}"
-                tell(logging.WARNING, request.labels, "%s: %s", place, line)
-            turn.settle(answer["prompt_tokens"] + answer["completion_tokens"])
-            # Before the next one gets this turn: it may be over the limit now.
-            return counted(answer, request, self.name, meter)

@@ -7,11 +7,13 @@ from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import HumanMessage, merge_message_runs
+from langchain_core.outputs import LLMResult
 
 from thoughtgraph.llm.connections import LENGTH, arguments_of, endpoint_of, is_openai, with_fields
-from thoughtgraph.llm.exchange import SEED, Request, callbacks
+from thoughtgraph.llm.exchange import SEED, Request
 from thoughtgraph.llm.failures import status_of
-from thoughtgraph.llm.token_stream import SIZE, STREAM, refused_stream
+from thoughtgraph.llm.token_stream import SIZE, STREAM, completed, refused_stream
+from thoughtgraph.llm.trace_size import callbacks
 
 if TYPE_CHECKING:
     from langchain_openai.chat_models.base import BaseChatOpenAI
@@ -81,8 +83,6 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
 class Outgoing:
     """One call, which is sent again without each parameter that its server refuses.
 
-    It is entered until its body comes to an end: an error of such a kind leaves it without a word.
-
     Args:
         model: The model, with connections of the running event loop.
         request: What is asked.
@@ -97,6 +97,7 @@ class Outgoing:
     ) -> None:
         self._request, self._at, self._n = request, at, n
         self._known, self._refused = refused, set(refused)
+        self._sent_to = model
         self._model, self._whole = arguments_of(model, request.parameters)
         if SEED in self._whole:
             self._whole[SEED] = request.seed(at)
@@ -108,13 +109,19 @@ class Outgoing:
             self._whole = with_fields(model, self._whole, grammar=request.grammar)
         self._prepare()
 
-    def __enter__(self) -> None:
-        """Begins an attempt."""
+    async def send(self) -> LLMResult:
+        """Sends the call, again without what its server refuses, and returns its answer."""
+        while True:
+            try:
+                result = await self.model.agenerate([self.messages], **self._keywords())
+            except Exception as error:
+                if not self._leaves_out(error):
+                    raise
+            else:
+                return completed(result, self._sent_to)
 
-    def __exit__(self, kind: object, error: BaseException | None, at: object) -> bool:
+    def _leaves_out(self, error: BaseException) -> bool:
         """Leaves out what the error of an attempt is about; says whether there is such a thing."""
-        if error is None:
-            return False
         sent = {*_own(self.model), *self.arguments, *self.arguments.get("extra_body", {})}
         sent |= {SYSTEM} & {message.type for message in self.messages}
         names = [refused_parameter(error, sent - self._refused)]
@@ -125,7 +132,7 @@ class Outgoing:
             self._prepare()
         return name is not None
 
-    def keywords(self) -> dict[str, Any]:
+    def _keywords(self) -> dict[str, Any]:
         """Returns the arguments of the call besides its messages."""
         return {
             "callbacks": callbacks(self._request, self._n, openai=is_openai(self.model)),

@@ -15,8 +15,8 @@ from typing import Any
 from langgraph.runtime import get_runtime
 
 from thoughtgraph.errors import BudgetSpent, ModelError
-from thoughtgraph.llm.answer_cache import Answer
 from thoughtgraph.llm.exchange import Request
+from thoughtgraph.llm.store import Answer
 
 LABEL = "thoughtgraph_"
 """What the names of a call's labels begin with, in traces and in records."""

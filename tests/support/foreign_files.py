@@ -20,7 +20,7 @@ from thoughtgraph.cli.report import ReportOptions, report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.context import assignments, effective
-from thoughtgraph.llm.paid_answers import PaidAnswers
+from thoughtgraph.llm.store import PaidAnswers, SqliteStore
 from thoughtgraph.prompts import shown
 from thoughtgraph.tools.wiki.corpus_files import read_entries
 from thoughtgraph.tools.wiki.recordings import WikiCache
@@ -155,7 +155,10 @@ def judged_runs(content: bytes, folder: Path) -> object:
 
 
 def paid(content: bytes, folder: Path) -> object:
-    paid = PaidAnswers(_file(folder, "run.jsonl", content))
+    file = folder / "run.sqlite"
+    SqliteStore(file).put("k 0", {"texts": [], "prompt_tokens": 1, "completion_tokens": 1})
+    _damage(file, "UPDATE answers SET answer = ?", content)
+    paid = PaidAnswers(file)
     return paid.take("k", 1), paid.unused()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import tantivy
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.answer_cache import digest
+from thoughtgraph.llm.store import digest
 from thoughtgraph.llm.weights import cache_folder
 from thoughtgraph.tools.wiki.corpus_files import Entry, Redirect, read_entries
 from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, one_line, title_key

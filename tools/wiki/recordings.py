@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from thoughtgraph.errors import InputError, ThoughtgraphError
-from thoughtgraph.llm.answer_cache import PATIENCE, digest
+from thoughtgraph.llm.store import PATIENCE, digest
 from thoughtgraph.tools.wiki.pages import NotKept, NotRecorded, Unreachable
 
 Recording = Literal["fresh", "keep", "record", "replay"]

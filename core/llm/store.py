@@ -1,0 +1,284 @@
+"""Answers kept for later: in memory, or in an SQLite file that survives a crash.
+
+A key covers everything that determines an answer: endpoint, model, parameters, messages, number of
+samples and, for generations, the draw. Values are plain JSON.
+"""
+
+import asyncio
+import hashlib
+import json
+import sqlite3
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from os.path import expanduser
+from pathlib import Path
+from typing import Any, NotRequired, ParamSpec, Protocol, TypeVar, cast
+
+from typing_extensions import TypedDict
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.usage import Ending
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PATIENCE = 30.0
+"""Seconds to wait for another process that is writing (ours)."""
+COMPANIONS = ("", "-wal", "-shm")
+"""What the names of SQLite's files for one database end with."""
+
+
+class Answer(TypedDict):
+    """One recorded answer of a model."""
+
+    texts: list[str]
+    prompt_tokens: int
+    completion_tokens: int
+    incomplete: NotRequired[dict[Ending, int]]
+    """How many completions are no whole answers, by what ended them (`llm.completions`)."""
+
+
+class AnswerStore(Protocol):
+    """Where answers are kept."""
+
+    def get(self, key: str) -> Answer | None:
+        """Returns the answer recorded under a key, or None."""
+        ...
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Records an answer; an earlier one under the same key is kept."""
+        ...
+
+
+class MemoryStore:
+    """Keeps answers for the life of the process."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+
+    def get(self, key: str) -> Answer | None:
+        """Returns the answer recorded under a key, or None."""
+        return self._answers.get(key)
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Records an answer; an earlier one under the same key is kept."""
+        self._answers.setdefault(key, answer)
+
+
+async def stored(store: AnswerStore, call: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
+    """Calls a method of a store: in a thread where it waits for the disk, as a loop must not."""
+    if isinstance(store, MemoryStore):
+        return call(*values, **more)
+    return await asyncio.to_thread(call, *values, **more)
+
+
+class SqliteStore:
+    """Keeps answers in an SQLite file, each committed as it arrives.
+
+    Several processes may use one file. An answer outlives a killed process; a machine that loses
+    power may lose the last seconds (ours: to wait for the disk takes longer than a search's work).
+
+    Args:
+        path: The file; it is created with its folder when missing.
+
+    Raises:
+        InputError: The file cannot be opened or is not such a store.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(expanduser(path))
+        self._lock = threading.Lock()
+        with self._explained():
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(self._path, timeout=PATIENCE, check_same_thread=False)
+        self._closed = weakref.finalize(self, self._db.close)
+        with self._explained():
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(
+                "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL)"
+            )
+
+    def get(self, key: str) -> Answer | None:
+        """Returns the answer recorded under a key, or None.
+
+        Raises:
+            InputError: The file cannot be read any more.
+        """
+        with self._lock, self._explained():
+            row = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        if (answer := read_answer(row[0])) is None:
+            raise InputError(
+                f"cannot use {str(self._path)!r} as an answer cache (an answer in it is damaged); "
+                "name another file"
+            )
+        return answer
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Records an answer; an earlier one under the same key is kept.
+
+        Raises:
+            InputError: The file cannot be written any more.
+        """
+        with self._lock, self._explained(), self._db:
+            self._db.execute(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, json.dumps(answer))
+            )
+
+    def all(self) -> dict[str, Answer]:
+        """Returns every answer in the file by its key, without those that are damaged.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        with self._lock, self._explained():
+            rows = self._db.execute("SELECT key, answer FROM answers").fetchall()
+        return {key: answer for key, written in rows if (answer := read_answer(written))}
+
+    def close(self) -> None:
+        """Closes the file."""
+        with self._lock:
+            self._closed()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise InputError(
+                f"cannot use {str(self._path)!r} as an answer cache ({error}); make room for it, "
+                "or name another file"
+            ) from error
+
+
+class UnusedAnswers(TypedDict):
+    """What was paid for under a lower limit and led nowhere under the higher one."""
+
+    answers: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class PaidAnswers:
+    """Answers that a run has paid for, so that it can begin again and pay no more.
+
+    A search that a limit cut short went other ways than one with a higher limit would have gone,
+    and one whose process was killed may have no checkpoints. So it begins anew, and whatever it
+    asks that it was answered before is taken from here and counted as it was when it was asked: the
+    result is that of a run which was never stopped.
+
+    Args:
+        file: An SQLite file of the run's own; it is made, with its folder, by the first answer.
+
+    Raises:
+        InputError: It is there and cannot be read.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._store: SqliteStore | None = None
+        self._known = self._opened().all() if file.exists() else {}
+        self._asked = Counter[str]()
+        self.asked_anew = False
+        """Whether something was asked that had not been answered before."""
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """Takes answers from the file, and keeps them there, for whatever is asked meanwhile."""
+        token = _PAID.set(self)
+        try:
+            yield
+        finally:
+            _PAID.reset(token)
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+
+    def unused(self) -> UnusedAnswers:
+        """Returns what of the paid answers was not asked for again, such as a forced answer.
+
+        It is no part of the usage, which is that of a run with the higher limit from the start.
+        """
+        left = self._known.values()
+        return {
+            "answers": len(left),
+            "prompt_tokens": sum(answer["prompt_tokens"] for answer in left),
+            "completion_tokens": sum(answer["completion_tokens"] for answer in left),
+        }
+
+    def take(self, key: str, n: int) -> Answer | None:
+        """Returns what a call was answered before; each answer is given once.
+
+        Args:
+            key: Names the call by what it asks, not whom.
+            n: How many samples it asks for; an answer with more is none.
+        """
+        place = self._place(key)
+        if place not in self._known or len(self._known[place]["texts"]) > n:
+            self.asked_anew = True
+            return None
+        self._asked[key] += 1
+        return self._known.pop(place)
+
+    def keep(self, key: str, answer: Answer) -> None:
+        """Keeps what a call was answered.
+
+        Raises:
+            InputError: The file cannot be written any more.
+        """
+        place = self._place(key)
+        self._asked[key] += 1
+        self._opened().put(place, answer)
+
+    def _place(self, key: str) -> str:
+        # Equal evaluations of a run are asked again, and may be answered otherwise.
+        return f"{key} {self._asked[key]}"
+
+    def _opened(self) -> SqliteStore:
+        self._store = self._store or SqliteStore(self._file)
+        return self._store
+
+
+_PAID: ContextVar[PaidAnswers | None] = ContextVar("paid", default=None)
+"""By context, because ports are shared by runs that go on side by side."""
+
+
+def paid_answers() -> PaidAnswers | None:
+    """Returns the paid answers of the run that asks; None where none are kept."""
+    return _PAID.get()
+
+
+def forget(file: Path) -> None:
+    """Deletes a store that nobody has open."""
+    for companion in COMPANIONS:
+        file.with_name(file.name + companion).unlink(missing_ok=True)
+
+
+def read_answer(written: str | bytes) -> Answer | None:
+    """Returns an answer that was written as JSON, with whatever stands beside it; None if none."""
+    try:
+        answer: Any = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    counts = ("prompt_tokens", "completion_tokens")
+    whole = (
+        isinstance(answer, dict)
+        and isinstance(texts := answer.get("texts"), list)
+        and all(isinstance(text, str) for text in texts)
+        and all(type(answer.get(name)) is int for name in counts)
+        and isinstance(ends := answer.get("incomplete", {}), dict)
+        and all(type(number) is int for number in ends.values())
+    )
+    return cast("Answer", answer) if whole else None
+
+
+def digest(parts: Mapping[str, Any]) -> str:
+    """Returns a short key for any JSON-like value; equal values give equal keys."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
