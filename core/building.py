@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
 from inspect import signature
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langgraph.graph.state import CompiledStateGraph
@@ -49,7 +49,7 @@ def build(
     retry: Retry | None = None,
     checkpointer: Checkpointer = None,
     policy: Policy | None = None,
-    **settings: Never,
+    **settings: Any,
 ) -> Graph:
     """Builds the graph of a method.
 
@@ -74,7 +74,8 @@ def build(
             server.
         policy: What the clients of a server may choose. None: everything, for the caller's own
             process; a graph that answers strangers needs one.
-        settings: None: what a run can be told goes by `context` when it is run.
+        settings: Settings of the method, such as `breadth=5`: a run has them unless its `context`
+            says otherwise, and inside another program's graph it always has them.
 
     Returns:
         The compiled graph. Its nodes are async only, so await its `ainvoke`, with the problem as
@@ -86,11 +87,11 @@ def build(
         UnknownName: There is no such method or task.
         CapabilityError: The task lacks what the method needs.
         InputError: The model specifier has no known form, the cache file cannot be used, or the
-            oracle is none or would never be asked; or a setting of the method was given here.
+            oracle is none or would never be asked; or a setting is outside its bounds.
         ModelUnavailable: The embedded model cannot be had here.
     """
     found = load(method)
-    _refuse_settings(settings, found.settings.model_fields)
+    _check_names(settings, found.settings.model_fields)
     answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache or MemoryStore()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     parts = Parts(
@@ -101,6 +102,7 @@ def build(
         model=None if model is None else port(model),
         evaluator=None if evaluator_model is None else port(evaluator_model),
         oracle=oracle,
+        presets=settings,
         tools=tools,
         policy=policy,
     )
@@ -112,16 +114,11 @@ def build(
     return graph.with_config(recursion_limit=SUPERSTEPS)
 
 
-def _refuse_settings(given: Mapping[str, Any], known: Collection[str]) -> None:
-    for name in given:
-        if name in known:
-            raise InputError(
-                f"{name!r} is a setting, which each run is given: "
-                f"await graph.ainvoke({{'problem': …}}, context={{{name!r}: …}}), "
-                f"or thoughtgraph.solve(…, {name}=…)"
-            )
-        arguments = [arg for arg in signature(build).parameters if arg != "settings"]
-        raise UnknownName("argument of build", name, arguments)
+def _check_names(settings: Collection[str], known: Collection[str]) -> None:
+    arguments = [arg for arg in signature(build).parameters if arg != "settings"]
+    for name in settings:
+        if name not in known:
+            raise UnknownName("argument or setting", name, [*arguments, *known])
 
 
 @cache

@@ -1,7 +1,7 @@
-"""The context of a graph: the form of a method's settings, and what a run's values come to.
+"""The settings of a graph, which are its context, and what a run's values come to.
 
-It is the `context_schema`, so LangGraph Studio shows it as a form. Defaults are the values that a
-run has that is told nothing: the published ones. In a graph whose task the run chooses, a setting
+LangGraph Studio shows the context as a form. Its defaults are the values of a run that is told
+nothing: those of `build`, else the published ones. In a graph whose task the run chooses, a setting
 for which tasks publish different values defaults to None, which stands for that of whichever task
 it is.
 """
@@ -10,72 +10,71 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from os.path import expanduser
 from pathlib import Path
-from reprlib import Repr
-from typing import Any, ClassVar, TypeVar, cast, get_args
+from types import MappingProxyType
+from typing import Any, TypeVar, cast, get_args
 
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import create_model
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
-from thoughtgraph.errors import InputError, SettingError, UnknownName
-from thoughtgraph.settings import STRICT, Settings
+from thoughtgraph.errors import InputError, SettingError
+from thoughtgraph.settings import Settings
 
 S = TypeVar("S", bound=Settings)
 
-_short = Repr()
-_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
-"""How a refused value is shown: it may be as large and as deep as a request can be."""
 
-
-def specialise(
-    base: type[S], published: Mapping[str, Mapping[str, Any]], *, closed: Iterable[str]
+def settings_class(
+    base: type[S],
+    published: Mapping[str, Mapping[str, Any]],
+    *,
+    presets: Mapping[str, Any],
+    closed: Iterable[str],
 ) -> type[S]:
-    """Makes the settings model of one graph.
+    """Makes the settings of one graph, its `context_schema`.
 
     Args:
         base: The method's settings.
         published: By task, what it publishes; several where the run chooses the task.
-        closed: Names of settings that are closed over and therefore dropped.
+        presets: The values that the graph was built with; they go before what a task publishes.
+        closed: Names of settings that are closed over: the form lacks them, and a run that is given
+            one is refused.
 
     Returns:
-        A model like `base` without those fields. A default that is the same for all tasks stands in
-        it; the others are None, and the description says what they are.
+        A subclass of `base`. A default that is the same for all tasks stands in it; the others are
+        None, and the description says what they are.
     """
-    dropped = set(closed)
     fields: dict[str, Any] = {}
     for name, field in base.model_fields.items():
-        if name in dropped:
-            continue
         own = field.get_default(call_default_factory=True)
-        usual = {task: values.get(name, own) for task, values in published.items()}
-        one = next(iter(usual.values()), own)
+        usual = {task: {**values, **presets}.get(name, own) for task, values in published.items()}
+        one = next(iter(usual.values()), presets.get(name, own))
         if name == "task":
             fields[name] = (field.annotation, _choice(field, registry.TASKS))
+        elif name in presets:
+            fields[name] = (field.annotation, _with_default(field, one))
         elif name in base.repository or any(value != one for value in usual.values()):
             meant = _meant(usual, own, base.repository.get(name))
             fields[name] = (cast("Any", field.annotation) | None, _left_open(field, meant))
         else:
             fields[name] = (field.annotation, _with_default(field, one))
-    model = create_model(base.__name__, __base__=_Strict, __doc__=base.__doc__, **fields)
-    model.listed = base.listed
-    return cast("type[S]", model)
+    model = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+    model.closed = frozenset(closed)
+    return model
 
 
-class _Strict(BaseModel):
-    """The context of a graph, which LangGraph makes of what the caller gave."""
+def chosen_settings(context: object, kind: type[Settings]) -> dict[str, Any]:
+    """Returns the settings that a run was given.
 
-    model_config = STRICT
-    listed: ClassVar[str] = ""
-    """Where the settings are listed, for whoever gave a wrong one."""
+    A search inside another program's graph is shown that graph's context, which is not its own:
+    what is no settings of the method is passed over, whatever its keys are called.
 
-    def __init__(self, **given: Any) -> None:
-        for name in given:
-            if name not in type(self).model_fields:
-                raise UnknownName("setting", name, type(self).model_fields)
-        try:
-            super().__init__(**given)
-        except ValidationError as error:
-            raise SettingError(f"{explain(error)}; {self.listed}") from None
+    Args:
+        context: The run's context.
+        kind: The method's settings.
+    """
+    if not isinstance(context, kind):
+        return {}
+    return context.model_dump(mode="json", include=context.model_fields_set)
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
@@ -115,20 +114,24 @@ def _left_open(field: FieldInfo, meant: str) -> FieldInfo:
     return made
 
 
-def _takes_none(field: FieldInfo) -> bool:
-    return type(None) in get_args(field.annotation)
+def _takes_none(field: FieldInfo | None) -> bool:
+    return field is not None and type(None) in get_args(field.annotation)
 
 
 def effective(
-    base: type[Settings], published: Mapping[str, Any], given: BaseModel | Mapping[str, Any] | None
+    base: type[Settings],
+    published: Mapping[str, Any],
+    chosen: Mapping[str, Any] | None = None,
+    presets: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """Returns a run's values: those given, else the task's published ones, else the method's.
+    """Returns a run's values: those it chose, else the presets, the published ones, the method's.
 
     Args:
         base: The method's settings.
         published: The task's published values for the method.
-        given: The run's context. A value of None stands for "not given", except for a setting that
-            takes None and that nothing is published for.
+        chosen: The settings that the run was given. A value of None stands for "not given", except
+            for a setting that takes None and that nothing else is said of.
+        presets: The values that its graph was built with.
 
     Raises:
         UnknownName: A name is not a setting of the method.
@@ -140,40 +143,15 @@ def effective(
                 f"the task publishes {name!r} for a method that has no such setting; published() "
                 "is given the method's id: return what that method has"
             )
-    if given is None:
-        chosen: dict[str, Any] = {}
-    elif isinstance(given, BaseModel):
-        chosen = {name: getattr(given, name) for name in given.model_fields_set}
-    else:
-        chosen = dict(given)
-    for name in chosen:
-        if name not in base.model_fields:
-            raise UnknownName("setting", name, base.model_fields)
+    usual = {**published, **presets}
     meant = {
         name: value
-        for name, value in chosen.items()
-        if value is not None or (name not in published and _takes_none(base.model_fields[name]))
+        for name, value in (chosen or {}).items()
+        if value is not None or (name not in usual and _takes_none(base.model_fields.get(name)))
     }
-    try:
-        # In JSON's types: the state is stored and sent, and a tuple would come back as a list.
-        repository = base.repository if meant.get("repo_compat") else {}
-        return base(**{**published, **repository, **meant}).model_dump(mode="json")
-    except ValidationError as error:
-        raise SettingError(f"{explain(error)}; {base.listed}") from None
-
-
-def is_given(given: BaseModel | Mapping[str, Any] | None, name: str) -> bool:
-    """Returns whether the caller gave a setting a value."""
-    if isinstance(given, BaseModel):
-        return name in given.model_fields_set and getattr(given, name) is not None
-    return (given or {}).get(name) is not None
-
-
-def explain(error: ValidationError) -> str:
-    """Returns pydantic's first complaint as one line."""
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"]) or "settings"
-    return f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"
+    repository = base.repository if {**presets, **meant}.get("repo_compat") else {}
+    # In JSON's types: the state is stored and sent, and a tuple would come back as a list.
+    return base(**{**published, **repository, **presets, **meant}).model_dump(mode="json")
 
 
 def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:

@@ -7,10 +7,7 @@ so none of these is refused.
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
-
 from thoughtgraph.acting import Acts
-from thoughtgraph.context import is_given
 from thoughtgraph.errors import SettingError
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.acting import ActingSettings
@@ -31,8 +28,8 @@ SWITCHES = {
 def check_used(
     method: str,
     task: Task,
-    given: BaseModel | Mapping[str, Any] | None,
     chosen: Mapping[str, Any],
+    settings: Mapping[str, Any],
     usual: Mapping[str, Any],
 ) -> None:
     """Refuses settings of tools where the task has none, and those of a judge that is not asked.
@@ -42,21 +39,21 @@ def check_used(
     Args:
         method: Id of the method.
         task: The task.
-        given: The run's context.
-        chosen: The effective settings.
+        chosen: The settings that the run was given.
+        settings: The effective ones.
         usual: What they would be if nothing were given.
 
     Raises:
         SettingError: One is not used; the message says to leave it out.
     """
     unused = () if isinstance(task, Acts) else TOOLED
-    silent = [name for name, switch in SWITCHES.items() if not chosen.get(switch, True)]
-    if chosen.get("exact_check"):  # it takes the place of the judge of answers
+    silent = [name for name, switch in SWITCHES.items() if not settings.get(switch, True)]
+    if settings.get("exact_check"):  # it takes the place of the judge of answers
         silent.append("verify_examples")
     names = [
         name
         for name in dict.fromkeys((*unused, *silent))
-        if is_given(given, name) and chosen[name] != usual[name]
+        if chosen.get(name) is not None and settings[name] != usual[name]
     ]
     if names:
         them = "it" if len(names) == 1 else "them"

@@ -5,12 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel
-
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
-from thoughtgraph.context import effective, specialise
+from thoughtgraph.context import chosen_settings, effective, settings_class
 from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUnavailable
 from thoughtgraph.ineffective import check_used
 from thoughtgraph.llm.port import ChatPort
@@ -54,6 +52,7 @@ class Parts:
         evaluator: The judging model; None means the generating one, or the context's.
         oracle: Says whether an answer is right; None runs without gold feedback. True stands for
             the task's own exact check.
+        presets: Settings that a run has unless it is given others.
         tools: All tools of the task, or the user's own that are added to the task's.
         policy: What the clients of a server may choose, and `settings` is restricted to; None in
             the user's own process, where all is free.
@@ -66,21 +65,23 @@ class Parts:
     model: ChatPort | None = None
     evaluator: ChatPort | None = None
     oracle: Oracle | bool = False
+    presets: Mapping[str, Any] = field(default_factory=dict)
     tools: Toolbox | Sequence[Any] = ()
     policy: Policy | None = None
     _ports: dict[str, ChatPort] = field(default_factory=dict)
     _able: dict[type, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuses a task that cannot be searched by this method."""
+        """Refuses presets that are none, and a task that cannot be searched by this method."""
+        effective(self.settings, {}, presets=self.presets)
         if self.task is not None:
             settings = self._published(self.task)
             if "exact_check" in settings and isinstance(self.task, Checks) and not self.oracle:
                 settings["exact_check"] = True  # a run may be told to, and is checked itself
             self._admit(self.task, settings)
 
-    def context(self) -> type[BaseModel]:
-        """Returns the settings that remain open, with the tasks' published values as defaults."""
+    def context(self) -> type[Settings]:
+        """Returns the settings of the graph: what remains open, with the values that hold else."""
         closed = [name for name in ("task", "model") if getattr(self, name) is not None]
         if self.evaluator is not None or self.model is not None:
             closed.append("evaluator_model")
@@ -88,28 +89,45 @@ class Parts:
             closed += [PRICES, *CLOSED]
         tasks = [self.task] if self.task is not None else tasks_of(self.method.id)
         published = {task.id: self._values(task) for task in tasks}
-        return specialise(self.settings, published, closed=closed)
+        return settings_class(self.settings, published, presets=self.presets, closed=closed)
 
-    def effective_settings(self, given: Any) -> dict[str, Any]:
-        """Returns the effective settings of a run whose context is `given`."""
-        named = given.model_dump() if isinstance(given, BaseModel) else given or {}
+    def chosen(self, context: object) -> dict[str, Any]:
+        """Returns the settings that a run was given by its context."""
+        return chosen_settings(context, self.method.settings)
+
+    def check_resumed(self, context: object, settings: Mapping[str, Any]) -> None:
+        """Refuses a context that says otherwise than the settings with which a run began.
+
+        Raises:
+            SettingError: It does.
+        """
+        for name, value in self.chosen(context).items():
+            if value is not None and value != settings.get(name):
+                raise SettingError(
+                    f"this run began with {name}={settings.get(name)!r}, not {value!r}; leave it "
+                    "out, or start again"
+                )
+
+    def effective_settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the effective settings of a run that was given some."""
         default = self.settings.model_fields["task"].default
-        task = self.task or registry.task(named.get("task") or default)
-        chosen = effective(self.settings, self._values(task), given)
-        self._admit(task, chosen)
-        return {**chosen, "task": task.id}
+        task = self.task or registry.task(chosen.get("task") or default)
+        settings = effective(self.settings, self._values(task), chosen, self.presets)
+        self._admit(task, settings)
+        return {**settings, "task": task.id}
 
-    def check_used(self, settings: dict[str, Any], given: Any) -> None:
+    def check_used(self, settings: dict[str, Any], chosen: Mapping[str, Any]) -> None:
         """Refuses settings that were given and change nothing, as far as it is declared.
 
         Args:
-            given: The run's context.
+            settings: The run's effective settings.
+            chosen: Those that it was given.
 
         Raises:
             SettingError: One is not used by the method on the task.
         """
         task = self.task_for(settings, Task)
-        check_used(self.method.id, task, given, settings, self._published(task))
+        check_used(self.method.id, task, chosen, settings, self._published(task))
 
     def read(self, settings: dict[str, Any], given: str) -> str:
         """Returns a problem as its task reads it.
@@ -244,7 +262,7 @@ class Parts:
         return published if self.policy is None else self.policy.lowered(published)
 
     def _published(self, task: Task) -> dict[str, Any]:
-        return effective(self.settings, self._values(task), None)
+        return effective(self.settings, self._values(task), presets=self.presets)
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
         served = self.policy is not None

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from annotated_types import Ge, MaxLen
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, create_model
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 from pydantic.fields import FieldInfo
 
-from thoughtgraph.context import explain
 from thoughtgraph.errors import InputError, ModelError, ModelUnavailable, SettingError, UnknownName
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.settings import LIMIT_PREFIX, Settings
@@ -140,8 +139,8 @@ class Policy:
             raise SettingError(f"the thread holds no settings; {remedy}")
         try:
             allowed = settings(**found).model_dump(mode="json")
-        except (ValidationError, TypeError) as error:
-            why = explain(error) if isinstance(error, ValidationError) else "names are texts"
+        except (InputError, TypeError) as error:
+            why = str(error) if isinstance(error, InputError) else "names are texts"
             raise SettingError(f"{refused}: {why}; {remedy}") from None
         if allowed != found:
             raise SettingError(f"{refused}; {remedy}")

@@ -68,8 +68,9 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
             InputError: A setting stands where no graph looks, or the input is none.
         """
         context = options.get("context")
-        configured = configurable(self.config, config)
-        self._check_settings(configured, context, 'config["configurable"]')
+        if not is_node(config):  # else they are its parent's
+            configured = configurable(self.config, config)
+            self._check_settings(configured, context, 'config["configurable"]')
         self._check_settings(options, context, "the call's own arguments")
         input = with_ids(input)
         stream = super().astream(input, config, **options)

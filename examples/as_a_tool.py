@@ -16,10 +16,9 @@ import thoughtgraph as tg
 def puzzle_tool(model: Any) -> BaseTool:
     """Returns the tool."""
     return tg.tool(
-        tg.build("tot_bfs", task="game24", model=model),
+        tg.build("tot_bfs", task="game24", model=model, breadth=3, limit_requests=100),
         name="reach_24",
         description="Reaches 24 with four numbers and + - * /. Give them as `4 9 10 13`.",
-        context={"breadth": 3, "limit_requests": 100},
     )
 
 

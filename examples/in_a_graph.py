@@ -29,13 +29,10 @@ async def acknowledge(state: Ticket) -> Ticket:
 
 def app(model: Any) -> Any:
     """Returns the app's graph."""
-    search = tg.build("tot_bfs", task="game24", model=model)
+    search = tg.build("tot_bfs", task="game24", model=model, breadth=3)
     graph = StateGraph(Ticket)
     graph.add_node("acknowledge", acknowledge)
-    graph.add_node(
-        "search",
-        tg.node(search, problem="task_line", answer="result", context={"breadth": 3}),
-    )
+    graph.add_node("search", tg.node(search, problem="task_line", answer="result"))
     graph.add_edge(START, "acknowledge")
     graph.add_edge("acknowledge", "search")
     graph.add_edge("search", END)

@@ -1,4 +1,4 @@
-"""A search between other steps of LangChain: settings are bound to it as `context`.
+"""A search between other steps of LangChain.
 
 uv run python examples/in_a_pipe.py
 """
@@ -20,12 +20,8 @@ def as_problem(numbers: list[int]) -> dict[str, str]:
 def pipe(model: Any) -> Runnable[Any, Any]:
     """Returns the pipe: from numbers to a formula."""
     # `runnable` lifts the limit of 25 steps that LangChain puts on a graph inside a pipe.
-    search = tg.runnable(tg.build("tot_bfs", task="game24", model=model))
-    return (
-        RunnableLambda(as_problem)
-        | search.bind(context={"breadth": 3})
-        | RunnableLambda(itemgetter("answer"))
-    )
+    search = tg.runnable(tg.build("tot_bfs", task="game24", model=model, breadth=3))
+    return RunnableLambda(as_problem) | search | RunnableLambda(itemgetter("answer"))
 
 
 async def main(model: Any = "openai:gpt-4o-mini") -> list[Any]:

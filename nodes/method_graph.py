@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any
 
 from langgraph.graph import StateGraph
+from langgraph.runtime import get_runtime
 
 from thoughtgraph.edits import applied
 from thoughtgraph.errors import ModelError
@@ -48,19 +49,19 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
         self.channels[SCRATCH] = ScratchChannel(key=SCRATCH)
 
     def add_node(self, node: Any, action: Any = None, **more: Any) -> Any:
-        """Adds a node; where there is a policy, its settings are checked before each run of it.
+        """Adds a node; the run's settings are checked before each run of it.
 
         Raises:
-            SettingError: When it runs: the state holds settings that the policy does not allow.
+            SettingError: When it runs: the context differs from the settings with which the search
+                began, or the state holds settings that the policy does not allow.
         """
         if node in ENDS:
             action = _logged(self._parts, reviewed_answer(self._parts, action))
-        guarded = node != ENTRY and self._parts.policy is not None
         if node != ENTRY:
-            action = with_events(node, action)
+            action = _guarded(self._parts, with_events(node, action))
         if node in ENDS:  # whoever streams is told how the search ended, then it fails
             action = _raising(action)
-        return super().add_node(node, _guarded(self._parts, action) if guarded else action, **more)
+        return super().add_node(node, action, **more)
 
     def add_step(self, node: Node, state: type | None = None) -> None:
         """Adds a node that makes a `Step` of its state, by the name of its function.
@@ -116,6 +117,7 @@ def _raising(node: Node) -> Node:
 def _guarded(parts: Parts, node: Node) -> Node:
     @wraps(node)
     async def run(state: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
+        parts.check_resumed(get_runtime().context, state["settings"])
         parts.admit_settings(state["settings"])
         return await node(state, *rest, **more)
 

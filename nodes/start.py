@@ -8,7 +8,6 @@ from typing import Any
 from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.runtime import Runtime
 
-from thoughtgraph.context import is_given
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
@@ -41,17 +40,18 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
     """
 
     async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
-        settings = parts.effective_settings(runtime.context)
+        chosen = parts.chosen(runtime.context)
+        settings = parts.effective_settings(chosen)
         task = parts.task_for(settings, Task)
         problem = parts.read(settings, encodable(problem_of(state, task)))
-        parts.check_used(settings, runtime.context)
+        parts.check_used(settings, chosen)
         _check_pauses(settings)
         run = secrets.token_hex(8)
         if parts.evaluator is not None:  # may have the name of the model, yet be another
             settings["evaluator_model"] = parts.evaluator.name
         prices = await parts.open_models(settings)
         if unpriced(prices):
-            if is_given(runtime.context, "limit_dollars") or parts.caps("limit_dollars"):
+            if chosen.get("limit_dollars") is not None or parts.caps("limit_dollars"):
                 check_limit(prices)
             if parts.policy is None:  # one that there is knows the settings by what it writes
                 settings["limit_dollars"] = None

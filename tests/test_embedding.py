@@ -1,6 +1,7 @@
 """A graph inside other programs: chat apps, parent graphs, LangChain pipelines, many at once."""
 
 import asyncio
+from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,22 @@ from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Checkpointer
+from pydantic import BaseModel
 from support.spelling import WRONG, Spelling, speller
+from typing_extensions import TypedDict
 
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.graphs import served
 from thoughtgraph.llm.store import SqliteStore
+
+
+class Around(TypedDict, total=False):
+    """The state of a program around a search."""
+
+    problem: str
+    answer: str | None
+
 
 LONG = "deliberation"
 """Twelve steps of four supersteps each: more than the 25 LangChain allows under composition."""
@@ -64,6 +75,61 @@ async def test_graph_is_a_node_of_a_chat_app() -> None:
     out = await chat.ainvoke({"messages": [HumanMessage("leaf")]}, thread())
     assert [m.text for m in out.pop("messages")] == ["leaf", "leaf"]
     assert not out, "what a search keeps beside its answer stays in it"
+
+
+@dataclass
+class Mine:
+    """The context of a program that knows nothing of searches."""
+
+    steps: int = 0
+    user: str = "me"
+
+
+class Yours(BaseModel):
+    steps: int = 0
+
+
+CONTEXTS = [
+    (dict, {"steps": 0, "user": "me"}),
+    (Mine, Mine()),
+    (Yours, Yours(steps=0)),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("schema", "context"), CONTEXTS)
+@pytest.mark.parametrize("way", ["graph", "node", "tool", "await"])
+async def test_the_context_of_the_program_around_a_search_is_not_its_own(
+    schema: Any, context: Any, way: str
+) -> None:
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), limit_requests=1)
+    tool = tg.tool(graph, "spell", "Spells.")
+
+    async def call(state: Any) -> dict[str, Any]:
+        if way == "tool":
+            return {"answer": await tool.ainvoke({"problem": state["problem"]})}
+        return {"answer": (await graph.ainvoke(state))["answer"]}
+
+    nodes: dict[str, Any] = {"graph": graph, "node": tg.node(graph)}
+    around: Any = StateGraph(Around, context_schema=schema)
+    around.add_node("search", nodes.get(way, call)).add_edge(START, "search")
+    config: Any = {"configurable": {"steps": 0, "model": "mine"}}
+    out = await around.compile().ainvoke({"problem": "leaf"}, config, context=context)
+    assert not str(out["answer"]).startswith("leaf"), "the limit that it was built with holds"
+
+
+async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), breadth=2, limit_requests=99)
+    assert graph.get_context_jsonschema()["properties"]["breadth"]["default"] == 2
+    graph.checkpointer = InMemorySaver()
+    told: Any = {"breadth": 3}
+    await graph.ainvoke({"problem": "leaf"}, thread(), context=told, interrupt_after=["generate"])
+    for context in ({"breadth": 4}, {"breadth": 2}):
+        with pytest.raises(tg.SettingError, match=r"began with breadth=3, not \d; leave it out"):
+            await graph.ainvoke(None, thread(), context=context)
+    out = await graph.ainvoke(None, thread(), context=told)
+    assert (out["answer"], out["settings"]["breadth"]) == ("leaf", 3)
+    assert out["settings"]["limit_requests"] == 99
 
 
 class LongSpelling(Spelling):

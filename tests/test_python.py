@@ -174,7 +174,8 @@ async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:
     with pytest.raises(tg.InputError, match=f"{SETTING}.*arguments.*context="):
         await graph.ainvoke(PUZZLE, breadth=3)
     wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"breadth": 3}, tg.InputError, rf"{SETTING}.*context=\{{'breadth'"),
+        ({"breadth": 0}, tg.SettingError, "setting 'breadth': .*, not 0"),
+        ({"bredth": 3}, tg.UnknownName, "did you mean 'breadth'"),
         ({"checkpoint": None}, tg.UnknownName, "did you mean 'checkpointer'"),
         ({"model": lambda prompt: "24"}, tg.InputError, "no function"),
     ]

@@ -131,10 +131,11 @@ async def test_what_would_go_on_with_a_search_raises_and_leaves_it(server: FakeS
 async def test_in_a_graph_of_the_callers_own_it_raises(server: FakeServer) -> None:
     """The graph around it is the caller's, who expects what Python gives."""
     around: Any = StateGraph(SearchState)
-    around.add_node("search", served("tot_bfs", server))
+    policy = Policy(models={"small": server.specifier})
+    around.add_node("search", tg.build("tot_bfs", task="game24", policy=policy))
     around.add_edge(START, "search")
     with pytest.raises(tg.ProblemError):
-        await around.compile().ainvoke({"problem": "2"}, context=GAME)
+        await around.compile().ainvoke({"problem": "2"})
 
 
 async def test_the_log_says_that_a_search_was_refused_and_quotes_nothing(

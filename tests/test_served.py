@@ -13,7 +13,7 @@ from support.forms import assert_complete, assert_tasks_listed
 
 from thoughtgraph import building, registry
 from thoughtgraph.admission import tasks_of
-from thoughtgraph.context import effective
+from thoughtgraph.context import chosen_settings, effective
 from thoughtgraph.graphs import served
 from thoughtgraph.policy import Policy
 
@@ -43,7 +43,8 @@ def test_a_graph_has_a_form_that_means_the_published_values(method: str) -> None
         published = task.published(method)
         chosen = graph.context_schema(**{**form, "task": task.id})
         untouched = effective(settings, published, {"task": task.id})
-        assert effective(settings, published, chosen) == untouched, task.id
+        sent = chosen_settings(chosen, registry.settings(method))
+        assert effective(settings, published, sent) == untouched, task.id
         meant.append(effective(settings, published, None))
     _assert_defaults_shown(fields, meant, registry.settings(method).repository)
 

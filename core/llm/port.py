@@ -114,10 +114,7 @@ class ChatPort:
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
 
     def price(self) -> Price | None:
-        """Returns what the model costs; None where nobody knows.
-
-        The first look-up of a process takes half a second.
-        """
+        """Returns what the model costs; None where nobody knows."""
         if self._price is not None:
             return self._price
         # By the model's own name and address: a server's clients know it by another.

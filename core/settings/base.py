@@ -5,10 +5,13 @@ A method's settings are a pydantic model; `thoughtgraph.context` makes the conte
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
+from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import CoreSchema
 
+from thoughtgraph.errors import SettingError, UnknownName
 from thoughtgraph.usage import Limits
 
 LIMIT_PREFIX = "limit_"
@@ -20,6 +23,9 @@ WATCHING = ("review", "tree", "on_error")
 """Settings for whoever watches a run: by itself it finds the same whatever they are."""
 
 
+_short = Repr()
+_short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
+"""How a refused value is shown: it may be as large and as deep as a request can be."""
 STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 """Nothing unknown, nothing changed later, no number that JSON cannot hold."""
 Price = Annotated[float, Field(ge=0)]
@@ -119,6 +125,8 @@ class Settings(BaseModel):
     """Values that `repo_compat` stands for, where a method has it: of the official code."""
     listed: ClassVar[str] = "`thoughtgraph methods ID` tells what a method takes"
     """Where they are listed, for whoever gave a wrong one."""
+    closed: ClassVar[frozenset[str]] = frozenset()
+    """Those that a graph was built around, or that are an operator's: no run can be given them."""
 
     task: str = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."
@@ -200,6 +208,30 @@ class Settings(BaseModel):
         "and other providers, none for the embedded model, unknown for servers of your own.",
     )
 
+    def __init__(self, **given: Any) -> None:
+        """Reads settings.
+
+        Raises:
+            UnknownName: One has no such name, or is closed.
+            SettingError: A value is outside its bounds.
+        """
+        known = type(self).model_fields.keys() - self.closed
+        for name in given:
+            if name not in known:
+                raise UnknownName("setting", str(name), known)
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise SettingError(f"{explain(error)}; {self.listed}") from None
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: Any) -> Any:
+        """Leaves what is closed out of forms."""
+        schema = handler.resolve_ref_schema(handler(core))
+        for name in cls.closed:
+            schema["properties"].pop(name, None)
+        return schema
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Returns the settings of a run's state, which were checked before, as an object.
@@ -235,6 +267,13 @@ class Settings(BaseModel):
             "seed": self.seed,
             "max_tokens": self.max_completion_tokens,
         }
+
+
+def explain(error: ValidationError) -> str:
+    """Returns pydantic's first complaint as one line."""
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"]) or "settings"
+    return f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"
 
 
 class _Identity:
