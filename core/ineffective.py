@@ -17,12 +17,6 @@ PROMPTED = ("examples", "grammar", "layout", "shots", "wording", "zero_shot")
 """Settings of methods that act which prompts depend on."""
 TOOLED = tuple(sorted(ActingSettings.model_fields.keys() - {*Settings.model_fields, *PROMPTED}))
 """Settings that only tools depend on."""
-SWITCHES = {
-    "extract_examples": "extractor",
-    "label_examples": "step_evaluator",
-    "verify_examples": "answer_evaluator",
-}
-"""Settings that only one judge's prompt depends on, and the switch of that judge."""
 
 
 def check_used(
@@ -32,7 +26,7 @@ def check_used(
     settings: Mapping[str, Any],
     usual: Mapping[str, Any],
 ) -> None:
-    """Refuses settings of tools where the task has none, and those of a judge that is not asked.
+    """Refuses settings of tools where the task has none.
 
     A value that holds anyway, or that the task publishes, is no matter.
 
@@ -47,13 +41,8 @@ def check_used(
         SettingError: One is not used; the message says to leave it out.
     """
     unused = () if isinstance(task, Acts) else TOOLED
-    silent = [name for name, switch in SWITCHES.items() if not settings.get(switch, True)]
-    if settings.get("exact_check"):  # it takes the place of the judge of answers
-        silent.append("verify_examples")
     names = [
-        name
-        for name in dict.fromkeys((*unused, *silent))
-        if chosen.get(name) is not None and settings[name] != usual[name]
+        name for name in unused if chosen.get(name) is not None and settings[name] != usual[name]
     ]
     if names:
         them = "it" if len(names) == 1 else "them"

@@ -54,22 +54,20 @@ def data(name: str) -> Any:
 def worked(
     own: Callable[[int], Sequence[str]],
     options: Mapping[str, Any],
-    setting: str = "examples",
     default: str = OWN,
 ) -> list[str]:
-    """Returns the worked examples that a setting chooses: own ones, none, or a user's file.
+    """Returns the worked examples that `examples` chooses: own ones, none, or a user's file.
 
     Args:
         own: Returns the task's own ones, so many as the setting `shots` says, where there is it.
         options: The effective settings.
-        setting: The one that chooses.
         default: What it means when it is empty.
 
     Raises:
         InputError: The file cannot be read.
     """
     # Each is looked up whatever the other says: what a task uses is seen from that.
-    chosen, count = options.get(setting) or default, options.get("shots") or 0
+    chosen, count = options.get("examples") or default, options.get("shots") or 0
     if chosen == NONE:
         return []
     return list(own(count)) if chosen == OWN else [shown(chosen)]

@@ -36,9 +36,6 @@ BREAK = "\n\n"
 """What separates worked examples in their file."""
 ITOT_EXAMPLES = 2
 """How many of the task's own examples the prompts of iToT show (appendix B: 2)."""
-EXAMPLES = "examples"
-JUDGES = {role: f"{role}_{EXAMPLES}" for role in ("estimate", "extract", "label", "verify")}
-"""The judging roles that are shown worked examples, and the setting that chooses them."""
 
 SCORED = scored(judgements.score)
 
@@ -97,8 +94,7 @@ class Knowledge(ZeroShot):
 
     def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Toolbox:
         """Opens Search, Lookup and Finish over the pages that the settings or the problem name."""
-        for setting in (EXAMPLES, *JUDGES.values()):
-            worked(lambda _: (), options, setting)  # refuses a file that cannot be read
+        worked(lambda _: (), options)  # refuses a file that cannot be read
         named: str = options["corpus"]
         own = None if named else self.pages(problem)
         usual = options.get("corpus_else", "wikipedia")
@@ -182,7 +178,7 @@ class Knowledge(ZeroShot):
         """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
         fgdip = style == "fgdip"
         role, read = "label" if fgdip else "estimate", judgements.label if fgdip else SCORED
-        return Question(_judge(role, options, trajectory=self._so_far(problem, path)), read)
+        return Question(_judge(role, trajectory=self._so_far(problem, path)), read)
 
     def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
         """Returns what to ask: what went wrong, and what to do next time."""
@@ -204,13 +200,13 @@ class Knowledge(ZeroShot):
                 return [_search(self.question_of(problem), malformed=True)]
             return [_search(words) for words in sought]
 
-        return Question(_judge("extract", options, question=self._question(problem)), read)
+        return Question(_judge("extract", question=self._question(problem)), read)
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         """Returns what to ask whether an answer is on topic and the possible one."""
         question = self._question(problem)
         finish = self._wording.finish
-        prompt = _judge("verify", options, question=question, answer=answer, finish=finish)
+        prompt = _judge("verify", question=question, answer=answer, finish=finish)
         return Question(prompt, judgements.judgement)
 
     def _conclusion(self, problem: str, path: Path) -> Question[Sequence[Move]]:
@@ -255,11 +251,9 @@ def _search(sought: str, *, malformed: bool = False) -> Move:
     return Move(f"I need to search {sought}.", f"Search[{argument}]", malformed=malformed)
 
 
-def _judge(role: str, options: Options, **values: str) -> Prompt:
-    """Returns a judge's prompt, with the worked examples that its setting chooses."""
-    own = f"acting/{role}_examples"
-    shown = worked(lambda _: [load(own)], options, JUDGES[role])
-    examples = "".join(f"{each}{BREAK}" for each in shown)
+def _judge(role: str, **values: str) -> Prompt:
+    """Returns a judge's prompt, with our worked examples."""
+    examples = f"{load(f'acting/{role}_examples')}{BREAK}"
     return Prompt(fill(f"acting/{role}", examples=examples, **values))
 
 

@@ -19,7 +19,7 @@ METHODS = (*CHAINS, *INFORMED, *GUIDED)
 
 ALONE: dict[str, dict[str, Any]] = {
     "reflexion": {"trials": 1, "max_steps": 7},
-    "itot_dfs": {"n_generate": 1, "max_depth": 7, "strict_depth": True, "rounds": 30},
+    "itot_dfs": {"n_generate": 1, "max_depth": 6, "rounds": 30},
     "fgdip": {"n_generate": 1, "max_depth": 7},
 }
 """Settings that leave one child and no judge."""
@@ -82,7 +82,7 @@ LIMITS: list[tuple[tuple[str, ...], dict[str, Any], str]] = [
     (CHAINS, {"limit_depth": 3}, "step_limit"),
     (INFORMED, {**TWO, "limit_rounds": 2}, "round_limit"),
     (INFORMED, {**TWO, "rounds": 2}, "round_limit"),
-    (INFORMED, {**TWO, "max_depth": 1, "strict_depth": True}, "exhausted"),
+    (INFORMED, {**TWO, "max_depth": 1}, "exhausted"),
     (INFORMED, {**TWO, "limit_depth": 1}, "exhausted"),
     (GUIDED, {"limit_rounds": 2}, "round_limit"),
     (GUIDED, {"limit_depth": 1}, "exhausted"),

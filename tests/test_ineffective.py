@@ -8,17 +8,15 @@ from support.scripted import ScriptedChat
 import thoughtgraph as tg
 from thoughtgraph import registry
 
-JUDGES = ("extract_examples", "label_examples", "verify_examples")
 CHANGED: dict[str, Any] = {
     **{"shots": 2, "zero_shot": "steps", "wording": "chat", "layout": "turns"},
     **{"strict_parse": False, "exact_steps": True, "grammar": True},
     **{"corpus": "pages.txt", "observations": "react", "tool_costs": "Search=2"},
-    **dict.fromkeys(["examples", "estimate_examples", *JUDGES], "none"),
+    "examples": "none",
 }
 """A value of each setting that is no default."""
 PAGES = '{"question": "Where is Milan?", "context": [["Milan", ["Milan is in Italy."]]]}'
 """A problem with pages of its own: no wiki is asked."""
-SWITCHES = ({"extractor": False}, {"step_evaluator": False}, {"answer_evaluator": False})
 USED = [
     *((method, "gsm8k", name) for method in ("io", "cot") for name in ("shots", "examples")),
     *(("cot", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever", "question")),
@@ -27,9 +25,7 @@ USED = [
     *((method, "game24", "shots") for method in ("rollback", "chain")),
     *(("tomt_os", "ptr", name) for name in ("shots", "layout", "grammar")),
     *((method, "hotpotqa", "layout") for method in ("react", "itot_dfs", "fgdip")),
-    *(("fgdip", task, name) for task in ("game24", "hotpotqa") for name in JUDGES),
     ("fgdip", "game24", "grammar"),
-    ("itot_a_star", "hotpotqa", "estimate_examples"),
 ]
 
 
@@ -54,17 +50,7 @@ async def test_a_setting_that_changes_something_is_taken(method: str, task: str,
     await search(method, task, {name: CHANGED[name]})
 
 
-async def test_examples_of_a_judge_that_is_not_asked_are_refused() -> None:
-    for name, off in zip(JUDGES, SWITCHES, strict=True):
-        with pytest.raises(tg.SettingError, match=f"'{name}' would change nothing"):
-            await search("fgdip", "hotpotqa", {name: "none", **off})
-    exact = {"verify_examples": "none", "exact_check": True}
-    with pytest.raises(tg.SettingError, match="'verify_examples' would change nothing"):
-        await search("fgdip", "game24", exact)
+async def test_several_are_named_together_and_what_is_usual_anyway_stays_silent() -> None:
     with pytest.raises(tg.SettingError, match=r"'corpus' and 'tool_costs' would .* leave them out"):
         await search("fgdip", "game24", {"tool_costs": "Search=2", "corpus": "pages.txt"})
-
-
-async def test_what_is_usual_anyway_stays_silent() -> None:
     await search("fgdip", "game24", {"corpus": "", "tool_costs": ""})
-    await search("fgdip", "hotpotqa", {"verify_examples": "own", "answer_evaluator": False})

@@ -69,7 +69,7 @@ async def test_p35_to_p45_every_round(seeds, method, width):
         if out["answer"] is not None:
             assert out["tree"][popped[-1]]["answer"] == out["answer"], "P41: returned from a pop"
             assert usage["tool_cost"] >= usage["tool_cost_path"], "P45"
-        longest = context["max_depth"] + (not context["strict_depth"])
+        longest = context["max_depth"] + 1
         assert max(t["depth"] for t in out["tree"].values()) <= longest
         check_figures(method, out, context)
         check_isolation(out)

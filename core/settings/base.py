@@ -43,21 +43,6 @@ EXAMPLES = Field(
 SHOTS = "How many of the task's worked examples a prompt shows"
 
 
-def judge_examples(judge: str, own: int) -> Any:
-    """Returns the field of the worked examples that a judge of steps or answers is shown.
-
-    Args:
-        judge: What the judge is called.
-        own: How many of our own it has.
-    """
-    return Field(
-        "own",
-        description=f"Worked examples that {judge} is shown where a question is about pages: own "
-        f"({own}, made of training questions), none, or a text file that is shown as it is (ours: "
-        "own).",
-    )
-
-
 TREE: Literal["off", "end", "all"] = "end"
 Tree = Annotated[
     Literal["off", "end", "all"],

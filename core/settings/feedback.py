@@ -7,7 +7,7 @@ from pydantic import Field
 
 from thoughtgraph.acting import Moves, Verifies
 from thoughtgraph.settings.acting import ActingSettings
-from thoughtgraph.settings.base import ExactCheck, judge_examples
+from thoughtgraph.settings.base import ExactCheck
 from thoughtgraph.task import Checks, Estimates
 
 
@@ -22,9 +22,6 @@ class FgdipSettings(ActingSettings):
     )
     max_answer_checks: int = Field(
         5, ge=1, le=1000, description="Answers that are checked (unpublished; ours: 5)."
-    )
-    max_entities: int = Field(
-        20, ge=1, le=1000, description="Entities of the first layer (unpublished; ours: 20)."
     )
     extractor: bool = Field(
         True,
@@ -41,9 +38,6 @@ class FgdipSettings(ActingSettings):
         description="Check answers. Off: the first one is returned (appendix C.3: without "
         "answer evaluator, hence without error analysis).",
     )
-    extract_examples: str = judge_examples("the extractor", own=6)
-    label_examples: str = judge_examples("the step evaluator", own=6)
-    verify_examples: str = judge_examples("the answer evaluator", own=8)
     feedback: bool = Field(
         True, description="Show each generation the children before it (switch: ours)."
     )

@@ -7,8 +7,10 @@ from pydantic import Field
 
 from thoughtgraph.acting import Acts
 from thoughtgraph.settings.acting import ActingSettings
-from thoughtgraph.settings.base import judge_examples
 from thoughtgraph.task import Estimates
+
+SCORING = 0.0
+"""Temperature of the scores (unpublished; ours)."""
 
 
 class ItotDfsSettings(ActingSettings):
@@ -24,9 +26,6 @@ class ItotDfsSettings(ActingSettings):
         le=1000,
         description="L: the deepest thought that is expanded (section 4: 7), so that trajectories "
         "have up to L + 1 thoughts, as Algorithm 1 is printed.",
-    )
-    strict_depth: bool = Field(
-        False, description="Trajectories have up to L thoughts (ours: off, as printed)."
     )
     fallback: Literal["none", "best_open_terminal"] = Field(
         "none",
@@ -57,13 +56,9 @@ class ValuedSettings(ItotDfsSettings):
     n_evaluate: int = Field(
         1, ge=1, le=100, description="Scores a value is the mean of (ours: 1, as LATS)."
     )
-    evaluator_temperature: float | None = Field(
-        0.0, ge=0, le=2, description="Temperature of the scores (unpublished; ours: 0)."
-    )
-    estimate_examples: str = judge_examples("the evaluator", own=2)
 
     def parameters(self, *, judging: bool) -> dict[str, Any]:
-        own = {"temperature": self.evaluator_temperature} if judging else {}
+        own = {"temperature": SCORING} if judging else {}
         return {**super().parameters(judging=judging), **own}
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
@@ -79,17 +74,6 @@ class ItotDStarLiteSettings(ValuedSettings):
         le=1000,
         description="delta_T: what a failed call costs its thought and those above it "
         "(unpublished; ours: 1).",
-    )
-    root_value: float = Field(
-        5.0,
-        ge=-1000,
-        le=1000,
-        description="V of the root, for when it is open again (unpublished; ours: 5).",
-    )
-    reexpand: bool = Field(
-        True,
-        description="Thoughts above a failure are open again (as printed). Off: they get dearer "
-        "only.",
     )
     sibling_base: Literal["live", "snapshot"] = Field(
         "live",

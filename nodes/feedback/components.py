@@ -31,6 +31,8 @@ from thoughtgraph.task import Checks, Estimates, Task, extras
 from thoughtgraph.tree import ROOT, Shown, Thought, Tree, bounded, cut, grow, path_to
 
 STYLE = "fgdip"
+MOST_ENTITIES = 20
+"""Entities of the first layer (unpublished; ours)."""
 UNREAD = "the judgement could not be read"
 SAME = "the same action as a thought beside it"
 
@@ -51,7 +53,7 @@ def extract(run: Run) -> Node:
             step.count(parse_errors={"extract": 1})
         given = node_input(state, ROOT)
         made = {"created_by": {"node": "extract"}}
-        entities = said.reading[: settings.max_entities]
+        entities = said.reading[:MOST_ENTITIES]
         fields = [{**thought_fields(run.parts, given, move, ""), **made} for move in entities]
         placed = place_below(state, ROOT, fields, said.usage)
         placed.parents[ROOT]["raw"] = cut(said.texts[0])

@@ -24,6 +24,10 @@ class Rank(NamedTuple):
     """Whether a failed call costs `failure_cost`, and raises and reopens the thoughts above it."""
 
 
+ROOT_VALUE = 5.0
+"""V of the root, for when it is open again (unpublished; ours)."""
+
+
 def call_tools(run: Run, rank: Rank) -> Node:
     """Makes the node that carries out the actions of a round, and works out g of the new thoughts.
 
@@ -81,9 +85,6 @@ def propagate(parts: Parts, rank: Rank) -> Node:
                 raised[key] = _raise_ancestors(tree, costs, key, settings.failure_cost)
         times = Counter(each["thought"] for raises in raised.values() for each in raises)
         dearer = {key: _raised(settings, tree[key], costs[key], times[key]) for key in times}
-        if settings.reexpand:
-            for thought in dearer.values():
-                thought["status"] = "open"
         children: Tree = {key: {"cost": costs[key]} for key in state["generation"]}
         last = max(tree, key=int)
         for key, raises in raised.items():
@@ -123,10 +124,11 @@ def _raise_ancestors(tree: Tree, costs: dict[str, float], key: str, amount: floa
 
 
 def _raised(settings: ItotDStarLiteSettings, thought: Thought, cost: float, times: int) -> Thought:
-    value = thought.get("value", settings.root_value)
+    value = thought.get("value", ROOT_VALUE)
     failed = "a failed call" if times == 1 else f"{times} failed calls"
     return {
         "cost": cost,
         "priority": cost - settings.value_weight * value,
         "note": f"dearer by {failed} below it",
+        "status": "open",
     }

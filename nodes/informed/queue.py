@@ -178,7 +178,7 @@ def _may_grow(state: SearchState, thought: Thought) -> bool:
     settings, depth = ItotDfsSettings.of(state["settings"]), thought["depth"]
     if depth >= (settings.limit_depth or depth + 1):
         return False
-    return depth <= settings.max_depth - settings.strict_depth
+    return depth <= settings.max_depth
 
 
 def _distinct(state: SearchState, expansion: Expansion) -> Expansion:

@@ -70,13 +70,11 @@ def settings(seed: int, method: str) -> dict[str, Any]:
         "rounds": draws.choice([2, 3, 5]),
         "n_generate": draws.randint(1, 3),
         "max_depth": draws.randint(1, 4),
-        "strict_depth": draws.random() < 0.3,
     }
     if method != DFS:
         drawn["value_weight"] = draws.choice([0.5, 1.0, 2.0])
     if method == D_STAR:
         drawn["failure_cost"] = draws.choice([0.0, 0.5, 1.0, 3.0])
-        drawn["root_value"] = float(draws.randint(1, 10))
     return drawn
 
 
