@@ -131,6 +131,8 @@ def _path_cost(state: SearchState, key: str) -> Usage:
 
 def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
     """Returns why a search has ended: what an earlier node said, else what there is in the end."""
+    if state.get("error") and found is None:  # such as when nothing could be concluded
+        return "error"
     if reason := state.get("stop_reason", ""):
         return reason
     if found is not None or ended:

@@ -11,15 +11,15 @@ from langgraph.runtime import get_runtime
 from thoughtgraph.edits import applied
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.run_log import tell
-from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.node import Node, raises
 from thoughtgraph.nodes.review import reviewed_answer
 from thoughtgraph.nodes.thought_events import with_events
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import Parts
 from thoughtgraph.results import Result
 from thoughtgraph.scratch import SCRATCH, ScratchChannel
-from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
+from thoughtgraph.usage import add_usages
 
 ENDS = ("answer", "ensemble")
 """Names of the node that ends a search."""
@@ -56,12 +56,32 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
                 began, or the state holds settings that the policy does not allow.
         """
         if node in ENDS:
+            self._end = with_events(node, _logged(self._parts, action))
             action = _logged(self._parts, reviewed_answer(self._parts, action))
         if node != ENTRY:
-            action = _guarded(self._parts, with_events(node, action))
-        if node in ENDS:  # whoever streams is told how the search ended, then it fails
-            action = _raising(action)
+            action = _guarded(self._parts, self._failing(with_events(node, action)))
         return super().add_node(node, action, **more)
+
+    def _failing(self, node: Node) -> Node:
+        """Makes a node that raises what keeps it from its answers, where the run is to fail by it.
+
+        What was answered is stored, so that a run that goes on asks for the rest. The error has the
+        search's result until then; whoever streams is told how it ended.
+        """
+
+        @wraps(node)
+        async def run(state: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
+            out = await node(state, *rest, **more)
+            if out.get("stop_reason") != "error" or not raises(state):
+                return out
+            spent = add_usages(state["usage"], [out.get("usage", {})])
+            after = {**applied(state, out), "usage": spent}
+            ended = await self._end(after)
+            result = applied(after, {**ended, "usage": ended["usage"].value})
+            kept = Result({k: v for k, v in result.items() if k in RESULT})
+            raise ModelError(out["error"], result=kept)
+
+        return run
 
     def add_step(self, node: Node, state: type | None = None) -> None:
         """Adds a node that makes a `Step` of its state, by the name of its function.
@@ -92,23 +112,6 @@ def _logged(parts: Parts, node: Node) -> Node:
             *(usage[name] for name in ("seconds", "requests", "prompt_tokens")),
             usage["completion_tokens"],
         )
-        return out
-
-    return run
-
-
-def _raising(node: Node) -> Node:
-    """Makes a last node that raises what ended a search, where the run is to fail by it."""
-
-    @wraps(node)
-    async def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        out = await node(state)
-        chosen = Settings.of(state["settings"]).on_error
-        raises = chosen == "raise" or (chosen is None and not state.get("messages"))
-        if raises and out["stop_reason"] == "error":
-            ended = applied(state, {**out, "usage": out["usage"].value})
-            result = Result({k: v for k, v in ended.items() if k in RESULT})
-            raise ModelError(state["error"], result=result)
         return out
 
     return run

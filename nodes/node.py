@@ -1,6 +1,6 @@
 """What a node is, and what generators are given of the state."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, cast
 
 from langchain_core.runnables.config import var_child_runnable_config
@@ -8,6 +8,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from thoughtgraph.fan_out import NodeInput
 from thoughtgraph.scratch import SCRATCH, Scratch
 from thoughtgraph.search_graph import READ
+from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
 
@@ -16,6 +17,12 @@ Node = Callable[..., Awaitable[dict[str, Any]]]
 
 LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
 """
+
+
+def raises(state: Mapping[str, Any]) -> bool:
+    """Returns whether a run fails by a model that fails; else its result says so."""
+    chosen = Settings.of(state["settings"]).on_error
+    return chosen == "raise" or (chosen is None and not state.get("messages"))
 
 
 def running_scratch() -> Scratch:

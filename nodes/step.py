@@ -21,6 +21,7 @@ from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
 from thoughtgraph.nodes.calls import MODEL, Answer, Ask, Call, Keep, Kept, by_role, span
 from thoughtgraph.nodes.limits import limits_in, requests_left
+from thoughtgraph.nodes.node import raises
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.state import SearchState
@@ -41,6 +42,8 @@ class Ledger:
 
     spent: dict[str, float] = field(default_factory=dict)
     """What they have spent in it, by the counters that limits speak of."""
+    error: str = ""
+    """Why a request that was needed failed for good, in one line."""
     users: int = 0
     gate: asyncio.Semaphore | None = None
     """Bounds their requests where these are no tasks."""
@@ -168,7 +171,11 @@ class Step:
             Their results; None for one that a limit or a failing endpoint forbade.
         """
         with self._run.ledger(self._running.checkpoint_id) as ledger:
-            return await self._all(calls, ledger)
+            results = await self._all(calls, ledger)
+            if raises(self._state):
+                # What stood beside a request that failed was refused its own: it is not done.
+                self._error = self._error or ledger.error
+        return results
 
     async def _all(self, calls: Sequence[Call], ledger: Ledger) -> list[Kept | None]:
         keep = self._keeper(ledger, len(calls))
@@ -197,11 +204,16 @@ class Step:
             kept = await keep(call.kind, work)
         except (BudgetSpent, ModelError) as error:
             told = str(error) if isinstance(error, ModelError) else ""
-            self._spend(meter.usage(), (meter.error or told) if call.needed else "", fresh=True)
+            self._spend(
+                ledger, meter.usage(), (meter.error or told) if call.needed else "", fresh=True
+            )
             return None
         if kept["name"] != call.name:
             return kept
-        self._spend(kept["usage"], kept["error"] if call.needed else "", fresh=bool(fresh))
+        if not fresh and kept["error"] and call.needed and raises(self._state):
+            self._spend(ledger, kept["usage"], "", fresh=False)
+            return {**kept, "name": ""}  # the run goes on: it asks for what failed
+        self._spend(ledger, kept["usage"], kept["error"] if call.needed else "", fresh=bool(fresh))
         if not fresh:  # it counts beside those that are made now
             spent: Mapping[str, Any] = kept["usage"]
             for name in SHARED:
@@ -263,12 +275,13 @@ class Step:
         told = {"id": ask.about, "role": ask.role, "expansion": expansion}
         return Call(MODEL, ask.name, told, make, needed=not ask.ahead)
 
-    def _spend(self, usage: Usage, error: str, *, fresh: bool) -> None:
+    def _spend(self, ledger: Ledger, usage: Usage, error: str, *, fresh: bool) -> None:
         counts: dict[str, Any] = dict(usage)
         if mark := counts.pop("mark", None):
             self._waits[fresh].append(mark)
         self._counts = add_counts(self._counts, counts)
         self._error = self._error or error
+        ledger.error = ledger.error or error
 
     def _meter(self, ledger: Ledger, *, needed: bool) -> Meter:
         return Meter(

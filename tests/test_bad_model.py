@@ -185,7 +185,7 @@ def test_solve_raises_or_reports(server: FakeServer) -> None:
     assert tg.solve("4 9 10 13", **told, on_error="report")["stop_reason"] == "error"
 
 
-async def test_a_thread_whose_model_failed_goes_on_from_before_that(server: FakeServer) -> None:
+async def test_a_thread_whose_model_failed_goes_on_where_it_stood(server: FakeServer) -> None:
     whole = await run(graph(server))
     server.fault = after(len(server.seen) + 4, Fault(401))
     running = tg.build("tot_bfs", task="game24", model=server.chat(), checkpointer=InMemorySaver())
@@ -193,9 +193,10 @@ async def test_a_thread_whose_model_failed_goes_on_from_before_that(server: Fake
     with pytest.raises(tg.ModelError):
         await running.ainvoke(PROBLEM, thread, context=SMALL["tot_bfs"])  # type: ignore[arg-type]
     server.fault = lambda seen: Fault()
-    before = [past async for past in running.aget_state_history(thread)]
-    last = next(past for past in before if not past.values.get("stop_reason"))
-    out = await running.ainvoke(None, last.config)
+    asked = len(server.seen)
+    out = await running.ainvoke(None, thread)
+    paid = len(server.seen) - asked
+    assert paid == out["usage"]["requests"] - 4, "what was answered is not asked again"
     assert (out["answer"], out["error"]) == (whole["answer"], "")
     texts = [{k: t["text"] for k, t in each["tree"].items()} for each in (out, whole)]
     assert texts[0] == texts[1]

@@ -7,13 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pytest
+from digests.searches import own
+from digests.situations import made, ran
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START
 from support.letters import LETTERS, breadth_first, comparable, die
+from support.pools import SEEDS
 from support.scripted import Call, ScriptedChat, rng
 from support.searches import THREAD
 
 import thoughtgraph as tg
+from thoughtgraph import registry
 from thoughtgraph.building import Graph
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.method import load
@@ -81,6 +85,33 @@ async def test_after_a_crash_no_answer_is_paid_twice_or_used_for_another_questio
         assert comparable(out) == {**comparable(whole), "settings": out["settings"]}
         twice = asked([*before.seen, *after.seen]) - asked(model.seen)
         assert twice.total() <= 1, "a request that was alone in its node"
+
+
+@pytest.mark.parametrize("seeds", SEEDS)
+@pytest.mark.parametrize("method", registry.METHODS)
+async def test_a_run_that_raised_goes_on_as_if_nothing_had_failed(
+    method: str, seeds: range
+) -> None:
+    """Every node of the superstep raises, so that none of them counts as done."""
+    for seed in seeds:
+        failing, searched = True, own(method, seed)
+
+        def reply(call: Call) -> Any:
+            if failing and rng("fails", seed, call.prompt, call.draw).random() < 0.2:  # noqa: B023
+                raise tg.ModelError("the endpoint is down")
+            return searched.reply(call)  # noqa: B023
+
+        graph, model = made(searched._replace(reply=reply), checkpointer=InMemorySaver())
+        begun: Any = {"problem": searched.problem}
+        try:
+            out = await graph.ainvoke(begun, THREAD, context=searched.settings)
+        except tg.ModelError as error:
+            assert error.result and error.result["stop_reason"] == "error"
+            assert error.result["usage"]["requests"] == len(asked(model.seen))
+            failing = False
+            out = await graph.ainvoke(None, THREAD)
+        whole = await ran(searched)
+        assert (out["answer"], out["tree"]) == (whole["answer"], whole["tree"])
 
 
 @pytest.mark.parametrize("places", [1, 2, 3, 4, 10])

@@ -127,5 +127,6 @@ async def test_a_run_whose_model_fails_tells_how_it_ended_and_raises() -> None:
             events.append(event)
     assert (events[-1]["event"], events[-1]["stop_reason"]) == ("ended", "error")
     assert str(failed.value) == out["error"]
-    left, found = (await graph.aget_state(THREAD)).values, failed.value.result
-    assert found and left["error"] == out["error"] and left["tree"] == found["tree"]
+    state, found = await graph.aget_state(THREAD), failed.value.result
+    assert found and found["error"] == out["error"] and found["tree"] == out["tree"]
+    assert state.next == ("generate",) and not state.values["error"], "it can go on from there"

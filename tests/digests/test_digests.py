@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from digests import situations
 from digests.searches import own
+from support.pools import SEEDS
 
 from thoughtgraph import registry
 
@@ -19,13 +20,6 @@ CELLS = [(method, cell) for method, cells in KEPT.items() for cell in cells if c
 
 def kept(method: str, cell: str, seed: int) -> str:
     return KEPT[method][cell][4 * seed : 4 * seed + 4]
-
-
-SEEDS = [
-    range(1),
-    pytest.param(range(1, 4), marks=pytest.mark.ci),
-    pytest.param(range(4, 50), marks=pytest.mark.slow),
-]
 
 
 @pytest.mark.parametrize("seeds", SEEDS)
