@@ -23,7 +23,6 @@ from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.parts import Parts
 from thoughtgraph.policy import CLOSED, PRICES, Policy
-from thoughtgraph.scratch import SCRATCH
 from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
 
@@ -107,8 +106,6 @@ def build(
         policy=policy,
     )
     graph = SearchGraph(**vars(found.wire(parts).compile(name=method, checkpointer=checkpointer)))
-    # What a run shares beside its state is shown to nobody.
-    graph.stream_channels = [name for name in graph.stream_channels_list if name != SCRATCH]
     if policy is not None:
         graph = GuardedGraph.of(graph)
     return graph.with_config(recursion_limit=SUPERSTEPS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from thoughtgraph import registry
 from thoughtgraph.entries import MethodEntry
-from thoughtgraph.fan_out import NodeInput
+from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Question
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 ThoughtQuestion = Question[Sequence[Mapping[str, Any]]]
 """What is read as partial thoughts; it says how many completions are asked for."""
-ThoughtGenerator = Callable[["Parts", NodeInput], ThoughtQuestion]
+ThoughtGenerator = Callable[["Parts", GeneratorInput], ThoughtQuestion]
 """The papers' thought generator G: what to ask for next thoughts, and how to read it."""
 ChooseGenerator = Callable[[Mapping[str, Any]], ThoughtGenerator]
 """From a run's settings to its generator."""

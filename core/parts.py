@@ -4,6 +4,10 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+from langgraph.config import get_stream_writer
+from langgraph.types import StreamWriter
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Toolbox
@@ -15,12 +19,13 @@ from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.method import Method
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
-from thoughtgraph.scratch import Scratch
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Checks, Task, lacking
 
 T = TypeVar("T")
 
+Opened = WeakKeyDictionary[StreamWriter, dict[str, Toolbox]]
+"""The open tools of runs by name, under what lives and dies with the running graph."""
 OpenPort = Callable[..., ChatPort]
 """Makes the port of a model specifier; `served_as` names it for clients of a server."""
 
@@ -69,6 +74,7 @@ class Parts:
     tools: Toolbox | Sequence[Any] = ()
     policy: Policy | None = None
     _ports: dict[str, ChatPort] = field(default_factory=dict)
+    _tools: Opened = field(default_factory=WeakKeyDictionary)
     _able: dict[type, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -189,12 +195,12 @@ class Parts:
         # The table of prices takes half a second to import.
         return await asyncio.to_thread(prices_of, ports, settings["prices"])
 
-    async def open_tools(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> str:
+    async def open_tools(self, settings: dict[str, Any], problem: str, run: str) -> str:
         """Opens the tools of a run, if its task has any, before anything is spent.
 
         Args:
             problem: Its problem, which may bring pages of its own.
-            scratch: Where the run keeps its open tools.
+            run: Its name.
 
         Returns:
             One line a tool, for prompts; empty where the method calls none.
@@ -213,24 +219,25 @@ class Parts:
                 )
             return ""
         # Reading a corpus takes seconds and must not hold the event loop.
-        tools = await asyncio.to_thread(self.tools_for, settings, problem, scratch)
+        tools = await asyncio.to_thread(self.tools_for, settings, problem, run)
         if trouble := await tools.check():
             raise ToolsUnavailable(trouble)
         return tools.describe()
 
-    def tools_for(self, settings: dict[str, Any], problem: str, scratch: Scratch) -> Toolbox:
-        """Returns the tools of a run, opened again where it is resumed.
+    def tools_for(self, settings: dict[str, Any], problem: str, run: str) -> Toolbox:
+        """Returns the tools of a run, opened once; again where it is resumed.
 
         Args:
             problem: Its problem, which may bring pages of its own.
-            scratch: Where the run keeps its open tools.
+            run: Its name.
         """
         if isinstance(self.tools, Toolbox):
             return self.tools
-        if scratch.tools is None:
+        kept = _of_running_graph(self._tools)
+        if run not in kept:
             options = settings if self.policy is None else self.policy.sourced(settings)
-            scratch.tools = self.task_for(settings, Acts).tools(problem, options, self.tools)
-        return cast("Toolbox", scratch.tools)
+            kept[run] = self.task_for(settings, Acts).tools(problem, options, self.tools)
+        return kept[run]
 
     def caps(self, name: str) -> bool:
         """Returns whether the operator of a server said how high a setting may be."""
@@ -267,3 +274,16 @@ class Parts:
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
         served = self.policy is not None
         admit(self.method.id, task, settings, oracle=self.oracle, served=served)
+
+
+def _of_running_graph(opened: Opened) -> dict[str, Toolbox]:
+    """Returns the tools that are kept while this graph runs; where none runs, nothing is kept.
+
+    LangGraph makes one stream writer a run, gives it to every node, and holds it nowhere else: so
+    whatever a run ends by (an answer, an error, a stream that nobody reads to its end) takes its
+    tools along. Were a node given another writer, it would open its tools again.
+    """
+    try:
+        return opened.setdefault(get_stream_writer(), {})
+    except (RuntimeError, KeyError):
+        return {}

@@ -13,7 +13,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from thoughtgraph.fan_out import Expansion
+from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.reducers import Frame, first_nonempty, last_write, merge_index, restack

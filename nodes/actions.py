@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any, cast
 
 from thoughtgraph.acting import Acts, Hints, Move, Moves, Rejected, Toolbox, ToolResult
-from thoughtgraph.fan_out import NodeInput
+from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import TOOLS, Answer, Ask, Call
 from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import limits_in
-from thoughtgraph.nodes.node import node_input, running_scratch
+from thoughtgraph.nodes.node import generator_input
 from thoughtgraph.nodes.step import Run, Step
 from thoughtgraph.nodes.tracing import labels, traced_as
 from thoughtgraph.outcome import REJECTED
@@ -33,7 +33,7 @@ def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
         n: How many steps are asked for, where the task does not say it.
     """
 
-    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
         hints = given.get("hints") or Hints(tools=tool_lines(parts, given))
         question = move_question(parts, given, style, hints)
         return one_thought_each(question, n, partial(thought_fields, parts, given))
@@ -42,7 +42,7 @@ def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
 
 
 def move_question(
-    parts: Parts, given: NodeInput, style: str, hints: Hints
+    parts: Parts, given: GeneratorInput, style: str, hints: Hints
 ) -> Question[Sequence[Move]]:
     """Returns what to ask for a next step.
 
@@ -66,26 +66,26 @@ def move_ask(
         hints: What the prompt says besides.
         times: How many steps were taken from it before; None: equal questions share their answer.
     """
-    question = move_question(parts, node_input(state, key), style, hints)
+    question = move_question(parts, generator_input(state, key), style, hints)
     role = "act" if hints.thought else "generate"
     return Ask(Question(question.prompt, question.read, 1), key, role, expansion=times)
 
 
 def move_fields(parts: Parts, state: SearchState, answer: Answer[Sequence[Move]]) -> dict[str, Any]:
     """Returns the partial thought that the answer to `move_ask` makes."""
-    given = node_input(state, answer.ask.about)
+    given = generator_input(state, answer.ask.about)
     return thought_fields(parts, given, answer.reading[0], answer.texts[0])
 
 
-def toolbox(parts: Parts, given: SearchState | NodeInput) -> Toolbox | None:
+def toolbox(parts: Parts, given: SearchState | GeneratorInput) -> Toolbox | None:
     """Returns the tools of a run; None where its task has none."""
     settings = given["settings"]
     if not isinstance(parts.task_for(settings, Moves), Acts):
         return None
-    return parts.tools_for(settings, given["problem"], running_scratch())
+    return parts.tools_for(settings, given["problem"], given.get("run", ""))
 
 
-def tool_lines(parts: Parts, given: SearchState | NodeInput) -> str:
+def tool_lines(parts: Parts, given: SearchState | GeneratorInput) -> str:
     """Returns one line a tool, for the prompt."""
     tools = toolbox(parts, given)
     return "" if tools is None else tools.describe()
@@ -113,7 +113,7 @@ def shown_field(shown: Shown) -> Thought:
     return cast("Thought", {"shown": kept} if kept else {})
 
 
-def thought_fields(parts: Parts, given: NodeInput, move: Move, text: str) -> dict[str, Any]:
+def thought_fields(parts: Parts, given: GeneratorInput, move: Move, text: str) -> dict[str, Any]:
     """Returns the partial thought that a step makes.
 
     One without a readable action has failed already, and nothing was paid; the model is told so.

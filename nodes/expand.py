@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thoughtgraph.fan_out import Expansion
+from thoughtgraph.generation import Expansion
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.generators import read_thoughts
 from thoughtgraph.nodes.limits import thoughts_left
-from thoughtgraph.nodes.node import node_input
+from thoughtgraph.nodes.node import generator_input
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
@@ -40,7 +40,7 @@ def expansion(
         times: How often it was expanded before.
         samples: How many samples are asked for, where the search decides it.
     """
-    given = node_input(state, key, expansion=times, samples=samples)
+    given = generator_input(state, key, expansion=times, samples=samples)
     question = generator(state["settings"])(parts, given)
     # A thought that cannot be kept is not paid for.
     most = max(1, thoughts_left(state))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from thoughtgraph.fan_out import NodeInput
+from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.parts import Parts
 from thoughtgraph.task import Answers, Proposes, Question, Samples
@@ -29,7 +29,7 @@ def read_thoughts(
 def propose(n: int = 1) -> ThoughtGenerator:
     """Returns the generator of n lists of next thoughts, one a completion (ToT 3, "propose")."""
 
-    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
         options = given["settings"]
         task = parts.task_for(options, Proposes)
         question = task.propose(given["problem"], given["path"], options)
@@ -46,7 +46,7 @@ def propose(n: int = 1) -> ThoughtGenerator:
 def sample(n: int) -> ThoughtGenerator:
     """Returns the generator of n independent next thoughts (ToT section 3, "sample")."""
 
-    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
         options = given["settings"]
         question = parts.task_for(options, Samples).sample(given["problem"], given["path"], options)
         return one_thought_each(question, n, lambda thought, text: {**thought, "raw": cut(text)})
@@ -57,7 +57,7 @@ def sample(n: int) -> ThoughtGenerator:
 def direct_answer(style: str, n: int) -> ThoughtGenerator:
     """Returns the generator of n whole answers, asked for directly; `style` is `io` or `cot`."""
 
-    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
         options = given["settings"]
         question = parts.task_for(options, Answers).ask(given["problem"], style, options)
         return one_thought_each(question, n, _whole_answer)

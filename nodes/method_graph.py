@@ -17,7 +17,6 @@ from thoughtgraph.nodes.thought_events import with_events
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import Parts
 from thoughtgraph.results import Result
-from thoughtgraph.scratch import SCRATCH, ScratchChannel
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 from thoughtgraph.usage import add_usages
 
@@ -45,8 +44,6 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             output_schema=SearchOutput,
             context_schema=parts.context(),
         )
-        # In no schema: no node is given it, so that no stream and no trace shows it.
-        self.channels[SCRATCH] = ScratchChannel(key=SCRATCH)
 
     def add_node(self, node: Any, action: Any = None, **more: Any) -> Any:
         """Adds a node; the run's settings are checked before each run of it.

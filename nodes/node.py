@@ -1,13 +1,9 @@
 """What a node is, and what generators are given of the state."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
-from langchain_core.runnables.config import var_child_runnable_config
-
-from thoughtgraph.fan_out import NodeInput
-from thoughtgraph.scratch import SCRATCH, Scratch
-from thoughtgraph.search_graph import READ
+from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import path_to
@@ -25,21 +21,14 @@ def raises(state: Mapping[str, Any]) -> bool:
     return chosen == "raise" or (chosen is None and not state.get("messages"))
 
 
-def running_scratch() -> Scratch:
-    """Returns what the running graph shares beside its state; a new one where none is running."""
-    config = var_child_runnable_config.get() or {}
-    read: Callable[..., Any] | None = config.get("configurable", {}).get(READ)
-    return Scratch() if read is None else cast("Scratch", read(SCRATCH, False))
-
-
-def node_input(
+def generator_input(
     state: SearchState,
     thought: str,
     *,
     expansion: int = 0,
     samples: int = 1,
     experiences: Sequence[str] = (),
-) -> NodeInput:
+) -> GeneratorInput:
     """Returns what a generator is given.
 
     Args:
@@ -55,6 +44,7 @@ def node_input(
         "expansion": expansion,
         "samples": samples,
         "problem": state["problem"],
+        "run": state["run"],
         "settings": state["settings"],
         "path": path_to(tree, thought),
         "lessons": [path_to(tree, key) for key in experiences],

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from thoughtgraph.fan_out import Expansion
+from thoughtgraph.generation import Expansion
 from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Thought, Tree, grow, merge_thoughts

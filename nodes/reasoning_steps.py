@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from thoughtgraph.fan_out import Expansion, NodeInput
+from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.limits import requests_left, thoughts_left
-from thoughtgraph.nodes.node import node_input
+from thoughtgraph.nodes.node import generator_input
 from thoughtgraph.nodes.placement import Placed, place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.parts import Parts
@@ -31,7 +31,7 @@ def next_step(n: int = 1) -> ThoughtGenerator:
         n: How many next steps are asked for, where the task does not say it.
     """
 
-    def generator(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
         settings, path = given["settings"], given["path"]
         task, lessons = parts.task_for(settings, Steps), given.get("lessons", [])
         question = task.step(given["problem"], path, lessons, settings)
@@ -59,7 +59,7 @@ def step_ask(
         times: How many steps were taken from it before.
         experiences: Ids of the thoughts whose steps and analyses the prompt contains, in order.
     """
-    given = node_input(state, key, expansion=times, experiences=experiences)
+    given = generator_input(state, key, expansion=times, experiences=experiences)
     question = generator(state["settings"])(parts, given)
     return Ask(question, key, most=max(1, thoughts_left(state)), expansion=times, enough=_says)
 

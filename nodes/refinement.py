@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from thoughtgraph.fan_out import NodeInput
+from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.node import Node, generator_input
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Run
 from thoughtgraph.parts import Parts
@@ -20,7 +20,7 @@ from thoughtgraph.tree import bounded
 GIVEN = "given by the caller"
 
 
-def output_question(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+def output_question(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
     """Asks for a first output, and for a better one once there is one."""
     problem, path, options = given["problem"], given["path"], given["settings"]
     if path:
@@ -50,7 +50,7 @@ def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
         draft = RefineSettings.of(state["settings"]).draft if role == "generate" else ""
-        question = output_question(run.parts, node_input(state, latest))
+        question = output_question(run.parts, generator_input(state, latest))
         answers = [] if draft else await step.ask([Ask(question, latest, role, expansion=0)])
         if draft:
             output = {**question.read([draft])[0], "note": GIVEN}

@@ -13,7 +13,7 @@ from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
-from thoughtgraph.nodes.node import Node, running_scratch
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import Parts
 from thoughtgraph.state import SearchInput, nothing_found
@@ -55,7 +55,7 @@ def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
                 check_limit(prices)
             if parts.policy is None:  # one that there is knows the settings by what it writes
                 settings["limit_dollars"] = None
-        tools = await parts.open_tools(settings, problem, running_scratch())
+        tools = await parts.open_tools(settings, problem, run)
         tell(logging.INFO, labels(parts, {"settings": settings, "run": run}), "starts")
         planted: Thought = {**root(), **(origin or {})}
         if tools:

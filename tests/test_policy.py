@@ -268,7 +268,6 @@ EDITS: list[dict[str, Any]] = [
     {"usage": {"__overwrite__": {"requests": -(10**9)}}},
     {"tree": {"0": {"id": "0", "parent": "0"}}},
     {"run": "another", "problem": PUZZLE},
-    {"scratch": {}},
     {"problem": "1 " * 100_000},
     {"problem": {"__overwrite__": "x"}},
     {"problem": None},

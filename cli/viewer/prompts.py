@@ -13,7 +13,7 @@ from thoughtgraph.cli.viewer.roles import (
     judgements,
 )
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
-from thoughtgraph.fan_out import NodeInput
+from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import load
 from thoughtgraph.nodes.actions import hints_of
 from thoughtgraph.parts import Parts
@@ -158,7 +158,7 @@ class Renderer:
         self, key: str, call: int, taught: tuple[str, ...], hints: Hints | None = None
     ) -> Prompt | None:
         path = path_to(self._tree, key)
-        given = NodeInput(
+        given = GeneratorInput(
             problem=self._problem, settings=self._settings, thought=key, expansion=call, path=path
         )
         given["hints"] = hints or hints_of(self._tree, {})
@@ -218,7 +218,7 @@ def _known_task(name: str) -> Task | None:
 
 def _known_method(
     method: str, settings: Mapping[str, Any]
-) -> tuple[Callable[[NodeInput], Prompt] | None, frozenset[type]]:
+) -> tuple[Callable[[GeneratorInput], Prompt] | None, frozenset[type]]:
     """Returns how a method asks for thoughts, None when it is unknown, and what it needs."""
     try:
         found = load(method)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from thoughtgraph.fan_out import Expansion, NodeInput
+from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.adaptive.batches import next_batch
 from thoughtgraph.nodes.expand import drafted, expansion
@@ -24,12 +24,12 @@ REPEATED = "the same beginning was drawn before"
 ENDLESS = "the plan does not end"
 
 
-def whole_answers(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+def whole_answers(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
     """Asks for whole answers, thought before."""
     return direct_answer("cot", given.get("samples", 1))(parts, given)
 
 
-def whole_plans(parts: Parts, given: NodeInput) -> ThoughtQuestion:
+def whole_plans(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
     """Asks for all steps that are left of a plan."""
     settings, problem, path = given["settings"], given["problem"], given["path"]
     task, times = parts.task_for(settings, Plans), given.get("expansion", 0)

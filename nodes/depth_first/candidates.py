@@ -5,7 +5,7 @@ from typing import Any
 
 from langgraph.types import Overwrite
 
-from thoughtgraph.fan_out import Expansion
+from thoughtgraph.generation import Expansion
 from thoughtgraph.method import ChooseGenerator
 from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.limits import limit_reason

@@ -19,7 +19,7 @@ from thoughtgraph.nodes.actions import (
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.feedback.traversal import labelled, spare_requests
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node, node_input
+from thoughtgraph.nodes.node import Node, generator_input
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Run
 from thoughtgraph.nodes.verdicts import unjudged, words_of
@@ -51,7 +51,7 @@ def extract(run: Run) -> Node:
         [said] = answers
         if any(move.malformed for move in said.reading):
             step.count(parse_errors={"extract": 1})
-        given = node_input(state, ROOT)
+        given = generator_input(state, ROOT)
         made = {"created_by": {"node": "extract"}}
         entities = said.reading[:MOST_ENTITIES]
         fields = [{**thought_fields(run.parts, given, move, ""), **made} for move in entities]

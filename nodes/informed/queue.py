@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Any, cast
 
-from thoughtgraph.fan_out import Expansion
+from thoughtgraph.generation import Expansion
 from thoughtgraph.method import ChooseGenerator
 from thoughtgraph.nodes.actions import awaits_tool
 from thoughtgraph.nodes.check import is_right

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from thoughtgraph.fan_out import Expansion, NodeInput
+from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.generators import one_thought_each
@@ -40,7 +40,9 @@ def next_steps(chunk_size: ChunkSize) -> ChooseGenerator:
         chunk_size: How many steps the call writes.
     """
 
-    def generator(chosen: Mapping[str, Any], parts: Parts, given: NodeInput) -> ThoughtQuestion:
+    def generator(
+        chosen: Mapping[str, Any], parts: Parts, given: GeneratorInput
+    ) -> ThoughtQuestion:
         settings, problem, path = given["settings"], given["problem"], given["path"]
         task, index = parts.task_for(settings, Plans), given.get("expansion", 0)
         library = extras(task).shots(problem, settings)

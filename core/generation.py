@@ -21,7 +21,7 @@ class Expansion(TypedDict, total=False):
     """Whether fewer samples were asked for than wanted, because of the limit on thoughts."""
 
 
-class NodeInput(TypedDict, total=False):
+class GeneratorInput(TypedDict, total=False):
     """What a generator is given."""
 
     thought: str
@@ -31,6 +31,8 @@ class NodeInput(TypedDict, total=False):
     samples: int
     """How many samples are asked for, where the search decides it; absent: as its settings say."""
     problem: str
+    run: str
+    """The run's name, by which its tools are found; absent outside a run."""
     settings: dict[str, Any]
     path: list[Thought]
     """The thoughts from the root (excluded) to the one to expand."""
