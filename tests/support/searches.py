@@ -1,14 +1,13 @@
 """Searches for every method: tasks, scripted models, problems, and graphs of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from langgraph.checkpoint.memory import InMemorySaver
-from support import letters, stepping
+from support import stepping
 from support.acting import Errand, Odds
 from support.acting import walker as actor
-from support.climbing import Climbing, climber
-from support.letters import Letters
+from support.climbing import Climbing
 from support.players import play
 from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import Stepping
@@ -86,38 +85,6 @@ CASES = {
     "fgdip": _errand({}),
 }
 """A search of several thoughts for every method."""
-
-
-def _voted(call: Call) -> str:
-    """Two samples in three say where their answer stands."""
-    return "" if call.draw and call.draw[-1] % 3 == 2 else "So the answer is: 7."
-
-
-def _refined(call: Call) -> str:
-    """The first output is wrong, the next unreadable, the third right."""
-    answers = ["Answer: 4 + 9 + 10 + 13 = 24", "I cannot", "Answer: (10 - 4) * (13 - 9) = 24"]
-    return answers[min(2, int(call.draw[1]) if call.draw else 0)]
-
-
-def _ending(method: str) -> Callable[[int], Case]:
-    if method in ("io", "cot", "cot_sc", "adaptive"):
-        count = "samples" if method == "adaptive" else "n_generate"
-        number = 4 if method in ("adaptive", "cot_sc") else 3
-        return lambda seed: Case("question", _voted, "a", {count: number})
-    if method == "refine":
-        return lambda seed: Case("game24", _refined, "4 9 10 13", {"refinements": 3}, True)
-    if method.startswith("tot_"):
-        sizes = {"steps": 2, "breadth": 3} if method == "tot_bfs" else {"steps": 3}
-        return lambda seed: Case(Letters(), letters.die(seed, alphabet="abc"), "a", sizes)
-    if method.startswith("tomt"):
-        return lambda seed: Case(Climbing(), climber(seed), "6", {"max_calls": 30})
-    if method in ("chain", "level_tot", "rollback"):
-        return lambda seed: Case(Stepping(), stepping.walker(seed, ends=0.3, bad=0.3), "a", {})
-    return lambda seed: Case(Errand(), actor(seed, Odds()), "a", {}, method == "reflexion")
-
-
-ENDING = {method: _ending(method) for method in CASES}
-"""A search with outputs for every method, by a seed."""
 
 
 def untimed(tree: Mapping[str, Any]) -> dict[str, Any]:
