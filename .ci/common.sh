@@ -16,7 +16,7 @@ debian() {
 prepare() {
     if ! command -v uv >/dev/null; then python3 -m pip install --quiet uv; fi
     debian /usr/bin/chromedriver chromium chromium-driver || say "no browser to be had: its tests skip"
-    uv sync --quiet --group docs || { say "no Sphinx to be had: the site's tests skip" && uv sync --quiet; }
+    uv sync --quiet --group agents --group docs || { say "no Sphinx to be had: the site's tests skip" && uv sync --quiet; }
     # Recorded runs and other real inputs, when they lie beside the checkout.
     local data="$PWD/../shared/data"
     if [ -d "$data" ]; then

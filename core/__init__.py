@@ -21,7 +21,7 @@ from thoughtgraph.usage import Limits, Usage
 
 if TYPE_CHECKING:
     from thoughtgraph.building import build
-    from thoughtgraph.composition import node, runnable, tool
+    from thoughtgraph.composition import node, runnable, subagent, tool
     from thoughtgraph.llm.limiter import Rates
     from thoughtgraph.llm.port import ChatPort, Draw
     from thoughtgraph.llm.retry import Retry
@@ -61,6 +61,7 @@ __all__ = [
     "runnable",
     "save",
     "solve",
+    "subagent",
     "tool",
 ]
 
@@ -75,6 +76,7 @@ _LATE = {
     "build": "building",
     "html": "results",
     "node": "composition",
+    "subagent": "composition",
     "runnable": "composition",
     "save": "results",
     "solve": "solving",

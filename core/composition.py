@@ -1,9 +1,10 @@
 """A graph inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, Protocol
 
-from langchain_core.runnables import RunnableBinding
+from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableLambda
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
@@ -11,7 +12,8 @@ from thoughtgraph.building import SUPERSTEPS, Graph
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.results import Result
-from thoughtgraph.solving import wait_for
+from thoughtgraph.search_graph import is_node
+from thoughtgraph.solving import traced, wait_for
 
 Parent = Mapping[str, Any]
 """The state of the graph that a node belongs to."""
@@ -86,13 +88,33 @@ def _words_for_agent(out: Mapping[str, Any]) -> str:
     return answer or f"No answer: {out.get('outcome') or sentence(out)}"
 
 
+def subagent(graph: Searching, name: str, description: str) -> dict[str, Any]:
+    """Makes a subagent for `deepagents` of a graph: an entry of `create_deep_agent(subagents=…)`.
+
+    The last human message is the problem; other keys of the agent's state are passed over, and
+    nothing but the reply is written to it. A problem that the task cannot read, and a model that
+    failed, are told in the reply.
+
+    Args:
+        graph: The graph.
+        name: The subagent's name, as the agent's model sees it.
+        description: When to use it and how a problem is written, as the agent's model sees it.
+    """
+
+    async def search(state: Parent) -> Fields:
+        out = await graph.ainvoke({"messages": _read(state, "messages")})
+        return {"messages": [out["messages"][-1]]}
+
+    return {"name": name, "description": description, "runnable": _either(search, name)}
+
+
 def node(
     graph: Searching,
     *,
     problem: str | Callable[[Any], str] = "problem",
     answer: str | Callable[[Result], Fields] = "answer",
     context: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]] | None = None,
-) -> Callable[..., Awaitable[Fields]]:
+) -> Runnable[Any, Any]:
     """Makes a node for a graph whose state is another.
 
     As a node by itself, a graph shares every key of equal name with its parent: a parent's `answer`
@@ -105,8 +127,9 @@ def node(
         context: The settings, or how they are made of the state.
 
     Returns:
-        The node. It raises `ModelError` where the model fails, and `InputError` where a server
-        refuses the search: nothing is written then, unless the settings say `on_error="report"`.
+        The node, for graphs that are async and for those that are not. It raises `ModelError` where
+        the model fails, and `InputError` where a server refuses the search: nothing is written
+        then, unless the settings say `on_error="report"`.
     """
 
     async def search(state: Parent) -> Fields:
@@ -117,7 +140,16 @@ def node(
             _check(out)
         return answer(out) if callable(answer) else {answer: out["answer"]}
 
-    return search
+    return _either(search, "search")
+
+
+def _either(search: Callable[[Any], Awaitable[Fields]], name: str) -> Runnable[Any, Any]:
+    """Returns what can be awaited or called."""
+
+    def wait(state: Parent) -> Fields:
+        return wait_for(search, state)
+
+    return RunnableLambda(wait, search, name=name)
 
 
 def _check(out: Result) -> None:
@@ -137,11 +169,19 @@ def _read(state: Parent, key: str) -> Any:
     return found[key]
 
 
+class _Waiting(RunnableBinding[Any, Any]):
+    """A graph that can be called as well as awaited."""
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        own = traced(config) if is_node(config) else config
+        return wait_for(partial(self.ainvoke, input, own, **options))
+
+
 def runnable(graph: Graph) -> RunnableBinding[Any, Any]:
-    """Returns a graph in the form for `|`, `abatch` and `astream_events` (version 2).
+    """Returns a graph in the form for `|`, `batch`, `abatch` and `astream_events` (version 2).
 
     LangChain lowers LangGraph's superstep limit to 25 under composition, whatever is bound to the
     graph; this form lifts it, so that only our own limits end a search. Settings are bound to it:
     `tg.runnable(graph).bind(context={…})`.
     """
-    return RunnableBinding(bound=graph, config={"recursion_limit": SUPERSTEPS})
+    return _Waiting(bound=graph, config={"recursion_limit": SUPERSTEPS})

@@ -32,7 +32,7 @@ from thoughtgraph.streaming import without_tree
 INPUTS = tuple(SearchInput.__annotations__)
 READ = "__pregel_read"
 """LangGraph's key for the function that reads channels, by which a graph also knows that it is a
-node of another; `tests/test_fan_out.py` fails if it goes."""
+node of another; `tests/test_embedding.py` fails if it goes."""
 EDITED = ("update", "fork")
 """What LangGraph says of checkpoints that an edit or a copy wrote, and no step."""
 INTERNAL = "__pregel_"
@@ -58,7 +58,7 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """
         raise InputError(
             f"the graph of {self.name!r} is async: await graph.ainvoke(…), or call "
-            "thoughtgraph.solve(…), which needs no await"
+            "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
         )
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:

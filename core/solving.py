@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import wait
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Toolbox
@@ -16,6 +18,8 @@ from thoughtgraph.task import Task
 T = TypeVar("T")
 
 DEFAULT_TASK = "question"
+TRACED = ("callbacks", "tags", "metadata")
+"""What of a configuration traces are told by."""
 LONGEST_WAIT = 0.5
 """Seconds after which a waiting thread looks for signals (ours)."""
 
@@ -73,17 +77,32 @@ def solve(
 def wait_for(work: Callable[..., Awaitable[T]], *given: Any) -> T:
     """Runs async work from code that is not, beside a running event loop as well.
 
+    What calls it may be a step of a graph that is not async, with a saver that is not: the work
+    knows nothing of that graph but its callbacks, so traces nest and nothing is saved in it.
+
     Args:
         work: An async function, which gets a loop of its own in another thread.
         given: Its arguments.
     """
     with start_blocking_portal() as portal:
-        running = portal.start_task_soon(work, *given)
+        running = portal.start_task_soon(_detached, work, *given)
         # A signal that comes just before a thread begins to wait does not wake it: Ctrl-C would do
         # nothing until the search has ended.
         while not wait([running], timeout=LONGEST_WAIT).done:
             pass
-        return running.result()
+        made: T = running.result()
+        return made
+
+
+async def _detached(work: Callable[..., Awaitable[T]], *given: Any) -> T:
+    var_child_runnable_config.set(traced(var_child_runnable_config.get()))
+    return await work(*given)
+
+
+def traced(config: RunnableConfig | None) -> RunnableConfig:
+    """Returns what of a configuration traces are told by."""
+    kept = {name: each for name, each in (config or {}).items() if name in TRACED}
+    return cast("RunnableConfig", kept)
 
 
 async def _search(graph: Graph, problem: str, settings: dict[str, Any]) -> Any:

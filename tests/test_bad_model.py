@@ -159,7 +159,7 @@ async def test_a_judge_that_is_down_is_named(server: FakeServer) -> None:
 
 WAYS: dict[str, Callable[[Any, Any], Any]] = {
     "awaited": lambda graph, context: graph.ainvoke(PROBLEM, context=context),
-    "as a node": lambda graph, context: tg.node(graph, context=context)(PROBLEM),
+    "as a node": lambda graph, context: tg.node(graph, context=context).ainvoke(PROBLEM),
     "as a runnable": lambda graph, context: tg.runnable(graph).ainvoke(PROBLEM, context=context),
 }
 

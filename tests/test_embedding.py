@@ -10,6 +10,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Checkpointer
 from pydantic import BaseModel
@@ -182,13 +183,32 @@ class Remote:
         return self.out
 
 
+@pytest.mark.parametrize("way", ["node", "runnable", "tool", "solve"])
+def test_a_search_runs_in_a_graph_that_is_not_async(way: str) -> None:
+    """Its saver is not async either: the search knows nothing of it."""
+    graph = spelling_graph()
+    tool = tg.tool(graph, "spell", "Spells.")
+
+    def call(state: Around) -> Any:
+        if way == "tool":
+            return {"answer": tool.invoke({"problem": state["problem"]})}
+        return tg.solve(state["problem"], method="tot_bfs", task=Spelling(), model=speller())
+
+    nodes: dict[str, Any] = {"node": tg.node(graph), "runnable": tg.runnable(graph)}
+    around: Any = StateGraph(Around)
+    around.add_node("search", nodes.get(way, call)).add_edge(START, "search")
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        out = around.compile(checkpointer=saver).invoke({"problem": "leaf"}, thread())
+    assert out == {"problem": "leaf", "answer": "leaf"}
+
+
 @pytest.mark.parametrize(("reason", "kind"), [("error", tg.ModelError), ("refused", tg.InputError)])
 async def test_a_node_raises_what_a_server_reports(reason: str, kind: type[Exception]) -> None:
     graph = Remote(reason)
     with pytest.raises(kind, match="model 'small' failed") as failed:
-        await tg.node(graph)({"problem": "leaf"})
+        await tg.node(graph).ainvoke({"problem": "leaf"})
     assert getattr(failed.value, "result", graph.out) == graph.out
-    told = await tg.node(graph, context={"on_error": "report"})({"problem": "leaf"})
+    told = await tg.node(graph, context={"on_error": "report"}).ainvoke({"problem": "leaf"})
     assert told == {"answer": None}
 
 

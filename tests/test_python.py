@@ -166,8 +166,10 @@ async def test_a_graph_as_a_node_takes_what_it_needs_of_a_larger_state(
 
 async def test_a_wrong_call_is_answered_with_the_remedy(model: str) -> None:
     graph = tg.build("tot_bfs", task="game24", model=model)
-    for call in (graph.invoke, tg.runnable(graph).invoke):
-        with pytest.raises(tg.InputError, match=r"await graph.ainvoke\(…\).*solve\(…\)"):
+    for call in (graph.invoke,):
+        with pytest.raises(
+            tg.InputError, match=r"await graph.ainvoke\(…\).*runnable\(graph\).*solve\(…\)"
+        ):
             call(PUZZLE)
     with pytest.raises(tg.InputError, match="async"):
         list(graph.stream(PUZZLE))

@@ -8,8 +8,14 @@ from functools import cached_property, lru_cache
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import CoreSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    ValidationError,
+)
 
 from thoughtgraph.errors import SettingError, UnknownName
 from thoughtgraph.usage import Limits
@@ -210,7 +216,7 @@ class Settings(BaseModel):
             raise SettingError(f"{explain(error)}; {self.listed}") from None
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: Any) -> Any:
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> Any:
         """Leaves what is closed out of forms."""
         schema = handler.resolve_ref_schema(handler(core))
         for name in cls.closed:
