@@ -13,6 +13,7 @@ from langgraph.types import interrupt
 
 from thoughtgraph.edits import applied, edited
 from thoughtgraph.errors import InputError
+from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.select import unready
 from thoughtgraph.parts import Parts
@@ -152,11 +153,12 @@ def _reply(
 ) -> Any:
     """Pauses the run until a reply makes sense; returns what was read from it."""
     question = {"review": kind, "problem": state["problem"], **asked, "reply": form}
+    question |= requested(kind, asked)
     error = ""
     while True:
         reply = interrupt({**question, **({"error": error} if error else {})})
         try:
-            return read(_checked(reply, form))
+            return read(_checked(decided(kind, asked, reply), form))
         except InputError as refused:
             error = str(refused)
 

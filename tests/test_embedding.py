@@ -121,7 +121,8 @@ async def test_the_context_of_the_program_around_a_search_is_not_its_own(
 
 async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
     graph = tg.build("tot_bfs", task=Spelling(), model=speller(), breadth=2, limit_requests=99)
-    assert graph.get_context_jsonschema()["properties"]["breadth"]["default"] == 2
+    form: Any = graph.get_context_jsonschema()
+    assert form["properties"]["breadth"]["default"] == 2
     graph.checkpointer = InMemorySaver()
     told: Any = {"breadth": 3}
     await graph.ainvoke({"problem": "leaf"}, thread(), context=told, interrupt_after=["generate"])

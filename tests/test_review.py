@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from digests import situations
 from digests.searches import own
+from langchain.agents.middleware.human_in_the_loop import HITLRequest
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+from pydantic import TypeAdapter
 from support.pools import few
 from support.searches import CASES, THREAD, built
 from support.spelling import WRONG, Spelling, speller
@@ -23,6 +25,7 @@ CHOOSING = [
 ]
 """Methods in which a person can choose among thoughts."""
 ACCEPT = {"accept": True}
+FORM = ("action_requests", "review_configs")
 
 
 async def begin(review: str = "select", **context: Any) -> tuple[Graph, dict[str, Any]]:
@@ -63,7 +66,31 @@ async def test_a_new_value_decides_and_a_new_thought_is_judged() -> None:
     assert (added["parent"], added["text"], added["value"]) == ("2", "x", 0.0)
 
 
+async def test_a_chat_front_end_that_knows_langchains_reviews_can_show_and_answer_one() -> None:
+    graph, out = await begin()
+    shown = asked(out)
+    (action,), (config,) = (TypeAdapter(HITLRequest).validate_python(shown)[k] for k in FORM)
+    assert (action["name"], action["args"]) == ("select", {"keep": ["1", "2"]})
+    assert config["action_name"] == "select" and "1 (1): l" in action["description"]
+    edit = {"name": "select", "args": {"keep": ["2"], "note": "so"}}
+    out = await say(graph, {"decisions": [{"type": "edit", "edited_action": edit}]})
+    assert out["tree"]["1"]["note"].endswith("dropped by hand: so")
+    while "__interrupt__" in out:
+        out = await say(graph, {"decisions": [{"type": "approve"}]})
+    assert out["answer"] == WRONG + "eaf"
+    graph, out = await begin()
+    out = await say(graph, {"decisions": [{"type": "reject", "message": "no"}]})
+    assert (out["answer"], out["tree"]["2"]["status"]) == (None, "pruned")
+    graph, out = await begin("answer")
+    assert asked(out)["action_requests"][0]["args"] == {"answer": "leaf"}
+    out = await say(graph, {"decisions": [{"type": "reject", "message": "no word"}]})
+    assert out["answer"] is None and "no word" in out["outcome"]
+
+
 NONSENSE = [
+    {"decisions": []},
+    {"decisions": [{"type": "approve"}] * 2},
+    {"decisions": [{"type": "edit", "edited_action": {"args": {"keep": ["9"]}}}]},
     "",  # LangGraph takes a resume of None for none at all.
     "yes",
     {"note": "hm"},

@@ -1,0 +1,65 @@
+"""A review in the form that chat front ends show: LangChain's requests for human feedback.
+
+The form is that of `langchain.agents.middleware.HumanInTheLoopMiddleware`: what is about to happen
+is an action with arguments, which a person approves, edits or rejects.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thoughtgraph.errors import InputError
+
+DECISIONS = ("approve", "edit", "reject")
+_FORM = (
+    'decisions are a list of one: {"type": "approve"}, {"type": "reject", "message": "why"} or '
+    '{"type": "edit", "edited_action": {"args": {…}}}'
+)
+
+
+def requested(kind: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns what a review asks for, as an action.
+
+    Args:
+        kind: What is reviewed: `select` or `answer`.
+        asked: What the person is shown.
+    """
+    if kind == "answer":
+        args, told = {"answer": asked["answer"]}, asked["outcome"]
+    else:
+        args, told = {"keep": _ids(asked)}, "\n".join(map(_line, asked["thoughts"]))
+    return {
+        "action_requests": [{"name": kind, "args": args, "description": told}],
+        "review_configs": [{"action_name": kind, "allowed_decisions": [*DECISIONS]}],
+    }
+
+
+def decided(kind: str, asked: Mapping[str, Any], reply: Any) -> Any:
+    """Returns a reply in our own form; one that holds no decisions stays as it is.
+
+    To approve is to accept. What is edited are the arguments, which are a reply's fields. What is
+    rejected is dropped, or is no answer, for the reason in its message.
+
+    Raises:
+        InputError: The decisions are none.
+    """
+    if not isinstance(reply, Mapping) or "decisions" not in reply:
+        return reply
+    match reply["decisions"]:
+        case [{"type": "approve"}]:
+            return {"accept": True}
+        case [{"type": "edit", "edited_action": {"args": Mapping() as args}}]:
+            return args
+        case [{"type": "reject", **more}]:
+            no = {"answer": None} if kind == "answer" else {"drop": _ids(asked)}
+            return {**no, "note": more.get("message") or "rejected"}
+        case _:
+            raise InputError(_FORM)
+
+
+def _ids(asked: Mapping[str, Any]) -> Sequence[str]:
+    return [thought["id"] for thought in asked["thoughts"]]
+
+
+def _line(thought: Mapping[str, Any]) -> str:
+    value = f" ({thought['value']:g})" if "value" in thought else ""
+    return f"{thought['id']}{value}: {thought.get('text', '')}"
