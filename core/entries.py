@@ -14,6 +14,8 @@ class MethodEntry:
     id: str
     summary: str
     """What it does, in a line."""
+    use: str
+    """When to use it: what an agent's model reads that chooses among the graphs of a server."""
     paper: str
     method: str
     """`module:NAME` in `graphs/` of the `thoughtgraph.method.Method`."""
@@ -40,6 +42,7 @@ METHODS = {
         MethodEntry(
             "io",
             "ask once for the answer",
+            "for what the model mostly knows at once",
             _TOT,
             "direct:IO",
             "direct:IoSettings",
@@ -48,6 +51,7 @@ METHODS = {
         MethodEntry(
             "cot",
             "think, then answer",
+            "for questions that take a few steps of thought",
             _TOT,
             "direct:COT",
             "direct:CotSettings",
@@ -56,6 +60,7 @@ METHODS = {
         MethodEntry(
             "cot_sc",
             "think k times, the majority answers",
+            "where a short answer can be compared and most samples are right",
             _TOT,
             "direct:COT_SC",
             "direct:CotScSettings",
@@ -64,6 +69,7 @@ METHODS = {
         MethodEntry(
             "refine",
             "answer, then improve on the answer",
+            "where an answer can be checked, or a text improved",
             _TOT,
             "refine:REFINE",
             "refine:RefineSettings",
@@ -73,6 +79,7 @@ METHODS = {
         MethodEntry(
             "tot_bfs",
             "breadth-first tree search",
+            "where a problem takes few steps and each can be judged on the way, such as puzzles",
             _TOT,
             "tot_bfs:TOT_BFS",
             "tot:TotBfsSettings",
@@ -81,6 +88,7 @@ METHODS = {
         MethodEntry(
             "tot_dfs",
             "depth-first tree search",
+            "where constraints show early which beginnings lead nowhere, such as crosswords",
             _TOT,
             "tot_dfs:TOT_DFS",
             "tot:TotDfsSettings",
@@ -89,6 +97,7 @@ METHODS = {
         MethodEntry(
             "tomt_one_stop",
             "write the whole plan at once",
+            "for plans of tool calls about a scene that are mostly right at once",
             _TOMT,
             "mixed_thought:TOMT_ONE_STOP",
             "mixed_thought:TomtOneStopSettings",
@@ -97,6 +106,7 @@ METHODS = {
         MethodEntry(
             "tomt_tot",
             "plan step by step, back up from faults",
+            "for plans of tool calls about a scene where each call can be checked",
             _TOMT,
             "mixed_thought:TOMT_TOT",
             "mixed_thought:TomtTotSettings",
@@ -105,6 +115,7 @@ METHODS = {
         MethodEntry(
             "tomt_os",
             "step by step, but first try all that remains",
+            "for plans of tool calls about a scene; it costs less than planning call by call",
             _TOMT,
             "mixed_thought:TOMT_OS",
             "mixed_thought:TomtOsSettings",
@@ -113,6 +124,7 @@ METHODS = {
         MethodEntry(
             "tomt_block",
             "plan k steps at a time",
+            "for plans of tool calls about a scene that come in blocks",
             _TOMT,
             "mixed_thought:TOMT_BLOCK",
             "mixed_thought:TomtBlockSettings",
@@ -121,6 +133,7 @@ METHODS = {
         MethodEntry(
             "rollback",
             "reason step by step, go back to before a mistake and learn from it",
+            "for reasoning in which the model sees its mistakes once it checks them",
             _TR,
             "thought_rollback:ROLLBACK",
             "rollback:RollbackSettings",
@@ -129,6 +142,7 @@ METHODS = {
         MethodEntry(
             "chain",
             "reason step by step, never back",
+            "for reasoning step by step without going back, as a baseline",
             _TR,
             "chain:CHAIN",
             "rollback:ChainSettings",
@@ -137,6 +151,7 @@ METHODS = {
         MethodEntry(
             "level_tot",
             "take the best of several steps",
+            "for reasoning where a judge can compare next steps, as a baseline",
             _TR,
             "level_tot:LEVEL_TOT",
             "rollback:LevelTotSettings",
@@ -145,6 +160,7 @@ METHODS = {
         MethodEntry(
             "react",
             "think, act, observe, repeat",
+            "for questions that one straight line of searches answers",
             _REACT,
             "react:REACT",
             "acting:ReactSettings",
@@ -153,6 +169,7 @@ METHODS = {
         MethodEntry(
             "reflexion",
             "try again with the lesson of each failed trial",
+            "for questions to search, where somebody can say whether an answer is right",
             _REFLEXION,
             "reflexion:REFLEXION",
             "acting:ReflexionSettings",
@@ -162,6 +179,7 @@ METHODS = {
         MethodEntry(
             "itot_a_star",
             "best first by tool cost less value",
+            "for questions to search where tools have prices",
             _ITOT,
             "informed_tot:ITOT_A_STAR",
             "informed:ValuedSettings",
@@ -171,6 +189,7 @@ METHODS = {
         MethodEntry(
             "itot_d_star_lite",
             "the same as itot_a_star; a failed tool makes its ancestors dearer and open again",
+            "for questions to search where tools have prices and fail",
             _ITOT,
             "informed_tot:ITOT_D_STAR_LITE",
             "informed:ItotDStarLiteSettings",
@@ -180,6 +199,7 @@ METHODS = {
         MethodEntry(
             "itot_best_first",
             "best first by value",
+            "for questions to search where steps can be judged",
             _ITOT,
             "informed_tot:ITOT_BEST_FIRST",
             "informed:ValuedSettings",
@@ -189,6 +209,7 @@ METHODS = {
         MethodEntry(
             "itot_dfs",
             "depth first with tools, no values",
+            "for questions to search without a judge of steps, as a baseline",
             _ITOT,
             "informed_tot:ITOT_DFS",
             "informed:ItotDfsSettings",
@@ -198,6 +219,7 @@ METHODS = {
         MethodEntry(
             "fgdip",
             "depth first by tool calls, warned by siblings and rejected answers",
+            "for questions whose answer is spread over several pages, where money is no matter",
             _FGDIP,
             "feedback_guided:FGDIP",
             "feedback:FgdipSettings",
@@ -206,6 +228,7 @@ METHODS = {
         MethodEntry(
             "adaptive",
             "draw samples until they agree, or one plan runs",
+            "where equal answers can be counted: it stops as soon as the vote is clear",
             _OURS,
             "adaptive:ADAPTIVE",
             "adaptive:AdaptiveSettings",

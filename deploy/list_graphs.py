@@ -12,6 +12,8 @@ from pathlib import Path
 from thoughtgraph import registry
 
 ROOT = Path(__file__).resolve().parents[1]
+SCHEMA = "https://langgra.ph/schema.json"
+"""LangGraph's own schema of the file, by which editors check it."""
 CONFIGURATIONS = {"langgraph.json": ".", "deploy/langgraph.json": ".."}
 """Each file, and the checkout as seen from where it lies."""
 
@@ -20,9 +22,13 @@ def with_graphs(name: str) -> str:
     """Returns a configuration as it should be: what it says, with the graph of every method."""
     config = json.loads((ROOT / name).read_text(encoding="utf-8"))
     graphs = {
-        method: f"{CONFIGURATIONS[name]}/graphs/served.py:{method}" for method in registry.METHODS
+        method: {
+            "path": f"{CONFIGURATIONS[name]}/graphs/served.py:{method}",
+            "description": f"{entry.summary[0].upper()}{entry.summary[1:]}. Use it {entry.use}.",
+        }
+        for method, entry in registry.METHODS.items()
     }
-    return json.dumps({**config, "graphs": graphs}, indent=2) + "\n"
+    return json.dumps({"$schema": SCHEMA, **config, "graphs": graphs}, indent=2) + "\n"
 
 
 if __name__ == "__main__":

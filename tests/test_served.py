@@ -80,8 +80,8 @@ def test_a_server_that_loads_the_file_once_a_graph_builds_each_graph_once(
     monkeypatch.setattr(building, "build", counted)
     building.served_graphs.cache_clear()
     try:
-        for name, where in json.loads((ROOT / "langgraph.json").read_text())["graphs"].items():
-            path, _, variable = where.partition(":")
+        for name, graph in json.loads((ROOT / "langgraph.json").read_text())["graphs"].items():
+            path, _, variable = graph["path"].partition(":")
             assert runpy.run_path(str(ROOT / path))[variable].name == name
     finally:
         building.served_graphs.cache_clear()
