@@ -115,7 +115,7 @@ def _check_names(settings: Collection[str], known: Collection[str]) -> None:
     arguments = [arg for arg in signature(build).parameters if arg != "settings"]
     for name in settings:
         if name not in known:
-            raise UnknownName("argument or setting", name, [*arguments, *known])
+            raise UnknownName("argument or setting", name, {*arguments, *known})
 
 
 @cache

@@ -1,6 +1,6 @@
 """A graph inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -9,10 +9,11 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from thoughtgraph.building import SUPERSTEPS, Graph
-from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
+from thoughtgraph.configurations import has_reader
+from thoughtgraph.errors import InputError, ModelError, ProblemError, ToolsUnavailable
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.results import Result
-from thoughtgraph.search_graph import is_node
+from thoughtgraph.search_graph import SearchGraph, presets_of
 from thoughtgraph.solving import traced, wait_for
 
 Parent = Mapping[str, Any]
@@ -52,12 +53,17 @@ def tool(
 
     Returns:
         A tool with one argument, `problem`; it can be awaited or called.
+
+    Raises:
+        InputError: The settings are none of the graph's.
     """
+    if isinstance(graph, SearchGraph):
+        graph.check_context(context)  # what the agent cannot mend
 
     async def search(problem: str) -> tuple[str, Result]:
         try:
             out = await graph.ainvoke({"problem": problem}, context=context)
-        except InputError as error:
+        except ProblemError as error:
             # The agent wrote the problem and can mend it.
             return f"Refused: {error}", Result()
         except (ModelError, ToolsUnavailable) as error:
@@ -136,7 +142,7 @@ def node(
         given = problem(state) if callable(problem) else _read(state, problem)
         settings = context(state) if callable(context) else context
         out = Result(await graph.ainvoke({"problem": given}, context=settings))
-        if (settings or {}).get("on_error") != "report":
+        if {**presets_of(graph), **(settings or {})}.get("on_error") != "report":
             _check(out)
         return answer(out) if callable(answer) else {answer: out["answer"]}
 
@@ -170,11 +176,29 @@ def _read(state: Parent, key: str) -> Any:
 
 
 class _Waiting(RunnableBinding[Any, Any]):
-    """A graph that can be called as well as awaited."""
+    """A graph that can be called as well as awaited; what is streamed so comes at its end."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        own = traced(config) if is_node(config) else config
+        # Of the graph around it, whose saver may not be async, it knows the callbacks alone.
+        own = traced(config) if has_reader(config) else config
         return wait_for(partial(self.ainvoke, input, own, **options))
+
+    def batch(self, inputs: Any, config: Any = None, **options: Any) -> list[Any]:
+        return wait_for(partial(self.abatch, inputs, config, **options))
+
+    def stream(
+        self, input: Any, config: RunnableConfig | None = None, **options: Any
+    ) -> Iterator[Any]:
+        async def parts() -> list[Any]:
+            return [part async for part in self.astream(input, config, **options)]
+
+        yield from wait_for(parts)
+
+    def transform(
+        self, input: Iterator[Any], config: RunnableConfig | None = None, **options: Any
+    ) -> Iterator[Any]:
+        *_, last = input
+        yield from self.stream(last, config, **options)
 
 
 def runnable(graph: Graph) -> RunnableBinding[Any, Any]:

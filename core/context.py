@@ -58,7 +58,7 @@ def settings_class(
         else:
             fields[name] = (field.annotation, _with_default(field, one))
     model = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
-    model.closed = frozenset(closed)
+    model.closed, model.presets = frozenset(closed), presets
     return model
 
 
@@ -66,11 +66,11 @@ def chosen_settings(context: object, kind: type[Settings]) -> dict[str, Any]:
     """Returns the settings that a run was given.
 
     A search inside another program's graph is shown that graph's context, which is not its own:
-    what is no settings of the method is passed over, whatever its keys are called.
+    what is no settings of this very graph is passed over, whatever its keys are called.
 
     Args:
         context: The run's context.
-        kind: The method's settings.
+        kind: The graph's settings.
     """
     if not isinstance(context, kind):
         return {}
@@ -80,7 +80,11 @@ def chosen_settings(context: object, kind: type[Settings]) -> dict[str, Any]:
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
     if value == field.get_default(call_default_factory=True):
         return field
-    return FieldInfo.merge_field_infos(field, default=value)
+    if field.default_factory is None:
+        return FieldInfo.merge_field_infos(field, default=value)
+    made = FieldInfo(annotation=field.annotation, default=value, description=field.description)
+    made.metadata = list(field.metadata)
+    return made
 
 
 def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -86,6 +87,7 @@ class Parts:
                 settings["exact_check"] = True  # a run may be told to, and is checked itself
             self._admit(self.task, settings)
 
+    @cached_property
     def context(self) -> type[Settings]:
         """Returns the settings of the graph: what remains open, with the values that hold else."""
         closed = [name for name in ("task", "model") if getattr(self, name) is not None]
@@ -99,7 +101,7 @@ class Parts:
 
     def chosen(self, context: object) -> dict[str, Any]:
         """Returns the settings that a run was given by its context."""
-        return chosen_settings(context, self.method.settings)
+        return chosen_settings(context, self.context)
 
     def check_resumed(self, context: object, settings: Mapping[str, Any]) -> None:
         """Refuses a context that says otherwise than the settings with which a run began.

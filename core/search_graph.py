@@ -17,32 +17,29 @@ from collections.abc import (
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateUpdate
 
 from thoughtgraph import registry
+from thoughtgraph.configurations import (
+    admit_callbacks,
+    admit_configurable,
+    configurable,
+    is_node,
+)
 from thoughtgraph.edits import applied, check_nodes, differing, edited
 from thoughtgraph.errors import InputError, ThoughtgraphError, UnknownName
 from thoughtgraph.refusal import admit_problem, admitted_messages, refuse, replying, with_ids
+from thoughtgraph.settings import Settings
 from thoughtgraph.settings.base import TREE
 from thoughtgraph.state import SearchInput
 from thoughtgraph.streaming import without_tree
 
 INPUTS = tuple(SearchInput.__annotations__)
-READ = "__pregel_read"
-"""LangGraph's key for the function that reads channels, by which a graph also knows that it is a
-node of another; `tests/test_embedding.py` fails if it goes."""
 EDITED = ("update", "fork")
 """What LangGraph says of checkpoints that an edit or a copy wrote, and no step."""
-INTERNAL = "__pregel_"
-"""What LangGraph's own keys in a configuration begin with; it puts objects there."""
-PLAIN = (str, int, float, list, dict, type(None))
-"""What a client can send."""
 EDITABLE = ("tree",)
 """What clients may edit beside the input: thoughts, within the rules of `thoughtgraph.edits`."""
-PLACES = {"checkpoint_id": str, "checkpoint_ns": str, "checkpoint_map": dict}
-"""Where in a thread a run begins, as clients may say it too."""
 _REMEDY = "start a run with the input you want, or continue one without any"
 
 
@@ -67,20 +64,20 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: A setting stands where no graph looks, or the input is none.
         """
-        context = options.get("context")
+        context = options["context"] = self._own_context(options.get("context"), config)
         if not is_node(config):  # else they are its parent's
             configured = configurable(self.config, config)
             self._check_settings(configured, context, 'config["configurable"]')
         self._check_settings(options, context, "the call's own arguments")
         input = with_ids(input)
         stream = super().astream(input, config, **options)
-        if _given(context, "on_error") != "raise":
+        if self._setting(context, "on_error") != "raise":
             stream = replying(self, stream, input, config, options)
         if is_node(config):
             return stream
         self._check_input(input)
         # Where a search goes on, its state has the settings.
-        tree = (_given(context, "tree") or TREE) if begins(input) else None
+        tree = (self._setting(context, "tree") or TREE) if begins(input) else None
         return without_tree(stream, options, tree)
 
     def bulk_update_state(self, config: Any, supersteps: Any) -> Any:
@@ -165,6 +162,36 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
             if name not in INPUTS:
                 raise UnknownName("input", name, INPUTS)
 
+    def _own_context(self, context: Any, config: RunnableConfig | None) -> Any:
+        """Returns the settings of a run as LangGraph makes this graph's context of them.
+
+        Raises:
+            InputError: They are none.
+        """
+        if isinstance(context, Settings):  # of the method's own class, or of another graph of it
+            return context.model_dump(include=context.model_fields_set)
+        if context is None or isinstance(context, Mapping) or is_node(config):
+            return context
+        raise InputError(
+            f"a context is no {type(context).__name__}; give a dictionary of settings: "
+            "context={'limit_requests': 100}"
+        )
+
+    def _setting(self, context: Any, name: str) -> Any:
+        """Returns a setting as the run was given it, else as the graph was built with it."""
+        chosen = context.get(name) if isinstance(context, Mapping) else None
+        return presets_of(self).get(name) if chosen is None else chosen
+
+    def check_context(self, context: Any) -> None:
+        """Refuses settings that no run of this graph could be given.
+
+        Raises:
+            InputError: One is unknown or outside its bounds.
+        """
+        own = self._own_context(context, None)
+        if own and self.context_schema is not None:
+            self.context_schema(**own)
+
     def _settings(self) -> Collection[str]:
         return registry.settings(self.name).model_fields
 
@@ -189,9 +216,9 @@ class GuardedGraph(SearchGraph):
         would go on with one that there is raises, and leaves it as it is.
         """
         if not is_node(config):
-            _admit_configurable(configurable(config))
-            _admit_callbacks(config)
-            reports = _given(options.get("context"), "on_error") != "raise"
+            admit_configurable(configurable(config))
+            admit_callbacks(config)
+            reports = self._setting(options.get("context"), "on_error") != "raise"
             if begins(input) and reports:
                 return self._reported(input, config, options)
         return super().astream(self._admitted(input), config, **options)
@@ -207,7 +234,9 @@ class GuardedGraph(SearchGraph):
         except ThoughtgraphError as error:
             why = error
         stream = refuse(self, why, given, config, options)
-        async for part in without_tree(stream, options, _given(options.get("context"), "tree")):
+        async for part in without_tree(
+            stream, options, self._setting(options.get("context"), "tree")
+        ):
             yield part
 
     def _admitted(self, given: Any) -> Any:
@@ -241,30 +270,15 @@ class GuardedGraph(SearchGraph):
         return edited(state, values, trusted=False)
 
 
-def _given(context: Any, name: str) -> Any:
-    return context.get(name) if isinstance(context, Mapping) else getattr(context, name, None)
-
-
 def begins(given: Any) -> bool:
     """Returns whether an input begins a search; None and commands go on with one."""
     return given is not None and not isinstance(given, Command)
 
 
-def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
-    """Returns what stands in configurations beside LangChain's own keys."""
-    found: dict[str, Any] = {}
-    for config in configs:
-        found |= {name: value for name, value in (config or {}).items() if name not in CONFIG_KEYS}
-        found |= (config or {}).get("configurable") or {}
-    return found
-
-
-def is_node(config: RunnableConfig | None) -> bool:
-    """Returns whether a graph is called as a node of another, which hands on all of its state.
-
-    Nodes are given a function by which they read it; a name alone anybody could send.
-    """
-    return callable(configurable(var_child_runnable_config.get(), config).get(READ))
+def presets_of(graph: Any) -> Mapping[str, Any]:
+    """Returns the settings that a graph was built with; none of one on a server."""
+    presets: Mapping[str, Any] = getattr(getattr(graph, "context_schema", None), "presets", {})
+    return presets
 
 
 def _remedy(name: str, place: str) -> str:
@@ -272,28 +286,3 @@ def _remedy(name: str, place: str) -> str:
         f"{name!r} is a setting and would be ignored in {place}; settings go by "
         f"context={{{name!r}: …}}"
     )
-
-
-def _admit_configurable(given: Mapping[str, Any]) -> None:
-    """Refuses what LangGraph would fail on, deep inside.
-
-    Raises:
-        InputError: A client wrote where LangGraph keeps its own objects, or no place of a thread.
-    """
-    for name, value in given.items():
-        own = name.startswith(INTERNAL) and isinstance(value, PLAIN)
-        if own or not isinstance(value, (PLACES.get(name, object), type(None))):
-            place = 'config["configurable"]'
-            raise InputError(f"{name[:60]!r} cannot be set in {place}; leave it out")
-
-
-def _admit_callbacks(config: RunnableConfig | None) -> None:
-    """Refuses callbacks that came by the network: they would fail deep inside LangChain.
-
-    Raises:
-        InputError: A client named some.
-    """
-    given: Any = (config or {}).get("callbacks") or []
-    plain = isinstance(given, (str, dict))
-    if plain or (isinstance(given, list) and any(isinstance(each, PLAIN) for each in given)):
-        raise InputError("'callbacks' are no client's to set; leave them out")

@@ -1,5 +1,6 @@
 """What a node asks and calls, and what it is answered."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, NotRequired, TypeVar, cast
@@ -16,6 +17,8 @@ T = TypeVar("T")
 SAMPLE_BREAK = "\n-----\n"
 MODEL, TOOLS = "model", "tools"
 """Names of the tasks that are requests and calls of tools, in LangGraph's streams."""
+LONG = 100_000
+"""Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +119,10 @@ def span(marks: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {}
     begin, until = min(m["begin"] for m in marks), max(m["until"] for m in marks)
     return {**marks[0], "begin": begin, "until": until}
+
+
+async def reading_of(question: Question[T], texts: Sequence[str]) -> T:
+    """Reads in a thread what takes long: a server's event loop must not wait for it."""
+    if sum(map(len, texts)) > LONG:
+        return await asyncio.to_thread(question.read, texts)
+    return question.read(texts)

@@ -4,7 +4,7 @@ The form is that of `langchain.agents.middleware.HumanInTheLoopMiddleware`: what
 is an action with arguments, which a person approves, edits or rejects.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from thoughtgraph.errors import InputError
@@ -26,38 +26,36 @@ def requested(kind: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     if kind == "answer":
         args, told = {"answer": asked["answer"]}, asked["outcome"]
     else:
-        args, told = {"keep": _ids(asked)}, "\n".join(map(_line, asked["thoughts"]))
+        args, told = {"drop": []}, "\n".join(map(_line, asked["thoughts"]))
     return {
         "action_requests": [{"name": kind, "args": args, "description": told}],
         "review_configs": [{"action_name": kind, "allowed_decisions": [*DECISIONS]}],
     }
 
 
-def decided(kind: str, asked: Mapping[str, Any], reply: Any) -> Any:
+def decided(kind: str, reply: Any) -> Any:
     """Returns a reply in our own form; one that holds no decisions stays as it is.
 
     To approve is to accept. What is edited are the arguments, which are a reply's fields. What is
-    rejected is dropped, or is no answer, for the reason in its message.
+    rejected, whole, is dropped, or is no answer, for the reason in its message.
 
     Raises:
         InputError: The decisions are none.
     """
     if not isinstance(reply, Mapping) or "decisions" not in reply:
         return reply
+    if len(reply) > 1:
+        raise InputError(f"beside decisions a reply says nothing else; {_FORM}")
     match reply["decisions"]:
         case [{"type": "approve"}]:
             return {"accept": True}
         case [{"type": "edit", "edited_action": {"args": Mapping() as args}}]:
             return args
         case [{"type": "reject", **more}]:
-            no = {"answer": None} if kind == "answer" else {"drop": _ids(asked)}
+            no: dict[str, Any] = {"answer": None} if kind == "answer" else {"keep": []}
             return {**no, "note": more.get("message") or "rejected"}
         case _:
             raise InputError(_FORM)
-
-
-def _ids(asked: Mapping[str, Any]) -> Sequence[str]:
-    return [thought["id"] for thought in asked["thoughts"]]
 
 
 def _line(thought: Mapping[str, Any]) -> str:

@@ -42,7 +42,7 @@ class MethodGraph(StateGraph[Any, Any, Any, Any]):
             state,
             input_schema=SearchInput,
             output_schema=SearchOutput,
-            context_schema=parts.context(),
+            context_schema=parts.context,
         )
 
     def add_node(self, node: Any, action: Any = None, **more: Any) -> Any:

@@ -158,7 +158,7 @@ def _reply(
     while True:
         reply = interrupt({**question, **({"error": error} if error else {})})
         try:
-            return read(_checked(decided(kind, asked, reply), form))
+            return read(_checked(decided(kind, reply), form))
         except InputError as refused:
             error = str(refused)
 
@@ -169,6 +169,8 @@ def _checked(reply: Any, form: Mapping[str, str]) -> Mapping[str, Any]:
         raise InputError(f"the reply says nothing; it is an object with {' or '.join(form)}")
     if reply.get("accept", True) is not True:
         raise InputError('what is accepted is {"accept": true}; else leave it out')
+    if "accept" in reply and reply.keys() - {"accept", "note"}:
+        raise InputError('say {"accept": true}, or what is to be another way')
     for name in reply:
         if name not in form:
             raise InputError(f"{str(name)[:60]!r} is no part of a reply; say {' or '.join(form)}")

@@ -1,14 +1,14 @@
 """One run of a node: what it asks side by side, what that costs, and how the node ends.
 
-A node is a line of its paper's box. It makes a list of questions out of the state, awaits the
-answers together, and returns one update. Each answer is a LangGraph task, so a node that is killed
-and runs again asks only for what is missing.
+A node makes a list of questions out of the state, awaits the answers together, and returns one
+update. Each answer is a LangGraph task: a node that runs again asks only for what is missing.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, TypeVar, cast
 
 from langgraph.config import get_config, get_stream_writer
@@ -19,34 +19,29 @@ from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.llm.meter import SHARED, Meter
 from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
-from thoughtgraph.nodes.calls import MODEL, Answer, Ask, Call, Keep, Kept, by_role, span
+from thoughtgraph.nodes.calls import (
+    MODEL,
+    Answer,
+    Ask,
+    Call,
+    Keep,
+    Kept,
+    by_role,
+    reading_of,
+    span,
+)
+from thoughtgraph.nodes.ledger import Ledger
 from thoughtgraph.nodes.limits import limits_in, requests_left
 from thoughtgraph.nodes.node import raises
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.parts import JUDGES, Parts
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question
 from thoughtgraph.usage import Usage, add_counts
 
 T = TypeVar("T")
 
 RETRY = "retry"
 """The event that says why a request is repeated."""
-LONG = 100_000
-"""Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
-
-
-@dataclass
-class Ledger:
-    """What the nodes of one superstep share while they run: a limit holds for all of them."""
-
-    spent: dict[str, float] = field(default_factory=dict)
-    """What they have spent in it, by the counters that limits speak of."""
-    error: str = ""
-    """Why a request that was needed failed for good, in one line."""
-    users: int = 0
-    gate: asyncio.Semaphore | None = None
-    """Bounds their requests where these are no tasks."""
 
 
 @dataclass
@@ -63,12 +58,7 @@ class Run:
     _ledgers: dict[str, Ledger] = field(default_factory=dict)
 
     def step(self, state: SearchState, *, last: bool = False) -> "Step":
-        """Returns what one run of a node asks and spends.
-
-        Args:
-            state: What the node was given.
-            last: Whether it asks although the search has ended.
-        """
+        """Returns what one run of a node asks and spends; see `Step`."""
         return Step(self, state, last=last)
 
     @contextmanager
@@ -80,6 +70,7 @@ class Run:
         """
         ledger = self._ledgers.setdefault(superstep, Ledger())
         ledger.users += 1
+        ledger.asking += 1
         try:
             yield ledger
         finally:
@@ -108,6 +99,7 @@ class Step:
         self._prices = dict(state["prices"])
         self._waits: dict[bool, list[Mapping[str, float]]] = {True: [], False: []}
         self._error = ""
+        self._refused = False
 
     async def ask(self, asks: Sequence[Ask[T]]) -> list[Answer[T]]:
         """Asks side by side, as many as the limits allow.
@@ -126,7 +118,7 @@ class Step:
         for ask, kept in zip(sent, results, strict=True):
             if kept is None or (ask.ahead and kept["error"]):
                 continue  # what could not be kept ahead of need is asked again
-            reading = await _read(ask.question, kept["texts"])
+            reading = await reading_of(ask.question, kept["texts"])
             if lost := getattr(reading, "malformed", 0):
                 self.count(parse_errors={ask.role: lost})
             answers.append(Answer(ask, kept["texts"], reading, by_role(kept["usage"])))
@@ -171,10 +163,17 @@ class Step:
             Their results; None for one that a limit or a failing endpoint forbade.
         """
         with self._run.ledger(self._running.checkpoint_id) as ledger:
-            results = await self._all(calls, ledger)
-            if raises(self._state):
-                # What stood beside a request that failed was refused its own: it is not done.
-                self._error = self._error or ledger.error
+            try:
+                results = await self._all(calls, ledger)
+            finally:
+                ledger.asking -= 1
+            ledger.counts.append(self._counts)
+            if self._refused and raises(self._state):
+                self._error = self._error or ledger.error  # it is not done
+            if self._error and raises(self._state):
+                await ledger.settled()
+                # Not written, but told by the error: what the nodes beside it have spent.
+                self._counts = reduce(add_counts, ledger.counts, {})
         return results
 
     async def _all(self, calls: Sequence[Call], ledger: Ledger) -> list[Kept | None]:
@@ -203,6 +202,7 @@ class Step:
         try:
             kept = await keep(call.kind, work)
         except (BudgetSpent, ModelError) as error:
+            self._refused |= bool(ledger.error)
             told = str(error) if isinstance(error, ModelError) else ""
             self._spend(
                 ledger, meter.usage(), (meter.error or told) if call.needed else "", fresh=True
@@ -298,10 +298,3 @@ class Step:
 async def _gated(gate: asyncio.Semaphore, work: Callable[[], Awaitable[Kept]]) -> Kept:
     async with gate:
         return await work()
-
-
-async def _read(question: Question[T], texts: Sequence[str]) -> T:
-    """Reads in a thread what takes long: a server's event loop must not wait for it."""
-    if sum(map(len, texts)) > LONG:
-        return await asyncio.to_thread(question.read, texts)
-    return question.read(texts)

@@ -10,7 +10,6 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Checkpointer
 from pydantic import BaseModel
@@ -90,6 +89,10 @@ class Yours(BaseModel):
     steps: int = 0
 
 
+def adder() -> tg.ScriptedChat:
+    return tg.ScriptedChat(reply=lambda call: "Answer: 3 + 5 + 7 + 9 = 24")
+
+
 CONTEXTS = [
     (dict, {"steps": 0, "user": "me"}),
     (Mine, Mine()),
@@ -117,6 +120,27 @@ async def test_the_context_of_the_program_around_a_search_is_not_its_own(
     config: Any = {"configurable": {"steps": 0, "model": "mine"}}
     out = await around.compile().ainvoke({"problem": "leaf"}, config, context=context)
     assert not str(out["answer"]).startswith("leaf"), "the limit that it was built with holds"
+
+
+async def test_what_a_graph_was_built_with_holds_where_a_run_says_nothing() -> None:
+    prices = {"scripted": (1.0, 2.0)}
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), prices=prices, tree="off")
+    out = await graph.ainvoke({"problem": "leaf"})
+    assert "tree" not in out and out["settings"]["prices"] == {"scripted": [1.0, 2.0]}
+    for wrong in (Mine(), Yours(), "steps=0", [1]):
+        with pytest.raises(tg.InputError, match="give a dictionary of settings"):
+            await graph.ainvoke({"problem": "leaf"}, context=wrong)  # type: ignore[arg-type]
+    with pytest.raises(tg.UnknownName, match="did you mean 'breadth'"):
+        tg.tool(graph, "spell", "Spells.", context={"bredth": 2})
+    inner, seen = tg.build("refine", task="game24", model=adder(), oracle=True), list[Any]()
+
+    async def asks_within(answer: str) -> bool:
+        seen.append((await inner.ainvoke({"problem": "3 5 7 9"}))["settings"]["limit_requests"])
+        return True
+
+    outer = tg.build("refine", task="game24", model=adder(), oracle=asks_within)
+    await outer.ainvoke({"problem": "3 5 7 9"}, context={"limit_requests": 77})
+    assert seen and 77 not in seen, "another graph of the method has settings of its own"
 
 
 async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
@@ -182,25 +206,6 @@ class Remote:
 
     async def ainvoke(self, input: Any, /, **options: Any) -> Any:
         return self.out
-
-
-@pytest.mark.parametrize("way", ["node", "runnable", "tool", "solve"])
-def test_a_search_runs_in_a_graph_that_is_not_async(way: str) -> None:
-    """Its saver is not async either: the search knows nothing of it."""
-    graph = spelling_graph()
-    tool = tg.tool(graph, "spell", "Spells.")
-
-    def call(state: Around) -> Any:
-        if way == "tool":
-            return {"answer": tool.invoke({"problem": state["problem"]})}
-        return tg.solve(state["problem"], method="tot_bfs", task=Spelling(), model=speller())
-
-    nodes: dict[str, Any] = {"node": tg.node(graph), "runnable": tg.runnable(graph)}
-    around: Any = StateGraph(Around)
-    around.add_node("search", nodes.get(way, call)).add_edge(START, "search")
-    with SqliteSaver.from_conn_string(":memory:") as saver:
-        out = around.compile(checkpointer=saver).invoke({"problem": "leaf"}, thread())
-    assert out == {"problem": "leaf", "answer": "leaf"}
 
 
 @pytest.mark.parametrize(("reason", "kind"), [("error", tg.ModelError), ("refused", tg.InputError)])

@@ -70,7 +70,7 @@ async def test_a_chat_front_end_that_knows_langchains_reviews_can_show_and_answe
     shown = asked(out)
     request = TypeAdapter(HITLRequest).validate_python(shown)
     (action,), (config,) = request["action_requests"], request["review_configs"]
-    assert (action["name"], action["args"]) == ("select", {"keep": ["1", "2"]})
+    assert (action["name"], action["args"]) == ("select", {"drop": []})
     assert config["action_name"] == "select" and "1 (1): l" in action.get("description", "")
     edit = {"name": "select", "args": {"keep": ["2"], "note": "so"}}
     out = await say(graph, {"decisions": [{"type": "edit", "edited_action": edit}]})
@@ -78,6 +78,13 @@ async def test_a_chat_front_end_that_knows_langchains_reviews_can_show_and_answe
     while "__interrupt__" in out:
         out = await say(graph, {"decisions": [{"type": "approve"}]})
     assert out["answer"] == WRONG + "eaf"
+    graph, out = await begin()
+    unchanged = {"type": "edit", "edited_action": asked(out)["action_requests"][0]}
+    after = await say(graph, {"decisions": [unchanged]})
+    assert {t["status"] for t in after["tree"].values() if t["depth"] == 1} == {
+        "expanded",
+        "pruned",
+    }
     graph, out = await begin()
     out = await say(graph, {"decisions": [{"type": "reject", "message": "no"}]})
     assert (out["answer"], out["tree"]["2"]["status"]) == (None, "pruned")
@@ -89,6 +96,8 @@ async def test_a_chat_front_end_that_knows_langchains_reviews_can_show_and_answe
 
 NONSENSE = [
     {"decisions": []},
+    {"decisions": [{"type": "approve"}], "keep": ["1"]},
+    {"accept": True, "keep": ["1"]},
     {"decisions": [{"type": "approve"}] * 2},
     {"decisions": [{"type": "edit", "edited_action": {"args": {"keep": ["9"]}}}]},
     "",  # LangGraph takes a resume of None for none at all.

@@ -118,6 +118,8 @@ class Settings(BaseModel):
     """Where they are listed, for whoever gave a wrong one."""
     closed: ClassVar[frozenset[str]] = frozenset()
     """Those that a graph was built around, or that are an operator's: no run can be given them."""
+    presets: ClassVar[Mapping[str, Any]] = {}
+    """Those that a graph was built with."""
 
     task: str = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."
@@ -189,7 +191,8 @@ class Settings(BaseModel):
         None,
         description="What a run does whose model fails for good, or that is refused. raise: it "
         "fails with one line; the error's `result` has what was found and paid for. report: it "
-        "ends with a result whose `stop_reason` is error or refused. None: report on a server, in "
+        "ends with a result whose `stop_reason` is error; on a server, and in a conversation whose "
+        "problem cannot be read, also refused. None: report on a server, in "
         "the command, in benchmarks and in a conversation, which is replied to; else raise (ours).",
     )
     prices: dict[str, tuple[Price, Price]] = Field(

@@ -1,14 +1,48 @@
-"""A search as a subagent of deepagents, the released one."""
+"""Searches that are called by programs which are not async, or by agents of deepagents."""
 
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, StateGraph
 from support.scripted import ScriptedChat
+from support.searches import THREAD
 from support.spelling import Spelling, speller
+from typing_extensions import TypedDict
 
 import thoughtgraph as tg
+
+
+class Around(TypedDict, total=False):
+    """The state of a program around a search."""
+
+    problem: str
+    answer: str | None
+
+
+@pytest.mark.parametrize("way", ["node", "runnable", "tool", "solve"])
+def test_a_search_runs_in_a_graph_that_is_not_async(way: str) -> None:
+    """Its saver is not async either: the search knows nothing of it."""
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller())
+    tool = tg.tool(graph, "spell", "Spells.")
+
+    def call(state: Around) -> Any:
+        if way == "tool":
+            return {"answer": tool.invoke({"problem": state["problem"]})}
+        return tg.solve(state["problem"], method="tot_bfs", task=Spelling(), model=speller())
+
+    piped: Any = RunnableLambda(dict) | tg.runnable(graph)
+    assert [out["answer"] for out in piped.batch([{"problem": "leaf"}] * 2)] == ["leaf"] * 2
+    assert [*piped.stream({"problem": "leaf"})][-1]["answer"]["answer"] == "leaf"
+    nodes: dict[str, Any] = {"node": tg.node(graph), "runnable": tg.runnable(graph)}
+    around: Any = StateGraph(Around)
+    around.add_node("search", nodes.get(way, call)).add_edge(START, "search")
+    with SqliteSaver.from_conn_string(":memory:") as saver:
+        out = around.compile(checkpointer=saver).invoke({"problem": "leaf"}, THREAD)
+    assert out == {"problem": "leaf", "answer": "leaf"}
 
 
 class Chief(ScriptedChat):

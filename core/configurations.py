@@ -1,0 +1,66 @@
+"""What `config` says of a call: whose node it is, and what no client may write there."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_config
+
+from thoughtgraph.errors import InputError
+
+READ = "__pregel_read"
+"""LangGraph's key for the function that reads channels, by which a graph also knows that it is a
+node of another; `tests/test_embedding.py` fails if it goes."""
+INTERNAL = "__pregel_"
+"""What LangGraph's own keys in a configuration begin with; it puts objects there."""
+PLAIN = (str, int, float, list, dict, type(None))
+"""What a client can send."""
+PLACES = {"checkpoint_id": str, "checkpoint_ns": str, "checkpoint_map": dict}
+"""Where in a thread a run begins, as clients may say it too."""
+
+
+def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
+    """Returns what stands in configurations beside LangChain's own keys."""
+    found: dict[str, Any] = {}
+    for config in configs:
+        found |= {name: value for name, value in (config or {}).items() if name not in CONFIG_KEYS}
+        found |= (config or {}).get("configurable") or {}
+    return found
+
+
+def is_node(config: RunnableConfig | None) -> bool:
+    """Returns whether a graph is called as a node of another, which hands on all of its state.
+
+    Nodes are given a function by which they read it; a name alone anybody could send.
+    """
+    return has_reader(var_child_runnable_config.get()) or has_reader(config)
+
+
+def has_reader(config: RunnableConfig | None) -> bool:
+    """Returns whether a configuration is that of a node."""
+    return callable(configurable(config).get(READ))
+
+
+def admit_configurable(given: Mapping[str, Any]) -> None:
+    """Refuses what LangGraph would fail on, deep inside.
+
+    Raises:
+        InputError: A client wrote where LangGraph keeps its own objects, or no place of a thread.
+    """
+    for name, value in given.items():
+        own = name.startswith(INTERNAL) and isinstance(value, PLAIN)
+        if own or not isinstance(value, (PLACES.get(name, object), type(None))):
+            place = 'config["configurable"]'
+            raise InputError(f"{name[:60]!r} cannot be set in {place}; leave it out")
+
+
+def admit_callbacks(config: RunnableConfig | None) -> None:
+    """Refuses callbacks that came by the network: they would fail deep inside LangChain.
+
+    Raises:
+        InputError: A client named some.
+    """
+    given: Any = (config or {}).get("callbacks") or []
+    plain = isinstance(given, (str, dict))
+    if plain or (isinstance(given, list) and any(isinstance(each, PLAIN) for each in given)):
+        raise InputError("'callbacks' are no client's to set; leave them out")
