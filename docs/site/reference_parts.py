@@ -14,7 +14,8 @@ from thoughtgraph.tools.scenes.values import FAULTS
 PAGES: Mapping[str, Mapping[str, Sequence[str]]] = {
     "calling": {
         "Searching": [
-            f"thoughtgraph.{name}" for name in ("build", "solve", "node", "runnable", "tool")
+            f"thoughtgraph.{name}"
+            for name in ("build", "solve", "node", "runnable", "subagent", "tool")
         ],
         "Results": [
             f"thoughtgraph.{name}"
