@@ -17,7 +17,7 @@ SuiteId = Annotated[
 MethodIds = Annotated[
     str,
     typer.Option(
-        metavar="ID[,ID…]", help="How to search, several to compare. Default: as of `solve`."
+        metavar="ID[,ID…]", help="Search method, or several to compare. Default: as in `solve`."
     ),
 ]
 Data = Annotated[
@@ -29,14 +29,10 @@ Data = Annotated[
         "--sample of each type. Default: all puzzles of game24.",
     ),
 ]
-Problems = Annotated[
-    str, typer.Option(metavar="A:B", help="Of these the A-th to the B-th, both included.")
-]
-Sample = Annotated[int, typer.Option(min=0, metavar="N", help="Of these so many, drawn at random.")]
+Problems = Annotated[str, typer.Option(metavar="A:B", help="Problems A to B, inclusive.")]
+Sample = Annotated[int, typer.Option(min=0, metavar="N", help="Draw N problems at random.")]
 SampleSeed = Annotated[int, typer.Option(min=0, help="Seed of --sample.")]
-Seeds = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Search each problem so often, by other seeds.")
-]
+Seeds = Annotated[int, typer.Option(min=1, metavar="N", help="Repeat with N seeds.")]
 Sweep = Annotated[
     list[str] | None,
     typer.Option(
@@ -45,11 +41,11 @@ Sweep = Annotated[
     ),
 ]
 Concurrency = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Problems that are searched side by side.")
+    int, typer.Option(min=1, metavar="N", help="Number of problems to run in parallel.")
 ]
 ResultsFolder = Annotated[
     str,
-    typer.Option(metavar="DIR", help="Folder of the results of many problems; run again to go on."),
+    typer.Option(metavar="DIR", help="Folder for the results; rerun to continue."),
 ]
 Shard = Annotated[
     str,
@@ -67,7 +63,7 @@ Where = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE",
-        help="Only problems of which the data says so, such as level=hard. May be repeated.",
+        help="Only problems with this fact, such as level=hard. May be repeated.",
     ),
 ]
 Paragraphs = Annotated[
@@ -76,9 +72,7 @@ Paragraphs = Annotated[
 ]
 DryRun = Annotated[
     bool,
-    typer.Option(
-        "--dry-run", help="Ask the model about two problems only, and say what all would take."
-    ),
+    typer.Option("--dry-run", help="Solve two problems only, and estimate the cost of all."),
 ]
 Paper = Annotated[
     bool, typer.Option("--paper", help="Show the papers' numbers beside those of suites.")
@@ -107,7 +101,7 @@ Judge = Annotated[
     ),
 ]
 JudgeSamples = Annotated[
-    int, typer.Option(min=1, metavar="N", help="Scores of a passage that are averaged.")
+    int, typer.Option(min=1, metavar="N", help="Number of scores to average for a passage.")
 ]
 Pairs = Annotated[
     str,
@@ -121,6 +115,6 @@ By = Annotated[
     str,
     typer.Option(
         metavar="FACT",
-        help="Divide tables by what the data says of a problem: level, type, subject, hop.",
+        help="Split tables by a fact of the problems: level, type, subject or hop.",
     ),
 ]

@@ -31,13 +31,13 @@ MethodId = Annotated[
     typer.Option(
         metavar="ID",
         autocompletion=lambda: list(registry.METHODS),
-        help="How to search; `thoughtgraph methods` lists them, with --task ID those that take the "
-        "task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io where a task "
-        "of your own can only be asked.",
+        help="Search method; see `thoughtgraph methods`, with --task ID for those that take the "
+        "task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io for a task "
+        "of your own that can only be asked.",
     ),
 ]
 Judge = Annotated[
-    str, typer.Option(metavar="SPEC", help="The model that judges. Default: the same.")
+    str, typer.Option(metavar="SPEC", help="Model for the judging roles. Default: --model.")
 ]
 Oracle = Annotated[
     bool,
@@ -62,8 +62,8 @@ Limits = Annotated[
         "--limit",
         metavar="NAME=VALUE",
         autocompletion=lambda: [f"{name}=" for name in LIMITS],
-        help="What may be spent, such as requests=200, tokens=50000, dollars=0.5, seconds=60; "
-        "`none` lifts a limit. May be repeated.",
+        help="Spending limit, such as requests=200, tokens=50000, dollars=0.5 or seconds=60; "
+        "`none` lifts it. May be repeated.",
     ),
 ]
 JsonFile = Annotated[
@@ -71,8 +71,8 @@ JsonFile = Annotated[
     typer.Option(
         "--json",
         metavar="FILE",
-        help="Write the result as JSON; - writes it to standard output, and all else to standard "
-        "error.",
+        help="Write the result as JSON; with - to standard output, and everything else to "
+        "standard error.",
     ),
 ]
 HtmlFile = Annotated[
@@ -86,15 +86,16 @@ File = Annotated[
     str,
     typer.Option(
         metavar="FILE",
-        help="Problems instead of one: lines of text, or of JSON with `problem` (.jsonl).",
+        help="Solve many problems: a file with one a line, as text or as JSON with `problem` "
+        "(.jsonl).",
     ),
 ]
 Resume = Annotated[
     str | None,
     typer.Option(
         metavar="RUN",
-        help="Go on with a run that was stopped, whose model failed, or that a limit ended: then "
-        "with a higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
+        help="Continue a run that was stopped or whose model failed; one that a limit ended needs a "
+        "higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]

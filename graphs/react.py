@@ -6,7 +6,7 @@
         observation i <- the action's tool                              call_tool
         if the action was Finish then return its argument               call_tool -> answer
 
-A trajectory is never left: a wrong turn can only be talked back from.
+There is no backtracking; the model must correct itself in later steps.
 """
 
 from collections.abc import Mapping
