@@ -94,8 +94,8 @@ Resume = Annotated[
     str | None,
     typer.Option(
         metavar="RUN",
-        help="Continue a run that was stopped or whose model failed; one that a limit ended needs a "
-        "higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
+        help="Continue a run that was stopped or whose model failed; one that a limit ended needs "
+        "a higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
     ),
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]

@@ -1,19 +1,21 @@
-"""Searches that are called by programs which are not async, or by agents of deepagents."""
+"""Chat apps, agents, and programs that are not async."""
 
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import START, StateGraph
-from support.scripted import ScriptedChat
+from langgraph.graph import START, MessagesState, StateGraph
+from support.scripted import Call, ScriptedChat
 from support.searches import THREAD
 from support.spelling import Spelling, speller
 from typing_extensions import TypedDict
 
 import thoughtgraph as tg
+from thoughtgraph.policy import LONGEST
 
 
 class Around(TypedDict, total=False):
@@ -74,3 +76,135 @@ async def test_a_search_is_a_subagent_of_deepagents(is_async: bool) -> None:
         given = {"messages": [HumanMessage(problem)], "files": {}}
         out = await agent.ainvoke(given) if is_async else agent.invoke(given)
         assert out["messages"][-1].text.startswith(reply)
+
+
+OTHER: Any = {"configurable": {"thread_id": "2"}}
+TURNS = [
+    SystemMessage("You are terse."),
+    HumanMessage("Who wrote Fidelio?"),
+    AIMessage("Beethoven"),
+    HumanMessage("Where was he born?"),
+]
+
+
+def replies(call: Call) -> str | list[str]:
+    return ["The best choice is 1. So the answer is Bonn."] * call.n
+
+
+def chatting(method: str = "io", task: str = "question", **more: Any) -> tuple[Any, ScriptedChat]:
+    model = ScriptedChat(reply=replies)
+    return tg.build(method, task=task, model=model, **more), model
+
+
+@pytest.mark.parametrize("method", ["io", "cot", "cot_sc", "tot_bfs", "adaptive"])
+async def test_a_question_is_asked_below_what_was_said_before(method: str) -> None:
+    graph, model = chatting(method)
+    out = await graph.ainvoke({"messages": TURNS})
+    assert model.seen
+    for call in model.seen:
+        said = [turn.text for turn in TURNS]
+        places = [call.prompt.index(text) for text in said]
+        assert places == sorted(places), "in the order in which it was said"
+    assert out["problem"].endswith("Answer what is asked now: Where was he born?")
+    assert out["messages"][-1].text == out["answer"] == "Bonn"
+
+
+async def test_the_second_turn_on_a_thread_sees_the_first_and_its_answer() -> None:
+    graph, model = chatting(checkpointer=InMemorySaver())
+    await graph.ainvoke({"messages": [HumanMessage("Where was Beethoven born?")]}, THREAD)
+    assert "said so far" not in model.seen[0].prompt, "there was nothing before"
+    await graph.ainvoke({"messages": [HumanMessage("On which river?")]}, THREAD)
+    asked = model.seen[-1].prompt
+    assert "Human: Where was Beethoven born?\nAI: Bonn" in asked
+    assert asked.count("On which river?") == 1
+    await graph.ainvoke({"problem": "What is 6 times 7?"}, THREAD)
+    assert "Beethoven" not in model.seen[-1].prompt, "a problem of its own stands alone"
+
+
+PROSE = "Please reach 24 with the numbers 4, 9, 10 and 13"
+
+
+async def test_the_numbers_of_a_puzzle_are_found_in_what_a_chat_says() -> None:
+    model = ScriptedChat(reply=lambda call: "Answer: (10 - 4) * (13 - 9)")
+    graph = tg.build("io", task="game24", model=model)
+    out = await graph.ainvoke({"messages": [HumanMessage(PROSE)]})
+    assert (out["problem"], out["messages"][-1].text) == ("4 9 10 13", "(10 - 4) * (13 - 9)")
+    turns = [SystemMessage("You are terse."), HumanMessage("Hello"), AIMessage("Hello!")]
+    out = await graph.ainvoke({"messages": [*turns, HumanMessage("4 9 10 13")]})
+    assert out["problem"] == "4 9 10 13"
+    assert not any("terse" in call.prompt or "Hello" in call.prompt for call in model.seen)
+    tool = tg.tool(graph, "reach_24", "Makes 24.")
+    assert await tool.ainvoke({"problem": PROSE}) == "(10 - 4) * (13 - 9)"
+
+
+class Outer(MessagesState):
+    told: str
+
+
+@pytest.mark.parametrize("task", ["game24", "crosswords", "creative_writing", "clevr", "ptr"])
+async def test_a_task_that_cannot_read_a_turn_replies_what_it_reads(task: str) -> None:
+    graph, model = chatting("tomt_os" if task in ("clevr", "ptr") else "cot", task=task)
+    said: Any = {"messages": [HumanMessage("Please solve this one for me")]}
+    reply = (await graph.ainvoke(said))["messages"][-1].text
+    assert "write" in reply and "\n" not in reply
+
+    async def tell(state: Outer) -> dict[str, str]:
+        return {"told": state["messages"][-1].text}
+
+    app = StateGraph(Outer)
+    app.add_node("search", graph)
+    app.add_node("tell", tell)
+    app.add_edge(START, "search")
+    app.add_edge("search", "tell")
+    for saver in (None, InMemorySaver()):
+        out = await app.compile(checkpointer=saver).ainvoke(said, THREAD)
+        assert out["told"] == reply, "the run of a graph around it goes on"
+        assert [each.type for each in out["messages"]] == ["human", "ai"]
+    assert await tg.tool(graph, "solve", "Solves.").ainvoke({"problem": "this"}) != ""
+    assert model.seen == [], "nothing is paid for"
+
+
+async def test_a_reply_says_that_the_model_failed_and_the_next_turn_goes_on() -> None:
+    fails = True
+
+    def reply(call: Call) -> str | list[str]:
+        if fails and len(model.seen) > 1:
+            raise tg.ModelError("the endpoint is gone")
+        return "Answer: 4 + 9 + 10 + 13 = 36" if fails else "Answer: (10 - 4) * (13 - 9)"
+
+    model = ScriptedChat(reply=reply)
+    saver = InMemorySaver()
+    graph = tg.build("refine", task="game24", model=model, oracle=True, checkpointer=saver)
+    asked: Any = {"messages": [HumanMessage("4 9 10 13")]}
+    out = await graph.ainvoke(asked, THREAD)
+    said = out["messages"][-1].text
+    assert said == (
+        "The model failed: the endpoint is gone\n\nThe best answer before that: 4 + 9 + 10 + 13"
+    )
+    with pytest.raises(tg.ModelError, match="is gone"):
+        await graph.ainvoke(asked, context={"on_error": "raise"}, config=OTHER)  # type: ignore[arg-type]
+    fails = False
+    out = await graph.ainvoke(asked, THREAD)
+    assert "10 - 4" in out["messages"][-1].text
+
+
+async def test_of_a_long_conversation_the_newest_turns_stay() -> None:
+    turns = [SystemMessage("You are terse.")]
+    turns += [HumanMessage(f"turn {number} " + "w" * 1000) for number in range(200)]
+    graph, model = chatting()
+    out = await graph.ainvoke({"messages": [*turns, HumanMessage("And now?")]})
+    asked = out["problem"]
+    assert LONGEST - 2500 < len(asked) <= LONGEST
+    assert "You are terse." in asked and "turn 199 " in asked and "turn 50 " not in asked
+    assert "(what was said earlier is left out)" in asked
+    assert model.seen[0].prompt.count("And now?") == 1
+
+
+async def test_a_last_turn_that_is_too_long_is_refused() -> None:
+    graph, model = chatting()
+    given: Any = {"messages": [*TURNS, HumanMessage("w" * (LONGEST + 1))]}
+    out = await graph.ainvoke(given)
+    assert "too long" in out["messages"][-1].text and out["stop_reason"] == "refused"
+    with pytest.raises(tg.ProblemError, match="too long"):
+        await graph.ainvoke(given, context={"on_error": "raise"})
+    assert model.seen == []

@@ -1,10 +1,8 @@
-"""A user's own task: the examples of docs/tasks.md run, from Python and by the command.
-
-Mistakes in them are answered with what to write.
-"""
+"""Methods and tasks: what is declared, what is refused, a user's own."""
 
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,8 +10,103 @@ from typing import Any
 import pytest
 from support.command import Command
 from support.fake_server import FakeServer, Fault, Seen, after
+from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.admission import effective_settings
+from thoughtgraph.method import Method, load
+from thoughtgraph.settings import Settings
+
+GRAPHS = Path(__file__).parents[1] / "graphs"
+
+
+def test_every_method_is_one_value_of_a_file_and_named_with_its_settings_in_the_registry() -> None:
+    exported = {
+        f"{file.stem}:{key}"
+        for file in GRAPHS.glob("[a-z]*.py")
+        for key, value in vars(import_module(f"thoughtgraph.graphs.{file.stem}")).items()
+        if isinstance(value, Method)
+    }
+    assert exported == {entry.method for entry in registry.METHODS.values()}
+    for name, entry in registry.METHODS.items():
+        method, settings = load(name), registry.settings(name)
+        assert (method.id, method.entry, method.settings) == (name, entry, settings)
+        assert issubclass(settings, Settings) and settings.__doc__
+        assert all(info.description for info in settings.model_fields.values())
+        told = set(re.findall(r"[a-z]+(?:_[a-z]+)+", entry.requests)) - {"single_call"}
+        assert entry.requests and told <= settings.model_fields.keys()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "needed"),
+    [
+        ("tot_bfs", {}, "Samples Votes"),
+        ("tot_bfs", {"generate": "propose", "evaluate": "value"}, "Proposes Values"),
+        ("tot_bfs", {"early_stop": True}, "Samples Votes Checks"),
+        ("tot_dfs", {"evaluate": "inspect"}, "Proposes Inspects"),
+        ("itot_dfs", {}, "Acts"),
+        ("itot_best_first", {}, "Acts Estimates"),
+        ("fgdip", {}, "Moves Estimates Verifies"),
+        ("fgdip", {"answer_evaluator": False}, "Moves Estimates"),
+        ("fgdip", {"step_evaluator": False, "exact_check": True}, "Moves Checks"),
+        ("level_tot", {}, "Steps Estimates"),
+    ],
+)
+def test_settings_say_what_a_task_must_be_able_to_do(
+    name: str, settings: dict[str, object], needed: str
+) -> None:
+    effective = effective_settings(name, registry.task("question"), settings)
+    assert " ".join(each.__name__ for each in load(name).needs(effective)) == needed
+
+
+CHANGED: dict[str, Any] = {
+    **{"shots": 2, "zero_shot": "steps", "wording": "chat", "layout": "turns"},
+    **{"strict_parse": False, "exact_steps": True, "grammar": True},
+    **{"corpus": "pages.txt", "observations": "react", "tool_costs": "Search=2"},
+    "examples": "none",
+}
+"""A value of each setting that is no default."""
+PAGES = '{"question": "Where is Milan?", "context": [["Milan", ["Milan is in Italy."]]]}'
+"""A problem with pages of its own: no wiki is asked."""
+USED = [
+    *((method, "gsm8k", name) for method in ("io", "cot") for name in ("shots", "examples")),
+    *(("cot", task, "zero_shot") for task in ("strategyqa", "hotpotqa", "fever", "question")),
+    *(("io", task, "wording") for task in ("svamp", "hotpotqa", "question", "aqua")),
+    *(("tot_bfs", "game24", name) for name in ("shots", "layout", "strict_parse", "exact_steps")),
+    *((method, "game24", "shots") for method in ("rollback", "chain")),
+    *(("tomt_os", "ptr", name) for name in ("shots", "layout", "grammar")),
+    *((method, "hotpotqa", "layout") for method in ("react", "itot_dfs", "fgdip")),
+    ("fgdip", "game24", "grammar"),
+]
+
+
+async def search(method: str, task: str, context: dict[str, Any]) -> None:
+    """Starts a search that may ask nothing."""
+    model = ScriptedChat(reply=lambda call: "x")
+    graph = tg.build(method, task=task, model=tg.ChatPort(model, takes_grammar=True))
+    given = {"problem": PAGES if task == "hotpotqa" else registry.TASKS[task].example}
+    await graph.ainvoke(given, context={**context, "limit_requests": 0})
+
+
+@pytest.mark.parametrize("name", ["corpus", "observations", "tool_costs"])
+async def test_a_setting_that_changes_nothing_is_refused(name: str) -> None:
+    words = f"'{name}' would change nothing: method 'fgdip' on task 'game24' .* leave it out"
+    with pytest.raises(tg.SettingError, match=words) as refused:
+        await search("fgdip", "game24", {name: CHANGED[name]})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("method", "task", "name"), USED)
+async def test_a_setting_that_changes_something_is_taken(method: str, task: str, name: str) -> None:
+    await search(method, task, {name: CHANGED[name]})
+
+
+async def test_several_are_named_together_and_what_is_usual_anyway_stays_silent() -> None:
+    with pytest.raises(tg.SettingError, match=r"'corpus' and 'tool_costs' would .* leave them out"):
+        await search("fgdip", "game24", {"tool_costs": "Search=2", "corpus": "pages.txt"})
+    await search("fgdip", "game24", {"corpus": "", "tool_costs": ""})
+
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "tasks.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", DOCUMENT, re.M | re.S)

@@ -1,27 +1,144 @@
-"""Hostile input to whatever reads input: it is read, or refused in one line, in bounded time.
-
-`tests/support/parsers.py` lists what reads; a new reader is listed there. Texts are made of
-valid ones, of which parts are replaced, cut, repeated or inserted, and of noise.
-"""
+"""Input that was made to do harm, foreign texts, and any text at all."""
 
 import json
 import math
+import re
+import signal
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.hostile import PUMPS
+from support.hostile import BEGINNINGS, PUMPS, readers, survived
+from support.letters import HOSTILE, run
 from support.parsers import Parser, parsers
+from support.patterns import Expression, attacks, expressions
+from support.pools import few
+from support.stepping import STEPPING
 
 from thoughtgraph import registry
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ThoughtgraphError
 from thoughtgraph.policy import LONGEST, Policy
+
+LONG = 30_000
+"""Letters of a text that an expression is tried on."""
+SLOW = 2.0
+"""Seconds of the processor that no expression takes for one."""
+FOREVER = 60.0
+"""Seconds for a reader's text of 200,000 letters: the bound of what comes back at all."""
+EXPRESSIONS = expressions()
+
+
+class Endless(Exception):
+    """A text took longer than anything linear can take."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Ends its body after so many seconds of the processor.
+
+    Raises:
+        Endless: It was not done by then.
+    """
+
+    def stop(*given: object) -> None:
+        raise Endless
+
+    usual = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, usual)
+
+
+def endless(one: Expression, most: int, slow: float = SLOW) -> tuple[str, str, str] | None:
+    """Returns a text that takes an expression too long, if there is one."""
+    for begin, pump, end in attacks(one.pattern, most):
+        text = begin + pump * (LONG // len(pump)) + end
+        try:
+            with within(slow):
+                one.pattern.match(text) if one.anchored else one.pattern.sub("", text)
+        except Endless:
+            return begin, pump, end
+    return None
+
+
+def test_an_expression_that_is_not_linear_is_found() -> None:
+    assert len(EXPRESSIONS) > 120
+    for pattern in (r"\s*(?:[,;]|,?\s+(?:and|or)\s)\s*", r"(?:a+)+b", r"(?<!\w)[a-z][\w-]*(?=\[)"):
+        assert endless(Expression(re.compile(pattern), anchored=False), 60, slow=0.2)
+
+
+MOST = [6, pytest.param(30, marks=pytest.mark.ci), pytest.param(300, marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("most", MOST)
+@pytest.mark.parametrize("one", EXPRESSIONS.values(), ids=EXPRESSIONS)
+def test_an_expression_is_linear(one: Expression, most: int) -> None:
+    assert not endless(one, most)
+
+
+@pytest.mark.parametrize(
+    ("begin", "every"),
+    [
+        *(pytest.param("", every, marks=mark) for every, mark in ((111, ()), (30, pytest.mark.ci))),
+        *(pytest.param(begin, 1, marks=pytest.mark.slow) for begin in BEGINNINGS),
+    ],
+)
+@pytest.mark.parametrize("task", [*registry.TASKS, ""])
+def test_a_long_foreign_text_comes_back(task: str, begin: str, every: int) -> None:
+    for at, (name, reader) in enumerate(readers(task)):
+        for pump in PUMPS[at % every :: every]:
+            text = begin + pump * (200_000 // len(pump))
+            try:
+                with within(FOREVER):
+                    survived(reader)(text)
+            except Endless:
+                pytest.fail(f"{name} on {begin!r} and {pump!r}")
+
+
+BOARD = "\n".join("abcdefghij")
+SENTENCES = "It was late. He sat. She ran. Nobody cared."
+EVERYTHING = {**HOSTILE, "number": "9" * 50_000, "steps": "Step 1:" * 50_000, "json": '{"a": 1}'}
+ENDS: dict[str, list[tuple[Any, str, dict[str, Any], str]]] = {
+    "tot_dfs": [("crosswords", BOARD, {"max_records": 3}, "")],
+    "chain": [(STEPPING, "x", {"steps": 2}, "step_limit")],
+    "level_tot": [(STEPPING, "x", {"steps": 2}, "step_limit")],
+    "rollback": [(STEPPING, "x", {"steps": 3, "parallel": at}, "") for at in (True, False)],
+    "cot": [
+        (task, problem, {"n_generate": 2}, "finished")
+        for task, problem in (
+            ("gsm8k", "?"),
+            ("strategyqa", "?"),
+            ("question", "?"),
+            ("creative_writing", SENTENCES),
+        )
+    ],
+}
+"""Tasks, problems and settings of a method, and why it ends when it can read nothing."""
+
+
+@pytest.mark.parametrize("name", few(EVERYTHING, 4))
+@pytest.mark.parametrize("method", ENDS)
+async def test_no_text_of_a_model_raises(method: str, name: str) -> None:
+    text = EVERYTHING[name]
+    for task, problem, context, reason in ENDS[method]:
+        out, _ = await run(method, task, lambda call: text, problem, **context)
+        assert out["stop_reason"] and reason in ("", out["stop_reason"]), "P3"
+        unread = out["usage"].get("parse_errors", {})
+        if method == "rollback":
+            # Nothing is to be read out of an empty analysis, so nobody is asked to.
+            role = "extract_index" if text.strip() else "analyse"
+            assert unread[role] == out["usage"]["analyses"]
+
 
 PARSERS = parsers()
 HANGING = 60.0

@@ -1,13 +1,10 @@
-"""Every method, killed after any write of any saver and resumed: the same end, and paid for once.
-
-A kill is an exception in the process: from that instant nothing is written and nothing is asked.
-`tests/test_crash.py` kills real processes.
-"""
+"""Checkpoints: what they take, and every method killed after any write."""
 
 import asyncio
 import os
+import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -17,12 +14,85 @@ from langchain_core.runnables.config import var_child_runnable_config
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Durability
 from support.scripted import Call
-from support.searches import CASES, built, untimed
+from support.searches import CASES, THREAD, built, untimed
 from support.serving import database_of, no_database
 
-from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
+from thoughtgraph.checkpoints import MARK, CompressingSerializer, sqlite_saver
+
+METHODS = {
+    "tot_bfs": {"breadth": 2, "n_evaluate": 1},
+    "tot_dfs": {"n_evaluate": 1, "outputs": 2},
+}
+OpenSaver = Callable[[Path], AbstractAsyncContextManager[BaseCheckpointSaver[Any]]]
+
+
+def langgraphs(file: Path) -> AbstractAsyncContextManager[AsyncSqliteSaver]:
+    return AsyncSqliteSaver.from_conn_string(str(file))
+
+
+async def search(kind: OpenSaver, file: Path, method: str, *, until: Sequence[str] = ()) -> Any:
+    """Begins or continues a search, and stops it after a node if one is named."""
+    async with kind(file) as saver:
+        graph, _ = built(CASES[method], method, checkpointer=saver)
+        begun = (await graph.aget_state(THREAD)).created_at
+        problem = None if begun else {"problem": "1 2 4 7"}
+        context: Any = None if begun else METHODS[method]
+        return await graph.ainvoke(problem, THREAD, context=context, interrupt_after=until)
+
+
+def outline(out: Any) -> Any:
+    tree = untimed(out["tree"])
+    return tree, out["answer"], out["stop_reason"], out["settings"], out["usage"]["requests"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+async def test_a_search_begun_with_langgraphs_serializer_goes_on_with_ours(
+    method: str, tmp_path: Path
+) -> None:
+    whole = await search(sqlite_saver, tmp_path / "whole.sqlite", method)
+    await search(langgraphs, tmp_path / "begun.sqlite", method, until=["evaluate"])
+    out = await search(sqlite_saver, tmp_path / "begun.sqlite", method)
+    assert out["stop_reason"]
+    assert outline(out) == outline(whole)
+
+
+async def test_ours_takes_two_thirds_of_the_room_and_a_deleted_thread_none(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs.sqlite", tmp_path / "ours.sqlite"
+    await search(langgraphs, theirs, "tot_dfs")
+    await search(sqlite_saver, ours, "tot_dfs")
+    assert ours.stat().st_size < 2 / 3 * theirs.stat().st_size
+    async with sqlite_saver(ours) as saver:
+        await saver.adelete_thread("1")
+        assert [kept async for kept in saver.alist(None)] == []
+    db = sqlite3.connect(ours)
+    (free,) = db.execute("PRAGMA freelist_count").fetchone()
+    (pages,) = db.execute("PRAGMA page_count").fetchone()
+    db.close()
+    assert free > pages / 2, "its room is used again"
+
+
+def test_what_this_version_writes_is_read_by_the_next_one() -> None:
+    """The mark names the dictionary: another dictionary needs another mark, or files are lost."""
+    kept = (
+        f"msgpack{MARK}",
+        bytes.fromhex("78f90f8557e46b424d0f8cb0a4b8a41898ef00c1eb0cc1"),
+    )
+    assert MARK == "+names1"
+    assert CompressingSerializer().loads_typed(kept) == {"prompt_tokens": 1, "verdict": "sure"}
+
+
+async def test_several_may_make_a_new_file_at_once(tmp_path: Path) -> None:
+    async def kept(file: Path) -> object:
+        async with sqlite_saver(file) as saver:
+            return await saver.aget_tuple(THREAD)
+
+    for at in range(10):
+        file = tmp_path / f"{at}.sqlite"
+        assert await asyncio.gather(*(kept(file) for _ in range(4))) == [None] * 4
+
 
 Saver = BaseCheckpointSaver[Any]
 Opener = Callable[[Path], AbstractAsyncContextManager[Saver]]

@@ -1,29 +1,86 @@
-"""The live tree: what it shows of a search, within which bounds, whatever a model writes."""
+"""What a terminal shows of a search, line by line."""
 
 import io
 from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langgraph.checkpoint.memory import InMemorySaver
 from rich.cells import cell_len
 from rich.console import Console
-from support.frames import HOSTILE, frame, terminal, watching
 from support.rows import tree_of
 from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph.cli import catalog, ports, text
+from thoughtgraph.cli.labels import distinct
 from thoughtgraph.cli.screen.display import PlainScreen, screen_for
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import STREAM, LiveState
 from thoughtgraph.cli.screen.progress import Slot, slots_of
+from thoughtgraph.cli.text import wrapped
 from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Tree
+
+HOSTILE = [
+    "\x1b[2J\x1b[31mred\x1b]0;title\x07",
+    "[bold]not markup[/bold] [/] [link=http://x]",
+    "right\u202eto left\u2066",
+    "carriage\rreturn and\nline\u2028breaks\ttabs\x00",
+    "wide 漢字" * 40,
+    "family 👩‍👩‍👧‍👦 flag 🇫🇷 heart ❤️" * 10,
+    "\ud800 half a pair",
+    "x" * 5_000,
+    "",
+]
+
+
+def terminal(width: int = 80, height: int = 24) -> Console:
+    return Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system=None,
+        width=width,
+        height=height,
+        legacy_windows=False,
+    )
+
+
+def watching(tree: Tree, **state: Any) -> LiveState:
+    return LiveState(SearchState, {"problem": "4 9 10 13", "tree": tree, **state})
+
+
+def frame(watch: LiveState, width: int = 80, height: int = 24, events: Any = ()) -> list[str]:
+    console = terminal(width, height)
+    screen = LiveScreen(console, "run x: tot_bfs on game24", clock=lambda: 0.0)
+    screen._state = watch
+    screen.tell(events)
+    with console.capture() as captured:
+        console.print(screen)
+    return captured.get().rstrip("\n").split("\n")
+
+
+def test_what_tells_little_or_everything_is_kept() -> None:
+    same = ["It is the same sentence twice."] * 2
+    assert distinct(same) == same
+    equations = ["10 - 4 = 6 (left: 6 9 13)", "10 - 9 = 1 (left: 1 4 13)"]
+    assert distinct(equations) == equations, "a short beginning is no gain"
+    assert distinct([]) == []
+    prefix = ["Therefore the answer is seven", "Therefore the answer is"]
+    assert distinct(prefix) == ["…is seven", "…is"], "a word is always left"
+
+
+@given(st.text(max_size=200), st.integers(3, 40), st.integers(1, 5))
+@settings(deadline=None)
+def test_lines_fit_whatever_stands_in_them(words: str, width: int, most: int) -> None:
+    lines = wrapped(words, width, most)
+    assert 1 <= len(lines) <= most
+    assert all(cell_len(line) <= width for line in lines)
 
 
 @st.composite

@@ -24,7 +24,7 @@ from thoughtgraph.settings import Settings
 METHODS = sorted(registry.METHODS)
 PUZZLE = "2 4 7 11"
 RAISE = {"on_error": "raise"}
-"""Else a refusal is a result: `test_refusal.py`."""
+"""Else a refusal is a result: `test_served.py`."""
 
 
 REPLY = add_up

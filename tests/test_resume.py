@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support.clock import set_clock
 from support.command import Command
 from support.drawing import PAGES, scribble, steps, walk
 from support.fake_server import FakeServer, Fault, Seen, after
-from support.leaping import set_clock
 from support.players import play
 from support.pools import few
 

@@ -8,8 +8,8 @@ import pytest
 from langchain_core.tools import tool
 from support.command import Command
 from support.fake_server import FakeServer, Seen
+from support.pages_script import PAGES, QUESTION, read, told
 from support.pools import few
-from support.reader import PAGES, QUESTION, read, told
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, WikiProxy
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.command import Command
 from support.fake_server import FakeServer, Seen
-from support.paper_cells import cells_of
+from support.rows import cells_of
 
 from thoughtgraph.bench.paper_figures import RELATIVES
 from thoughtgraph.bench.paper_tables import beside_published

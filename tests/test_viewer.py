@@ -1,20 +1,55 @@
-"""The page that shows a search: its prompts, its data, what it may do."""
+"""The page that shows a search, and pictures of scenes."""
 
 import json
 import re
+import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 from support.pools import few
+from support.rooms import ROOM, SOLIDS
 from support.scripted import Call, Reply, ScriptedChat, rng
 from support.stepping import mistaken
 from support.stored import small, stored
 
 import thoughtgraph as tg
 from thoughtgraph import registry
+from thoughtgraph.cli.demo import SETTINGS, demonstration
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.cli.viewer.prompts import Renderer
+from thoughtgraph.tasks.scenes.picture import svg
+from thoughtgraph.tools.scenes.scene import Scene
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def texts(picture: str) -> list[str]:
+    return [each.text or "" for each in ElementTree.fromstring(picture).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("scene", [ROOM, SOLIDS], ids=["ptr", "clevr"])
+def test_a_picture_names_all_there_is_and_follows_the_theme(scene: Scene) -> None:
+    picture = svg(scene)
+    shown = " ".join(texts(picture))
+    for each in scene.objects:
+        for word in (*each.parts, *each.attributes, *(p.color or "" for p in each.parts.values())):
+            assert each.name in shown and word in shown
+    assert picture == svg(Scene.from_json(scene.to_json()))
+    assert "prefers-color-scheme:dark" in picture
+
+
+def test_no_object_hides_another() -> None:
+    alone = Scene.from_json({**ROOM.to_json(), "relationships": {"left": [[]] * 4}})
+    groups = ElementTree.fromstring(svg(alone)).findall(f"{SVG}g")
+    assert len({group.get("transform") for group in groups}) == 4
+
+
+def test_the_picture_of_the_pages_is_the_demonstrations() -> None:
+    problem = json.loads(demonstration(SETTINGS["seed"]).problem)
+    shown = (Path(__file__).parents[1] / "docs" / "scene.svg").read_text(encoding="utf-8")
+    assert shown == svg(Scene.from_json(problem["scene"]))
 
 
 class Document(HTMLParser):

@@ -12,7 +12,7 @@ from digests.searches import Search, own, published
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import InvalidUpdateError
 from langgraph.types import Command
-from support.leaping import leaping
+from support.clock import leaping
 from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg

@@ -9,8 +9,8 @@ import pytest
 from support.command import Command
 from support.fake_server import FakeServer
 from support.mediawiki import mediawiki, missing
-from support.reader import PAGES as READ
-from support.reader import QUESTION, read, told
+from support.pages_script import PAGES as READ
+from support.pages_script import QUESTION, read, told
 from support.wiki_proxy import OK, Fault, WikiProxy
 
 from thoughtgraph.acting import Toolbox

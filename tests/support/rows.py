@@ -1,8 +1,9 @@
-"""Rows of result files: what a benchmark writes of one problem."""
+"""Rows of results, and the cells of a paper's table that are made of them."""
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from thoughtgraph.bench.result_files import ResultFolder, packed
 from thoughtgraph.tree import Thought, Tree, root
@@ -94,3 +95,28 @@ def tree_of(*rows: tuple[str, str, dict[str, Any]]) -> Tree:
         base = Thought(id=str(at), parent=parent, depth=depth, text=text, status="expanded")
         tree[str(at)] = Thought(**{**base, **more})  # type: ignore[typeddict-item]
     return tree
+
+
+class Cell(NamedTuple):
+    """What a table says of one line on one of its sets, or on several together."""
+
+    row: str
+    problems: str
+    figure: str
+    ours: str
+    n: str
+
+
+def cells_of(report: str, source: str) -> list[Cell]:
+    """The cells of the table from one source."""
+    (section,) = [each for each in report.split("## ") if each.split("\n")[0].endswith(source)]
+    return [Cell(*(line[name] for name in Cell._fields)) for line in lines_of(section)]
+
+
+def lines_of(section: str) -> list[dict[str, str]]:
+    """The lines of the first table of a text, each by its headings."""
+    rows = re.findall(r"^\|.*\|$", re.split(r"(?<=\|)\n(?!\|)", section, maxsplit=1)[0], re.M)
+    headings, _, *lines = [
+        [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]] for row in rows
+    ]
+    return [dict(zip(headings, line, strict=True)) for line in lines]

@@ -1,14 +1,22 @@
-"""Recorded GPT-4 searches of crosswords, and searches of our graph that must repeat them."""
+"""Recorded runs as results: crosswords, and rows of the benchmark."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from support.recorded import thoughts, told
 from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.admission import effective_settings
+from thoughtgraph.bench.data_formats import Record
+from thoughtgraph.bench.result_files import ResultFolder
+from thoughtgraph.bench.runner import Batch, Setup, Trial, run, trials
+from thoughtgraph.cli.bench import score
 from thoughtgraph.graphs.tot_dfs import visited
 from thoughtgraph.tasks.crosswords import CONFIDENCE, Crosswords, board_of, clues_of
 
@@ -57,8 +65,8 @@ def mentions(score: float) -> list[str]:
 def proposal_samples(scores: Mapping[str, float], n: int) -> list[str]:
     """Completions in which the words occur in the recorded order and add up to their scores."""
     samples: list[list[str]] = [[] for _ in range(n)]
-    for word, score in scores.items():
-        for at, confidence in enumerate(mentions(score)):
+    for word, sure in scores.items():
+        for at, confidence in enumerate(mentions(sure)):
             samples[min(at, n - 1)].append(f"{word} ({confidence})")
     return ["\n".join(lines) for lines in samples]
 
@@ -173,3 +181,66 @@ async def replay_crossword(records: list[Any], problem: str, proposals: Any) -> 
 def counted(note: str) -> dict[str, int]:
     found = re.findall(r"(sure|maybe|impossible)(?: (\d+))?", note)
     return {label: int(n or 1) for label, n in found}
+
+
+MODEL = "gpt-4"
+
+
+def keep(
+    folder: Path,
+    task: str,
+    method: str,
+    outs: Sequence[Mapping[str, Any]],
+    *,
+    given: Mapping[str, Any] | None = None,
+    gold: Mapping[str, str] | None = None,
+) -> None:
+    """Writes what graphs returned, a problem each, as `bench` does: as runs of GPT-4.
+
+    Args:
+        folder: The result folder.
+        task: The task; its problems are the set of the same name.
+        method: The method.
+        outs: What its graph returned.
+        given: The settings that a suite's line gives.
+        gold: The right answers by problem.
+    """
+    settings = effective_settings(method, registry.task(task), given) | {"task": task}
+    setup = Setup(task, method, MODEL, data=task, given=given or {}, effective=settings)
+    problems = [str(out["problem"]) for out in outs]
+    records = [Record(str(at), each, (gold or {}).get(each)) for at, each in enumerate(problems)]
+    of = dict(zip(problems, outs, strict=True))
+
+    async def search(trial: Trial) -> Mapping[str, Any]:
+        return {**of[trial.record.problem], "settings": settings}
+
+    wanted, results = trials([Batch([setup], records, [0])]), ResultFolder(folder)
+    results.open()
+    try:
+        asyncio.run(run(wanted, results, search, score, concurrency=1, tell=lambda *_: None))
+    finally:
+        results.close()
+
+
+def sampled(
+    task: str, method: str, texts: Mapping[str, Sequence[str]]
+) -> dict[str, Mapping[str, Any]]:
+    """What a method of samples returns by problem when these are what the model says."""
+    said: Sequence[str] = ()
+    graph = tg.build(method, task=task, model=ScriptedChat(reply=lambda call: said))
+
+    async def searches() -> dict[str, Mapping[str, Any]]:
+        nonlocal said
+        outs = {}
+        for problem, said in texts.items():
+            context = {"n_generate": len(said)}
+            outs[problem] = await graph.ainvoke({"problem": problem}, context=context)
+        return outs
+
+    return asyncio.run(searches())
+
+
+def spending(out: Mapping[str, Any], prompt: int, completion: int) -> dict[str, Any]:
+    """A result that took so many tokens."""
+    tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
+    return {**out, "usage": {**out["usage"], **tokens}}

@@ -1,15 +1,129 @@
-"""What a run costs: whose prices count, what an unknown price means for a limit on dollars."""
+"""What is kept, counted and paid: recorded answers, usage, prices."""
 
+import sqlite3
+from pathlib import Path
 from typing import Any
 
 import pytest
 from langchain_openai import ChatOpenAI
+from support.clock import Clock
 from support.scripted import ScriptedChat
 from support.stepping import Stepping
 
 import thoughtgraph as tg
+from thoughtgraph.errors import BudgetSpent, InputError
 from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.prices import FREE, dollars, public_price
+from thoughtgraph.llm.store import Answer, MemoryStore, SqliteStore, digest
+from thoughtgraph.usage import (
+    Limits,
+    Usage,
+)
+
+
+def answer(*texts: str) -> Answer:
+    return {"texts": list(texts), "prompt_tokens": 3, "completion_tokens": 5}
+
+
+def test_the_first_answer_stays_and_comes_back_whole(tmp_path: Path) -> None:
+    text = "\x00\x1b \ud800 日本\n'\""
+    for cache in (MemoryStore(), SqliteStore(tmp_path / "a.sqlite")):
+        assert cache.get("k") is None
+        cache.put("k", answer(text, ""))
+        cache.put("k", answer("second"))
+        assert cache.get("k") == answer(text, "")
+
+
+def test_a_file_outlives_its_process_and_is_shared(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "folder" / "a.sqlite"
+    one, other = SqliteStore(file), SqliteStore(str(file))
+    one.put("k", answer("kept"))
+    assert other.get("k") == answer("kept")
+    one.close()
+    other.put("l", answer("more"))
+    other.close()
+    assert SqliteStore(file).get("l") == answer("more")
+
+
+def test_what_is_no_cache_is_refused_in_one_line(tmp_path: Path) -> None:
+    text, other = tmp_path / "notes.txt", tmp_path / "other.sqlite"
+    text.write_text("these are notes, and no database at all\n" * 100)
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE answers (something TEXT)")
+    db.close()
+    for path in (text, tmp_path, text / "below"):
+        with pytest.raises(InputError, match="name another file") as caught:
+            SqliteStore(path)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="name another file"):
+        SqliteStore(other).put("k", answer())
+    assert "no database at all" in text.read_text(), "the user's file is left alone"
+
+
+def test_equal_values_have_equal_keys() -> None:
+    assert digest({"a": [1, "é"], "b": 1}) == digest({"b": 1, "a": [1, "é"]})
+    assert digest({"a": 1}) != digest({"a": [1]}) != digest({"a": "1"})
+
+
+def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
+    """The meters of nodes of one superstep."""
+    shared: dict[str, float] = {}
+    usage = more.pop("usage", Usage())
+    return [Meter(limits or Limits(), usage, siblings=shared, **more) for _ in range(count)]
+
+
+def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
+    meters = beside(5, Limits(requests=10), usage=Usage(requests=7))
+    for meter in meters[:3]:
+        meter.admit()
+    for meter in meters[3:]:
+        with pytest.raises(BudgetSpent, match="requests"):
+            meter.admit()
+    meters[0].check()
+    meters[0].check()  # what is reserved is granted
+    meters[0].release()  # it failed
+    meters[4].admit()  # so another may go
+    meters[1].release()
+    meters[1].count("generate", "m", requests=1)
+    with pytest.raises(BudgetSpent, match="requests"):
+        meters[3].admit()
+
+
+@pytest.mark.parametrize(
+    ("limits", "numbers"),
+    [
+        (Limits(tokens=100), {"prompt_tokens": 60, "completion_tokens": 40}),
+        (Limits(dollars=0.5), {"completion_tokens": 100_000}),
+        (Limits(seconds=60), {}),
+    ],
+)
+def test_what_one_node_spends_while_another_waits_stops_that(
+    limits: Limits, numbers: dict[str, int]
+) -> None:
+    clock = Clock()
+    usage = Usage(seconds=50.0)
+    one, other = beside(2, limits, usage=usage, prices={"m": (1.0, 5.0)}, clock=clock)
+    other.admit()
+    clock.now += 9
+    other.check()
+    with one.request("generate", "m"):
+        clock.now += 1
+    one.count("generate", "m", **numbers)
+    with pytest.raises(BudgetSpent, match=next(iter(limits))):
+        other.check()
+
+
+def test_a_failure_stops_those_that_still_wait() -> None:
+    one, other = beside(2)
+    other.admit()
+    one.fail("the server is down")
+    one.fail("and something else")
+    assert (one.error, other.error) == ("the server is down", "")
+    for refused in (other.check, other.admit, one.admit):
+        with pytest.raises(BudgetSpent, match="failed for good"):
+            refused()
+
 
 OPENAI = "https://api.openai.com/v1"
 CLAUDE = "claude-sonnet-4-5"
