@@ -107,7 +107,7 @@ async def test_a_run_that_raised_goes_on_as_if_nothing_had_failed(
             out = await graph.ainvoke(begun, THREAD, context=searched.settings)
         except tg.ModelError as error:
             assert error.result and error.result["stop_reason"] == "error"
-            assert error.result["usage"]["requests"] == len(asked(model.seen))
+            assert error.result["usage"]["requests"] == asked(model.seen).total()
             failing = False
             out = await graph.ainvoke(None, THREAD)
         whole = await ran(searched)
