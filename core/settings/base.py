@@ -8,14 +8,7 @@ from functools import cached_property, lru_cache
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetJsonSchemaHandler,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from thoughtgraph.errors import SettingError, UnknownName
 from thoughtgraph.usage import Limits
@@ -219,7 +212,7 @@ class Settings(BaseModel):
             raise SettingError(f"{explain(error)}; {self.listed}") from None
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> Any:
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> Any:
         """Leaves what is closed out of forms."""
         schema = handler.resolve_ref_schema(handler(core))
         for name in cls.closed:
