@@ -173,7 +173,7 @@ def _out(config: RunConfig, ended: Ended, model: str, run: str) -> dict[str, Any
         "oracle": config.oracle,
         **state,
         "settings": {**settings, **named},
-        "tree": state.get("tree") or {ROOT: root()},
+        "tree": state.get("thoughts") or {ROOT: root()},
         "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,
         "run": run,
         **({"unused": ended.unused} if ended.unused and ended.unused["answers"] else {}),

@@ -21,8 +21,8 @@ from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
 from thoughtgraph.method import load
-from thoughtgraph.parts import Parts
 from thoughtgraph.policy import CLOSED, PRICES, Policy
+from thoughtgraph.run import Run
 from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
 
@@ -93,7 +93,7 @@ def build(
     _check_names(settings, found.settings.model_fields)
     answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache or MemoryStore()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
-    parts = Parts(
+    run = Run(
         method=found,
         settings=found.settings if policy is None else policy.restrict(found.settings),
         open_port=port,
@@ -105,7 +105,7 @@ def build(
         tools=tools,
         policy=policy,
     )
-    graph = SearchGraph(**vars(found.wire(parts).compile(name=method, checkpointer=checkpointer)))
+    graph = SearchGraph(**vars(found.wire(run).compile(name=method, checkpointer=checkpointer)))
     if policy is not None:
         graph = GuardedGraph.of(graph)
     return graph.with_config(recursion_limit=SUPERSTEPS)
@@ -150,8 +150,8 @@ def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
     closed = sorted({*CLOSED, PRICES} & context.keys())
     if closed:
         raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")
-    parts = Parts(found, policy.restrict(found.settings), port_for, policy=policy)
+    run = Run(found, policy.restrict(found.settings), port_for, policy=policy)
     if context.get("task"):
-        parts.effective_settings(context)
+        run.effective_settings(context)
     else:
-        effective(parts.settings, {}, context)
+        effective(run.settings, {}, context)

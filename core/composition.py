@@ -9,11 +9,11 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from thoughtgraph.building import SUPERSTEPS, Graph
-from thoughtgraph.configurations import has_reader
+from thoughtgraph.configurations import configurable
+from thoughtgraph.context import check_context, presets_of
 from thoughtgraph.errors import InputError, ModelError, ProblemError, ToolsUnavailable
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.results import Result
-from thoughtgraph.search_graph import SearchGraph, presets_of
 from thoughtgraph.solving import traced, wait_for
 
 Parent = Mapping[str, Any]
@@ -57,8 +57,7 @@ def tool(
     Raises:
         InputError: The settings are none of the graph's.
     """
-    if isinstance(graph, SearchGraph):
-        graph.check_context(context)  # what the agent cannot mend
+    check_context(graph, context)  # what the agent cannot mend
 
     async def search(problem: str) -> tuple[str, Result]:
         try:
@@ -180,7 +179,7 @@ class _Waiting(RunnableBinding[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         # Of the graph around it, whose saver may not be async, it knows the callbacks alone.
-        own = traced(config) if has_reader(config) else config
+        own = traced(config) if configurable(config).get("checkpoint_ns") else config
         return wait_for(partial(self.ainvoke, input, own, **options))
 
     def batch(self, inputs: Any, config: Any = None, **options: Any) -> list[Any]:

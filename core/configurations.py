@@ -8,9 +8,6 @@ from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_conf
 
 from thoughtgraph.errors import InputError
 
-READ = "__pregel_read"
-"""LangGraph's key for the function that reads channels, by which a graph also knows that it is a
-node of another; `tests/test_embedding.py` fails if it goes."""
 INTERNAL = "__pregel_"
 """What LangGraph's own keys in a configuration begin with; it puts objects there."""
 PLAIN = (str, int, float, list, dict, type(None))
@@ -28,17 +25,12 @@ def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
     return found
 
 
-def is_node(config: RunnableConfig | None) -> bool:
-    """Returns whether a graph is called as a node of another, which hands on all of its state.
+def is_nested() -> bool:
+    """Returns whether whoever calls a graph is itself a node of a running one.
 
-    Nodes are given a function by which they read it; a name alone anybody could send.
+    Only that node's own configuration tells: what a caller hands on, anybody could send.
     """
-    return has_reader(var_child_runnable_config.get()) or has_reader(config)
-
-
-def has_reader(config: RunnableConfig | None) -> bool:
-    """Returns whether a configuration is that of a node."""
-    return callable(configurable(config).get(READ))
+    return bool(configurable(var_child_runnable_config.get()).get("checkpoint_ns"))
 
 
 def admit_configurable(given: Mapping[str, Any]) -> None:

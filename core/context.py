@@ -40,8 +40,9 @@ def settings_class(
             one is refused.
 
     Returns:
-        A subclass of `base`. A default that is the same for all tasks stands in it; the others are
-        None, and the description says what they are.
+        A subclass of `base`, which tells what is wrong with its values as `refusal`. A default that
+        is the same for all tasks stands in it; the others are None, and the description says what
+        they are.
     """
     fields: dict[str, Any] = {}
     for name, field in base.model_fields.items():
@@ -58,23 +59,27 @@ def settings_class(
         else:
             fields[name] = (field.annotation, _with_default(field, one))
     model = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
-    model.closed, model.presets = frozenset(closed), presets
+    model.closed, model.presets, model.defers = frozenset(closed), presets, True
     return model
 
 
-def chosen_settings(context: object, kind: type[Settings]) -> dict[str, Any]:
-    """Returns the settings that a run was given.
+def presets_of(graph: object) -> Mapping[str, Any]:
+    """Returns the settings that a graph was built with; none of one on a server."""
+    presets: Mapping[str, Any] = getattr(getattr(graph, "context_schema", None), "presets", {})
+    return presets
 
-    A search inside another program's graph is shown that graph's context, which is not its own:
-    what is no settings of this very graph is passed over, whatever its keys are called.
 
-    Args:
-        context: The run's context.
-        kind: The graph's settings.
+def check_context(graph: object, context: Mapping[str, Any] | None) -> None:
+    """Refuses settings that no run of a graph of ours could be given.
+
+    Raises:
+        InputError: One is unknown or outside its bounds.
     """
-    if not isinstance(context, kind):
-        return {}
-    return context.model_dump(mode="json", include=context.model_fields_set)
+    kind = getattr(graph, "context_schema", None)
+    if not (context and isinstance(kind, type) and issubclass(kind, Settings)):
+        return
+    if refusal := kind(**context).refusal:
+        raise refusal
 
 
 def _with_default(field: FieldInfo, value: Any) -> FieldInfo:

@@ -18,7 +18,7 @@ BELOW = "below a thought that was pruned by hand"
 
 def following(state: Mapping[str, Any], changes: Tree) -> dict[str, Any]:
     """Returns what else must change with thoughts."""
-    tree = merge_thoughts(state["tree"], [changes])
+    tree = merge_thoughts(state["thoughts"], [changes])
     gone = _below(tree, [key for key, each in changes.items() if each.get("status") == "pruned"])
     more: Tree = {
         key: {"status": "pruned", "note": BELOW, "pruned_by": PERSON}
@@ -36,9 +36,9 @@ def following(state: Mapping[str, Any], changes: Tree) -> dict[str, Any]:
         update |= _resorted({**state, **update}, tree)
     if "stack" in update:
         update["stack"] = StackWrite(keep=0, frames=[*update["stack"]])
-    if added := len(changes.keys() - state["tree"].keys()):
+    if added := len(changes.keys() - state["thoughts"].keys()):
         update["usage"] = {"thoughts": added}
-    return {**update, **({"tree": more} if more else {})}
+    return {**update, **({"thoughts": more} if more else {})}
 
 
 def _below(tree: Tree, pruned: Iterable[str]) -> set[str]:
@@ -118,7 +118,7 @@ def _visited_again(state: Mapping[str, Any], thought: Thought, more: Tree) -> di
     if thought["depth"] >= (settings.get("limit_depth") or thought["depth"] + 1):
         raise InputError(f"no thought is deeper than {settings['limit_depth']} (limit_depth)")
     update: dict[str, Any] = {"frontier": [key]}
-    if (waiting := state["visiting"]) and "visit" not in state["tree"][waiting]:
+    if (waiting := state["visiting"]) and "visit" not in state["thoughts"][waiting]:
         *below, top = state["stack"]  # Its turn comes again.
         top = {**top, "pos": top["pos"] - 1, "tried": top["tried"] - 1}
         update |= {"visiting": "", "stack": [*below, top]}

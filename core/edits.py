@@ -70,13 +70,13 @@ def edited(
     changed = {**handed_on, **differing(state, values)}
     if "stack" in changed and not _is_write(changed["stack"]):
         changed["stack"] = _stack(state, changed["stack"])
-    if "tree" not in changed:
+    if "thoughts" not in changed:
         return changed
-    if not state.get("tree"):
+    if not state.get("thoughts"):
         raise InputError("there is no search here to edit; start one with a problem")
-    tree = _tree(state, changed["tree"], trusted)
+    tree = _tree(state, changed["thoughts"], trusted)
     follows = following(state, tree)
-    return {**follows, **changed, "tree": merge_thoughts(tree, [follows.get("tree", {})])}
+    return {**follows, **changed, "thoughts": merge_thoughts(tree, [follows.get("thoughts", {})])}
 
 
 def check_nodes(ran: Collection[str], named: Iterable[str | None]) -> None:
@@ -100,8 +100,8 @@ def check_nodes(ran: Collection[str], named: Iterable[str | None]) -> None:
 def applied(state: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a state after an edit, or after another update of tree and stack."""
     after = {**state, **update}
-    if "tree" in update:
-        after["tree"] = merge_thoughts(state["tree"], [update["tree"]])
+    if "thoughts" in update:
+        after["thoughts"] = merge_thoughts(state["thoughts"], [update["thoughts"]])
     if "stack" in update:
         after["stack"] = restack(state["stack"], [update["stack"]])
     return after
@@ -116,7 +116,7 @@ def _tree(state: Mapping[str, Any], given: Any, trusted: bool) -> Tree:
     """Returns the changed and the new thoughts, checked."""
     if not isinstance(given, Mapping):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
-    known: Tree = state["tree"]
+    known: Tree = state["thoughts"]
     changes: Tree = {}
     new: dict[str, Mapping[str, Any]] = {}
     for key, fields in given.items():
@@ -217,7 +217,7 @@ def _stack(state: Mapping[str, Any], given: Any) -> StackWrite:
     """Returns the write of a whole stack that was posted, if its thoughts are there."""
     frames = given if isinstance(given, list) else [given]
     shapes = [frame.keys() for frame in state.get("stack") or []]
-    if not shapes or not all(_fits(state["tree"], frame, shapes[0]) for frame in frames):
+    if not shapes or not all(_fits(state["thoughts"], frame, shapes[0]) for frame in frames):
         raise InputError("that stack does not fit the tree; leave it out of the edit")
     return StackWrite(keep=0, frames=frames)
 

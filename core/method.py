@@ -17,11 +17,11 @@ from thoughtgraph.task import Question
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
-    from thoughtgraph.parts import Parts
+    from thoughtgraph.run import Run
 
 ThoughtQuestion = Question[Sequence[Mapping[str, Any]]]
 """What is read as partial thoughts; it says how many completions are asked for."""
-ThoughtGenerator = Callable[["Parts", GeneratorInput], ThoughtQuestion]
+ThoughtGenerator = Callable[["Run", GeneratorInput], ThoughtQuestion]
 """The papers' thought generator G: what to ask for next thoughts, and how to read it."""
 ChooseGenerator = Callable[[Mapping[str, Any]], ThoughtGenerator]
 """From a run's settings to its generator."""
@@ -39,8 +39,10 @@ class Method:
     generator: ChooseGenerator
     """How thoughts are generated under given settings; by it the prompts of a stored run are
     rendered again."""
-    wire: Callable[["Parts"], "StateGraph[Any, Any, Any, Any]"]
+    wire: Callable[["Run"], "StateGraph[Any, Any, Any, Any]"]
     """Makes the graph around a task, models and tools: nodes, edges and named routers."""
+    abreast: int = 1
+    """How many of its nodes may ask in one superstep."""
 
     @property
     def id(self) -> str:

@@ -13,6 +13,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from thoughtgraph.errors import InputError
 from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
@@ -34,12 +35,27 @@ Index = Annotated[dict[str, str], DeltaChannel(merge_index, dict, snapshot_frequ
 """Ids of thoughts by a key; only what is added is stored at a step."""
 
 
+def add_turns(said: Any, more: Any) -> Any:
+    """Adds messages to a conversation; LangGraph's reducer, whose errors are many lines.
+
+    Raises:
+        InputError: They are no messages.
+    """
+    try:
+        return add_messages(said or [], more or [])
+    except (ValueError, TypeError, NotImplementedError, KeyError, AttributeError):
+        raise InputError(
+            "messages are a list of a conversation's messages; start a run with the input you "
+            "want, or continue one without any"
+        ) from None
+
+
 class SearchInput(TypedDict, total=False):
     """What a caller gives: a problem, or a conversation whose last human message is the problem."""
 
     problem: str
     """The problem in the task's own format, such as `4 9 10 13` for Game of 24."""
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], add_turns]
     """A conversation. When given, the answer is appended to it as an AI message. A `problem` counts
     only where there is no human message that still waits for our answer. A task that takes any
     question is asked it below what was said before."""
@@ -50,8 +66,11 @@ class SearchState(SearchInput, total=False):
 
     method: str
     """Id of the method."""
-    tree: Annotated[Tree, DeltaChannel(merge_thoughts, dict, snapshot_frequency=SNAPSHOT)]
-    """The search tree; `DeltaChannel` keeps checkpoints linear in the tree."""
+    thoughts: Annotated[Tree, DeltaChannel(merge_thoughts, dict, snapshot_frequency=SNAPSHOT)]
+    """The search tree while it grows; `DeltaChannel` keeps checkpoints linear in it."""
+    tree: Tree
+    """The whole tree, written once, by the last node: states are streamed at every superstep, and
+    with the tree in each of them two thousand thoughts would come to gigabytes."""
     frontier: list[str]
     """Ids of the thoughts to expand next, in order; an id may occur twice after sampled
     selection."""
@@ -226,11 +245,12 @@ def nothing_found(planted: Thought) -> dict[str, Any]:
         planted: The root of its tree.
     """
     return {
-        "tree": Overwrite({ROOT: planted}),
+        "thoughts": Overwrite({ROOT: planted}),
         "frontier": [ROOT],
         "generation": [],
         "step": 0,
         "usage": Overwrite(nothing_spent()),
+        "tree": {},
         "stop_reason": Overwrite(""),
         "limit": Overwrite(""),
         "error": Overwrite(""),

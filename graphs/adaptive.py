@@ -26,8 +26,6 @@ right: samples that share a mistake settle the vote on it.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.adaptive.batches import (
@@ -39,11 +37,11 @@ from thoughtgraph.nodes.adaptive.batches import (
 )
 from thoughtgraph.nodes.adaptive.drawing import draw_samples, whole_answers, whole_plans
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.review import reviewed
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
 
@@ -53,18 +51,15 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return whole_plans if AdaptiveSettings.of(settings).draw == "plans" else whole_answers
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the loop of draws."""
-    graph = MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(draw_samples(Run(parts), generator))
-    graph.add_node("select", reviewed(select(parts), new_samples))
-    graph.add_node("answer", answer(parts, candidates, best=leader, tally=votes))
-    graph.add_edge(START, "start")
+    graph = method_graph(run)
+    graph.add_node(guarded(run, draw_samples(run, generator)))
+    graph.add_node("select", guarded(run, reviewed(select(run), new_samples)))
+    add_answer(graph, run, answer(run, candidates, best=leader, tally=votes))
     graph.add_conditional_edges("start", draw, ["generate", "answer"])
     graph.add_edge("generate", "select")
     graph.add_conditional_edges("select", draw, ["generate", "answer"])
-    graph.add_edge("answer", END)
     return graph
 
 

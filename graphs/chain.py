@@ -11,17 +11,16 @@ prompt does not speak (the wording of appendix B.3 without them).
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer, terminal
+from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.limits import thoughts_left
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import end_reason, may_step, next_step, step_ask, steps_of
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import ChainSettings
 from thoughtgraph.state import SearchState
 
@@ -31,14 +30,13 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_step()
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the chain."""
-    run = Run(parts)
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """The one next step of the chain."""
-        step = run.step(state)
-        answers = await step.ask([step_ask(parts, state, generator, state["frontier"][0], 0)])
+        step = Step(run, state)
+        answers = await step.ask([step_ask(run, state, generator, state["frontier"][0], 0)])
         placed = steps_of(state, answers)
         if not placed.new:
             return step.update(stop_reason="budget")
@@ -46,16 +44,13 @@ def wire(parts: Parts) -> MethodGraph:
         if not reason and thoughts_left(state) == 1:
             reason = "budget"
         step.count(thoughts=1, expansions=1, rounds=1)
-        return step.update(tree=placed.tree, frontier=left, stop_reason=reason)
+        return step.update(thoughts=placed.tree, frontier=left, stop_reason=reason)
 
-    graph = MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(generate)
-    graph.add_node("answer", answer(parts, pick=terminal, cut_short=terminal))
-    graph.add_edge(START, "start")
+    graph = method_graph(run)
+    graph.add_node(guarded(run, generate))
+    add_answer(graph, run, answer(run, pick=terminal, cut_short=terminal))
     graph.add_conditional_edges("start", go_on)
     graph.add_conditional_edges("generate", go_on)
-    graph.add_edge("answer", END)
     return graph
 
 

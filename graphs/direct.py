@@ -19,20 +19,19 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.expand import drafted, expansion
+from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import direct_answer
-from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.limits import may_begin
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import majority_vote, samples_of
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT
@@ -43,54 +42,50 @@ def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
     return direct_answer(style, IoSettings.of(settings).n_generate)
 
 
-def direct(parts: Parts, style: str) -> MethodGraph:
+def direct(run: Run, style: str) -> Graph:
     """Wires one question, asked in a style, and its samples; what follows them is left open.
 
     A search goes straight to `answer` where no request is allowed.
     """
-    run = Run(parts)
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """The samples, which are one request."""
-        step = run.step(state)
-        answers = await step.ask([expansion(parts, state, partial(generator, style), ROOT, 0)])
+        step = Step(run, state)
+        answers = await step.ask([expansion(run, state, partial(generator, style), ROOT, 0)])
         new = place(state, drafted(answers))
         step.count(thoughts=len(new.new), expansions=len(answers))
         return step.update(
-            tree=new.tree,
+            thoughts=new.tree,
             frontier=[] if answers else [ROOT],
             generation=list(new.new),
             stop_reason="" if new.complete else "budget",
         )
 
-    graph = MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(generate)
-    graph.add_edge(START, "start")
+    graph = method_graph(run)
+    graph.add_node(guarded(run, generate))
     graph.add_conditional_edges("start", may_ask)
-    graph.add_edge("answer", END)
     return graph
 
 
 async def may_ask(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the one request, if it is allowed."""
-    return "generate" if requests_left(state) else "answer"
+    return "generate" if may_begin(state) else "answer"
 
 
-def first_sample(parts: Parts, style: str) -> MethodGraph:
+def first_sample(run: Run, style: str) -> Graph:
     """Wires `io` and `cot`: the first sample answers."""
-    graph = direct(parts, style)
-    graph.add_node("answer", answer(parts, pick=samples))
+    graph = direct(run, style)
+    add_answer(graph, run, answer(run, pick=samples))
     graph.add_edge("generate", "answer")
     return graph
 
 
-def majority(parts: Parts) -> MethodGraph:
+def majority(run: Run) -> Graph:
     """Wires `cot_sc`: the samples vote."""
-    graph = direct(parts, "cot")
-    graph.add_node("vote", majority_vote)
-    elected = answer(parts, pick=samples, best=lambda state: state["frontier"], tally=samples_of)
-    graph.add_node("answer", elected)
+    graph = direct(run, "cot")
+    graph.add_node("vote", guarded(run, majority_vote))
+    elected = answer(run, pick=samples, best=lambda state: state["frontier"], tally=samples_of)
+    add_answer(graph, run, elected)
     graph.add_edge("generate", "vote")
     graph.add_edge("vote", "answer")
     return graph

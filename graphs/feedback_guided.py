@@ -28,7 +28,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from langgraph.graph import END, START
 from langgraph.types import Overwrite
 
 from thoughtgraph.entries import METHODS
@@ -45,13 +44,13 @@ from thoughtgraph.nodes.feedback.components import (
     verify,
 )
 from thoughtgraph.nodes.feedback.traversal import new_layer, spare_requests, visit_next
+from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.review import reviewed
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
 from thoughtgraph.nodes.verdicts import unjudged
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState
 
@@ -61,19 +60,16 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_actions("fgdip", FgdipSettings.of(settings).n_generate)
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the algorithm."""
-    found, run = partial(answers, parts), Run(parts)
-    graph = MethodGraph(parts, state=FeedbackState)
-    graph.add_node("start", start(parts, stack=Overwrite([]), rejected=[], tried=0))
+    found = partial(answers, run)
+    graph = method_graph(run, FeedbackState, stack=Overwrite([]), rejected=[], tried=0)
     for node in (extract(run), generate_next(run), call_tools(run), label(run)):
-        graph.add_step(node)
-    graph.add_node("select", reviewed(visit_next, new_layer))
-    graph.add_step(verify(run))
-    graph.add_step(conclude(run))
-    answers_seen = answer(parts, pick=found, cut_short=found)
-    graph.add_node("answer", answers_seen, input_schema=FeedbackState)
-    graph.add_edge(START, "start")
+        graph.add_node(guarded(run, node))
+    graph.add_node("select", guarded(run, reviewed(visit_next, new_layer)))
+    graph.add_node(guarded(run, verify(run)))
+    graph.add_node(guarded(run, conclude(run)))
+    add_answer(graph, run, answer(run, pick=found, cut_short=found))
     graph.add_conditional_edges("start", begin)
     layer = ["generate", "evaluate", "select"]
     graph.add_conditional_edges("extract", carry_out, ["call_tool", "answer", *layer[1:]])
@@ -83,12 +79,13 @@ def wire(parts: Parts) -> MethodGraph:
     graph.add_conditional_edges("select", visit)
     graph.add_conditional_edges("verify", backtrack)
     graph.add_edge("conclude", "answer")
-    graph.add_edge("answer", END)
     return graph
 
 
-async def begin(state: FeedbackState) -> Literal["extract", "generate"]:
+async def begin(state: FeedbackState) -> Literal["extract", "generate", "answer"]:
     """Routes to the first layer."""
+    if state["stop_reason"]:
+        return "answer"
     return "extract" if FgdipSettings.of(state["settings"]).extractor else "generate"
 
 
@@ -98,7 +95,7 @@ async def carry_out(
     """Routes to the tools of the new steps; past them when there is none to call."""
     if state["stop_reason"]:
         return "answer"
-    waiting = any(awaits_tool(state["tree"][key]) for key in state["generation"])
+    waiting = any(awaits_tool(state["thoughts"][key]) for key in state["generation"])
     return "call_tool" if waiting else await go_on(state)
 
 
@@ -112,7 +109,7 @@ async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "select
 
 async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:
     """Routes to the expansion of the visited step, to the check of an answer, or to the end."""
-    answered = [key for key in state["frontier"] if state["tree"][key]["status"] == "terminal"]
+    answered = [key for key in state["frontier"] if state["thoughts"][key]["status"] == "terminal"]
     if not state["stop_reason"]:
         return "verify" if answered else "generate"
     forced = state["stop_reason"] not in ("finished", "verified", "error") and requests_left(state)

@@ -35,20 +35,19 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.actions import next_actions
 from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.informed.estimate import estimate
 from thoughtgraph.nodes.informed.propagate import Rank, call_tools, failures, propagate
 from thoughtgraph.nodes.informed.queue import expand_all, pop_next, returned_thoughts, waiting
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.review import reviewed
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.start import admitted
+from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import SearchState
@@ -63,7 +62,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_actions("itot", ItotDfsSettings.of(settings).n_generate)
 
 
-def wire(rank: Rank, parts: Parts) -> MethodGraph:
+def wire(rank: Rank, run: Run) -> Graph:
     """Wires Algorithm 1; `rank` is the order of the open set."""
 
     async def expand(state: SearchState) -> Literal["generate", "select", "answer"]:
@@ -83,28 +82,25 @@ def wire(rank: Rank, parts: Parts) -> MethodGraph:
         failed = rank.propagates and failures(state) and not state["stop_reason"]
         return "propagate" if failed else "evaluate"
 
-    run, graph = Run(parts), MethodGraph(parts)
-    graph.add_node("start", start(parts, origin=ORIGIN))
-    graph.add_node("select", reviewed(pop_next(parts, rank), waiting))
-    graph.add_step(expand_all(run, generator))
-    graph.add_step(call_tools(run, rank))
-    graph.add_node("answer", answer(parts, pick=returned_thoughts, cut_short=returned_thoughts))
-    graph.add_edge(START, "start")
-    graph.add_edge("start", "select")
+    graph = method_graph(run, origin=ORIGIN)
+    graph.add_node("select", guarded(run, reviewed(pop_next(run, rank), waiting)))
+    graph.add_node(guarded(run, expand_all(run, generator)))
+    graph.add_node(guarded(run, call_tools(run, rank)))
+    add_answer(graph, run, answer(run, pick=returned_thoughts, cut_short=returned_thoughts))
+    graph.add_conditional_edges("start", admitted, {True: "select", False: "answer"})
     graph.add_conditional_edges("select", expand)
     # Only a thought that was expanded before can have nothing new.
     again = ["select"] if rank.propagates else []
     graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
     if rank.judges:
-        graph.add_step(estimate(run))
+        graph.add_node(guarded(run, estimate(run)))
         graph.add_edge("evaluate", "select")
     if rank.propagates:
-        graph.add_node("propagate", propagate(parts, rank))
+        graph.add_node("propagate", guarded(run, propagate(run, rank)))
         graph.add_edge("propagate", "evaluate")
         graph.add_conditional_edges("call_tool", judge)
     else:
         graph.add_edge("call_tool", "evaluate" if rank.judges else "select")
-    graph.add_edge("answer", END)
     return graph
 
 

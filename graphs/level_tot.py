@@ -11,19 +11,18 @@ As in the official code there is no way back: a level's other candidates are los
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer, terminal
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import may_step, next_step, step_ask, steps_of
 from thoughtgraph.nodes.review import reviewed
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.stepwise.score import keep_best, level, score
 from thoughtgraph.nodes.tally import levels_of
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
 
@@ -33,33 +32,28 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_step(LevelTotSettings.of(settings).n_generate)
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the levels."""
-    run = Run(parts)
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """A level's candidates."""
-        step = run.step(state)
-        answers = await step.ask([step_ask(parts, state, generator, state["frontier"][0], 0)])
+        step = Step(run, state)
+        answers = await step.ask([step_ask(run, state, generator, state["frontier"][0], 0)])
         placed = steps_of(state, answers)
         step.count(thoughts=len(placed.new), expansions=len(answers))
-        return step.update(tree=placed.tree, generation=list(placed.new))
+        return step.update(thoughts=placed.tree, generation=list(placed.new))
 
-    graph = MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(generate)
-    graph.add_step(score(run))
-    graph.add_node("select", reviewed(keep_best, level))
-    graph.add_node(
-        "answer",
-        answer(parts, pick=terminal, cut_short=terminal, tally=levels_of("scores")),
+    graph = method_graph(run)
+    graph.add_node(guarded(run, generate))
+    graph.add_node(guarded(run, score(run)))
+    graph.add_node("select", guarded(run, reviewed(keep_best, level)))
+    add_answer(
+        graph, run, answer(run, pick=terminal, cut_short=terminal, tally=levels_of("scores"))
     )
-    graph.add_edge(START, "start")
     graph.add_conditional_edges("start", go_on)
     graph.add_edge("generate", "evaluate")
     graph.add_edge("evaluate", "select")
     graph.add_conditional_edges("select", go_on)
-    graph.add_edge("answer", END)
     return graph
 
 

@@ -25,13 +25,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from langgraph.graph import END, START
 from langgraph.types import Overwrite
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.plans.search import (
     FIRST_LEVEL,
     ChunkSize,
@@ -42,9 +43,7 @@ from thoughtgraph.nodes.plans.search import (
     write_steps,
 )
 from thoughtgraph.nodes.review import reviewed_after
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.mixed_thought import (
     TomtBlockSettings,
@@ -55,26 +54,24 @@ from thoughtgraph.settings.mixed_thought import (
 from thoughtgraph.state import PlanState
 
 
-def wire(chunk_size: ChunkSize, parts: Parts) -> MethodGraph:
+def wire(chunk_size: ChunkSize, run: Run) -> Graph:
     """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
-    run, graph = Run(parts), MethodGraph(parts, state=PlanState)
-    graph.add_node("start", start(parts, stack=Overwrite([FIRST_LEVEL])))
-    graph.add_step(write_steps(run, next_steps(chunk_size)))
-    graph.add_node("evaluate", reviewed_after(evaluate_steps(parts)))
-    graph.add_node("backtrack", backtrack)
-    graph.add_node("answer", answer(parts, pick=terminal, cut_short=terminal))
-    graph.add_edge(START, "start")
+    graph = method_graph(run, PlanState, stack=Overwrite([FIRST_LEVEL]))
+    graph.add_node(guarded(run, write_steps(run, next_steps(chunk_size))))
+    graph.add_node("evaluate", guarded(run, reviewed_after(evaluate_steps(run))))
+    graph.add_node("backtrack", guarded(run, backtrack))
+    add_answer(graph, run, answer(run, pick=terminal, cut_short=terminal))
     graph.add_conditional_edges("start", begin)
     graph.add_edge("generate", "evaluate")
     graph.add_conditional_edges("evaluate", go_on)
     graph.add_conditional_edges("backtrack", go_on)
-    graph.add_edge("answer", END)
     return graph
 
 
 async def begin(state: PlanState) -> Literal["generate", "answer"]:
     """Routes to the first call, if a request is allowed."""
-    return "generate" if calls_due(state) > 0 else "answer"
+    begins = not state["stop_reason"] and calls_due(state) > 0
+    return "generate" if begins else "answer"
 
 
 async def go_on(
@@ -88,7 +85,8 @@ async def go_on(
         return "evaluate"
     if top["tried"] == TomtTotSettings.of(state["settings"]).branches:
         return "backtrack"
-    return "generate" if calls_due(state) > 0 else "answer"
+    begins = not state["stop_reason"] and calls_due(state) > 0
+    return "generate" if begins else "answer"
 
 
 def all_at_once(settings: Mapping[str, Any], depth: int, index: int) -> int | None:

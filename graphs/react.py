@@ -12,17 +12,16 @@ There is no backtracking; the model must correct itself in later steps.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, think
 from thoughtgraph.nodes.actions import awaits_tool, next_actions
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.start import admitted
+from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import TrajectoryState
 
@@ -32,19 +31,16 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_actions("react")
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the loop."""
-    run, graph = Run(parts), MethodGraph(parts, state=TrajectoryState)
-    graph.add_node("start", start(parts, trial=0, lessons=[]))
+    graph = method_graph(run, TrajectoryState, trial=0, lessons=[])
     for node in (think(run), act(run), call_tool(run)):
-        graph.add_step(node)
-    graph.add_node("answer", answer(parts, pick=last_thoughts, cut_short=last_thoughts))
-    graph.add_edge(START, "start")
-    graph.add_edge("start", "generate")
+        graph.add_node(guarded(run, node))
+    add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
+    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
     graph.add_conditional_edges("generate", carry_out, ["act", "call_tool", "generate", "answer"])
     graph.add_conditional_edges("act", carry_out, ["call_tool", "generate", "answer"])
     graph.add_conditional_edges("call_tool", go_on, ["generate", "answer"])
-    graph.add_edge("answer", END)
     return graph
 
 
@@ -52,7 +48,7 @@ async def carry_out(
     state: TrajectoryState,
 ) -> Literal["act", "call_tool", "generate", "answer"]:
     """Routes to the tool of the latest action; past it when there is none to call."""
-    latest = state["tree"][state["frontier"][0]]
+    latest = state["thoughts"][state["frontier"][0]]
     if state["stop_reason"]:
         return "answer"
     if "action" not in latest:
@@ -62,7 +58,7 @@ async def carry_out(
 
 async def go_on(state: TrajectoryState) -> Literal["generate", "answer"]:
     """Routes to the next step unless the trajectory has its answer."""
-    done = state["tree"][state["frontier"][0]]["status"] == "terminal"
+    done = state["thoughts"][state["frontier"][0]]["status"] == "terminal"
     return "answer" if done or state["stop_reason"] else "generate"
 
 

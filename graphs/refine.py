@@ -15,17 +15,16 @@ not published.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.check import check, passed
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.refinement import add_output, output_question
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.start import admitted
+from thoughtgraph.run import Run
 from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
 
@@ -42,31 +41,29 @@ async def check_or_end(state: SearchState) -> Literal["check", "answer"]:
 
 async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
     """Routes to the next refinement until an output passed or k refinements were made."""
-    latest = state["tree"][state["frontier"][0]]
+    latest = state["thoughts"][state["frontier"][0]]
     return "answer" if state["stop_reason"] or passed(latest) else "refine"
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the loop."""
-    run, graph = Run(parts), MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(add_output(run, "generate"))
-    graph.add_step(check(run, last=_last))
-    graph.add_step(add_output(run, "refine"))
-    graph.add_node(
-        "answer",
+    graph = method_graph(run)
+    graph.add_node(guarded(run, add_output(run, "generate")))
+    graph.add_node(guarded(run, check(run, last=_last)))
+    graph.add_node(guarded(run, add_output(run, "refine")))
+    add_answer(
+        graph,
+        run,
         answer(
-            parts,
+            run,
             pick=lambda state: state["generation"],
             best=lambda state: state["generation"][::-1],
         ),
     )
-    graph.add_edge(START, "start")
-    graph.add_edge("start", "generate")
+    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
     graph.add_conditional_edges("generate", check_or_end, ["check", "answer"])
     graph.add_conditional_edges("check", refine_or_end, ["refine", "answer"])
     graph.add_conditional_edges("refine", check_or_end, ["check", "answer"])
-    graph.add_edge("answer", END)
     return graph
 
 

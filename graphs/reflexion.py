@@ -12,18 +12,17 @@ the task say it, and its results are labelled so. Else the task must be able to 
 from collections.abc import Mapping
 from typing import Any, Literal, cast
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, reflect, think
 from thoughtgraph.nodes.actions import awaits_tool, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.check import check, passed
-from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.start import admitted
+from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReflexionSettings
 from thoughtgraph.state import SearchState, TrajectoryState
 
@@ -33,24 +32,21 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_actions("react")
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the trials."""
-    run, graph = Run(parts), MethodGraph(parts, state=TrajectoryState)
-    graph.add_node("start", start(parts, trial=0, lessons=[]))
+    graph = method_graph(run, TrajectoryState, trial=0, lessons=[])
     for node in (think(run), act(run), call_tool(run)):
-        graph.add_step(node)
-    graph.add_step(check(run, last=last_trial), TrajectoryState)
-    graph.add_step(reflect(run))
-    graph.add_node("answer", answer(parts, pick=last_thoughts, cut_short=last_thoughts))
-    graph.add_edge(START, "start")
-    graph.add_edge("start", "generate")
+        graph.add_node(guarded(run, node))
+    graph.add_node(guarded(run, check(run, last=last_trial)), input_schema=TrajectoryState)
+    graph.add_node(guarded(run, reflect(run)))
+    add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
+    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
     targets = ["call_tool", "generate", "check", "answer"]
     graph.add_conditional_edges("generate", carry_out, ["act", *targets])
     graph.add_conditional_edges("act", carry_out, targets)
     graph.add_conditional_edges("call_tool", go_on, ["generate", "check"])
     graph.add_conditional_edges("check", again, ["reflect", "answer"])
     graph.add_conditional_edges("reflect", begin, ["generate", "answer"])
-    graph.add_edge("answer", END)
     return graph
 
 
@@ -58,7 +54,7 @@ async def carry_out(
     state: TrajectoryState,
 ) -> Literal["act", "call_tool", "generate", "check", "answer"]:
     """Routes to the tool of the latest action; past it when there is none to call."""
-    latest = state["tree"][state["frontier"][0]]
+    latest = state["thoughts"][state["frontier"][0]]
     if state["stop_reason"]:
         return "answer"
     if "action" not in latest:
@@ -69,13 +65,13 @@ async def carry_out(
 async def go_on(state: TrajectoryState) -> Literal["generate", "check"]:
     """Routes to the next step until the trial has an answer or has used up its steps."""
     settings = ReflexionSettings.of(state["settings"])
-    done = state["tree"][state["frontier"][0]]["status"] == "terminal"
+    done = state["thoughts"][state["frontier"][0]]["status"] == "terminal"
     return "check" if done or state["step"] == settings.max_steps else "generate"
 
 
 async def again(state: TrajectoryState) -> Literal["reflect", "answer"]:
     """Routes to the reflection on a failed trial, unless it was the last one."""
-    right = passed(state["tree"][state["frontier"][0]])
+    right = passed(state["thoughts"][state["frontier"][0]])
     return "answer" if right or state["stop_reason"] else "reflect"
 
 

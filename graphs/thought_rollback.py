@@ -29,11 +29,11 @@ sentence more in the system prompt, on experiences.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import next_step
 from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
@@ -47,9 +47,8 @@ from thoughtgraph.nodes.rollback.schedule import (
     open_paths,
     plan,
 )
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.start import admitted
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 
@@ -59,25 +58,22 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return next_step()
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires the search."""
-    run, graph = Run(parts, abreast=3), MethodGraph(parts, state=RollbackState)
-    graph.add_node("start", start(parts, pending=[], solutions=[]))
-    graph.add_node("select", reviewed(begin_round, open_paths))
-    graph.add_step(analyse(run))
-    graph.add_step(extract_index(run))
-    graph.add_node("rollback", rollback)
-    graph.add_step(grow(run, generator))
-    graph.add_node("ensemble", ensemble(parts, end_of_search))
-    graph.add_edge(START, "start")
-    graph.add_edge("start", "select")
+    graph = method_graph(run, RollbackState, pending=[], solutions=[])
+    graph.add_node("select", guarded(run, reviewed(begin_round, open_paths)))
+    graph.add_node(guarded(run, analyse(run)))
+    graph.add_node(guarded(run, extract_index(run)))
+    graph.add_node("rollback", guarded(run, rollback))
+    graph.add_node(guarded(run, grow(run, generator)))
+    add_answer(graph, run, ensemble(run, end_of_search), "ensemble")
+    graph.add_conditional_edges("start", admitted, {True: "select", False: "ensemble"})
     targets = ["analyse", "extract_index", "generate", "ensemble"]
     graph.add_conditional_edges("select", begin, targets)
     graph.add_conditional_edges("analyse", read_off)
     graph.add_edge("extract_index", "rollback")
     graph.add_conditional_edges("generate", end_round)
     graph.add_conditional_edges("rollback", regrow)
-    graph.add_edge("ensemble", END)
     return graph
 
 

@@ -18,23 +18,23 @@ for good.
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.expand import drafted, expansion
+from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import propose, sample
 from thoughtgraph.nodes.limits import expansions_allowed
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.review import reviewed, this_round
 from thoughtgraph.nodes.select import select_states, unready
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.start import admitted
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.nodes.valuation import valuation, vote, voted
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 
@@ -45,19 +45,18 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return propose() if chosen.generate == "propose" else sample(chosen.n_generate)
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires Algorithm 1."""
-    run = Run(parts)
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
-        step, frontier = run.step(state), state["frontier"]
+        step, frontier = Step(run, state), state["frontier"]
         settings = TotBfsSettings.of(state["settings"])
         each = settings.n_generate if settings.generate == "sample" else 1
         due = frontier[: expansions_allowed(state, each=each)]
         answers = await step.ask(
             [
-                expansion(parts, state, generator, key, due[:at].count(key))
+                expansion(run, state, generator, key, due[:at].count(key))
                 for at, key in enumerate(due)
             ]
         )
@@ -67,7 +66,7 @@ def wire(parts: Parts) -> MethodGraph:
             left.remove(served.ask.about)
         step.count(thoughts=len(new.new), expansions=len(answers))
         return step.update(
-            tree=new.tree,
+            thoughts=new.tree,
             frontier=left,
             generation=[*state["generation"], *new.new],
             stop_reason="" if new.complete else "budget",
@@ -75,34 +74,31 @@ def wire(parts: Parts) -> MethodGraph:
 
     async def evaluate(state: SearchState) -> dict[str, Any]:
         """Line 4: each distinct state is judged by itself, or all are compared with each other."""
-        step = run.step(state)
+        step = Step(run, state)
         if _votes(state["settings"]):
-            tree = voted(state, await step.ask(vote(parts, state)))
+            tree = voted(state, await step.ask(vote(run, state)))
             step.count(evaluated=len(tree))
-            return step.update(tree=tree)
-        found = valuation(parts, state)
+            return step.update(thoughts=tree)
+        found = valuation(run, state)
         answers = await step.ask(found.asks)
         step.count(evaluated=len(answers), cached=found.reused)
-        return step.update(tree=found.judged(answers))
+        return step.update(thoughts=found.judged(answers))
 
     async def again(state: SearchState) -> Literal["generate", "answer"]:
         """Line 2; what a limit left undone in a step is done before the next one."""
         last = state["step"] == TotBfsSettings.of(state["settings"]).steps
         return "generate" if unready(state) and not state["stop_reason"] and not last else "answer"
 
-    graph = MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(generate)
-    graph.add_step(evaluate)
-    graph.add_node("select", reviewed(select_states(parts), this_round))
+    graph = method_graph(run)
+    graph.add_node(guarded(run, generate))
+    graph.add_node(guarded(run, evaluate))
+    graph.add_node("select", guarded(run, reviewed(select_states(run), this_round)))
     compared = levels_of("votes", wanted=_votes)
-    graph.add_node("answer", answer(parts, pick=lambda state: state["frontier"], tally=compared))
-    graph.add_edge(START, "start")
-    graph.add_edge("start", "generate")
+    add_answer(graph, run, answer(run, pick=lambda state: state["frontier"], tally=compared))
+    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
     graph.add_edge("generate", "evaluate")
     graph.add_edge("evaluate", "select")
     graph.add_conditional_edges("select", again)
-    graph.add_edge("answer", END)
     return graph
 
 

@@ -20,20 +20,18 @@ and `variant="no_backtrack"` follows the best candidate only (both are rows of t
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from langgraph.graph import END, START
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.depth_first.candidates import backtrack, expand_next, initial_state
 from thoughtgraph.nodes.depth_first.visit import awaits_verdict, evaluate_state, visit
+from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import propose, sample
-from thoughtgraph.nodes.limits import requests_left
-from thoughtgraph.nodes.method_graph import MethodGraph
+from thoughtgraph.nodes.limits import may_begin
+from thoughtgraph.nodes.method_graph import Graph, method_graph
+from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.review import reviewed_after
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState, SearchState
 from thoughtgraph.tree import Thought
@@ -47,28 +45,25 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return sample(chosen.n_generate)
 
 
-def wire(parts: Parts) -> MethodGraph:
+def wire(run: Run) -> Graph:
     """Wires Algorithm 2."""
-    run, graph = Run(parts), MethodGraph(parts, state=DfsState)
-    graph.add_node("start", start(parts, **initial_state()))
-    graph.add_step(expand_next(run, generator))
-    graph.add_node("select", reviewed_after(visit(parts)))
-    graph.add_step(evaluate_state(run))
-    graph.add_node("backtrack", backtrack)
-    graph.add_node("answer", answer(parts, pick=outputs, cut_short=outputs))
-    graph.add_edge(START, "start")
+    graph = method_graph(run, DfsState, **initial_state())
+    graph.add_node(guarded(run, expand_next(run, generator)))
+    graph.add_node("select", guarded(run, reviewed_after(visit(run))))
+    graph.add_node(guarded(run, evaluate_state(run)))
+    graph.add_node("backtrack", guarded(run, backtrack))
+    add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs))
     graph.add_conditional_edges("start", begin)
     graph.add_conditional_edges("generate", go_on)
     graph.add_conditional_edges("select", visit_next)
     graph.add_edge("evaluate", "select")
     graph.add_conditional_edges("backtrack", go_on)
-    graph.add_edge("answer", END)
     return graph
 
 
 async def begin(state: DfsState) -> Literal["generate", "answer"]:
     """Routes to the first expansion, if a request is allowed."""
-    return "generate" if requests_left(state) else "answer"
+    return "generate" if may_begin(state) else "answer"
 
 
 async def visit_next(
@@ -91,7 +86,7 @@ async def go_on(state: DfsState) -> Literal["select", "answer"]:
 
 def outputs(state: SearchState) -> list[str]:
     """Returns what a search puts out: the outputs in order, else the deepest states it visited."""
-    thoughts = visited(state["tree"].values())
+    thoughts = visited(state["thoughts"].values())
     passed = [thought for thought in thoughts if thought["status"] == "terminal"]
     if passed and TotDfsSettings.of(state["settings"]).answer_from == "outputs":
         return [thought["id"] for thought in passed]

@@ -12,13 +12,12 @@ from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import TOOLS, Answer, Ask, Call
-from thoughtgraph.nodes.generators import one_thought_each
+from thoughtgraph.nodes.generators import generator_input, one_thought_each
 from thoughtgraph.nodes.limits import limits_in
-from thoughtgraph.nodes.node import generator_input
-from thoughtgraph.nodes.step import Run, Step
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tracing import labels, traced_as
 from thoughtgraph.outcome import REJECTED
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
 from thoughtgraph.tools.wiki.pages import one_line
@@ -33,16 +32,16 @@ def next_actions(style: str, n: int = 1) -> ThoughtGenerator:
         n: How many steps are asked for, where the task does not say it.
     """
 
-    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
-        hints = given.get("hints") or Hints(tools=tool_lines(parts, given))
-        question = move_question(parts, given, style, hints)
-        return one_thought_each(question, n, partial(thought_fields, parts, given))
+    def generator(run: Run, given: GeneratorInput) -> ThoughtQuestion:
+        hints = given.get("hints") or Hints(tools=tool_lines(run, given))
+        question = move_question(run, given, style, hints)
+        return one_thought_each(question, n, partial(thought_fields, run, given))
 
     return generator
 
 
 def move_question(
-    parts: Parts, given: GeneratorInput, style: str, hints: Hints
+    run: Run, given: GeneratorInput, style: str, hints: Hints
 ) -> Question[Sequence[Move]]:
     """Returns what to ask for a next step.
 
@@ -52,11 +51,11 @@ def move_question(
         hints: What the prompt says besides.
     """
     problem, path, settings = given["problem"], given["path"], given["settings"]
-    return parts.task_for(settings, Moves).move(problem, path, style, settings, hints)
+    return run.task_for(settings, Moves).move(problem, path, style, settings, hints)
 
 
 def move_ask(
-    parts: Parts, state: SearchState, key: str, style: str, hints: Hints, *, times: int | None
+    run: Run, state: SearchState, key: str, style: str, hints: Hints, *, times: int | None
 ) -> Ask[Sequence[Move]]:
     """Returns what to ask for one next step of a thought, or for the action that it lacks.
 
@@ -66,28 +65,28 @@ def move_ask(
         hints: What the prompt says besides.
         times: How many steps were taken from it before; None: equal questions share their answer.
     """
-    question = move_question(parts, generator_input(state, key), style, hints)
+    question = move_question(run, generator_input(state, key), style, hints)
     role = "act" if hints.thought else "generate"
     return Ask(Question(question.prompt, question.read, 1), key, role, expansion=times)
 
 
-def move_fields(parts: Parts, state: SearchState, answer: Answer[Sequence[Move]]) -> dict[str, Any]:
+def move_fields(run: Run, state: SearchState, answer: Answer[Sequence[Move]]) -> dict[str, Any]:
     """Returns the partial thought that the answer to `move_ask` makes."""
     given = generator_input(state, answer.ask.about)
-    return thought_fields(parts, given, answer.reading[0], answer.texts[0])
+    return thought_fields(run, given, answer.reading[0], answer.texts[0])
 
 
-def toolbox(parts: Parts, given: SearchState | GeneratorInput) -> Toolbox | None:
+def toolbox(run: Run, given: SearchState | GeneratorInput) -> Toolbox | None:
     """Returns the tools of a run; None where its task has none."""
     settings = given["settings"]
-    if not isinstance(parts.task_for(settings, Moves), Acts):
+    if not isinstance(run.task_for(settings, Moves), Acts):
         return None
-    return parts.tools_for(settings, given["problem"], given.get("run", ""))
+    return run.tools_for(settings, given["problem"], given.get("run", ""))
 
 
-def tool_lines(parts: Parts, given: SearchState | GeneratorInput) -> str:
+def tool_lines(run: Run, given: SearchState | GeneratorInput) -> str:
     """Returns one line a tool, for the prompt."""
-    tools = toolbox(parts, given)
+    tools = toolbox(run, given)
     return "" if tools is None else tools.describe()
 
 
@@ -113,7 +112,7 @@ def shown_field(shown: Shown) -> Thought:
     return cast("Thought", {"shown": kept} if kept else {})
 
 
-def thought_fields(parts: Parts, given: GeneratorInput, move: Move, text: str) -> dict[str, Any]:
+def thought_fields(run: Run, given: GeneratorInput, move: Move, text: str) -> dict[str, Any]:
     """Returns the partial thought that a step makes.
 
     One without a readable action has failed already, and nothing was paid; the model is told so.
@@ -121,7 +120,7 @@ def thought_fields(parts: Parts, given: GeneratorInput, move: Move, text: str) -
     fields: dict[str, Any] = {"text": cut(move.text), "raw": cut(text)}
     if move.answer is not None:
         fields |= {"answer": move.answer, "status": "terminal"}
-    tools = toolbox(parts, given)
+    tools = toolbox(run, given)
     if tools is None:
         lost = {"failed": True, "invalid": True} if move.malformed else {}
         return bounded({**fields, **lost})
@@ -168,16 +167,16 @@ async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str
     limit = limits_in(state).get("seconds")
     if limit is not None and state["usage"]["seconds"] >= limit:
         return {}
-    results = await step.call([_call(run.parts, state, key) for key in keys])
+    results = await step.call([_call(run, state, key) for key in keys])
     tree: Tree = {}
     for key, kept in zip(keys, results, strict=True):
         if kept is not None:
             fields = tree[key] = kept["fields"]
-            action, invalid = state["tree"][key]["action"], fields.get("invalid")
+            action, invalid = state["thoughts"][key]["action"], fields.get("invalid")
             assert action is not None
             if invalid:
                 # Counted for whoever wrote the action: its own request, or that of the thought.
-                whose = "act" if "act" in state["tree"][key].get("usage", {}) else "generate"
+                whose = "act" if "act" in state["thoughts"][key].get("usage", {}) else "generate"
                 step.count(parse_errors={whose: 1})
             else:
                 name, cost = action["name"], fields["price"]
@@ -186,17 +185,17 @@ async def carry_out(run: Run, state: SearchState, step: Step, keys: Sequence[str
     return tree
 
 
-def _call(parts: Parts, state: SearchState, key: str) -> Call:
+def _call(run: Run, state: SearchState, key: str) -> Call:
     """Returns the call of a thought's tool."""
-    *before, acting = path_to(state["tree"], key)
-    tools, action = toolbox(parts, state), acting["action"]
+    *before, acting = path_to(state["thoughts"], key)
+    tools, action = toolbox(run, state), acting["action"]
     assert tools is not None and action is not None, "only actions of tools are carried out"
     name, argument = action["name"], action["argument"]
 
     async def make(meter: Meter) -> dict[str, Any]:
         meter.wait()
         async with meter.in_time():
-            with traced_as(labels(parts, state, key)):
+            with traced_as(labels(run, state, key)):
                 result = await tools.call(name, argument, tool_state_after(before))
         return {"fields": _observed(result)}
 

@@ -11,7 +11,7 @@ from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Outputs, Task
 from thoughtgraph.tree import ROOT, Tree, merge_thoughts, path_to, shortened
@@ -27,7 +27,7 @@ BEFORE = "\n\nThe best answer before that: {}"
 
 
 def answer(
-    parts: Parts,
+    run: Run,
     pick: Pick,
     *,
     best: Pick | None = None,
@@ -52,35 +52,37 @@ def answer(
         if state["stop_reason"] in ("", "verified", "settled"):
             keys = list(pick(state))
         else:
-            keys = complete_outputs(parts, state) if cut_short is None else list(cut_short(state))
+            keys = complete_outputs(run, state) if cut_short is None else list(cut_short(state))
         keys = _not_dropped(state, keys)
-        candidates = outputs(parts, state, keys)
+        candidates = outputs(run, state, keys)
         order = keys if best is None else _not_dropped(state, best(state))
-        ranked = candidates if best is None else outputs(parts, state, order)
+        ranked = candidates if best is None else outputs(run, state, order)
         given = (pair for pair in zip(order, ranked, strict=True) if pair[1] is not None)
         chosen, found = next(given, ("", None))
         told = (*keys, *order, *terminal(state))
-        tree: Tree = {key: {"answer": _output(parts, state, key)} for key in told}
+        tree: Tree = {key: {"answer": _output(run, state, key)} for key in told}
         if chosen:
             tree[chosen] = {**tree[chosen], "chosen": True}
         # A run may have been resumed with another model, whose price its start did not know.
-        prices = {**state["prices"], **await parts.open_models(state["settings"])}
+        prices = {**state["prices"], **await run.open_models(state["settings"])}
         spent = add_usage(state["usage"], _path_cost(state, chosen) if chosen else Usage())
         reason = _stop_reason(state, found, any(key != ROOT for key in keys))
-        known = merge_thoughts(state["tree"], [tree])
-        last = cast("SearchState", {**state, "tree": known, "stop_reason": reason})
+        known = merge_thoughts(state["thoughts"], [tree])
+        last = cast(
+            "SearchState", {**state, "thoughts": known, "tree": known, "stop_reason": reason}
+        )
         ended = {
             "answer": found,
             "stop_reason": reason,
             "limit": limit_reached(last),
-            "verified": _verified(parts, last, found),
+            "verified": _verified(run, last, found),
             "votes": tally(last, chosen) if chosen and tally else [],
         }
         return {
             **ended,
             "candidates": candidates,
             "outcome": sentence({**last, **ended}),
-            "tree": tree,
+            "thoughts": tree,
             "prices": prices,
             "usage": Overwrite(report(spent, priced=not unpriced(prices))),
             **_reply(state, found),
@@ -91,40 +93,40 @@ def answer(
 
 def _not_dropped(state: SearchState, keys: Sequence[str]) -> list[str]:
     """Returns thoughts without those that a person pruned: they answer nothing."""
-    return [key for key in keys if not state["tree"][key].get("pruned_by")]
+    return [key for key in keys if not state["thoughts"][key].get("pruned_by")]
 
 
 def terminal(state: SearchState) -> list[str]:
     """Returns the thoughts that end a path, in the order of their creation."""
-    return [key for key, thought in state["tree"].items() if thought["status"] == "terminal"]
+    return [key for key, thought in state["thoughts"].items() if thought["status"] == "terminal"]
 
 
-def outputs(parts: Parts, state: SearchState, keys: Sequence[str]) -> list[str | None]:
+def outputs(run: Run, state: SearchState, keys: Sequence[str]) -> list[str | None]:
     """Returns the answers that thoughts give, None where one gives none."""
-    return [_output(parts, state, key) for key in keys]
+    return [_output(run, state, key) for key in keys]
 
 
-def _output(parts: Parts, state: SearchState, key: str) -> str | None:
-    thought = state["tree"][key]
+def _output(run: Run, state: SearchState, key: str) -> str | None:
+    thought = state["thoughts"][key]
     if "answer" in thought:
         return thought["answer"]
-    task = parts.task_for(state["settings"], Task)
+    task = run.task_for(state["settings"], Task)
     if not isinstance(task, Outputs):
         return None
-    text = task.output(state["problem"], path_to(state["tree"], key))
+    text = task.output(state["problem"], path_to(state["thoughts"], key))
     return None if text is None else shortened(text)
 
 
-def complete_outputs(parts: Parts, state: SearchState) -> list[str]:
+def complete_outputs(run: Run, state: SearchState) -> list[str]:
     """Returns the thoughts that give an answer, best value first, then in creation order."""
-    tree = state["tree"]
-    keys = [key for key in tree if key != ROOT and _output(parts, state, key) is not None]
+    tree = state["thoughts"]
+    keys = [key for key in tree if key != ROOT and _output(run, state, key) is not None]
     return sorted(keys, key=lambda key: (-tree[key].get("value", 0.0), int(key)))
 
 
 def _path_cost(state: SearchState, key: str) -> Usage:
     """Returns how long the way to an answer is, and what the tool calls on it cost."""
-    path = path_to(state["tree"], key)
+    path = path_to(state["thoughts"], key)
     cost = sum(step.get("price", 0.0) for step in path)
     return {"reasoning_steps": len(path), "tool_cost_path": cost}
 
@@ -140,7 +142,7 @@ def _stop_reason(state: SearchState, found: str | None, ended: bool) -> str:
     return "dead_end" if requests_left(state) else "budget"
 
 
-def _verified(parts: Parts, state: SearchState, found: str | None) -> bool | None:
+def _verified(run: Run, state: SearchState, found: str | None) -> bool | None:
     """Returns whether an answer is right, where the search was told or the task can tell."""
     if found is None:
         return None
@@ -148,7 +150,7 @@ def _verified(parts: Parts, state: SearchState, found: str | None) -> bool | Non
         return True
     if note_of(state) == DENIED:
         return False
-    task = parts.task_for(state["settings"], Task)
+    task = run.task_for(state["settings"], Task)
     return task.check(state["problem"], found) if isinstance(task, Checks) else None
 
 

@@ -6,10 +6,10 @@ from typing import Any
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.step import Run, Step
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdicts_in, words_of
 from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Judges
 from thoughtgraph.tree import Thought
@@ -32,11 +32,11 @@ def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
     """
 
     async def check(state: SearchState) -> dict[str, Any]:
-        latest, step = state["frontier"][0], run.step(state)
-        feedback = run.parts.has_feedback(state["settings"])
+        latest, step = state["frontier"][0], Step(run, state)
+        feedback = run.has_feedback(state["settings"])
         if feedback:
-            thought = await _ask_oracle(run.parts, state, latest)
-        elif (judged := await _ask_model(run.parts, state, step, latest)) is None:
+            thought = await _ask_oracle(run, state, latest)
+        elif (judged := await _ask_model(run, state, step, latest)) is None:
             return step.update(stop_reason="budget")
         else:
             thought = judged
@@ -46,7 +46,7 @@ def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
         reason = (
             "verified" if feedback and thought["value"] == RIGHT else "round_limit" if over else ""
         )
-        return step.update(tree={latest: thought}, stop_reason=reason)
+        return step.update(thoughts={latest: thought}, stop_reason=reason)
 
     return check
 
@@ -56,7 +56,7 @@ def passed(thought: Thought) -> bool:
     return thought.get("value") == RIGHT
 
 
-async def is_right(parts: Parts, state: SearchState, answer: str | None) -> bool:
+async def is_right(run: Run, state: SearchState, answer: str | None) -> bool:
     """Asks the graph's oracle; no answer is never right.
 
     Raises:
@@ -64,31 +64,31 @@ async def is_right(parts: Parts, state: SearchState, answer: str | None) -> bool
     """
     if answer is None:
         return False
-    if callable(parts.oracle):
-        right: object = await parts.oracle(answer)
+    if callable(run.oracle):
+        right: object = await run.oracle(answer)
         if right not in (True, False):
             raise InputError(f"the oracle said {right!r} of an answer; it must say True or False")
         return bool(right)
-    return parts.task_for(state["settings"], Checks).check(state["problem"], answer)
+    return run.task_for(state["settings"], Checks).check(state["problem"], answer)
 
 
-async def _ask_oracle(parts: Parts, state: SearchState, key: str) -> Thought:
+async def _ask_oracle(run: Run, state: SearchState, key: str) -> Thought:
     """Returns the verdict of the oracle, or of the task itself."""
-    right = await is_right(parts, state, state["tree"][key].get("answer"))
-    if not parts.oracle:
+    right = await is_right(run, state, state["thoughts"][key].get("answer"))
+    if not run.oracle:
         note = "the exact check says right" if right else FAILED
     else:
         note = "the oracle says right" if right else DENIED
     return {"value": RIGHT if right else WRONG, "note": note}
 
 
-async def _ask_model(parts: Parts, state: SearchState, step: Step, key: str) -> Thought | None:
+async def _ask_model(run: Run, state: SearchState, step: Step, key: str) -> Thought | None:
     """Returns the verdict of the model; None where it may not be asked."""
-    task = parts.task_for(state["settings"], Judges)
-    answer = state["tree"][key].get("answer") or ""
+    task = run.task_for(state["settings"], Judges)
+    answer = state["thoughts"][key].get("answer") or ""
     question = task.judge(state["problem"], answer, state["settings"])
     state_key = state_key_of(question.prompt)
-    if known := verdicts_in(state["tree"]).get(state_key):
+    if known := verdicts_in(state["thoughts"]).get(state_key):
         step.count(cached=1)
         return verdict_fields(state_key, known)
     answers = await step.ask([Ask(question, key, "judge")])

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 from thoughtgraph.generation import Expansion
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
-from thoughtgraph.nodes.generators import read_thoughts
+from thoughtgraph.nodes.generators import generator_input, read_thoughts
 from thoughtgraph.nodes.limits import thoughts_left
-from thoughtgraph.nodes.node import generator_input
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
 from thoughtgraph.tree import bounded
@@ -25,7 +24,7 @@ class Drafts(NamedTuple):
 
 
 def expansion(
-    parts: Parts,
+    run: Run,
     state: SearchState,
     generator: ChooseGenerator,
     key: str,
@@ -41,7 +40,7 @@ def expansion(
         samples: How many samples are asked for, where the search decides it.
     """
     given = generator_input(state, key, expansion=times, samples=samples)
-    question = generator(state["settings"])(parts, given)
+    question = generator(state["settings"])(run, given)
     # A thought that cannot be kept is not paid for.
     most = max(1, thoughts_left(state))
     return Ask(_drafting(question), key, most=most, expansion=times)

@@ -5,11 +5,42 @@ from typing import Any, TypeVar
 
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import ThoughtGenerator, ThoughtQuestion
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
+from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Proposes, Question, Samples
-from thoughtgraph.tree import PROPOSAL_LIMIT, cut
+from thoughtgraph.tree import PROPOSAL_LIMIT, cut, path_to
 
 T = TypeVar("T")
+
+
+def generator_input(
+    state: SearchState,
+    thought: str,
+    *,
+    expansion: int = 0,
+    samples: int = 1,
+    experiences: Sequence[str] = (),
+) -> GeneratorInput:
+    """Returns what a generator is given.
+
+    Args:
+        state: The state.
+        thought: Id of the thought to expand.
+        expansion: How often it was expanded before.
+        samples: How many samples are asked for, where the search decides it.
+        experiences: Ids of the last thoughts of the paths that the prompt is to contain, in order.
+    """
+    tree = state["thoughts"]
+    return {
+        "thought": thought,
+        "expansion": expansion,
+        "samples": samples,
+        "problem": state["problem"],
+        "run": state["run"],
+        "settings": state["settings"],
+        "path": path_to(tree, thought),
+        "lessons": [path_to(tree, key) for key in experiences],
+    }
 
 
 def read_thoughts(
@@ -29,9 +60,9 @@ def read_thoughts(
 def propose(n: int = 1) -> ThoughtGenerator:
     """Returns the generator of n lists of next thoughts, one a completion (ToT 3, "propose")."""
 
-    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+    def generator(run: Run, given: GeneratorInput) -> ThoughtQuestion:
         options = given["settings"]
-        task = parts.task_for(options, Proposes)
+        task = run.task_for(options, Proposes)
         question = task.propose(given["problem"], given["path"], options)
 
         def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -46,9 +77,9 @@ def propose(n: int = 1) -> ThoughtGenerator:
 def sample(n: int) -> ThoughtGenerator:
     """Returns the generator of n independent next thoughts (ToT section 3, "sample")."""
 
-    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+    def generator(run: Run, given: GeneratorInput) -> ThoughtQuestion:
         options = given["settings"]
-        question = parts.task_for(options, Samples).sample(given["problem"], given["path"], options)
+        question = run.task_for(options, Samples).sample(given["problem"], given["path"], options)
         return one_thought_each(question, n, lambda thought, text: {**thought, "raw": cut(text)})
 
     return generator
@@ -57,9 +88,9 @@ def sample(n: int) -> ThoughtGenerator:
 def direct_answer(style: str, n: int) -> ThoughtGenerator:
     """Returns the generator of n whole answers, asked for directly; `style` is `io` or `cot`."""
 
-    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+    def generator(run: Run, given: GeneratorInput) -> ThoughtQuestion:
         options = given["settings"]
-        question = parts.task_for(options, Answers).ask(given["problem"], style, options)
+        question = run.task_for(options, Answers).ask(given["problem"], style, options)
         return one_thought_each(question, n, _whole_answer)
 
     return generator

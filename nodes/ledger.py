@@ -1,8 +1,12 @@
 """What the nodes of one superstep share while they run."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+
+from thoughtgraph.run import Run
 
 SETTLING = 0.01
 """Seconds between looks at whether the nodes beside one that failed have ended (ours)."""
@@ -31,3 +35,22 @@ class Ledger:
         """
         while self.asking:
             await asyncio.sleep(SETTLING)
+
+
+@contextmanager
+def shared(run: Run, superstep: str) -> Iterator[Ledger]:
+    """Yields the ledger of a superstep, which lives for as long as a node uses it.
+
+    Args:
+        run: The objects of the graph.
+        superstep: Id of the checkpoint that it goes out from: its nodes have the same.
+    """
+    ledger: Ledger = run.ledgers.setdefault(superstep, Ledger())
+    ledger.users += 1
+    ledger.asking += 1
+    try:
+        yield ledger
+    finally:
+        ledger.users -= 1
+        if not ledger.users:  # after a failure the same superstep begins again
+            del run.ledgers[superstep]

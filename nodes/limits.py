@@ -19,6 +19,11 @@ def requests_left(state: SearchState) -> int:
     return remaining_requests(limits_in(state), state["usage"])
 
 
+def may_begin(state: SearchState) -> bool:
+    """Returns whether a search that was not refused may send its first request."""
+    return not state["stop_reason"] and bool(requests_left(state))
+
+
 def thoughts_left(given: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
     return remaining_thoughts(limits_in(given), given["usage"])
@@ -44,5 +49,5 @@ def blocking_limit(state: SearchState, latest: str) -> StopReason:
     if not thoughts_left(state):
         return "budget"
     depth = limits_in(state).get("depth")
-    too_deep = depth is not None and state["tree"][latest]["depth"] >= depth
+    too_deep = depth is not None and state["thoughts"][latest]["depth"] >= depth
     return "step_limit" if too_deep else ""

@@ -1,124 +1,58 @@
-"""The empty graph every method starts from: state, input, output, and the settings as context."""
+"""The graph every method starts from: its schemas and its first node."""
 
-import logging
-from collections.abc import Mapping
-from functools import wraps
-from typing import Any
+from typing import Annotated, Any
 
-from langgraph.graph import StateGraph
-from langgraph.runtime import get_runtime
+from langchain_core.runnables import RunnableLambda
+from langgraph.channels import EphemeralValue
+from langgraph.graph import START, StateGraph
+from pydantic.json_schema import SkipJsonSchema
+from typing_extensions import TypedDict
 
-from thoughtgraph.edits import applied
-from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.run_log import tell
-from thoughtgraph.nodes.node import Node, raises
-from thoughtgraph.nodes.review import reviewed_answer
-from thoughtgraph.nodes.thought_events import with_events
-from thoughtgraph.nodes.tracing import labels
-from thoughtgraph.parts import Parts
-from thoughtgraph.results import Result
+from thoughtgraph.errors import InputError
+from thoughtgraph.nodes.start import start
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
-from thoughtgraph.usage import add_usages
+from thoughtgraph.tree import Thought
 
-ENDS = ("answer", "ensemble")
-"""Names of the node that ends a search."""
-RESULT = SearchOutput.__annotations__.keys() - {"messages"}
-"""What the result holds that comes with an error; a conversation has no reply then."""
-ENTRY = "start"
-"""Name of the node that writes the settings of a run; all others are given them."""
+Graph = StateGraph[Any, Any, Any, Any]
 
 
-class MethodGraph(StateGraph[Any, Any, Any, Any]):
-    """LangGraph's `StateGraph` of a method, without nodes yet.
+def method_graph(
+    run: Run, state: type = SearchState, *, origin: Thought | None = None, **fresh: Any
+) -> Graph:
+    """Returns the graph of a method with its first node, `start`, alone.
+
+    What follows `start` must not begin where `stop_reason` is set: the search was refused.
 
     Args:
-        parts: The graph's objects; what they leave open becomes the context.
+        run: The graph's objects; what they leave open becomes the context.
         state: The method's state, `SearchState` or a subclass.
+        origin: What the root begins with besides.
+        fresh: What the method's further state fields begin with.
     """
 
-    def __init__(self, parts: Parts, state: type = SearchState) -> None:
-        self._parts = parts
-        super().__init__(
-            state,
-            input_schema=SearchInput,
-            output_schema=SearchOutput,
-            context_schema=parts.context,
+    def refuse(state: object) -> None:
+        raise InputError(
+            f"the graph of {run.method.id!r} is async: await graph.ainvoke(…), or call "
+            "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
         )
 
-    def add_node(self, node: Any, action: Any = None, **more: Any) -> Any:
-        """Adds a node; the run's settings are checked before each run of it.
-
-        Raises:
-            SettingError: When it runs: the context differs from the settings with which the search
-                began, or the state holds settings that the policy does not allow.
-        """
-        if node in ENDS:
-            self._end = with_events(node, _logged(self._parts, action))
-            action = _logged(self._parts, reviewed_answer(self._parts, action))
-        if node != ENTRY:
-            action = _guarded(self._parts, self._failing(with_events(node, action)))
-        return super().add_node(node, action, **more)
-
-    def _failing(self, node: Node) -> Node:
-        """Makes a node that raises what keeps it from its answers, where the run is to fail by it.
-
-        What was answered is stored, so that a run that goes on asks for the rest. The error has the
-        search's result until then; whoever streams is told how it ended.
-        """
-
-        @wraps(node)
-        async def run(state: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
-            out = await node(state, *rest, **more)
-            if out.get("stop_reason") != "error" or not raises(state):
-                return out
-            spent = add_usages(state["usage"], [out.get("usage", {})])
-            after = {**applied(state, out), "usage": spent}
-            ended = await self._end(after)
-            result = applied(after, {**ended, "usage": ended["usage"].value})
-            kept = Result({k: v for k, v in result.items() if k in RESULT})
-            raise ModelError(out["error"], result=kept)
-
-        return run
-
-    def add_step(self, node: Node, state: type | None = None) -> None:
-        """Adds a node that makes a `Step` of its state, by the name of its function.
-
-        Args:
-            node: The node.
-            state: What it is given of the state; None: what it says itself.
-        """
-        self.add_node(getattr(node, "__name__", ""), node, input_schema=state)
+    given = _input_of(run, state)
+    graph: Graph = StateGraph(
+        state, input_schema=given, output_schema=SearchOutput, context_schema=run.context
+    )
+    first = RunnableLambda(refuse, afunc=start(run, origin=origin, **fresh), name="start")
+    graph.add_node("start", first, input_schema=given)
+    graph.add_edge(START, "start")
+    return graph
 
 
-def _logged(parts: Parts, node: Node) -> Node:
-    """Makes a last node that logs which limit the search reached and how it ended."""
+def _input_of(run: Run, state: type) -> type:
+    """Returns the input as the first node sees it: with settings, which do not belong there.
 
-    @wraps(node)
-    async def run(state: Mapping[str, Any]) -> dict[str, Any]:
-        out = await node(state)
-        whose = labels(parts, state)
-        if limit := out["limit"]:
-            tell(logging.INFO, whose, "reached %s=%s", limit, state["settings"].get(limit))
-        usage = out["usage"].value
-        tell(
-            logging.INFO,
-            whose,
-            "ended: %s, %s an answer, %.1f s, requests=%d prompt_tokens=%d completion_tokens=%d",
-            out["stop_reason"],
-            "without" if out["answer"] is None else "with",
-            *(usage[name] for name in ("seconds", "requests", "prompt_tokens")),
-            usage["completion_tokens"],
-        )
-        return out
-
-    return run
-
-
-def _guarded(parts: Parts, node: Node) -> Node:
-    @wraps(node)
-    async def run(state: Mapping[str, Any], *rest: Any, **more: Any) -> dict[str, Any]:
-        parts.check_resumed(get_runtime().context, state["settings"])
-        parts.admit_settings(state["settings"])
-        return await node(state, *rest, **more)
-
-    return run
+    LangGraph drops what no schema names, so that nobody would be told. Forms do not show them.
+    """
+    hidden = Annotated[Any, SkipJsonSchema(), EphemeralValue]
+    names = run.settings.model_fields.keys() - state.__annotations__.keys()
+    fields: dict[str, Any] = {**SearchInput.__annotations__, **dict.fromkeys(names, hidden)}
+    return TypedDict("SearchInput", fields, total=False)  # type: ignore[no-any-return,operator]

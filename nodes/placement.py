@@ -38,9 +38,9 @@ def place(state: SearchState, expansions: Sequence[Expansion]) -> Placed:
     for expansion in expansions:
         parent = expansion["parent"]
         kept = expansion["thoughts"][: max(0, room - len(new))]
-        new |= grow(state["tree"], parent, kept, offset=len(new))
+        new |= grow(state["thoughts"], parent, kept, offset=len(new))
         # A draw with replacement may expand one thought several times in a step.
-        before = parents.get(parent, state["tree"][parent])
+        before = parents.get(parent, state["thoughts"][parent])
         parents[parent] = {"status": "expanded", "usage": added_cost(before, expansion["usage"])}
     wanted = sum(len(expansion["thoughts"]) for expansion in expansions)
     short = any(expansion.get("short") for expansion in expansions)
@@ -55,7 +55,7 @@ def with_times(state: SearchState, placed: Placed) -> Tree:
 
 def times_expanded(state: SearchState, key: str) -> int:
     """Returns how often a thought was expanded, in methods that may do so again."""
-    return state["tree"][key].get("expansions", 0)
+    return state["thoughts"][key].get("expansions", 0)
 
 
 def place_below(

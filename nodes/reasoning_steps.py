@@ -7,12 +7,12 @@ from typing import Any
 from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
+from thoughtgraph.nodes.generators import generator_input
 from thoughtgraph.nodes.limits import requests_left, thoughts_left
-from thoughtgraph.nodes.node import generator_input
 from thoughtgraph.nodes.placement import Placed, place
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.parts import Parts
 from thoughtgraph.reasoning import Steps
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import ReasoningSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Thought, bounded
@@ -31,9 +31,9 @@ def next_step(n: int = 1) -> ThoughtGenerator:
         n: How many next steps are asked for, where the task does not say it.
     """
 
-    def generator(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+    def generator(run: Run, given: GeneratorInput) -> ThoughtQuestion:
         settings, path = given["settings"], given["path"]
-        task, lessons = parts.task_for(settings, Steps), given.get("lessons", [])
+        task, lessons = run.task_for(settings, Steps), given.get("lessons", [])
         question = task.step(given["problem"], path, lessons, settings)
         return replace(question, n=question.n or n)
 
@@ -41,7 +41,7 @@ def next_step(n: int = 1) -> ThoughtGenerator:
 
 
 def step_ask(
-    parts: Parts,
+    run: Run,
     state: SearchState,
     generator: ChooseGenerator,
     key: str,
@@ -60,7 +60,7 @@ def step_ask(
         experiences: Ids of the thoughts whose steps and analyses the prompt contains, in order.
     """
     given = generator_input(state, key, expansion=times, experiences=experiences)
-    question = generator(state["settings"])(parts, given)
+    question = generator(state["settings"])(run, given)
     return Ask(question, key, most=max(1, thoughts_left(state)), expansion=times, enough=_says)
 
 

@@ -6,12 +6,12 @@ from typing import Any, Literal
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.generators import one_thought_each
+from thoughtgraph.nodes.generators import generator_input, one_thought_each
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node, generator_input
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place_below
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.run import Run
 from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Question, Refines
@@ -20,13 +20,13 @@ from thoughtgraph.tree import bounded
 GIVEN = "given by the caller"
 
 
-def output_question(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+def output_question(run: Run, given: GeneratorInput) -> ThoughtQuestion:
     """Asks for a first output, and for a better one once there is one."""
     problem, path, options = given["problem"], given["path"], given["settings"]
     if path:
-        question = parts.task_for(options, Refines).refine(problem, path, options)
+        question = run.task_for(options, Refines).refine(problem, path, options)
     else:
-        question = parts.task_for(options, Answers).ask(problem, "io", options)
+        question = run.task_for(options, Answers).ask(problem, "io", options)
     one = Question(question.prompt, question.read, 1)  # each output is shown the one before it
     return one_thought_each(one, 1, _output)
 
@@ -46,11 +46,11 @@ def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        latest, step = state["frontier"][0], run.step(state)
+        latest, step = state["frontier"][0], Step(run, state)
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
         draft = RefineSettings.of(state["settings"]).draft if role == "generate" else ""
-        question = output_question(run.parts, generator_input(state, latest))
+        question = output_question(run, generator_input(state, latest))
         answers = [] if draft else await step.ask([Ask(question, latest, role, expansion=0)])
         if draft:
             output = {**question.read([draft])[0], "note": GIVEN}
@@ -63,7 +63,9 @@ def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
         step.count(thoughts=1, expansions=len(answers), rounds=int(role == "refine"))
         placed = place_below(state, latest, [output], answers[0].usage if answers else {})
         new = list(placed.new)
-        return step.update(tree=placed.tree, frontier=new, generation=[*state["generation"], *new])
+        return step.update(
+            thoughts=placed.tree, frontier=new, generation=[*state["generation"], *new]
+        )
 
     node.__name__ = role
     return node

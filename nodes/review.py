@@ -16,8 +16,8 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.select import unready
-from thoughtgraph.parts import Parts
 from thoughtgraph.reducers import StackWrite, restack
+from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.task import Checks, Task
@@ -87,10 +87,10 @@ def reviewed_after(node: Node) -> Node:
         if not _asks(state, "select"):
             return made
         after = applied(state, made)
-        new = {key: after["tree"][key] for key in made.get("tree", {})}
+        new = {key: after["thoughts"][key] for key in made.get("thoughts", {})}
         shown = [k for k, t in new.items() if t["status"] in ("open", "terminal") or "visit" in t]
         update = _chosen(after, shown)
-        gone = [k for k, t in update.get("tree", {}).items() if t.get("status") == "pruned"]
+        gone = [k for k, t in update.get("thoughts", {}).items() if t.get("status") == "pruned"]
         if made.get("stop_reason") == "finished" and any(_ends(new[k]) for k in gone if k in new):
             update["stop_reason"] = ""  # The output that ended the search is gone.
         return _joined(made, update)
@@ -98,18 +98,12 @@ def reviewed_after(node: Node) -> Node:
     return run
 
 
-def reviewed_answer(parts: Parts, node: Node) -> Node:
-    """Makes a last node that, under `review=answer`, lets a person accept or replace the answer."""
-
-    @wraps(node)
-    async def run(state: Any) -> dict[str, Any]:
-        out = await node(state)
-        if not _asks(state, "answer"):
-            return out
-        asked = {name: out.get(name) for name in ("answer", "outcome", "candidates")}
-        return _settled(parts, state, out, _reply("answer", state, asked, ANSWER_FORM, _final))
-
-    return run
+def reviewed_answer(run: Run, state: SearchState, out: dict[str, Any]) -> dict[str, Any]:
+    """Returns the end of a search, which under `review=answer` a person accepts or replaces."""
+    if not _asks(state, "answer"):
+        return out
+    asked = {name: out.get(name) for name in ("answer", "outcome", "candidates")}
+    return _settled(run, state, out, _reply("answer", state, asked, ANSWER_FORM, _final))
 
 
 def _ends(thought: Thought) -> bool:
@@ -128,7 +122,7 @@ def _asks(state: Mapping[str, Any], kind: str) -> bool:
 
 def _chosen(state: Mapping[str, Any], candidates: Sequence[str]) -> dict[str, Any]:
     """Returns what a person changes of a state."""
-    tree = state["tree"]
+    tree = state["thoughts"]
     keys = [key for key in candidates if key != ROOT]
     if not keys:
         return {}
@@ -139,7 +133,7 @@ def _chosen(state: Mapping[str, Any], candidates: Sequence[str]) -> dict[str, An
         changes = _changes(tree, keys, reply)
         if not changes:
             return {}
-        return edited(state, {"tree": changes}, trusted=False, between=False)
+        return edited(state, {"thoughts": changes}, trusted=False, between=False)
 
     return cast("dict[str, Any]", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
 
@@ -231,24 +225,24 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _settled(
-    parts: Parts, state: SearchState, out: dict[str, Any], reply: Mapping[str, Any]
+    run: Run, state: SearchState, out: dict[str, Any], reply: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Returns the end of a search with what a person said of its answer."""
     why = f" ({reply['note']})" if reply.get("note") else ""
     if "answer" not in reply:
         return {**out, "outcome": f"{out['outcome']}; a person accepted the answer{why}"}
     given: str | None = reply["answer"]
-    task = parts.task_for(state["settings"], Task)
+    task = run.task_for(state["settings"], Task)
     verified = None
     if isinstance(task, Checks) and given is not None:
         verified = task.check(state["problem"], given)
     tree: Tree = {}
-    for key, thought in out["tree"].items():
+    for key, thought in out["thoughts"].items():
         chosen = given is not None and thought.get("answer") == given
         tree[key] = cast("Thought", {**thought, "chosen": chosen})
     ended: dict[str, Any] = {
         "answer": given,
-        "tree": tree,
+        "thoughts": tree,
         "verified": verified,
         "outcome": f"{out['outcome']}; a person put another answer in its place{why}",
     }
@@ -261,8 +255,8 @@ def _settled(
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Returns two updates, one after the other, as one."""
     both = {**first, **second}
-    if "tree" in first and "tree" in second:
-        both["tree"] = merge_thoughts(first["tree"], [second["tree"]])
+    if "thoughts" in first and "thoughts" in second:
+        both["thoughts"] = merge_thoughts(first["thoughts"], [second["thoughts"]])
     if "usage" in first and "usage" in second:
         both["usage"] = add_usages(Usage(), [first["usage"], second["usage"]])
     if "stack" in first and "stack" in second:

@@ -10,24 +10,24 @@ from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.valuation import valuation
 from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Outputs
 from thoughtgraph.tree import PERSON, Status, Tree, merge_thoughts, path_to
 
 
-def select_states(parts: Parts) -> Node:
+def select_states(run: Run) -> Node:
     """Makes the node that keeps b candidates of a step: S_t of the paper's Algorithm 1.
 
     When a limit left candidates unjudged it selects nothing and stops the search.
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        if ruled := _added(parts, state):
-            judged = await node(cast("SearchState", applied(state, {"tree": ruled})))
-            return {**judged, "tree": merge_thoughts(ruled, [judged.get("tree", {})])}
-        tree, generation = state["tree"], state["generation"]
+        if ruled := _added(run, state):
+            judged = await node(cast("SearchState", applied(state, {"thoughts": ruled})))
+            return {**judged, "thoughts": merge_thoughts(ruled, [judged.get("thoughts", {})])}
+        tree, generation = state["thoughts"], state["generation"]
         settings = TotBfsSettings.of(state["settings"])
         counts = {"rounds": 1}
         if unready(state):
@@ -42,24 +42,26 @@ def select_states(parts: Parts) -> Node:
             kept = draw_states(tree, generation, settings.breadth, draws)
         status: Status = "terminal" if step == settings.steps else "open"
         return {
-            "tree": {key: {"status": status if key in kept else "pruned"} for key in generation},
+            "thoughts": {
+                key: {"status": status if key in kept else "pruned"} for key in generation
+            },
             "frontier": kept,
             "generation": [],
             "step": step,
             "usage": counts,
-            "stop_reason": _early(parts, state, kept) or _stop_reason(state, step),
+            "stop_reason": _early(run, state, kept) or _stop_reason(state, step),
         }
 
     return node
 
 
-def _added(parts: Parts, state: SearchState) -> Tree:
+def _added(run: Run, state: SearchState) -> Tree:
     """Returns what is known of thoughts that a person has just added: nobody need be asked."""
-    tree = state["tree"]
+    tree = state["thoughts"]
     added = [key for key in unjudged(state) if tree[key].get("created_by") == {"node": PERSON}]
     if not added or TotBfsSettings.of(state["settings"]).evaluate != "value":
         return {}
-    return {key: new for key, new in valuation(parts, state).verdicts.items() if key in added}
+    return {key: new for key, new in valuation(run, state).verdicts.items() if key in added}
 
 
 def best_states(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
@@ -93,14 +95,14 @@ def _stop_reason(state: SearchState, step: int) -> StopReason:
     return "round_limit" if step >= (settings.limit_rounds or step + 1) else ""
 
 
-def _early(parts: Parts, state: SearchState, kept: Sequence[str]) -> StopReason:
+def _early(run: Run, state: SearchState, kept: Sequence[str]) -> StopReason:
     """Stops early when the task can check an output exactly and one is right (off by default)."""
     if not TotBfsSettings.of(state["settings"]).early_stop:
         return ""
-    outputs = parts.task_for(state["settings"], Outputs)
-    checks = parts.task_for(state["settings"], Checks)
+    outputs = run.task_for(state["settings"], Outputs)
+    checks = run.task_for(state["settings"], Checks)
     for key in kept:
-        answer = outputs.output(state["problem"], path_to(state["tree"], key))
+        answer = outputs.output(state["problem"], path_to(state["thoughts"], key))
         if answer is not None and checks.check(state["problem"], answer):
             return "verified"
     return ""

@@ -1,89 +1,191 @@
-"""The first node: reads the problem, fixes the settings, plants the root."""
+"""The first node: reads the problem, fixes the settings, plants the root; or says what is wrong."""
 
 import logging
 import secrets
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from langchain_core.runnables.config import var_child_runnable_config
-from langgraph.runtime import Runtime
+from langgraph.config import get_config
+from langgraph.runtime import Runtime, get_runtime
+from langgraph.types import Overwrite
 
-from thoughtgraph.errors import InputError
+from thoughtgraph.configurations import configurable
+from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.tracing import labels
-from thoughtgraph.parts import Parts
-from thoughtgraph.state import SearchInput, nothing_found
+from thoughtgraph.outcome import REFUSED
+from thoughtgraph.policy import LONGEST
+from thoughtgraph.run import Run
+from thoughtgraph.settings import Settings
+from thoughtgraph.state import SearchInput, SearchState, nothing_found
 from thoughtgraph.task import Task
 from thoughtgraph.tree import Thought, root
 
-CHECKPOINTER = "__pregel_checkpointer"
-"""LangGraph's key for the checkpointer of a run; `tests/test_review.py` fails if it goes."""
 
-
-def start(parts: Parts, *, origin: Thought | None = None, **fresh: Any) -> Node:
+def start(run: Run, *, origin: Thought | None = None, **fresh: Any) -> Node:
     """Makes the node that begins a search.
 
     It copies the effective settings into the state, so that every later router is a pure function
-    of the state, and it clears what an earlier search on the same thread left.
+    of the state, and it clears what an earlier search on the same thread left. Where a problem or a
+    setting cannot be used, or a model or tools cannot be had, it says so before anything is spent:
+    by an error, or by a result where nobody would see one (`_replies`).
 
     Args:
+        run: The graph's objects.
         origin: What the root begins with besides.
         fresh: What the method's further state fields begin with.
-
-    It raises `InputError` for a problem or a setting that cannot be used and
-    `ModelUnavailable` or `ToolsUnavailable` for a model or tools that cannot be had: nothing
-    has been spent yet.
     """
 
-    async def node(state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
-        chosen = parts.chosen(runtime.context)
-        settings = parts.effective_settings(chosen)
-        task = parts.task_for(settings, Task)
-        problem = parts.read(settings, encodable(problem_of(state, task)))
-        parts.check_used(settings, chosen)
-        _check_pauses(settings)
-        run = secrets.token_hex(8)
-        if parts.evaluator is not None:  # may have the name of the model, yet be another
-            settings["evaluator_model"] = parts.evaluator.name
-        prices = await parts.open_models(settings)
-        if unpriced(prices):
-            if chosen.get("limit_dollars") is not None or parts.caps("limit_dollars"):
-                check_limit(prices)
-            if parts.policy is None:  # one that there is knows the settings by what it writes
-                settings["limit_dollars"] = None
-        tools = await parts.open_tools(settings, problem, run)
-        tell(logging.INFO, labels(parts, {"settings": settings, "run": run}), "starts")
-        planted: Thought = {**root(), **(origin or {})}
-        if tools:
-            planted["tools"] = tools
-        return {
-            **nothing_found(planted),
-            "method": parts.method.id,
-            "problem": problem,
-            "settings": dict(settings),  # what it was until now may be known by its objects
-            "run": run,
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "prices": prices,
-            "oracle": parts.has_feedback(settings),
-            **fresh,
-        }
+    async def begin(state: SearchInput) -> dict[str, Any]:
+        runtime = get_runtime()
+        try:
+            chosen = _chosen(run, state, runtime)
+            begun = await _begun(run, state, chosen, origin or {})
+        except ThoughtgraphError as error:
+            if not _replies(run, state, runtime.context, error):
+                raise
+            begun = _refused(run, state, error)
+        return {**begun, **fresh}
 
-    return node
+    return begin
 
 
-def _check_pauses(settings: dict[str, Any]) -> None:
+async def admitted(state: SearchState) -> bool:
+    """Routes past a search that was refused."""
+    return not state["stop_reason"]
+
+
+async def _begun(
+    run: Run, state: SearchInput, chosen: Mapping[str, Any], origin: Thought
+) -> dict[str, Any]:
+    """Returns the state in which a search begins.
+
+    Raises:
+        ThoughtgraphError: It cannot.
+    """
+    settings = run.effective_settings(chosen)
+    task = run.task_for(settings, Task)
+    problem = run.read(settings, encodable(problem_of(state, task)))
+    run.check_used(settings, chosen)
+    _check_pauses(settings)
+    name = secrets.token_hex(8)
+    prices = await run.open_models(settings)
+    if unpriced(prices):
+        if chosen.get("limit_dollars") is not None or run.caps("limit_dollars"):
+            check_limit(prices)
+        if run.policy is None:  # one that there is knows the settings by what it writes
+            settings["limit_dollars"] = None
+    planted: Thought = {**root(), **origin}
+    if tools := await run.open_tools(settings, problem, name):
+        planted["tools"] = tools
+    begun = {
+        **nothing_found(planted),
+        "method": run.method.id,
+        "problem": problem,
+        "settings": dict(settings),  # what it was until now may be known by its objects
+        "run": name,
+        "date": _now(),
+        "prices": prices,
+        "oracle": run.has_feedback(settings),
+    }
+    tell(logging.INFO, labels(run, begun), "starts")
+    return begun
+
+
+def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
+    """Returns the settings that a run was given.
+
+    LangGraph takes them by `context` alone. Those that stand elsewhere would change nothing, and
+    nothing would say so. Inside another graph what stands there is that graph's.
+
+    Raises:
+        InputError: They are none, or stand where no graph looks.
+    """
+    context = runtime.context
+    if _is_nested(runtime):
+        return run.chosen(context)
+    if isinstance(context, Settings) and not isinstance(context, run.context):
+        context = run.context(**context.model_dump(include=context.model_fields_set))
+    if context is not None and not isinstance(context, run.context):
+        raise InputError(
+            f"a context is no {type(context).__name__}; give a dictionary of settings: "
+            "context={'limit_requests': 100}"
+        )
+    chosen = run.chosen(context)
+    _check_place(run, configurable(get_config()).keys() - chosen.keys(), 'config["configurable"]')
+    _check_place(run, state.keys() - SearchInput.__annotations__.keys(), "the input")
+    return chosen
+
+
+def _check_place(run: Run, names: Collection[str], place: str) -> None:
+    # A server that is given a context copies it to where settings stood in older LangGraph.
+    for name in sorted(names & run.settings.model_fields.keys()):
+        raise InputError(
+            f"{name!r} is a setting and would be ignored in {place}; settings go by "
+            f"context={{{name!r}: …}}"
+        )
+
+
+def _check_pauses(settings: Mapping[str, Any]) -> None:
     """Refuses a review that could not go on: a run that pauses lives in its checkpoints.
 
     Raises:
-        InputError: The graph has no checkpointer.
+        InputError: The run has no thread in which they would be kept.
     """
-    config = var_child_runnable_config.get() or {}
-    if settings["review"] != "off" and not config.get("configurable", {}).get(CHECKPOINTER):
+    running = get_runtime().execution_info
+    if settings["review"] != "off" and (running is None or running.thread_id is None):
         raise InputError(
             "a review pauses the run, which a checkpointer must keep: "
-            "tg.build(…, checkpointer=InMemorySaver()); servers have one for each thread"
+            "tg.build(…, checkpointer=InMemorySaver()), and a thread_id; servers have both"
         )
+
+
+def _replies(run: Run, state: SearchInput, context: object, error: ThoughtgraphError) -> bool:
+    """Returns whether a search that cannot begin ends with a result that says so.
+
+    Servers show of an exception what they please: aegra "execution failed", `langgraph dev` a
+    failed run. And whoever said in a conversation what its task cannot read, a person or an agent's
+    model, can say it otherwise.
+    """
+    chosen = context.on_error if isinstance(context, Settings) else None
+    if (chosen or run.presets.get("on_error")) == "raise":
+        return False
+    said = any(message.type == "human" for message in state.get("messages") or ())
+    served = run.policy is not None and not _is_nested(get_runtime())
+    return served or (said and isinstance(error, ProblemError))
+
+
+def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str, Any]:
+    """Returns the state of a search that cannot begin."""
+    name = secrets.token_hex(8)
+    # Not why: the line quotes what the client sent.
+    whose = labels(run, {"settings": {}, "run": name})
+    tell(logging.INFO, whose, "is refused")
+    problem = state.get("problem")
+    return {
+        **nothing_found(root()),
+        "method": run.method.id,
+        "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST else "",
+        "settings": {},
+        "run": name,
+        "date": _now(),
+        "prices": {},
+        "stop_reason": Overwrite(REFUSED),
+        "error": Overwrite(str(error)),
+        "oracle": False,
+    }
+
+
+def _is_nested(runtime: Runtime[Any]) -> bool:
+    """Returns whether the search runs inside another graph."""
+    running = runtime.execution_info
+    return running is not None and "|" in running.checkpoint_ns
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -5,9 +5,7 @@ update. Each answer is a LangGraph task: a node that runs again asks only for wh
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, TypeVar, cast
 
@@ -30,11 +28,11 @@ from thoughtgraph.nodes.calls import (
     reading_of,
     span,
 )
-from thoughtgraph.nodes.ledger import Ledger
+from thoughtgraph.nodes.ledger import Ledger, shared
 from thoughtgraph.nodes.limits import limits_in, requests_left
 from thoughtgraph.nodes.node import raises
 from thoughtgraph.nodes.tracing import labels
-from thoughtgraph.parts import JUDGES, Parts
+from thoughtgraph.run import JUDGES, Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.usage import Usage, add_counts
 
@@ -44,46 +42,11 @@ RETRY = "retry"
 """The event that says why a request is repeated."""
 
 
-@dataclass
-class Run:
-    """What the nodes of a graph close over.
-
-    Args:
-        parts: Task, models, tools: objects that all runs of the graph share.
-        abreast: How many of its nodes may ask in one superstep.
-    """
-
-    parts: Parts
-    abreast: int = 1
-    _ledgers: dict[str, Ledger] = field(default_factory=dict)
-
-    def step(self, state: SearchState, *, last: bool = False) -> "Step":
-        """Returns what one run of a node asks and spends; see `Step`."""
-        return Step(self, state, last=last)
-
-    @contextmanager
-    def ledger(self, superstep: str) -> Iterator[Ledger]:
-        """Yields the ledger of a superstep, which lives for as long as a node uses it.
-
-        Args:
-            superstep: Id of the checkpoint that it goes out from: its nodes have the same.
-        """
-        ledger = self._ledgers.setdefault(superstep, Ledger())
-        ledger.users += 1
-        ledger.asking += 1
-        try:
-            yield ledger
-        finally:
-            ledger.users -= 1
-            if not ledger.users:  # after a failure the same superstep begins again
-                del self._ledgers[superstep]
-
-
 class Step:
     """What one run of a node asks and spends.
 
     Args:
-        run: What the node closes over.
+        run: The objects of the graph.
         state: What it was given.
         last: Whether the node asks although the search has ended.
     """
@@ -141,7 +104,7 @@ class Step:
 
     def _labels(self, about: str) -> dict[str, Any]:
         run_id = self._running.run_id
-        whose = labels(self._run.parts, self._state, about)
+        whose = labels(self._run, self._state, about)
         return whose if run_id is None else {**whose, "run_id": run_id}
 
     def _tell(self, event: str, **more: Any) -> None:
@@ -162,7 +125,7 @@ class Step:
         Returns:
             Their results; None for one that a limit or a failing endpoint forbade.
         """
-        with self._run.ledger(self._running.checkpoint_id) as ledger:
+        with shared(self._run, self._running.checkpoint_id) as ledger:
             try:
                 results = await self._all(calls, ledger)
             finally:
@@ -229,7 +192,7 @@ class Step:
         """
         places = self._config.get("max_concurrency")
         stored = self._running.thread_id is not None
-        if stored and size > 1 and not (places and places <= self._run.abreast):
+        if stored and size > 1 and not (places and places <= self._run.method.abreast):
             return lambda kind, work: durable(name=kind)(work)()  # type: ignore[arg-type]
         if not places:
             return lambda kind, work: work()
@@ -238,12 +201,12 @@ class Step:
 
     def _request(self, ask: Ask[Any]) -> Call:
         """Returns the request of a question."""
-        parts, state = self._run.parts, self._state
+        run, state = self._run, self._state
         prompt, chosen, expansion = ask.question.prompt, state["settings"], ask.expansion
-        settings = parts.settings.of(chosen)
+        settings = run.settings.of(chosen)
 
         async def sample(meter: Meter, draw: Draw | None) -> list[str]:
-            port = await parts.port_for(chosen, ask.role)
+            port = await run.port_for(chosen, ask.role)
             if port.name not in self._prices:  # the run is resumed with another model
                 self._prices |= prices_of([port], settings.prices)
             return await port.sample(

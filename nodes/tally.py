@@ -19,13 +19,13 @@ async def majority_vote(state: SearchState) -> dict[str, Any]:
     equally frequent answers the one given first wins. Every sample's value becomes the number of
     samples that gave its answer.
     """
-    answers = {key: state["tree"][key].get("answer") for key in state["generation"]}
+    answers = {key: state["thoughts"][key].get("answer") for key in state["generation"]}
     given = {key: answer for key, answer in answers.items() if answer is not None}
     # Both keep the order of first occurrence, so `max` finds the earliest of equals.
     votes = Counter(given.values())
     winner = max(given, key=lambda key: votes[given[key]], default=None)
     return {
-        "tree": {
+        "thoughts": {
             key: {"value": float(votes[given[key]] if key in given else 0)} for key in answers
         },
         "frontier": [] if winner is None else [winner],
@@ -34,12 +34,12 @@ async def majority_vote(state: SearchState) -> dict[str, Any]:
 
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:
     """Tells of answers each of which one sample gave (self-consistency)."""
-    given = [state["tree"][key].get("answer") for key in state["generation"]]
+    given = [state["thoughts"][key].get("answer") for key in state["generation"]]
     worth: dict[str, float] = {}
     for answer in given:
         if answer is not None:
             worth[answer] = worth.get(answer, 0.0) + 1
-    name = state["tree"][chosen]["answer"]
+    name = state["thoughts"][chosen]["answer"]
     return [vote("votes", worth, name or "", unread=given.count(None))] if name in worth else []
 
 
@@ -56,7 +56,7 @@ def levels_of(by: By, *, wanted: Callable[[dict[str, Any]], bool] = lambda _: Tr
             return []
         return [
             vote_
-            for step in path_to(state["tree"], chosen)
+            for step in path_to(state["thoughts"], chosen)
             if (vote_ := _level(by, state, step)) is not None
         ]
 
@@ -65,7 +65,7 @@ def levels_of(by: By, *, wanted: Callable[[dict[str, Any]], bool] = lambda _: Tr
 
 def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
     depth = chosen["depth"]
-    level = [t for t in state["tree"].values() if t["depth"] == depth and "value" in t]
+    level = [t for t in state["thoughts"].values() if t["depth"] == depth and "value" in t]
     if len(level) < 2 or "value" not in chosen or chosen["id"] == ROOT:
         return None
     worth = {thought["id"]: thought["value"] for thought in level}
@@ -75,7 +75,7 @@ def _level(by: By, state: SearchState, chosen: Thought) -> Vote | None:
     found = vote(by, worth, chosen["id"], unread=unread, step=depth, read=read)
     if by == "scores" and all(lost):
         found["of"] = 0.0
-    return {**found, "tied": [_name(state["tree"][key]) for key in found["tied"]]}
+    return {**found, "tied": [_name(state["thoughts"][key]) for key in found["tied"]]}
 
 
 def _name(thought: Thought) -> str:

@@ -16,34 +16,25 @@ Events are read off what nodes write to the tree, so that no method has to send 
 """
 
 from collections.abc import Iterator, Mapping
-from functools import wraps
 from typing import Any
 
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_stream_writer
 
-from thoughtgraph.nodes.node import Node
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 ENDED = ("answer", "stop_reason", "outcome")
 
 
-def with_events(name: str, node: Node) -> Node:
-    """Makes a node that tells what it does to thoughts.
+def tell_events(tree: Tree, update: Mapping[str, Any]) -> None:
+    """Tells whoever streams what the running node does to thoughts.
 
     Args:
-        name: The node's name in its graph.
-        node: The node.
+        tree: The tree before.
+        update: What the node writes.
     """
-
-    @wraps(node)
-    async def run(state: Any, *rest: Any, **more: Any) -> dict[str, Any]:
-        update = await node(state, *rest, **more)
-        write = get_stream_writer()
-        for event in events(state["tree"], update):
-            write({**event, "node": name})
-        return update
-
-    return run
+    write, node = get_stream_writer(), get_config()["metadata"]["langgraph_node"]
+    for event in events(tree, update):
+        write({**event, "node": node})
 
 
 def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -53,7 +44,7 @@ def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         tree: The tree before.
         update: What a node writes.
     """
-    written = update.get("tree", {})
+    written = update.get("thoughts", {})
     if isinstance(written, Mapping):
         for key, fields in written.items():
             if key != ROOT:

@@ -6,10 +6,10 @@ from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 
 
-def labels(parts: Parts, state: Mapping[str, Any], about: str = "") -> dict[str, Any]:
+def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any]:
     """Returns what traces say of a call: whose it is, and about which thought.
 
     Args:
@@ -17,11 +17,11 @@ def labels(parts: Parts, state: Mapping[str, Any], about: str = "") -> dict[str,
         about: Id of the thought; empty: none.
     """
     found = {
-        "method": parts.method.id,
+        "method": run.method.id,
         "task": state["settings"].get("task"),
         "run": state.get("run"),
         "thoughts": [about] if about else [],
-        "depth": state["tree"][about]["depth"] if about else None,
+        "depth": state["thoughts"][about]["depth"] if about else None,
     }
     return {f"thoughtgraph_{name}": each for name, each in found.items() if each is not None}
 

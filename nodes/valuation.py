@@ -17,7 +17,7 @@ from thoughtgraph.nodes.verdicts import (
     verdicts_in,
     words_of,
 )
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, Values, Verdict, Votes
@@ -56,10 +56,15 @@ class Valuation:
         return tree
 
 
-def valuation(parts: Parts, state: SearchState) -> Valuation:
+def valuation(run: Run, state: SearchState) -> Valuation:
     """Returns what is known of the new thoughts of a round, and what to ask about the others."""
-    tree, known, seen, made = state["tree"], verdicts_in(state["tree"]), set[str](), Valuation()
-    task = parts.task_for(state["settings"], Values)
+    tree, known, seen, made = (
+        state["thoughts"],
+        verdicts_in(state["thoughts"]),
+        set[str](),
+        Valuation(),
+    )
+    task = run.task_for(state["settings"], Values)
     for thought in state["generation"]:
         path = path_to(tree, thought)
         line, new = "\n".join(texts(path)), "value" not in tree[thought]
@@ -103,13 +108,13 @@ def _sort(
         made.asks.append(Ask(asked, thought, "value", settings.n_evaluate))
 
 
-def vote(parts: Parts, state: SearchState) -> list[Ask[VoteCounts]]:
+def vote(run: Run, state: SearchState) -> list[Ask[VoteCounts]]:
     """Returns the question that compares the thoughts of a round; none when all have votes."""
     keys, settings = unjudged(state), state["settings"]
     if not keys:
         return []
-    paths = [path_to(state["tree"], key) for key in keys]
-    asked = parts.task_for(settings, Votes).vote(state["problem"], paths, settings)
+    paths = [path_to(state["thoughts"], key) for key in keys]
+    asked = run.task_for(settings, Votes).vote(state["problem"], paths, settings)
     n = TotBfsSettings.of(settings).n_evaluate
     return [Ask(counted_votes(asked, len(keys)), keys[0], "vote", n)]
 

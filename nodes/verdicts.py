@@ -23,7 +23,7 @@ class VoteCounts(NamedTuple):
 
 def unjudged(state: SearchState) -> list[str]:
     """Returns the ids of this round's thoughts that have no value yet, in creation order."""
-    return [key for key in state["generation"] if "value" not in state["tree"][key]]
+    return [key for key in state["generation"] if "value" not in state["thoughts"][key]]
 
 
 def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:

@@ -30,7 +30,7 @@ async def until(graph: Graph, method: str, node: str, **context: Any) -> Any:
 
 
 async def edit(graph: Graph, node: str, tree: Any) -> None:
-    await graph.aupdate_state(THREAD, {"tree": tree}, as_node=node)
+    await graph.aupdate_state(THREAD, {"thoughts": tree}, as_node=node)
 
 
 async def rest(graph: Graph) -> dict[str, Any]:
@@ -61,7 +61,7 @@ async def test_a_search_is_edited_where_it_stands(place: tuple[str, str]) -> Non
     state = await until(graph, method, node)
     if not state.next:
         pytest.skip(f"{method} ends without {node} here")
-    tree = state.values["tree"]
+    tree = state.values["thoughts"]
     waiting = [key for key in tree if key != "0" and tree[key]["status"] == "open"]
     for key in random.Random(f"{method} {node}").sample(waiting, min(3, len(waiting))):
         copied, _ = built(case, method, checkpointer=copy.deepcopy(saver))
@@ -78,7 +78,7 @@ async def test_a_search_is_edited_where_it_stands(place: tuple[str, str]) -> Non
 
 
 async def prune(graph: Graph, node: str, key: str) -> None:
-    before = tg.children_of((await graph.aget_state(THREAD)).values["tree"], key)
+    before = tg.children_of((await graph.aget_state(THREAD)).values["thoughts"], key)
     try:
         await edit(graph, node, {key: PRUNE})
     except tg.InputError as refused:
@@ -100,8 +100,8 @@ async def edit_elsewhere(graph: Graph, node: str, others: list[str]) -> None:
             assert "\n" not in str(refused.value)
         await edit(graph, node, {"0": {"note": note}})
     with pytest.raises(tg.InputError):
-        graph.update_state(THREAD, {"tree": {"0": {"note": "no"}}}, as_node="answer")
-    assert (await graph.aget_state(THREAD)).values["tree"]["0"]["note"] == "seen again"
+        graph.update_state(THREAD, {"thoughts": {"0": {"note": "no"}}}, as_node="answer")
+    assert (await graph.aget_state(THREAD)).values["thoughts"]["0"]["note"] == "seen again"
 
 
 def story(out: dict[str, Any]) -> Any:
@@ -166,7 +166,7 @@ async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search() ->
 
 async def test_a_value_set_by_hand_moves_a_thought_in_the_open_set() -> None:
     graph, _ = built(CASES["itot_a_star"], "itot_a_star")
-    tree = (await until(graph, "itot_a_star", "evaluate")).values["tree"]
+    tree = (await until(graph, "itot_a_star", "evaluate")).values["thoughts"]
     waiting = [k for k, t in tree.items() if "priority" in t and t["status"] == "open"]
     last = (waiting or list(tree))[-1]
     await edit(graph, "evaluate", {last: {"value": 1_000.0}})
@@ -179,11 +179,11 @@ async def test_what_lies_below_a_pruned_thought_goes_with_it() -> None:
     graph, _ = built(CASES["tot_dfs"], "tot_dfs")
     await until(graph, "tot_dfs", "select")
     await graph.ainvoke(None, THREAD, interrupt_after=["generate"])
-    tree = (await graph.aget_state(THREAD)).values["tree"]
+    tree = (await graph.aget_state(THREAD)).values["thoughts"]
     upper = next(t["parent"] for t in tree.values() if t["depth"] == 2)
     await edit(graph, "generate", {upper: PRUNE})
     after = (await graph.aget_state(THREAD)).values
-    below = [thought for thought in after["tree"].values() if thought["parent"] == upper]
+    below = [thought for thought in after["thoughts"].values() if thought["parent"] == upper]
     assert below and {(t["status"], t["note"]) for t in below} == {("pruned", BELOW)}
     assert [frame["thought"] for frame in after["stack"]] == ["0"]
     out = await rest(graph)
@@ -191,28 +191,28 @@ async def test_what_lies_below_a_pruned_thought_goes_with_it() -> None:
 
 
 NONSENSE: list[Any] = [
-    {"tree": {"prune": []}},
-    {"tree": {"99": PRUNE}},
-    {"tree": {"1": {"value": "high"}}},
-    {"tree": {"2": {"status": "terminal"}}},
-    {"tree": {"0": PRUNE}},
-    {"tree": {"3": {"parent": "77", "text": "x"}}},
-    {"tree": {"4": {"parent": "0", "text": "x"}}},
-    {"tree": {"1": {"value": float("nan")}}},
-    {"tree": {"1": {"value": True}}},
-    {"tree": {"1": {"parent": "2"}}},
-    {"tree": {"1": {"note": "x" * 5_000}}},
-    {"tree": {"1": "pruned"}},
-    {"tree": "pruned"},
-    {"tree": {"3": {"parent": "0", "text": " "}}},
+    {"thoughts": {"prune": []}},
+    {"thoughts": {"99": PRUNE}},
+    {"thoughts": {"1": {"value": "high"}}},
+    {"thoughts": {"2": {"status": "terminal"}}},
+    {"thoughts": {"0": PRUNE}},
+    {"thoughts": {"3": {"parent": "77", "text": "x"}}},
+    {"thoughts": {"4": {"parent": "0", "text": "x"}}},
+    {"thoughts": {"1": {"value": float("nan")}}},
+    {"thoughts": {"1": {"value": True}}},
+    {"thoughts": {"1": {"parent": "2"}}},
+    {"thoughts": {"1": {"note": "x" * 5_000}}},
+    {"thoughts": {"1": "pruned"}},
+    {"thoughts": "pruned"},
+    {"thoughts": {"3": {"parent": "0", "text": " "}}},
     {"stack": [{"thought": "7"}]},
     {"stack": "none"},
-    {"tree": {"3": {"parent": ["0"], "text": "x"}}},
-    {"tree": {"1": {"value": 10**400}}},
-    {"tree": {"1": {"value": 1.7e308}}},
-    {"tree": {10**30: PRUNE}},
-    {"tree": {str(key): {"parent": "0", "text": "x"} for key in range(3, 200)}},
-    {"tree": {"1": PRUNE, "3": {"parent": "1", "text": "x"}}},
+    {"thoughts": {"3": {"parent": ["0"], "text": "x"}}},
+    {"thoughts": {"1": {"value": 10**400}}},
+    {"thoughts": {"1": {"value": 1.7e308}}},
+    {"thoughts": {10**30: PRUNE}},
+    {"thoughts": {str(key): {"parent": "0", "text": "x"} for key in range(3, 200)}},
+    {"thoughts": {"1": PRUNE, "3": {"parent": "1", "text": "x"}}},
 ]
 
 
@@ -225,13 +225,13 @@ async def test_what_makes_no_sense_is_one_line_and_changes_nothing() -> None:
         assert "\n" not in str(refused.value)
     assert (await graph.aget_state(THREAD)).values == before
     with pytest.raises(tg.InputError, match="no search here"):
-        await graph.aupdate_state(ALONE, {"tree": {"1": PRUNE}})
+        await graph.aupdate_state(ALONE, {"thoughts": {"1": PRUNE}})
 
 
 async def test_a_step_that_is_carried_out_cannot_be_written_by_hand() -> None:
     graph, _ = built(CASES["itot_a_star"], "itot_a_star")
     state = await until(graph, "itot_a_star", "call_tool")
-    new = {str(len(state.values["tree"])): {"parent": "0", "text": "x"}}
+    new = {str(len(state.values["thoughts"])): {"parent": "0", "text": "x"}}
     with pytest.raises(tg.InputError, match="takes no thought that is written by hand"):
         await edit(graph, "call_tool", new)
 
@@ -247,7 +247,7 @@ async def test_an_edit_adds_no_more_than_the_limits_allow(
 
 async def test_edits_of_one_call_know_of_each_other() -> None:
     graph = await spelling("select", breadth=2)
-    edits = [[StateUpdate({"tree": {key: PRUNE}}, "select")] for key in ("1", "2")]
+    edits = [[StateUpdate({"thoughts": {key: PRUNE}}, "select")] for key in ("1", "2")]
     await graph.abulk_update_state(THREAD, edits)
     assert (await graph.aget_state(THREAD)).values["frontier"] == []
 
@@ -258,7 +258,7 @@ async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:
     lost: list[str] = []
     while not lost:
         await graph.ainvoke(None, THREAD, interrupt_after=["select"])
-        tree = (await graph.aget_state(THREAD)).values["tree"]
+        tree = (await graph.aget_state(THREAD)).values["thoughts"]
         lost = [k for k, t in tree.items() if t["status"] == "pruned" and "visit" in t]
     await edit(graph, "select", {lost[0]: {"status": "open"}})
     out = await rest(graph)
@@ -272,7 +272,7 @@ async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:
 async def test_a_plan_that_a_person_drops_is_gone_back_from_with_siblings_made_ahead() -> None:
     graph, _ = built(CASES["tomt_tot"], "tomt_tot")
     state = await until(graph, "tomt_tot", "evaluate", speculate=2, limit_requests=20)
-    tree = state.values["tree"]
+    tree = state.values["thoughts"]
     (chunk,) = [key for key, thought in tree.items() if thought["status"] == "open" and key != "0"]
     await edit(graph, "evaluate", {chunk: PRUNE})
     out = await rest(graph)

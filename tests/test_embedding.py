@@ -124,9 +124,9 @@ async def test_the_context_of_the_program_around_a_search_is_not_its_own(
 
 async def test_what_a_graph_was_built_with_holds_where_a_run_says_nothing() -> None:
     prices = {"scripted": (1.0, 2.0)}
-    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), prices=prices, tree="off")
+    graph = tg.build("tot_bfs", task=Spelling(), model=speller(), prices=prices)
     out = await graph.ainvoke({"problem": "leaf"})
-    assert "tree" not in out and out["settings"]["prices"] == {"scripted": [1.0, 2.0]}
+    assert out["settings"]["prices"] == {"scripted": [1.0, 2.0]}
     for wrong in (Mine(), Yours(), "steps=0", [1]):
         with pytest.raises(tg.InputError, match="give a dictionary of settings"):
             await graph.ainvoke({"problem": "leaf"}, context=wrong)  # type: ignore[arg-type]
@@ -253,7 +253,7 @@ async def test_a_past_state_can_be_edited_and_continued() -> None:
     assert {key: state[key] for key in kept} == {key: first[key] for key in kept}
     history = [state async for state in graph.aget_state_history(thread())]
     past = [each for each in history if each.next == ("select",) and each.values["step"] == 0]
-    raised = {"tree": {"2": {"value": 99.0}}}
+    raised = {"thoughts": {"2": {"value": 99.0}}}
     fork = await graph.aupdate_state(past[0].config, raised, as_node="evaluate")
     out = await graph.ainvoke(None, fork)
     assert (first["answer"], out["answer"]) == ("leaf", WRONG + "eaf")

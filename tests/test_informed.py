@@ -54,7 +54,7 @@ async def test_the_worked_example_of_d_star_lite():
     after = [
         {
             t["text"]: (t["cost"], t["priority"])
-            for t in state["tree"].values()
+            for t in state["thoughts"].values()
             if t["id"] in waiting(state)
         }
         for names, state in trace
@@ -101,7 +101,7 @@ async def test_an_action_that_calls_no_tool_is_no_cheaper_than_one_that_fails(me
     for action in ("", "Fly[a]", "Go", "Go[]"):
         reply = steps(f"odd>{action}", "try>Ride[b!]", "go>Ride[c]")
         trace = await states(method, reply, n_generate=3, rounds=2, **apart)
-        tree, usage = trace[-1][1]["tree"], trace[-1][1]["usage"]
+        tree, usage = trace[-1][1]["thoughts"], trace[-1][1]["usage"]
         odd, failed = tree["1"], tree["2"]
         assert (odd["price"], odd["invalid"], failed["failed"]) == (0.0, True, True)
         assert odd["cost"] >= failed["cost"] >= 2
@@ -180,7 +180,7 @@ async def test_p35_to_p45_every_round(seeds, method, width):
         trace = await states(method, walker(seed, odds(seed)), **context)
         taken = pops(trace)
         for (before, after), batch in zip(rounds(trace), taken, strict=True):
-            tree = after["tree"]
+            tree = after["thoughts"]
             first = sorted(entering(before), key=lambda key, tree=tree: order(tree[key]))
             ends = [tree[key]["status"] == "terminal" for key in first[:width]]
             expected = first[: max(1, (*ends, True).index(True))]
@@ -243,22 +243,22 @@ def check_propagation(trace: Trace, amount: float) -> None:
             continue
         times, costs = raised_by_hand(before, amount)
         check_records(before, after, amount, times)
-        for key, thought in after["tree"].items():
+        for key, thought in after["thoughts"].items():
             assert cost(thought) == pytest.approx(costs[key])
         assert set(times) <= set(waiting(after))
 
 
 def check_records(before: Any, after: Any, amount: float, times: dict[str, int]) -> None:
     """The record of each failure is a chain of parents, and all records add up to the new costs."""
-    costs = {key: cost(thought) for key, thought in before["tree"].items()}
+    costs = {key: cost(thought) for key, thought in before["thoughts"].items()}
     told: dict[str, int] = {}
     for key in before["generation"]:
-        thought = after["tree"][key]
+        thought = after["thoughts"][key]
         assert ("propagation" in thought) == thought["failed"]
         below = key
         for each in thought.get("propagation", {"raised": []})["raised"]:
             above = each["thought"]
-            assert above == before["tree"][below]["parent"]
+            assert above == before["thoughts"][below]["parent"]
             assert (each["before"], each["after"]) == (costs[above], costs[above] + amount)
             costs[above], below, told[above] = each["after"], above, told.get(above, 0) + 1
     assert told == times
@@ -266,7 +266,7 @@ def check_records(before: Any, after: Any, amount: float, times: dict[str, int])
 
 def raised_by_hand(state: Any, amount: float) -> tuple[dict[str, int], dict[str, float]]:
     """How often each ancestor is raised, and all costs after: Algorithms 2 and 3, read afresh."""
-    tree, times = state["tree"], dict[str, int]()
+    tree, times = state["thoughts"], dict[str, int]()
     costs = {key: cost(thought) for key, thought in tree.items()}
     for key in state["generation"]:
         costs[key] += amount * times.get(tree[key]["parent"], 0)

@@ -52,7 +52,7 @@ def terminal(width: int = 80, height: int = 24) -> Console:
 
 
 def watching(tree: Tree, **state: Any) -> LiveState:
-    return LiveState(SearchState, {"problem": "4 9 10 13", "tree": tree, **state})
+    return LiveState(SearchState, {"problem": "4 9 10 13", "thoughts": tree, **state})
 
 
 def frame(watch: LiveState, width: int = 80, height: int = 24, events: Any = ()) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from digests.searches import own
 from digests.situations import made, ran
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START
+from langgraph.graph import END
 from support.letters import LETTERS, breadth_first, comparable, die
 from support.pools import SEEDS
 from support.scripted import Call, ScriptedChat, rng
@@ -22,10 +22,10 @@ from thoughtgraph.building import Graph
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.method import load
 from thoughtgraph.nodes.calls import Ask
-from thoughtgraph.nodes.method_graph import MethodGraph
-from thoughtgraph.nodes.start import start
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.method_graph import method_graph
+from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Question
 
@@ -160,13 +160,13 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
     """LangGraph knows the tasks of a node by their order, and gives each what that one returned."""
     order = [0, 1, 2]
     model = ScriptedChat(reply=lambda call: f"about {call.prompt}")
-    parts = Parts(
+    run = Run(
         load("tot_bfs"), load("tot_bfs").settings, port_for, task=LETTERS, model=port_for(model)
     )
-    run, readings = Run(parts), dict[int | None, str]()
+    readings = dict[int | None, str]()
 
     async def generate(state: SearchState) -> dict[str, Any]:
-        step = run.step(state)
+        step = Step(run, state)
         texts = [Question(Prompt(f"no. {at}"), lambda said: said[0]) for at in order]
         asks = [Ask(each, "0", expansion=at) for at, each in zip(order, texts, strict=True)]
         readings.update({each.ask.expansion: each.reading for each in await step.ask(asks)})
@@ -174,10 +174,8 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
             raise Crash
         return step.update()
 
-    graph = MethodGraph(parts)
-    graph.add_node("start", start(parts))
-    graph.add_step(generate)
-    graph.add_edge(START, "start")
+    graph = method_graph(run)
+    graph.add_node("generate", guarded(run, generate))
     graph.add_edge("start", "generate")
     graph.add_edge("generate", END)
     compiled = graph.compile(checkpointer=InMemorySaver())
@@ -187,4 +185,4 @@ async def test_an_answer_to_something_else_is_not_taken() -> None:
     await compiled.ainvoke(None, THREAD)
     assert readings == {at: f"about no. {at}" for at in order}
     assert len(model.seen) == 5, "what stands at its place is not asked again"
-    assert not run._ledgers
+    assert not run.ledgers

@@ -27,42 +27,11 @@ async def parts(graph: Graph, context: dict[str, Any], **options: Any) -> list[A
 
 
 async def test_the_tree_comes_with_the_last_state_alone() -> None:
-    *before, last = await parts(spelling(), {}, stream_mode="values")
-    assert len(before) > 4
-    assert not any("tree" in part or "problem" in part for part in before)
-    assert last["tree"]["1"]["text"] == "l" and last["problem"] == "leaf"
-
-
-@pytest.mark.parametrize("version", ["v1", "v2"])
-@pytest.mark.parametrize("subgraphs", [False, True])
-@pytest.mark.parametrize("modes", ["values", ["values"], ["updates", "values"]])
-async def test_whatever_form_the_stream_has(modes: Any, subgraphs: bool, version: str) -> None:
-    found = await parts(spelling(), {}, stream_mode=modes, subgraphs=subgraphs, version=version)
-    states = []
-    for part in found:
-        if version == "v2":
-            states += [part["data"]] if part["type"] == "values" else []
-        elif isinstance(part, tuple):
-            states += [part[-1]] if "values" in part or modes == "values" else []
-        else:
-            states.append(part)
-    assert [at for at, state in enumerate(states) if "tree" in state] == [len(states) - 1]
-
-
-@pytest.mark.parametrize(("tree", "trees"), [("all", "every"), ("end", "last"), ("off", "none")])
-async def test_a_run_that_goes_on_streams_its_tree_as_it_was_told_when_it_began(
-    tree: str, trees: str
-) -> None:
-    """Who resumes it gives no context, or the same."""
-    contexts: list[Any] = [None, {}, {"tree": tree}]
-    for context in contexts:
-        graph = spelling(checkpointer=InMemorySaver())
-        await graph.ainvoke(LEAF, THREAD, context={"tree": tree}, interrupt_after=["start"])
-        stream = graph.astream(None, THREAD, context=context, stream_mode="values")
-        states = [state async for state in stream]
-        with_tree = [at for at, state in enumerate(states) if "tree" in state]
-        every = list(range(len(states)))
-        assert with_tree == {"every": every, "last": every[-1:], "none": []}[trees]
+    graph = spelling(checkpointer=InMemorySaver())
+    for _ in range(2):  # what an earlier search on the thread found is gone
+        states = [state async for state in graph.astream(LEAF, THREAD, stream_mode="values")]
+        assert len(states) > 5 and not any(state.get("tree") for state in states[1:-1])
+        assert states[-1]["tree"]["1"]["text"] == "l"
 
 
 async def told(case: Case, method: str, **limits: Any) -> tuple[list[Any], dict[str, Any]]:

@@ -55,7 +55,7 @@ async def test_what_holds_for_every_search(pool: range) -> None:
         reached = 0
         async for names, state in steps("tot_bfs", die(seed), **settings):
             if "select" in names and state["step"] > reached:
-                tree, reached = state["tree"], state["step"]
+                tree, reached = state["thoughts"], state["step"]
                 level = [key for key in tree if tree[key]["depth"] == reached]
                 check_selection(tree, level, state["frontier"], settings)
 

@@ -108,7 +108,7 @@ class Narrator:
         """
         edges = [
             (key, thought["rollback"])
-            for key, thought in (update.get("tree") or {}).items()
+            for key, thought in (update.get("thoughts") or {}).items()
             if "rollback" in thought and "rollback" not in before.get(key, {})
         ]
         for key, edge in edges:
@@ -167,7 +167,7 @@ class Narrator:
         """Tells which thoughts were kept and which were given up."""
         pruned = [
             key
-            for key in update["tree"]
+            for key in update["thoughts"]
             if self.tree[key].get("status") == "pruned"
             and before.get(key, Thought(status="pruned")).get("status") != "pruned"
         ]

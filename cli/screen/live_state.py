@@ -71,7 +71,7 @@ class LiveState:
     @property
     def tree(self) -> Tree:
         """The search tree so far."""
-        return cast("Tree", self.state.get("tree", {}))
+        return cast("Tree", self.state.get("thoughts", {}))
 
     @property
     def usage(self) -> Usage:
@@ -208,7 +208,7 @@ class LiveState:
                 back = [*self.narrator.went_back(node, before, update, self._top())]
                 self._went_back = bool(back)
                 yield from back
-            written = update.get("tree")
+            written = update.get("thoughts")
             if isinstance(written, Mapping):
                 yield from self.narrator.grew(before, written)
                 if node == PROPAGATE:

@@ -16,7 +16,7 @@ from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import load
 from thoughtgraph.nodes.actions import hints_of
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.task import Outputs, Prompt, Question, Task, Values, Votes, extras
 from thoughtgraph.tree import ROOT, Tree, path_to
 
@@ -226,8 +226,8 @@ def _known_method(
         needs = frozenset(found.needs(settings))
     except FOREIGN:
         return None, frozenset()
-    parts = Parts(found, found.settings, _no_model)
-    return lambda given: generator(parts, given).prompt, needs
+    run = Run(found, found.settings, _no_model)
+    return lambda given: generator(run, given).prompt, needs
 
 
 def _no_model(specifier: str) -> Never:

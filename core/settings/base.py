@@ -8,9 +8,16 @@ from functools import cached_property, lru_cache
 from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+)
 
-from thoughtgraph.errors import SettingError, UnknownName
+from thoughtgraph.errors import InputError, SettingError, UnknownName
 from thoughtgraph.usage import Limits
 
 LIMIT_PREFIX = "limit_"
@@ -18,7 +25,7 @@ _LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
 """The setting of each limit."""
 CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
-WATCHING = ("review", "tree", "on_error")
+WATCHING = ("review", "on_error")
 """Settings for whoever watches a run: by itself it finds the same whatever they are."""
 
 
@@ -42,14 +49,6 @@ EXAMPLES = Field(
 SHOTS = "How many of the task's worked examples a prompt shows"
 
 
-TREE: Literal["off", "end", "all"] = "end"
-Tree = Annotated[
-    Literal["off", "end", "all"],
-    Field(
-        description="When the stream mode `values` carries the tree: off: never, end: with the "
-        "last state, all: with each, which of a long search is gigabytes (ours: end)."
-    ),
-]
 Review = Annotated[
     Literal["off", "select", "answer"],
     Field(
@@ -113,6 +112,10 @@ class Settings(BaseModel):
     """Those that a graph was built around, or that are an operator's: no run can be given them."""
     presets: ClassVar[Mapping[str, Any]] = {}
     """Those that a graph was built with."""
+    defers: ClassVar[bool] = False
+    """Whether wrong settings become a `refusal` instead of an error: a graph's first node tells it,
+    as LangGraph makes a context before any node runs."""
+    _refusal: InputError | None = PrivateAttr(None)
 
     task: str = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."
@@ -179,7 +182,6 @@ class Settings(BaseModel):
     )
     limit_rounds: int | None = Field(1_000, ge=1, description="Most search rounds (ours).")
     review: Review = "off"
-    tree: Tree = TREE
     on_error: Literal["report", "raise"] | None = Field(
         None,
         description="What a run does whose model fails for good, or that is refused. raise: it "
@@ -203,13 +205,24 @@ class Settings(BaseModel):
             SettingError: A value is outside its bounds.
         """
         known = type(self).model_fields.keys() - self.closed
+        refusal: InputError | None = None
         for name in given:
             if name not in known:
-                raise UnknownName("setting", str(name), known)
+                refusal = refusal or UnknownName("setting", str(name), known)
         try:
-            super().__init__(**given)
+            super().__init__(**({} if refusal else given))
         except ValidationError as error:
-            raise SettingError(f"{explain(error)}; {self.listed}") from None
+            refusal = SettingError(f"{explain(error)}; {self.listed}")
+        if refusal and not self.defers:
+            raise refusal
+        if refusal:  # told as the run was meant to tell its failures
+            super().__init__(**({"on_error": "raise"} if given.get("on_error") == "raise" else {}))
+        self._refusal = refusal
+
+    @property
+    def refusal(self) -> InputError | None:
+        """Why they are no settings of the graph; None where they are, or where that is raised."""
+        return self._refusal
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> Any:

@@ -15,7 +15,8 @@ from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place_below
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReactSettings
 from thoughtgraph.state import SearchState, TrajectoryState
 from thoughtgraph.tree import ROOT, Shown, cut, path_to
@@ -38,15 +39,15 @@ def think(run: Run) -> Node:
             return {"stop_reason": "step_limit"}
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
-        step, shown = run.step(state), Shown(lessons=state["lessons"])
-        hints = hints_of(state["tree"], shown)
+        step, shown = Step(run, state), Shown(lessons=state["lessons"])
+        hints = hints_of(state["thoughts"], shown)
         answers = await step.ask(
-            [move_ask(run.parts, state, latest, STYLE, hints, times=_times(state, latest))]
+            [move_ask(run, state, latest, STYLE, hints, times=_times(state, latest))]
         )
         if not answers:
             return step.update(stop_reason="budget")
         [answer] = answers
-        fields = move_fields(run.parts, state, answer)
+        fields = move_fields(run, state, answer)
         if fields["action"] is None:
             step.count(parse_errors={"generate": 1})
         if not answer.reading[0].action:
@@ -55,7 +56,9 @@ def think(run: Run) -> Node:
         placed = place_below(state, latest, [{**fields, **shown_field(shown)}], answer.usage)
         new = list(placed.new)
         step.count(thoughts=1, expansions=1)
-        return step.update(tree=placed.tree, frontier=new, generation=new, step=state["step"] + 1)
+        return step.update(
+            thoughts=placed.tree, frontier=new, generation=new, step=state["step"] + 1
+        )
 
     return generate
 
@@ -67,21 +70,21 @@ def act(run: Run) -> Node:
     """
 
     async def act(state: TrajectoryState) -> dict[str, Any]:
-        step, key = run.step(state), state["frontier"][0]
-        thought = state["tree"][key]
+        step, key = Step(run, state), state["frontier"][0]
+        thought = state["thoughts"][key]
         parent = thought["parent"] or ROOT
-        hints = hints_of(state["tree"], thought.get("shown", {}), thought["text"] or UNSAID)
+        hints = hints_of(state["thoughts"], thought.get("shown", {}), thought["text"] or UNSAID)
         answers = await step.ask(
-            [move_ask(run.parts, state, parent, STYLE, hints, times=_times(state, parent))]
+            [move_ask(run, state, parent, STYLE, hints, times=_times(state, parent))]
         )
         if not answers:
             return step.update(stop_reason="budget")
-        fields: Any = move_fields(run.parts, state, answers[0])
+        fields: Any = move_fields(run, state, answers[0])
         if fields["action"] is None:
             step.count(parse_errors={"act": 1})
         raw = cut(f"{thought['raw']}\n{fields['raw']}")
         own = {name: value for name, value in fields.items() if name != "text"}
-        return step.update(tree={key: {**own, "raw": raw, "usage": answers[0].usage}})
+        return step.update(thoughts={key: {**own, "raw": raw, "usage": answers[0].usage}})
 
     return act
 
@@ -95,9 +98,9 @@ def call_tool(run: Run) -> Node:
     """Makes the node that carries out the action of the latest thought."""
 
     async def call_tool(state: TrajectoryState) -> dict[str, Any]:
-        step = run.step(state)
+        step = Step(run, state)
         called = await carry_out(run, state, step, state["frontier"])
-        return step.update(tree=called, **({} if called else {"stop_reason": "budget"}))
+        return step.update(thoughts=called, **({} if called else {"stop_reason": "budget"}))
 
     return call_tool
 
@@ -107,15 +110,15 @@ def reflect(run: Run) -> Node:
 
     async def reflect(state: TrajectoryState) -> dict[str, Any]:
         settings, problem, last = state["settings"], state["problem"], state["frontier"][0]
-        task, step = run.parts.task_for(settings, Reflects), run.step(state)
-        path, shown = path_to(state["tree"], last), Shown(lessons=state["lessons"])
-        question = task.reflect(problem, path, settings, hints_of(state["tree"], shown))
+        task, step = run.task_for(settings, Reflects), Step(run, state)
+        path, shown = path_to(state["thoughts"], last), Shown(lessons=state["lessons"])
+        question = task.reflect(problem, path, settings, hints_of(state["thoughts"], shown))
         answers = await step.ask([Ask(question, last, "reflect")])
         if not answers:
             return step.update(stop_reason="budget")
         step.count(rounds=1)
         return step.update(
-            tree={last: {"lesson": cut(answers[0].reading), "usage": answers[0].usage}},
+            thoughts={last: {"lesson": cut(answers[0].reading), "usage": answers[0].usage}},
             lessons=[*state["lessons"], last],
             trial=state["trial"] + 1,
             step=0,
@@ -130,5 +133,5 @@ def last_thoughts(state: SearchState) -> Sequence[str]:
     """Returns the trial's last thought; the latest answers where a limit cut the search short."""
     if state["stop_reason"] not in ("budget", "error"):
         return state["frontier"]
-    tree = state["tree"]
+    tree = state["thoughts"]
     return sorted((key for key in tree if "answer" in tree[key]), key=int, reverse=True)

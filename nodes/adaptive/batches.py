@@ -11,7 +11,7 @@ from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import times_expanded
 from thoughtgraph.nodes.tally import samples_of
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
@@ -59,7 +59,7 @@ def next_batch(state: SearchState) -> Batch | None:
     return Batch((state["frontier"] or [ROOT])[0], wanted)
 
 
-def select(parts: Parts) -> Node:
+def select(run: Run) -> Node:
     """Makes the node that ends the search, or says from where the next samples go on.
 
     `frontier` is then the thought to go on from; at the end the leader, if any answer was given.
@@ -67,16 +67,16 @@ def select(parts: Parts) -> Node:
 
     async def node(state: SearchState) -> dict[str, Any]:
         spent: Usage = {"rounds": 1}
-        if accepted := await _accepted(parts, state):
+        if accepted := await _accepted(run, state):
             reason = "verified" if state["oracle"] else "finished"
             return {"frontier": [accepted], "stop_reason": reason, "usage": spent}
         after = cast("SearchState", {**state, "usage": add_usage(state["usage"], spent)})
         reason = state["stop_reason"] or _stop_reason(after)
         frontier = _leader(state) if reason else [_furthest(state)]
-        votes, tree = _votes(state), state["tree"]
+        votes, tree = _votes(state), state["thoughts"]
         worth = {key: votes[tree[key]["answer"] or ""] for key in candidates(state)}
         values: Tree = {key: {"value": float(given)} for key, given in worth.items()}
-        return {"tree": values, "frontier": frontier, "stop_reason": reason, "usage": spent}
+        return {"thoughts": values, "frontier": frontier, "stop_reason": reason, "usage": spent}
 
     return node
 
@@ -98,7 +98,7 @@ def _left(state: SearchState) -> int:
 
 def _votes(state: SearchState) -> Counter[str]:
     """Returns how often each answer was given, in the order of their first occurrence."""
-    answers = (state["tree"][key].get("answer") for key in state["generation"])
+    answers = (state["thoughts"][key].get("answer") for key in state["generation"])
     return Counter(answer for answer in answers if answer is not None)
 
 
@@ -109,7 +109,7 @@ def _standing(state: SearchState) -> Counter[str]:
 
 def _leader(state: SearchState) -> list[str]:
     """Returns the first sample that gave the most frequent answer; nothing without an answer."""
-    votes, tree = _votes(state), state["tree"]
+    votes, tree = _votes(state), state["thoughts"]
     if not votes:
         return []
     most = max(votes, key=lambda answer: votes[answer])
@@ -118,12 +118,12 @@ def _leader(state: SearchState) -> list[str]:
 
 def candidates(state: SearchState) -> list[str]:
     """Returns the samples that gave an answer, or should have, in order."""
-    return [key for key in state["generation"] if state["tree"][key]["status"] == "terminal"]
+    return [key for key in state["generation"] if state["thoughts"][key]["status"] == "terminal"]
 
 
 def new_samples(state: SearchState) -> list[str]:
     """Returns the samples of the last request."""
-    tree = state["tree"]
+    tree = state["thoughts"]
     drawn = max((tree[key]["created_by"]["expansion"] for key in state["generation"]), default=0)
     last = [k for k in state["generation"] if tree[k]["created_by"]["expansion"] == drawn]
     return [key for key in last if tree[key]["status"] != "pruned"]
@@ -135,17 +135,17 @@ def votes(state: SearchState, chosen: str) -> list[Vote]:
     return [] if plans else samples_of(state, chosen)
 
 
-async def _accepted(parts: Parts, state: SearchState) -> str:
+async def _accepted(run: Run, state: SearchState) -> str:
     """Returns the sample that ends the search: a plan that ran, or what an oracle accepts."""
-    new = [key for key in candidates(state) if "value" not in state["tree"][key]]
+    new = [key for key in candidates(state) if "value" not in state["thoughts"][key]]
     if not state["oracle"]:
         plans = AdaptiveSettings.of(state["settings"]).draw == "plans"
         return new[0] if plans and new else ""
     known: dict[str | None, bool] = {}
     for key in new:
-        answer = state["tree"][key]["answer"]
+        answer = state["thoughts"][key]["answer"]
         if answer not in known:
-            known[answer] = await is_right(parts, state, answer)
+            known[answer] = await is_right(run, state, answer)
         if known[answer]:
             return key
     return ""
@@ -153,7 +153,7 @@ async def _accepted(parts: Parts, state: SearchState) -> str:
 
 def _furthest(state: SearchState) -> str:
     """Returns the start of the next samples: tried least, then furthest, then the oldest."""
-    tree = state["tree"]
+    tree = state["thoughts"]
     begun = [key for key in state["generation"] if tree[key]["status"] in ("open", "expanded")]
 
     def order(key: str) -> tuple[int, int, int]:

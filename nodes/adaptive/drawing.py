@@ -12,9 +12,9 @@ from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.planning import Plans
+from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, extras
@@ -24,15 +24,15 @@ REPEATED = "the same beginning was drawn before"
 ENDLESS = "the plan does not end"
 
 
-def whole_answers(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+def whole_answers(run: Run, given: GeneratorInput) -> ThoughtQuestion:
     """Asks for whole answers, thought before."""
-    return direct_answer("cot", given.get("samples", 1))(parts, given)
+    return direct_answer("cot", given.get("samples", 1))(run, given)
 
 
-def whole_plans(parts: Parts, given: GeneratorInput) -> ThoughtQuestion:
+def whole_plans(run: Run, given: GeneratorInput) -> ThoughtQuestion:
     """Asks for all steps that are left of a plan."""
     settings, problem, path = given["settings"], given["problem"], given["path"]
-    task, times = parts.task_for(settings, Plans), given.get("expansion", 0)
+    task, times = run.task_for(settings, Plans), given.get("expansion", 0)
     library = extras(task).shots(problem, settings)
     shots = draw_shots(settings, problem, given["thought"], times, library)
     made = {"node": "generate", "expansion": times, "shots": shots}
@@ -53,21 +53,21 @@ def draw_samples(run: Run, generator: ChooseGenerator) -> Node:
     """
 
     async def generate(state: SearchState) -> dict[str, Any]:
-        step, batch, parts = run.step(state), next_batch(state), run.parts
+        step, batch = Step(run, state), next_batch(state)
         asks = []
         if batch is not None:
             times = times_expanded(state, batch.start)
-            asks = [expansion(parts, state, generator, batch.start, times, batch.size)]
+            asks = [expansion(run, state, generator, batch.start, times, batch.size)]
         drawn = [_numbered(state, each) for each in drafted(await step.ask(asks))]
         if AdaptiveSettings.of(state["settings"]).draw == "plans":
-            drawn = [_run(parts, state, each) for each in drawn]
+            drawn = [_run(run, state, each) for each in drawn]
             made = [thought for each in drawn for thought in each["thoughts"]]
             if malformed := sum(thought.pop("malformed", False) for thought in made):
                 step.count(parse_errors={"generate": malformed})
         placed = place(state, drawn)
         step.count(thoughts=len(placed.new), expansions=len(placed.parents))
         return step.update(
-            tree=with_times(state, placed),
+            thoughts=with_times(state, placed),
             generation=[*state["generation"], *placed.new],
             stop_reason="" if placed.parents and placed.complete else limit_reason(state),
         )
@@ -82,13 +82,13 @@ def _numbered(state: SearchState, drawn: Expansion) -> Expansion:
     return {**drawn, "thoughts": thoughts}
 
 
-def _run(parts: Parts, state: SearchState, drawn: Expansion) -> Expansion:
+def _run(run: Run, state: SearchState, drawn: Expansion) -> Expansion:
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
-    path = path_to(state["tree"], drawn["parent"])
-    seen = {_steps(path_to(state["tree"], key)) for key in state["generation"]}
+    path = path_to(state["thoughts"], drawn["parent"])
+    seen = {_steps(path_to(state["thoughts"], key)) for key in state["generation"]}
     ran = []
     for written in drawn["thoughts"]:
-        fields = _followed(parts, state, path, written["text"])
+        fields = _followed(run, state, path, written["text"])
         if "status" not in fields:
             whole = _steps([*path, cast("Thought", fields)])
             if whole in seen:
@@ -102,9 +102,9 @@ def _steps(path: Path) -> str:
     return "\n".join(thought["text"] for thought in path)
 
 
-def _followed(parts: Parts, state: SearchState, path: Path, written: str) -> dict[str, Any]:
+def _followed(run: Run, state: SearchState, path: Path, written: str) -> dict[str, Any]:
     """Returns what is left of a plan: its steps up to the first fault, or to its end."""
-    task, settings = parts.task_for(state["settings"], Plans), state["settings"]
+    task, settings = run.task_for(state["settings"], Plans), state["settings"]
     most = AdaptiveSettings.of(settings).max_steps - len(_steps(path).split("\n")) * bool(path)
     taken: list[Thought] = []
     fault, malformed = ENDLESS, not written

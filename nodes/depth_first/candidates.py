@@ -12,11 +12,11 @@ from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.stack import advance, rewritten
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.parts import Parts
 from thoughtgraph.reducers import Frame
+from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState
 from thoughtgraph.task import extras
@@ -42,22 +42,22 @@ def expand_next(run: Run, generator: ChooseGenerator) -> Node:
     """
 
     async def generate(state: DfsState) -> dict[str, Any]:
-        key, step = state["frontier"][0], run.step(state)
-        ask = expansion(run.parts, state, generator, key, 0)
+        key, step = state["frontier"][0], Step(run, state)
+        ask = expansion(run, state, generator, key, 0)
         reuses = TotDfsSettings.of(state["settings"]).reuse_proposals
         reuse_key = state_key_of(ask.question.prompt) if reuses else ""
         known = state["proposed"].get(reuse_key)
         if known is None:
             expansions = drafted(await step.ask([ask]))
         else:
-            expansions = _repeat(state["tree"], key, known)
+            expansions = _repeat(state["thoughts"], key, known)
         if not expansions:
             return step.update(stop_reason=limit_reason(state))
         placed = place(state, expansions)
         frame = Frame(thought=key, candidates=_in_order(placed.new), pos=0, tried=0)
         step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
         return step.update(
-            tree=placed.tree,
+            thoughts=placed.tree,
             frontier=[],
             stack=rewritten(state["stack"], [*state["stack"], frame]),
             proposed={reuse_key: key} if reuse_key else {},
@@ -67,7 +67,7 @@ def expand_next(run: Run, generator: ChooseGenerator) -> Node:
     return generate
 
 
-def next_candidate(parts: Parts, state: DfsState) -> dict[str, Any]:
+def next_candidate(run: Run, state: DfsState) -> dict[str, Any]:
     """Returns the update that takes the top frame's next candidate, or finds that there is none.
 
     Candidates that break what earlier thoughts fixed are passed over. Without backtracking the best
@@ -75,18 +75,18 @@ def next_candidate(parts: Parts, state: DfsState) -> dict[str, Any]:
     """
     settings, frame = TotDfsSettings.of(state["settings"]), state["stack"][-1]
     if settings.variant == "no_backtrack":
-        chosen = _greedy(parts, state, frame["candidates"])
+        chosen = _greedy(run, state, frame["candidates"])
         return {"visiting": chosen, "stop_reason": "" if chosen else "dead_end"}
     pruned = Tree()
 
     def breaks(key: str) -> bool:
-        if why := _violation(parts, state, key):
+        if why := _violation(run, state, key):
             pruned[key] = {"status": "pruned", "note": why}
         return bool(why)
 
     moved, chosen = advance(frame, breaks, most=settings.max_per_state)
     stack = rewritten(state["stack"], [*state["stack"][:-1], moved])
-    return {"visiting": chosen, "stack": stack, **({"tree": pruned} if pruned else {})}
+    return {"visiting": chosen, "stack": stack, **({"thoughts": pruned} if pruned else {})}
 
 
 async def backtrack(state: DfsState) -> dict[str, Any]:
@@ -97,7 +97,7 @@ async def backtrack(state: DfsState) -> dict[str, Any]:
 
 
 def _stop_reason(state: DfsState) -> StopReason:
-    if any(thought["status"] == "terminal" for thought in state["tree"].values()):
+    if any(thought["status"] == "terminal" for thought in state["thoughts"].values()):
         return "finished"
     return "exhausted" if state["step"] else "dead_end"
 
@@ -120,16 +120,16 @@ def _in_order(new: Tree) -> list[str]:
     return sorted(first.values(), key=lambda key: -new[key].get("score", 0.0))
 
 
-def _greedy(parts: Parts, state: DfsState, candidates: Sequence[str]) -> str:
+def _greedy(run: Run, state: DfsState, candidates: Sequence[str]) -> str:
     # One that was visited and is not gone into (a limit on depth) is the end.
-    if not candidates or any("visit" in state["tree"][key] for key in candidates):
+    if not candidates or any("visit" in state["thoughts"][key] for key in candidates):
         return ""
     if not TotDfsSettings.of(state["settings"]).repo_compat:
         return candidates[0]
-    keeping = (key for key in candidates if not _violation(parts, state, key))
+    keeping = (key for key in candidates if not _violation(run, state, key))
     return next(keeping, candidates[-1])
 
 
-def _violation(parts: Parts, state: DfsState, key: str) -> str:
-    task = parts.task_for(state["settings"], object)
-    return extras(task).violation(state["problem"], path_to(state["tree"], key))
+def _violation(run: Run, state: DfsState, key: str) -> str:
+    task = run.task_for(state["settings"], object)
+    return extras(task).violation(state["problem"], path_to(state["thoughts"], key))

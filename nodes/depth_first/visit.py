@@ -9,10 +9,10 @@ from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.depth_first.candidates import next_candidate
 from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import DfsState
 from thoughtgraph.task import Inspects, Question, Values, Verdict
@@ -24,7 +24,7 @@ def awaits_verdict(state: DfsState) -> bool:
     """Returns whether the visited state is still to be judged; without backtracking none is."""
     if TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
         return False
-    thought = state["tree"][state["visiting"]]
+    thought = state["thoughts"][state["visiting"]]
     return thought["status"] != "pruned" and "value" not in thought  # A person may have judged it.
 
 
@@ -35,10 +35,10 @@ def evaluate_state(run: Run) -> Node:
     """
 
     async def evaluate(state: DfsState) -> dict[str, Any]:
-        key, step = state["visiting"], run.step(state)
-        asked = _questions(run.parts, state, path_to(state["tree"], key))
+        key, step = state["visiting"], Step(run, state)
+        asked = _questions(run, state, path_to(state["thoughts"], key))
         if isinstance(asked, Verdict):
-            return step.update(tree={key: Thought(value=asked.value, note=asked.label)})
+            return step.update(thoughts={key: Thought(value=asked.value, note=asked.label)})
         keys = [state_key_of(question.prompt) for question in asked]
         earlier, n = _earlier(state, keys), TotDfsSettings.of(state["settings"]).n_evaluate
         fresh = {k: q for k, q in zip(keys, asked, strict=True) if k not in earlier}
@@ -54,21 +54,21 @@ def evaluate_state(run: Run) -> Node:
             fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
             fields["note"] = _tally([verdict["label"] for verdict in verdicts])
             step.count(cached=len(set(keys) - set(new)))
-        return step.update(tree={key: fields}, judged=dict.fromkeys(new, key))
+        return step.update(thoughts={key: fields}, judged=dict.fromkeys(new, key))
 
     return evaluate
 
 
-def _questions(parts: Parts, state: DfsState, path: Path) -> Sequence[Question[Verdict]] | Verdict:
+def _questions(run: Run, state: DfsState, path: Path) -> Sequence[Question[Verdict]] | Verdict:
     """Returns what must be asked to judge a state, or its verdict where no model is needed."""
     settings, problem = state["settings"], state["problem"]
     if TotDfsSettings.of(settings).evaluate == "inspect":
-        return parts.task_for(settings, Inspects).inspect(problem, path, settings)
-    asked = parts.task_for(settings, Values).value(problem, path, settings)
+        return run.task_for(settings, Inspects).inspect(problem, path, settings)
+    asked = run.task_for(settings, Values).value(problem, path, settings)
     return asked if isinstance(asked, Verdict) else [asked]
 
 
-def visit(parts: Parts) -> Node:
+def visit(run: Run) -> Node:
     """Makes the node that records the judged state, then descends or takes the next candidate.
 
     One node, because LangGraph keeps a checkpoint of every superstep: two nodes made a search half
@@ -77,14 +77,14 @@ def visit(parts: Parts) -> Node:
 
     async def node(state: DfsState) -> dict[str, Any]:
         key = state["visiting"]
-        thought = state["tree"].get(key, {})
+        thought = state["thoughts"].get(key, {})
         new = key and "visit" not in thought and thought["status"] != "pruned"
         done = _record(state, key) if new else {}
         if done.get("frontier") or done.get("stop_reason"):
             return done
-        taken = next_candidate(parts, state)
-        tree = {**done.get("tree", {}), **taken.get("tree", {})}
-        return {**done, **taken, **({"tree": tree} if tree else {})}
+        taken = next_candidate(run, state)
+        tree = {**done.get("thoughts", {}), **taken.get("thoughts", {})}
+        return {**done, **taken, **({"thoughts": tree} if tree else {})}
 
     return node
 
@@ -96,7 +96,7 @@ def _record(state: DfsState, key: str) -> dict[str, Any]:
     state of depth T that may be continued is an output.
     """
     settings, step = TotDfsSettings.of(state["settings"]), state["step"] + 1
-    thought = state["tree"][key]
+    thought = state["thoughts"][key]
     if "value" not in thought and settings.variant != "no_backtrack":
         return {"stop_reason": limit_reason(state)}
     status = _status(settings, thought)
@@ -104,7 +104,7 @@ def _record(state: DfsState, key: str) -> dict[str, Any]:
     deeper = status == "open" and (limit is None or thought["depth"] < limit)
     counts = {"rounds": 1, "evaluated": int("value" in thought)}
     update = {
-        "tree": {key: {"status": status, "visit": step}},
+        "thoughts": {key: {"status": status, "visit": step}},
         "frontier": [key] if deeper else [],
         "step": step,
         "usage": {name: number for name, number in counts.items() if number},
@@ -124,7 +124,7 @@ def last_depth(settings: TotDfsSettings) -> int:
 def _earlier(state: DfsState, keys: Sequence[str]) -> dict[str, Any]:
     """Returns the verdicts that the tree holds already, by state key."""
     holders = {key: state["judged"][key] for key in keys if key in state["judged"]}
-    return {key: state["tree"][holder]["verdicts"][key] for key, holder in holders.items()}
+    return {key: state["thoughts"][holder]["verdicts"][key] for key, holder in holders.items()}
 
 
 def _tally(labels: Sequence[str]) -> str:
@@ -141,7 +141,7 @@ def _status(settings: TotDfsSettings, thought: Thought) -> Status:
 
 def _stop_reason(state: DfsState, step: int, status: Status) -> StopReason:
     """Returns why the search ends with this state, if it does."""
-    settings, tree = TotDfsSettings.of(state["settings"]), state["tree"]
+    settings, tree = TotDfsSettings.of(state["settings"]), state["thoughts"]
     if status == "terminal":
         if settings.variant == "no_backtrack":
             return "finished"

@@ -18,13 +18,14 @@ from thoughtgraph.nodes.actions import (
 )
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.feedback.traversal import labelled, spare_requests
+from thoughtgraph.nodes.generators import generator_input
 from thoughtgraph.nodes.limits import blocking_limit
-from thoughtgraph.nodes.node import Node, generator_input
+from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place_below
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import unjudged, words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.feedback import FgdipSettings
 from thoughtgraph.state import FeedbackState, SearchState
 from thoughtgraph.task import Checks, Estimates, Task, extras
@@ -44,7 +45,7 @@ def extract(run: Run) -> Node:
     """
 
     async def extract(state: FeedbackState) -> dict[str, Any]:
-        settings, step = FgdipSettings.of(state["settings"]), run.step(state)
+        settings, step = FgdipSettings.of(state["settings"]), Step(run, state)
         answers = await step.ask([_ask(run, state, ROOT, "extract", Hints(wanted="first"))])
         if not answers:
             return step.update(stop_reason="budget")
@@ -54,12 +55,12 @@ def extract(run: Run) -> Node:
         given = generator_input(state, ROOT)
         made = {"created_by": {"node": "extract"}}
         entities = said.reading[:MOST_ENTITIES]
-        fields = [{**thought_fields(run.parts, given, move, ""), **made} for move in entities]
+        fields = [{**thought_fields(run, given, move, ""), **made} for move in entities]
         placed = place_below(state, ROOT, fields, said.usage)
         placed.parents[ROOT]["raw"] = cut(said.texts[0])
         step.count(thoughts=len(placed.new), expansions=1)
         return step.update(
-            tree=labelled(state, placed.tree, list(placed.new)),
+            thoughts=labelled(state, placed.tree, list(placed.new)),
             generation=list(placed.new),
             tried=settings.n_generate,
             stop_reason="" if placed.new else "budget",
@@ -72,30 +73,30 @@ def generate_next(run: Run) -> Node:
     """Makes the node that adds one child, which sees those before it and the rejected answers."""
 
     async def generate(state: FeedbackState) -> dict[str, Any]:
-        parent, step, shown = state["frontier"][0], run.step(state), _shown(state)
+        parent, step, shown = state["frontier"][0], Step(run, state), _shown(state)
         if blocking_limit(state, parent):
             return {"stop_reason": "budget"}
-        hints = hints_of(state["tree"], shown)
-        ask = move_ask(run.parts, state, parent, STYLE, hints, times=state["tried"])
+        hints = hints_of(state["thoughts"], shown)
+        ask = move_ask(run, state, parent, STYLE, hints, times=state["tried"])
         answers = await step.ask([ask])
         if not answers:
             return step.update(stop_reason="budget")
         [said] = answers
-        move, fields = said.reading[0], move_fields(run.parts, state, said)
+        move, fields = said.reading[0], move_fields(run, state, said)
         if move.malformed or fields.get("action", {}) is None:
             step.count(parse_errors={"generate": 1})
         made = {"node": "generate", "expansion": 0, "sample": state["tried"]}
         thought = {**fields, **shown_field(shown), "created_by": made}
         placed = place_below(state, parent, [thought], said.usage)
         (child,) = placed.new.values()
-        same = any(same_action(child, state["tree"][kid]) for kid in state["generation"])
+        same = any(same_action(child, state["thoughts"][kid]) for kid in state["generation"])
         if same:  # it stays in the tree, as it was paid for
             child["status"], child["note"] = "pruned", SAME
         step.count(thoughts=1, expansions=int(state["tried"] == 0))
         all_tried = FgdipSettings.of(state["settings"]).n_generate
         new = [] if same else list(placed.new)
         return step.update(
-            tree=labelled(state, placed.tree, new),
+            thoughts=labelled(state, placed.tree, new),
             generation=[*state["generation"], *new],
             tried=all_tried if move.only else state["tried"] + 1,
         )
@@ -105,18 +106,18 @@ def generate_next(run: Run) -> Node:
 
 def _ask(run: Run, state: FeedbackState, key: str, role: str, hints: Hints) -> Ask[Sequence[Move]]:
     """Returns what to ask beside the steps: where to begin, or how to end."""
-    return replace(move_ask(run.parts, state, key, STYLE, hints, times=None), role=role)
+    return replace(move_ask(run, state, key, STYLE, hints, times=None), role=role)
 
 
 def call_tools(run: Run) -> Node:
     """Makes the node that carries out the actions of a layer's new steps."""
 
     async def call_tool(state: FeedbackState) -> dict[str, Any]:
-        step, tree = run.step(state), state["tree"]
+        step, tree = Step(run, state), state["thoughts"]
         keys = [key for key in state["generation"] if awaits_tool(tree[key])]
         called = await carry_out(run, state, step, keys)
         reason = "" if len(called) == len(keys) else "budget"
-        return step.update(tree=labelled(state, called, list(called)), stop_reason=reason)
+        return step.update(thoughts=labelled(state, called, list(called)), stop_reason=reason)
 
     return call_tool
 
@@ -125,11 +126,11 @@ def label(run: Run) -> Node:
     """Makes the node that has the model label the steps of a layer sure, maybe or impossible."""
 
     async def evaluate(state: FeedbackState) -> dict[str, Any]:
-        step, tree = run.step(state), Tree()
-        task = run.parts.task_for(state["settings"], Estimates)
+        step, tree = Step(run, state), Tree()
+        task = run.task_for(state["settings"], Estimates)
         asks = []
         for key in unjudged(state)[: spare_requests(state)]:
-            path = path_to(state["tree"], key)
+            path = path_to(state["thoughts"], key)
             question = task.estimate(state["problem"], path, STYLE, state["settings"])
             asks.append(Ask(question, key, "step_eval"))
         answers = await step.ask(asks)
@@ -140,7 +141,7 @@ def label(run: Run) -> Node:
                 **words_of(answer),
             }
         step.count(evaluated=len(answers))
-        return step.update(tree=tree)
+        return step.update(thoughts=tree)
 
     return evaluate
 
@@ -154,13 +155,13 @@ def verify(run: Run) -> Node:
 
     async def verify(state: FeedbackState) -> dict[str, Any]:
         exact, key = FgdipSettings.of(state["settings"]).exact_check, state["frontier"][0]
-        answer, step = state["tree"][key].get("answer") or "", run.step(state)
+        answer, step = state["thoughts"][key].get("answer") or "", Step(run, state)
         told = {"oracle": True} if exact else {}
         if exact:
-            right = run.parts.task_for(state["settings"], Checks).check(state["problem"], answer)
+            right = run.task_for(state["settings"], Checks).check(state["problem"], answer)
             good, reason, verdict = right, FAILED, Thought(value_raw="", usage={})
         else:
-            task = run.parts.task_for(state["settings"], Verifies)
+            task = run.task_for(state["settings"], Verifies)
             question = task.verify(state["problem"], answer, state["settings"])
             answers = await step.ask([Ask(question, key, "answer_eval")])
             if not answers:
@@ -172,10 +173,12 @@ def verify(run: Run) -> Node:
         if good:
             step.count(rounds=state["step"] - state["usage"].get("rounds", 0))
             ended = "verified" if exact else "finished"
-            return step.update(tree={key: {**verdict, "note": ACCEPTED}}, stop_reason=ended, **told)
+            return step.update(
+                thoughts={key: {**verdict, "note": ACCEPTED}}, stop_reason=ended, **told
+            )
         note = cut(f"{REJECTED}{reason or 'no reason given'}")
         rejected = [*state["rejected"], key]
-        return step.update(tree={key: {**verdict, "note": note}}, rejected=rejected, **told)
+        return step.update(thoughts={key: {**verdict, "note": note}}, rejected=rejected, **told)
 
     return verify
 
@@ -184,7 +187,7 @@ def conclude(run: Run) -> Node:
     """Makes the node that forces an answer from the deepest trajectory that is not impossible."""
 
     async def conclude(state: FeedbackState) -> dict[str, Any]:
-        tree, step = state["tree"], run.step(state, last=True)
+        tree, step = state["thoughts"], Step(run, state, last=True)
         hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
         deepest = max(hopeful, key=lambda key: tree[key]["depth"])
         answers = await step.ask([_ask(run, state, deepest, "conclude", Hints(wanted="answer"))])
@@ -204,24 +207,24 @@ def conclude(run: Run) -> Node:
         # Not placed as others are: the thought above was not expanded and does not bear the cost.
         new = grow(tree, deepest, [{**forced, **end}])
         step.count(thoughts=1)
-        return step.update(tree=new, frontier=list(new))
+        return step.update(thoughts=new, frontier=list(new))
 
     return conclude
 
 
-def answers(parts: Parts, found: SearchState) -> Sequence[str]:
+def answers(run: Run, found: SearchState) -> Sequence[str]:
     """Returns the accepted or forced answer, else the rejected ones, the most frequent first.
 
     Of equally frequent ones the latest is first. A search that a limit cut short before an answer
     was checked returns those it has.
     """
     state = cast("FeedbackState", found)
-    tree, rejected = state["tree"], state["rejected"]
+    tree, rejected = state["thoughts"], state["rejected"]
     if state["stop_reason"] in ("finished", "verified") or not rejected:
         ends = [key for key in state["frontier"] if "answer" in tree[key]]
         cut_short = state["stop_reason"] in ("budget", "error") and not ends
         return [key for key in tree if "answer" in tree[key]] if cut_short else ends
-    normalize = extras(parts.task_for(state["settings"], Task)).normalize
+    normalize = extras(run.task_for(state["settings"], Task)).normalize
     form = {key: normalize(tree[key].get("answer") or "") for key in rejected}
     often = Counter(form.values())
     latest = {key: at for at, key in enumerate(rejected)}
@@ -229,7 +232,7 @@ def answers(parts: Parts, found: SearchState) -> Sequence[str]:
 
 
 def _shown(state: FeedbackState) -> Shown:
-    settings, tree = FgdipSettings.of(state["settings"]), state["tree"]
+    settings, tree = FgdipSettings.of(state["settings"]), state["thoughts"]
     beside = state["generation"]
     if settings.layer_scope == "global":
         depth = tree[state["frontier"][0]]["depth"] + 1

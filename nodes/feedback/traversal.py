@@ -28,7 +28,7 @@ def labelled(state: FeedbackState, written: Tree, keys: Sequence[str]) -> Tree:
     """
     if not FgdipSettings.of(state["settings"]).step_evaluator:
         return written
-    tree, known = merge_thoughts(state["tree"], [written]), Tree()
+    tree, known = merge_thoughts(state["thoughts"], [written]), Tree()
     for key in keys:
         # A person may have judged it.
         new = "value" not in tree[key] and not awaits_tool(tree[key])
@@ -65,19 +65,19 @@ async def visit_next(state: FeedbackState) -> dict[str, Any]:
     ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
     # What may still be done is asked as if the round that ends here were counted already.
     after = cast("FeedbackState", {**state, "usage": add_usage(state["usage"], ended)})
-    stack = [*state["stack"], *_layer(state["tree"], kept)]
-    clear = {"tree": pruned, "usage": ended, "generation": [], "tried": 0}
+    stack = [*state["stack"], *_layer(state["thoughts"], kept)]
+    clear = {"thoughts": pruned, "usage": ended, "generation": [], "tried": 0}
     if len(state["rejected"]) >= FgdipSettings.of(state["settings"]).max_answer_checks:
         return {**clear, "frontier": [], "stop_reason": "budget", "limit": "max_answer_checks"}
     stack, chosen = _next(state, stack)
     clear["stack"] = rewritten(state["stack"], stack)
     if not chosen:
         return {**clear, "frontier": [], "stop_reason": "exhausted"}
-    step, reason = state["step"] + 1, _stop_reason(after, state["tree"][chosen])
+    step, reason = state["step"] + 1, _stop_reason(after, state["thoughts"][chosen])
     return {
         **clear,
         "usage": {"rounds": ended["rounds"] + (reason == "finished")},
-        "tree": {**pruned, chosen: {"visit": step}},
+        "thoughts": {**pruned, chosen: {"visit": step}},
         "frontier": [chosen],
         "step": step,
         "stop_reason": reason,
@@ -92,14 +92,20 @@ def _fate(thought: Thought) -> Label | None:
 
 def _unfinished(state: FeedbackState) -> bool:
     """Returns whether a limit or an error cut the layer short."""
-    if state["stop_reason"] or any(awaits_tool(state["tree"][key]) for key in state["generation"]):
+    if state["stop_reason"] or any(
+        awaits_tool(state["thoughts"][key]) for key in state["generation"]
+    ):
         return True
     return bool(FgdipSettings.of(state["settings"]).step_evaluator and unjudged(state))
 
 
 def _ordered(state: FeedbackState) -> tuple[list[str], Tree]:
     """Returns the layer in the order of its visits, and what pruning changes."""
-    layer, tree, settings = state["generation"], state["tree"], FgdipSettings.of(state["settings"])
+    layer, tree, settings = (
+        state["generation"],
+        state["thoughts"],
+        FgdipSettings.of(state["settings"]),
+    )
     if not layer or not settings.step_evaluator:
         return list(layer), {}
     hopeful = [key for key in layer if tree[key]["value"] > WORTH["impossible"]]
@@ -117,7 +123,7 @@ def _layer(tree: Tree, kept: Sequence[str]) -> list[Frame]:
 
 def _next(state: FeedbackState, stack: Sequence[Frame]) -> tuple[list[Frame], str]:
     """Returns the stack after the next visit, and the visited step; empty if there is none."""
-    tree, settings, left = state["tree"], FgdipSettings.of(state["settings"]), list(stack)
+    tree, settings, left = state["thoughts"], FgdipSettings.of(state["settings"]), list(stack)
     deepest = min(settings.max_depth, settings.limit_depth or settings.max_depth)
 
     def too_deep(key: str) -> bool:

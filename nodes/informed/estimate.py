@@ -4,8 +4,9 @@ from typing import Any
 
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, unjudged, verdict_json, verdicts_in, words_of
+from thoughtgraph.run import Run
 from thoughtgraph.settings.informed import ValuedSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates
@@ -18,8 +19,8 @@ def estimate(run: Run) -> Node:
     """Makes the node that values new trajectories; one that was there before has its value."""
 
     async def evaluate(state: SearchState) -> dict[str, Any]:
-        tree, step, known = state["tree"], run.step(state), verdicts_in(state["tree"])
-        task = run.parts.task_for(state["settings"], Estimates)
+        tree, step, known = state["thoughts"], Step(run, state), verdicts_in(state["thoughts"])
+        task = run.task_for(state["settings"], Estimates)
         n, asks, values = ValuedSettings.of(state["settings"]).n_evaluate, [], Tree()
         for key in unjudged(state):
             path = path_to(tree, key)
@@ -39,6 +40,6 @@ def estimate(run: Run) -> Node:
                 **words_of(answer),
             }
         step.count(evaluated=len(answers))
-        return step.update(tree=values)
+        return step.update(thoughts=values)
 
     return evaluate

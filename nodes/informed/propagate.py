@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, cast
 
 from thoughtgraph.nodes.actions import awaits_tool, carry_out, toolbox
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.step import Run
-from thoughtgraph.parts import Parts
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.run import Run
 from thoughtgraph.settings.informed import ItotDStarLiteSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree, merge_thoughts
@@ -39,29 +39,29 @@ def call_tools(run: Run, rank: Rank) -> Node:
     """
 
     async def call_tool(state: SearchState) -> dict[str, Any]:
-        step, new = run.step(state), state["generation"]
+        step, new = Step(run, state), state["generation"]
         called = await carry_out(
-            run, state, step, [k for k in new if awaits_tool(state["tree"][k])]
+            run, state, step, [k for k in new if awaits_tool(state["thoughts"][k])]
         )
-        tree = merge_thoughts(state["tree"], [called])
-        costs = _step_costs(run.parts, cast("SearchState", {**state, "tree": tree}), rank)
+        tree = merge_thoughts(state["thoughts"], [called])
+        costs = _step_costs(run, cast("SearchState", {**state, "thoughts": tree}), rank)
         settled: Tree = {}
         for key in new:
             if awaits_tool(tree[key]):  # the time was over before its tool was called
                 written = merge_thoughts(called, [settled])
-                return step.update(tree=written, stop_reason="budget")
+                return step.update(thoughts=written, stop_reason="budget")
             settled[key] = {"cost": tree[_parent(tree, key)].get("cost", 0.0) + costs[key]}
-        return step.update(tree=merge_thoughts(called, [settled]))
+        return step.update(thoughts=merge_thoughts(called, [settled]))
 
     return call_tool
 
 
 def failures(state: SearchState) -> list[str]:
     """Returns the new thoughts whose tool call failed, in the order of the samples."""
-    return [key for key in state["generation"] if state["tree"][key].get("failed")]
+    return [key for key in state["generation"] if state["thoughts"][key].get("failed")]
 
 
-def propagate(parts: Parts, rank: Rank) -> Node:
+def propagate(run: Run, rank: Rank) -> Node:
     """Makes the node that tells the thoughts above failed calls, once a round (Algorithm 3).
 
     Each failed child in turn raises its ancestors by `failure_cost` for as long as they are cheaper
@@ -74,8 +74,8 @@ def propagate(parts: Parts, rank: Rank) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        settings, tree = ItotDStarLiteSettings.of(state["settings"]), state["tree"]
-        steps = _step_costs(parts, state, rank)
+        settings, tree = ItotDStarLiteSettings.of(state["settings"]), state["thoughts"]
+        steps = _step_costs(run, state, rank)
         costs = {key: thought.get("cost", 0.0) for key, thought in tree.items()}
         raised: dict[str, list[Raise]] = {}
         for key in state["generation"]:
@@ -89,18 +89,18 @@ def propagate(parts: Parts, rank: Rank) -> Node:
         last = max(tree, key=int)
         for key, raises in raised.items():
             children[key]["propagation"] = Propagation(last=last, raised=raises)
-        return {"tree": {**children, **dearer}}
+        return {"thoughts": {**children, **dearer}}
 
     return node
 
 
-def _step_costs(parts: Parts, state: SearchState, rank: Rank) -> dict[str, float]:
+def _step_costs(run: Run, state: SearchState, rank: Rank) -> dict[str, float]:
     """Returns what the last step to each new thought adds to g."""
-    tree, extra = state["tree"], ItotDStarLiteSettings.of(state["settings"]).failure_cost
+    tree, extra = state["thoughts"], ItotDStarLiteSettings.of(state["settings"]).failure_cost
     new = {key: tree[key] for key in state["generation"]}
     prices = {key: thought.get("price", 0.0) if rank.pays else 0.0 for key, thought in new.items()}
     if rank.pays and any(thought.get("invalid") for thought in new.values()):
-        known, paid = toolbox(parts, state), [each.get("price", 0.0) for each in tree.values()]
+        known, paid = toolbox(run, state), [each.get("price", 0.0) for each in tree.values()]
         dearest = max([known.dearest if known else 0.0, *paid])
         prices = {key: dearest if new[key].get("invalid") else prices[key] for key in prices}
     failed = {key for key in new if rank.propagates and new[key].get("failed")}

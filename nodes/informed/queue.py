@@ -13,16 +13,16 @@ from thoughtgraph.nodes.informed.propagate import Rank
 from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.informed import ItotDfsSettings, ValuedSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 
-def pop_next(parts: Parts, rank: Rank) -> Node:
+def pop_next(run: Run, rank: Rank) -> Node:
     """Makes the node that puts new thoughts into the open set and takes out who is next.
 
     A terminal thought that comes out ends the search; with an oracle only if its answer is right.
@@ -35,14 +35,14 @@ def pop_next(parts: Parts, rank: Rank) -> Node:
 
     async def node(state: SearchState) -> dict[str, Any]:
         entered = _entered(state, rank)
-        tree = merge_thoughts(state["tree"], [entered])
+        tree = merge_thoughts(state["thoughts"], [entered])
         ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
-        update = {"tree": entered, "generation": [], "usage": ended}
+        update = {"thoughts": entered, "generation": [], "usage": ended}
         ordered = open_set(tree)
         if reason := _stop_reason(state, entered, ordered):
             return {**update, "frontier": [], "stop_reason": reason}
         if tree[ordered[0]]["status"] == "terminal":
-            return await _finished(parts, state, update, tree[ordered[0]])
+            return await _finished(run, state, update, tree[ordered[0]])
         batch = ordered[: ItotDfsSettings.of(state["settings"]).width]
         taken = list(takewhile(lambda key: tree[key]["status"] != "terminal", batch))
         deep: Tree = {key: TOO_DEEP for key in taken if not _may_grow(state, tree[key])}
@@ -53,7 +53,7 @@ def pop_next(parts: Parts, rank: Rank) -> Node:
             return {**update, "frontier": [], "stop_reason": limit_reason(after)}
         return {
             **update,
-            "tree": merge_thoughts(entered, [deep]),
+            "thoughts": merge_thoughts(entered, [deep]),
             "frontier": growing,
             "step": state["step"] + 1,
         }
@@ -77,7 +77,7 @@ def open_set(tree: Tree) -> list[str]:
 
 def waiting(state: SearchState) -> list[str]:
     """Returns who may be next, and the new thoughts that come in with the next choice."""
-    return [] if state["stop_reason"] else [*state["generation"], *open_set(state["tree"])]
+    return [] if state["stop_reason"] else [*state["generation"], *open_set(state["thoughts"])]
 
 
 def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
@@ -96,8 +96,8 @@ def expand_all(run: Run, generator: ChooseGenerator) -> Node:
     """
 
     async def generate(state: SearchState) -> dict[str, Any]:
-        step, keys = run.step(state), state["frontier"]
-        asks = [expansion(run.parts, state, generator, k, times_expanded(state, k)) for k in keys]
+        step, keys = Step(run, state), state["frontier"]
+        asks = [expansion(run, state, generator, k, times_expanded(state, k)) for k in keys]
         expansions = drafted(await step.ask(asks))
         distinct = [_distinct(state, expansion) for expansion in expansions]
         placed = place(state, distinct)
@@ -107,7 +107,7 @@ def expand_all(run: Run, generator: ChooseGenerator) -> Node:
         wanted = any(each["thoughts"] for each in distinct)
         short = len(placed.parents) < len(keys) or (wanted and not placed.new)
         return step.update(
-            tree=with_times(state, placed),
+            thoughts=with_times(state, placed),
             generation=list(placed.new),
             stop_reason=limit_reason(state) if short else "",
         )
@@ -121,7 +121,7 @@ def returned_thoughts(state: SearchState) -> list[str]:
     A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
     says otherwise.
     """
-    tree, settings = state["tree"], ItotDfsSettings.of(state["settings"])
+    tree, settings = state["thoughts"], ItotDfsSettings.of(state["settings"])
     if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
     if state["stop_reason"] not in ("budget", "error") and settings.fallback == "none":
@@ -138,7 +138,7 @@ def _entered(state: SearchState, rank: Rank) -> Tree:
     # A method without judges has no such setting, nor a use for its default.
     weight, entered = ValuedSettings.of(state["settings"]).value_weight, Tree()
     for key in state["generation"]:
-        thought = state["tree"][key]
+        thought = state["thoughts"][key]
         if awaits_tool(thought) or (rank.judges and "value" not in thought):
             continue
         youngest_first = -float(state["step"])
@@ -160,17 +160,21 @@ def _stop_reason(state: SearchState, entered: Tree, queue: Sequence[str]) -> Sto
 
 
 async def _finished(
-    parts: Parts, state: SearchState, update: dict[str, Any], end: Thought
+    run: Run, state: SearchState, update: dict[str, Any], end: Thought
 ) -> dict[str, Any]:
     """Ends the search in a terminal thought, or drops it because the oracle finds it wrong."""
     key, step = end["id"], state["step"] + 1
     update = {**update, "step": step}
-    if not parts.oracle or await is_right(parts, state, end["answer"]):
+    if not run.oracle or await is_right(run, state, end["answer"]):
         ended = {"rounds": step - state["usage"].get("rounds", 0)}
-        reason = "verified" if parts.oracle else "finished"
+        reason = "verified" if run.oracle else "finished"
         return {**update, "usage": ended, "stop_reason": reason, "frontier": [key]}
     wrong: Thought = {"status": "pruned", "note": "the oracle says wrong"}
-    return {**update, "tree": merge_thoughts(update["tree"], [{key: wrong}]), "frontier": []}
+    return {
+        **update,
+        "thoughts": merge_thoughts(update["thoughts"], [{key: wrong}]),
+        "frontier": [],
+    }
 
 
 def _may_grow(state: SearchState, thought: Thought) -> bool:
@@ -183,7 +187,7 @@ def _may_grow(state: SearchState, thought: Thought) -> bool:
 
 def _distinct(state: SearchState, expansion: Expansion) -> Expansion:
     parent, kept = expansion["parent"], []
-    seen = {_identity(child) for child in children_of(state["tree"], parent)}
+    seen = {_identity(child) for child in children_of(state["thoughts"], parent)}
     times = times_expanded(state, parent)
     for at, thought in enumerate(expansion["thoughts"]):
         if (identity := _identity(thought)) not in seen:

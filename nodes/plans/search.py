@@ -15,10 +15,10 @@ from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.nodes.stack import rewritten
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
-from thoughtgraph.parts import Parts
 from thoughtgraph.planning import Plans, Ruling
+from thoughtgraph.run import Run
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.state import Level, PlanState
 from thoughtgraph.task import Question, extras
@@ -40,11 +40,9 @@ def next_steps(chunk_size: ChunkSize) -> ChooseGenerator:
         chunk_size: How many steps the call writes.
     """
 
-    def generator(
-        chosen: Mapping[str, Any], parts: Parts, given: GeneratorInput
-    ) -> ThoughtQuestion:
+    def generator(chosen: Mapping[str, Any], run: Run, given: GeneratorInput) -> ThoughtQuestion:
         settings, problem, path = given["settings"], given["problem"], given["path"]
-        task, index = parts.task_for(settings, Plans), given.get("expansion", 0)
+        task, index = run.task_for(settings, Plans), given.get("expansion", 0)
         library = extras(task).shots(problem, settings)
         shots = draw_shots(settings, problem, given["thought"], index, library)
         most = chunk_size(chosen, len(path) + 1, index)
@@ -81,10 +79,10 @@ def write_steps(run: Run, generator: ChooseGenerator) -> Node:
     """
 
     async def generate(state: PlanState) -> dict[str, Any]:
-        step, (*below, top) = run.step(state), state["stack"]
+        step, (*below, top) = Step(run, state), state["stack"]
         key, tried = top["thought"], top["tried"]
         asks = [
-            replace(expansion(run.parts, state, generator, key, tried + at), ahead=at > 0)
+            replace(expansion(run, state, generator, key, tried + at), ahead=at > 0)
             for at in range(calls_due(state))
         ]
         answers = {answer.ask.name: answer for answer in await step.ask(asks)}
@@ -98,14 +96,14 @@ def write_steps(run: Run, generator: ChooseGenerator) -> Node:
     return generate
 
 
-def evaluate_steps(parts: Parts) -> Node:
+def evaluate_steps(run: Run) -> Node:
     """Makes the node that judges calls in the order of their indices, up to the first acceptable.
 
     Each judged call becomes a thought: a refused one is pruned, an accepted one is descended into
     unless it ends the plan. Calls generated ahead wait for the search to come back.
 
     Args:
-        parts: The graph's objects; the task says which steps can stand.
+        run: The graph's objects; the task says which steps can stand.
     """
 
     async def node(state: PlanState) -> dict[str, Any]:
@@ -114,7 +112,7 @@ def evaluate_steps(parts: Parts) -> Node:
         if not expansions:
             return {}
         # Several may have waited since the limits allowed them.
-        judged, malformed = _run_in_order(parts, state, top, expansions[: _room(state)])
+        judged, malformed = _run_in_order(run, state, top, expansions[: _room(state)])
         placed, size = place(state, judged), len(judged)
         stack = [*below, Level({**top, "tried": top["tried"] + size, "ahead": expansions[size:]})]
         last = next(reversed(placed.new.values()))
@@ -125,7 +123,7 @@ def evaluate_steps(parts: Parts) -> Node:
         used_up = reason == "budget" and step == TomtTotSettings.of(state["settings"]).max_calls
         return {
             "limit": "max_calls" if used_up else "",
-            "tree": placed.tree,
+            "thoughts": placed.tree,
             "stack": rewritten(state["stack"], stack),
             "frontier": [stack[-1]["thought"]],
             "step": step,
@@ -140,7 +138,7 @@ async def backtrack(state: PlanState) -> dict[str, Any]:
     """Leaves a chunk whose b continuations were all refused."""
     *stack, left = state["stack"]
     return {
-        "tree": {left["thought"]: Thought(note=DEAD_END)},
+        "thoughts": {left["thought"]: Thought(note=DEAD_END)},
         "stack": rewritten(state["stack"], stack),
         "frontier": [stack[-1]["thought"]] if stack else [],
         "stop_reason": "" if stack else "dead_end",
@@ -156,25 +154,25 @@ def _room(state: PlanState) -> int:
 
 
 def _run_in_order(
-    parts: Parts, state: PlanState, top: Level, expansions: Sequence[Expansion]
+    run: Run, state: PlanState, top: Level, expansions: Sequence[Expansion]
 ) -> tuple[list[Expansion], int]:
     """Runs the steps of calls in their order, up to the first that can stand.
 
     Returns:
         The calls that were run, with what came of them, and how many of them hold no step.
     """
-    task = parts.task_for(state["settings"], Plans)
-    path = path_to(state["tree"], top["thought"])
-    run: list[Expansion] = []
+    task = run.task_for(state["settings"], Plans)
+    path = path_to(state["thoughts"], top["thought"])
+    done: list[Expansion] = []
     malformed = 0
     for call in expansions:
         written = call["thoughts"][0]
         ruling = _ruled(task, state, path, written["text"].split("\n") if written["text"] else [])
-        run.append({**call, "thoughts": [{**written, **_fields(ruling)}]})
+        done.append({**call, "thoughts": [{**written, **_fields(ruling)}]})
         malformed += ruling.malformed
         if ruling.accepted:
             break
-    return run, malformed
+    return done, malformed
 
 
 def _ruled(task: Plans, state: PlanState, path: Path, steps: Sequence[str]) -> Ruling:

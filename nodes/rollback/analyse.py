@@ -6,8 +6,9 @@ from typing import Any
 from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.rollback.schedule import due_at
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.task import Question
@@ -21,7 +22,7 @@ def analyse(run: Run) -> Node:
     """
 
     async def analyse(state: RollbackState) -> dict[str, Any]:
-        step, new, named = run.step(state), Tree(), list[str]()
+        step, new, named = Step(run, state), Tree(), list[str]()
         apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
         answers = await step.ask(_reviews(run, state, "analyse"))
         for answer in answers:
@@ -31,7 +32,7 @@ def analyse(run: Run) -> Node:
                 new[key]["bad"] = answer.reading.steps
                 named.append(key)
         step.count(analyses=len(answers))
-        return step.update(tree=new, reports=named)
+        return step.update(thoughts=new, reports=named)
 
     return analyse
 
@@ -40,22 +41,22 @@ def extract_index(run: Run) -> Node:
     """Makes the node that has the model read the bad steps' numbers out of analyses."""
 
     async def extract_index(state: RollbackState) -> dict[str, Any]:
-        step, new = run.step(state), Tree()
+        step, new = Step(run, state), Tree()
         for answer in await step.ask(_reviews(run, state, "extract_index")):
             bad, raw = answer.reading.steps, cut(answer.texts[0])
             new[answer.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=answer.usage)
-        return step.update(tree=new, reports=list(new))
+        return step.update(thoughts=new, reports=list(new))
 
     return extract_index
 
 
 def _reviews(run: Run, state: RollbackState, role: str) -> list[Ask[Faults]]:
     """Returns what to ask about the paths that a node is to review."""
-    task = run.parts.task_for(state["settings"], Reviews)
+    task = run.task_for(state["settings"], Reviews)
     apart = role == "analyse" and RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
     asks = []
     for due in due_at(state, role):
-        path = path_to(state["tree"], due.thought)
+        path = path_to(state["thoughts"], due.thought)
         question = task.analyse(state["problem"], path, state["settings"])
         asks.append(Ask(_unread(question) if apart else question, due.thought, role, expansion=0))
     return asks

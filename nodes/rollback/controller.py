@@ -21,7 +21,7 @@ async def rollback(state: RollbackState) -> dict[str, Any]:
     before the next bad step. Paths are decided on in the order of their last thoughts' ids, each
     knowing the decisions before it.
     """
-    tree, new = state["tree"], Tree()
+    tree, new = state["thoughts"], Tree()
     into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
     chosen: dict[str, Rollback] = {}
     for key in sorted(state.get("reports") or [], key=int):
@@ -33,14 +33,14 @@ async def rollback(state: RollbackState) -> dict[str, Any]:
             chosen[key], new[key] = edge, Thought(rollback=edge, note=note)
             into[edge["to"]] += 1
     counted = {"usage": {"rollbacks": len(chosen)}} if chosen else {}
-    return {"tree": new, "pending": [*state["pending"], *chosen], **counted}
+    return {"thoughts": new, "pending": [*state["pending"], *chosen], **counted}
 
 
 def _edge(
     state: RollbackState, key: str, into: Counter[str], chosen: dict[str, Rollback]
 ) -> Rollback | str:
     """Returns the rollback from a thought, or why there is none."""
-    settings, tree = RollbackSettings.of(state["settings"]), state["tree"]
+    settings, tree = RollbackSettings.of(state["settings"]), state["thoughts"]
     line = path_ids(tree, key)
     left = alpha(tree, key) + sum(at in chosen for at in line)
     if not tree[key]["bad"]:

@@ -14,7 +14,7 @@ from thoughtgraph.nodes.reasoning_steps import longest_path
 from thoughtgraph.nodes.rollback.paths import alpha, beta
 from thoughtgraph.nodes.rollback.solution_order import solution_order
 from thoughtgraph.outcome import By, StopReason, Vote, vote
-from thoughtgraph.parts import Parts
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
 from thoughtgraph.state import RollbackState, SearchState
 from thoughtgraph.tree import Thought, Tree, merge_thoughts, path_to, with_note
@@ -42,7 +42,7 @@ def weight(rule: str, alpha: int, beta: int) -> Fraction:
     return Fraction(1)
 
 
-def ensemble(parts: Parts, end_reason: Callable[[RollbackState], StopReason]) -> Node:
+def ensemble(run: Run, end_reason: Callable[[RollbackState], StopReason]) -> Node:
     """Makes the node that ends the search with the ensemble's answer.
 
     Every solution's `value` becomes the weight of its vote; its `alpha`, its `beta` and the end of
@@ -52,11 +52,11 @@ def ensemble(parts: Parts, end_reason: Callable[[RollbackState], StopReason]) ->
     Args:
         end_reason: Why the search has ended, by its last state.
     """
-    last = answer(parts, pick=solutions, best=_winners, cut_short=solutions, tally=_tally)
+    last = answer(run, pick=solutions, best=_winners, cut_short=solutions, tally=_tally)
 
     async def node(found: RollbackState) -> dict[str, Any]:
         state = cast("RollbackState", {**found, "stop_reason": end_reason(found)})
-        tree, rule = state["tree"], RollbackSettings.of(state["settings"]).ensemble
+        tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
         votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["solutions"]}
         weighed: Tree = {
             key: Thought(
@@ -68,8 +68,8 @@ def ensemble(parts: Parts, end_reason: Callable[[RollbackState], StopReason]) ->
             for key, (a, b) in votes.items()
         }
         result = await last(state)
-        tree = merge_thoughts(weighed, [result["tree"]])
-        return {**result, "tree": tree, "ensembles": ensembles(state)}
+        tree = merge_thoughts(weighed, [result["thoughts"]])
+        return {**result, "thoughts": tree, "ensembles": ensembles(state)}
 
     return node
 
@@ -82,7 +82,7 @@ def ensembles(state: RollbackState) -> dict[str, str | None]:
     """
     own = RollbackSettings.of(state["settings"]).ensemble
     heard = [own] if state["stop_reason"] == "settled" else RULES
-    tree, best = state["tree"], {rule: ranked(state, rule)[:1] for rule in heard}
+    tree, best = state["thoughts"], {rule: ranked(state, rule)[:1] for rule in heard}
     return {rule: tree[keys[0]]["answer"] if keys else None for rule, keys in best.items()}
 
 
@@ -99,7 +99,7 @@ def ranked(state: RollbackState, rule: str) -> list[str]:
     Args:
         rule: The ensemble.
     """
-    tree = state["tree"]
+    tree = state["thoughts"]
     given = [key for key in solutions(state) if tree[key].get("answer") is not None]
     if rule == FIRST:
         return given
@@ -117,7 +117,7 @@ def settled(state: RollbackState) -> bool:
     not decided on, so its weight is bounded from both sides; those still to come are given the most
     that any can have.
     """
-    settings, tree = RollbackSettings.of(state["settings"]), state["tree"]
+    settings, tree = RollbackSettings.of(state["settings"]), state["thoughts"]
     rule = settings.ensemble
     order, certain = solution_order(state)
     given = [key for key in order if tree[key].get("answer") is not None]
@@ -151,7 +151,7 @@ def _winners(state: SearchState) -> list[str]:
 def _tally(found: SearchState, chosen: str) -> list[Vote]:
     """Tells of the ensemble's vote; `first` and `last` hold none."""
     state = cast("RollbackState", found)
-    rule, tree = RollbackSettings.of(state["settings"]).ensemble, state["tree"]
+    rule, tree = RollbackSettings.of(state["settings"]).ensemble, state["thoughts"]
     if rule in (FIRST, "last"):
         return []
     given = [key for key in solutions(state) if tree[key].get("answer") is not None]
@@ -166,15 +166,18 @@ def _totals(weights: Mapping[str, Fraction], state: Any) -> dict[str, Fraction]:
     """Adds up the weights of solutions by answer, answers in the order they were first given."""
     totals: dict[str, Fraction] = {}
     for key, worth in weights.items():
-        value = state["tree"][key]["answer"]
+        value = state["thoughts"][key]["answer"]
         totals[value] = totals.get(value, Fraction(0)) + worth
     return totals
 
 
 def _most(state: RollbackState, key: str) -> int:
     """Returns how many rollbacks may have left a path in the end."""
-    undecided = sum("bad" not in thought for thought in path_to(state["tree"], key))
-    now, most = alpha(state["tree"], key), RollbackSettings.of(state["settings"]).path_rollbacks + 1
+    undecided = sum("bad" not in thought for thought in path_to(state["thoughts"], key))
+    now, most = (
+        alpha(state["thoughts"], key),
+        RollbackSettings.of(state["settings"]).path_rollbacks + 1,
+    )
     return max(now, min(now + undecided, most))
 
 

@@ -8,7 +8,8 @@ from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.reasoning_steps import step_ask, steps_of
 from thoughtgraph.nodes.rollback.paths import experiences
 from thoughtgraph.nodes.rollback.schedule import due_at
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import RollbackState
 from thoughtgraph.tree import Thought
@@ -26,10 +27,10 @@ def grow(run: Run, generator: ChooseGenerator) -> Node:
     """
 
     async def generate(state: RollbackState) -> dict[str, Any]:
-        step, dues = run.step(state), due_at(state, "generate")
+        step, dues = Step(run, state), due_at(state, "generate")
         taught = [experiences(state, due.thought, due.source) for due in dues]
         asks = [
-            step_ask(run.parts, state, generator, due.thought, due.times, shown)
+            step_ask(run, state, generator, due.thought, due.times, shown)
             for due, shown in zip(dues, taught, strict=True)
         ]
         answers = await step.ask(asks)
@@ -50,7 +51,7 @@ def grow(run: Run, generator: ChooseGenerator) -> Node:
         gone = {due.thought for due in served if due.source is None}
         continued = {due.source for due in served}
         return step.update(
-            tree=placed.tree,
+            thoughts=placed.tree,
             frontier=[*(at for at in state["frontier"] if at not in gone), *placed.new],
             pending=[at for at in state["pending"] if at not in continued],
             solutions=[*state["solutions"], *ends[:room]],

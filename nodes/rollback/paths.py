@@ -20,7 +20,7 @@ def alpha(tree: Tree, key: str) -> int:
 
 def analysable(state: RollbackState, key: str) -> bool:
     """Returns whether few enough rollbacks have left a path for it to be analysed."""
-    return alpha(state["tree"], key) <= RollbackSettings.of(state["settings"]).path_rollbacks
+    return alpha(state["thoughts"], key) <= RollbackSettings.of(state["settings"]).path_rollbacks
 
 
 def beta(tree: Tree, key: str) -> int:
@@ -45,7 +45,7 @@ def experiences(state: RollbackState, key: str, source: str | None) -> list[str]
     if not RollbackSettings.of(state["settings"]).experiences:
         return []
     # A thought was shown those of its whole path: a pending rollback's destination comes last.
-    tree = state["tree"]
+    tree = state["thoughts"]
     return [*tree[key].get("experiences", []), *(_tries(tree, source) if source else [])]
 
 

@@ -94,7 +94,7 @@ def open_paths(state: RollbackState) -> list[str]:
 
 def _eligible(state: RollbackState, key: str) -> bool:
     """Returns whether a path is still to be analysed: once, and not with too many rollbacks."""
-    thought = state["tree"][key]
+    thought = state["thoughts"][key]
     if key == ROOT or thought["status"] == "pruned" or "analysis" in thought:
         return False
     return analysable(state, key)
@@ -105,18 +105,18 @@ def _extractions(state: RollbackState) -> list[Due]:
         return []
     return [
         Due("extract_index", key)
-        for key, thought in state["tree"].items()
+        for key, thought in state["thoughts"].items()
         if "analysis" in thought and "bad" not in thought
     ]
 
 
 def _expansion(state: RollbackState, key: str, source: str | None = None, more: int = 0) -> Due:
-    return Due("generate", key, len(children_of(state["tree"], key)) + more, source)
+    return Due("generate", key, len(children_of(state["thoughts"], key)) + more, source)
 
 
 def _returns(state: RollbackState) -> list[Due]:
     """Returns one continuation for each rollback that has none yet."""
-    targets = [state["tree"][source]["rollback"]["to"] for source in state["pending"]]
+    targets = [state["thoughts"][source]["rollback"]["to"] for source in state["pending"]]
     return [
         _expansion(state, to, source, targets[:at].count(to))
         for at, (source, to) in enumerate(zip(state["pending"], targets, strict=True))

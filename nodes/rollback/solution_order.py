@@ -50,7 +50,7 @@ def priority(state: RollbackState, key: str, age: Callable[[str], int]) -> tuple
         key: Id of the path's last thought.
         age: From a thought's id to when it was made, as a number.
     """
-    tree = state["tree"]
+    tree = state["thoughts"]
     by_experience = RollbackSettings.of(state["settings"]).growth_order == "experience"
     taught = beta(tree, key) if by_experience else 0
     return -taught, [age(at) for at in path_ids(tree, key)]
@@ -61,7 +61,7 @@ def _growth(state: RollbackState) -> Iterator[str]:
 
     An empty id stands for what is not known yet: a step not taken or a thought not decided on.
     """
-    tree = state["tree"]
+    tree = state["thoughts"]
     steps = {t["parent"]: key for key, t in tree.items() if key != ROOT and "caused_by" not in t}
     branches = {t["caused_by"]: key for key, t in tree.items() if "caused_by" in t}
     age, decided = {ROOT: 0}, {ROOT}
@@ -86,7 +86,7 @@ def _growth(state: RollbackState) -> Iterator[str]:
 
 def _undecided(state: RollbackState, key: str) -> bool:
     """Returns whether a rollback may still leave a thought."""
-    return "bad" not in state["tree"][key] and analysable(state, key)
+    return "bad" not in state["thoughts"][key] and analysable(state, key)
 
 
 def _closed(state: RollbackState, key: str) -> bool:
@@ -97,4 +97,4 @@ def _closed(state: RollbackState, key: str) -> bool:
 
 def has_ended(state: RollbackState, key: str) -> bool:
     """Returns whether a path has no further step."""
-    return state["tree"][key]["status"] not in ("open", "expanded")
+    return state["thoughts"][key]["status"] not in ("open", "expanded")

@@ -5,8 +5,9 @@ from typing import Any
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.reasoning_steps import end_reason
-from thoughtgraph.nodes.step import Run
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import unjudged, words_of
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Estimates, Verdict
 from thoughtgraph.tree import Thought, Tree, children_of, path_to
@@ -18,8 +19,8 @@ def score(run: Run) -> Node:
     """Makes the node that scores a level's candidates, each by itself."""
 
     async def evaluate(state: SearchState) -> dict[str, Any]:
-        step, tree = run.step(state), state["tree"]
-        task = run.parts.task_for(state["settings"], Estimates)
+        step, tree = Step(run, state), state["thoughts"]
+        task = run.task_for(state["settings"], Estimates)
         asks = [
             Ask(
                 task.estimate(state["problem"], path_to(tree, key), STYLE, state["settings"]),
@@ -31,7 +32,7 @@ def score(run: Run) -> Node:
         ]
         answers = await step.ask(asks)
         step.count(evaluated=len(answers))
-        return step.update(tree={each.ask.about: _scored(tree, each) for each in answers})
+        return step.update(thoughts={each.ask.about: _scored(tree, each) for each in answers})
 
     return evaluate
 
@@ -47,7 +48,7 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
     A level without a positive score ends the search dead. One that a limit left without scores ends
     it too.
     """
-    tree, level = state["tree"], state["generation"]
+    tree, level = state["thoughts"], state["generation"]
     if state["stop_reason"]:
         return {}
     last = state["frontier"][:1]
@@ -60,9 +61,9 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
     update = {"generation": [], "step": state["step"] + 1, "usage": {"rounds": 1}}
     if tree[best]["value"] <= 0:
         lost[best] = Thought(status="pruned")
-        return {**update, "tree": lost, "frontier": [], "stop_reason": "dead_end"}
+        return {**update, "thoughts": lost, "frontier": [], "stop_reason": "dead_end"}
     reason, left = end_reason(tree[best])
-    return {**update, "tree": lost, "frontier": left, "stop_reason": reason}
+    return {**update, "thoughts": lost, "frontier": left, "stop_reason": reason}
 
 
 def _scored(tree: Tree, answer: Answer[Verdict]) -> Thought:

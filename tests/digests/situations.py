@@ -96,13 +96,13 @@ async def edited(search: Search, seed: int) -> dict[str, Any]:
             out = await graph.ainvoke(None, THREAD, **paused)
     state = await graph.aget_state(THREAD)
     if state.next:
-        key = draws.choice([key for key in state.values["tree"] if key != "0"] or ["0"])
+        key = draws.choice([key for key in state.values["thoughts"] if key != "0"] or ["0"])
         changes: list[Any] = [{"value": float(draws.randint(0, 9))}, {"status": "pruned"}]
         # Not all methods choose by values, and not every thought may be pruned; after two nodes
         # side by side LangGraph wants to know which of them edits.
         for change in changes[draws.randint(0, 1) :]:
             with suppress(ThoughtgraphError, InvalidUpdateError):
-                await graph.aupdate_state(THREAD, {"tree": {key: change}})
+                await graph.aupdate_state(THREAD, {"thoughts": {key: change}})
                 break
         out = await graph.ainvoke(None, THREAD)
     return of_result(out, model.seen)

@@ -98,7 +98,9 @@ async def test_a_client_sees_all_of_a_search_goes_back_in_it_and_edits_it(
     state: Any = await client.threads.get_state(thread)
     assert state["values"]["tree"] == end["tree"]
     history: Any = await client.threads.get_history(thread, limit=1000)
-    middle = next(h for h in history[::-1] if h["next"] and len(h["values"].get("tree", {})) > 1)
+    middle = next(
+        h for h in history[::-1] if h["next"] and len(h["values"].get("thoughts", {})) > 1
+    )
     checkpoint = middle["checkpoint"]["checkpoint_id"]
     again = await wait(client, thread, method, input=None, checkpoint_id=checkpoint)
     assert again["tree"].keys() == end["tree"].keys() and again["answer"] == end["answer"]
@@ -109,12 +111,12 @@ async def _edit(client: Client, place: Place, thread: str, method: str, history:
     """Prunes an open thought at three states of a thread; the searches from there leave it so."""
     edited = 0
     for past in history:
-        tree = past["values"].get("tree", {})
+        tree = past["values"].get("thoughts", {})
         open_ones = [key for key, t in tree.items() if key != "0" and t["status"] == "open"]
         if not past["next"] or not open_ones or edited > 2:
             continue
         key = open_ones[-1]
-        values = {"tree": {key: {"status": "pruned", "note": "no"}}}
+        values = {"thoughts": {key: {"status": "pruned", "note": "no"}}}
         body = {"values": values, "checkpoint_id": past["checkpoint"]["checkpoint_id"]}
         answer = place.ask("POST", f"/threads/{thread}/state", body)
         assert answer.status == 200 or "prune it" in answer.text, answer.text[:500]

@@ -146,7 +146,7 @@ def test_an_input_or_a_message_opens_nothing(dev: Place) -> None:
     for problem in (address, file, deep, 7, [deep], {"a": {"b": 1}}, "\u0000", "9" * 100_000):
         for task in ("game24", "clevr"):
             run(dev, "io", input={"problem": problem}, context={"task": task, **limits})
-    stored = {"problem": PUZZLE, "settings": {"model": address}, "tree": {}}
+    stored = {"problem": PUZZLE, "settings": {"model": address}, "thoughts": {}}
     run(dev, "io", input=stored, context=limits)
 
 
@@ -156,7 +156,7 @@ def test_no_edit_of_a_thread_changes_what_it_runs_with(dev: Place) -> None:
         {"settings": {"model": there}},
         {"usage": {"__overwrite__": {"requests": -(10**9)}}},
         {"usage": {"requests": -(10**9)}, "settings": {"__overwrite__": {"model": there}}},
-        {"tree": {"0": {"id": "0", "parent": "0"}}, "frontier": ["0"]},
+        {"thoughts": {"0": {"id": "0", "parent": "0"}}, "frontier": ["0"]},
     ]
     thread = dev.ask("POST", "/threads", {}).body["thread_id"]
     begin = {"assistant_id": "tot_bfs", "input": {"problem": PUZZLE}, "context": GAME}

@@ -18,9 +18,8 @@ async def states(method: str, reply: Reply, walk: Walk | None = None, **context:
     graph = prepared(method, reply, walk)
     trace: Trace = []
     names: list[str] = []
-    async for mode, chunk in graph.astream(
-        {"problem": "a"}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
-    ):
+    modes: Any = {"stream_mode": ["updates", "values"], "output_keys": [*graph.builder.channels]}
+    async for mode, chunk in graph.astream({"problem": "a"}, context=context, **modes):
         if mode == "updates":
             names.extend(cast("Mapping[str, Any]", chunk))
         else:
@@ -40,7 +39,7 @@ def rounds(trace: Trace) -> list[tuple[Any, Any]]:
 
 def waiting(state: Any) -> list[str]:
     """The open set: thoughts that have an f and are neither expanded nor pruned."""
-    tree = state["tree"]
+    tree = state["thoughts"]
     return [k for k in tree if "priority" in tree[k] and tree[k]["status"] in ("open", "terminal")]
 
 

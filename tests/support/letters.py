@@ -130,9 +130,8 @@ async def steps(
     graph, model = built(method, task)
     model.reply = reply
     names: list[str] = []
-    async for mode, chunk in graph.astream(
-        {"problem": problem}, context={**context, "tree": "all"}, stream_mode=["updates", "values"]
-    ):
+    modes: Any = {"stream_mode": ["updates", "values"], "output_keys": [*graph.builder.channels]}
+    async for mode, chunk in graph.astream({"problem": problem}, context=context, **modes):
         if mode == "updates":
             names.extend(chunk)
         elif mode == "values":

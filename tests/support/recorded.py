@@ -154,7 +154,7 @@ async def replay_puzzle(entry: Any) -> Any:
     await graph.ainvoke(
         start, config, context=context, interrupt_after=["start"], durability="exit"
     )
-    earlier = {"tree": {"0": {"verdicts": judged_before(entry)}}}
+    earlier = {"thoughts": {"0": {"verdicts": judged_before(entry)}}}
     await graph.aupdate_state(config, earlier, as_node="start")
     selected = []
     async for update in graph.astream(

@@ -1,7 +1,7 @@
 """The objects a graph is built around: task, models, oracle. Plain values come by settings."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -13,7 +13,7 @@ from langgraph.types import StreamWriter
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
-from thoughtgraph.context import chosen_settings, effective, settings_class
+from thoughtgraph.context import effective, settings_class
 from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUnavailable
 from thoughtgraph.ineffective import check_used
 from thoughtgraph.llm.port import ChatPort
@@ -45,8 +45,12 @@ JUDGES = frozenset(
 """Roles that `evaluator_model` plays."""
 
 
-@dataclass(frozen=True)
-class Parts:
+Conclude = Callable[[Any], Awaitable[dict[str, Any]]]
+"""From a state to what a search comes to that ends with it."""
+
+
+@dataclass
+class Run:
     """What the nodes of one graph close over: objects that all its runs share, nothing of a run.
 
     Args:
@@ -62,6 +66,8 @@ class Parts:
         tools: All tools of the task, or the user's own that are added to the task's.
         policy: What the clients of a server may choose, and `settings` is restricted to; None in
             the user's own process, where all is free.
+        conclude: Reads the answer off a state; the method's last node says how.
+        ledgers: What the nodes of a superstep share while they run, by its name.
     """
 
     method: Method
@@ -74,6 +80,8 @@ class Parts:
     presets: Mapping[str, Any] = field(default_factory=dict)
     tools: Toolbox | Sequence[Any] = ()
     policy: Policy | None = None
+    conclude: Conclude = field(init=False)
+    ledgers: dict[str, Any] = field(default_factory=dict)
     _ports: dict[str, ChatPort] = field(default_factory=dict)
     _tools: Opened = field(default_factory=WeakKeyDictionary)
     _able: dict[type, Task] = field(default_factory=dict)
@@ -100,14 +108,30 @@ class Parts:
         return settings_class(self.settings, published, presets=self.presets, closed=closed)
 
     def chosen(self, context: object) -> dict[str, Any]:
-        """Returns the settings that a run was given by its context."""
-        return chosen_settings(context, self.context)
+        """Returns the settings that a run was given by its context.
 
-    def check_resumed(self, context: object, settings: Mapping[str, Any]) -> None:
-        """Refuses a context that says otherwise than the settings with which a run began.
+        A search inside another program's graph is shown that graph's context, which is not its own:
+        what is no settings of this very graph is passed over, whatever its keys are called.
 
         Raises:
-            SettingError: It does.
+            InputError: They are none of the graph's.
+        """
+        if not isinstance(context, self.context):
+            return {}
+        if context.refusal:
+            raise context.refusal
+        return context.model_dump(mode="json", include=context.model_fields_set)
+
+    def check(self, context: object, settings: Mapping[str, Any]) -> None:
+        """Refuses to go on with a search under other settings than those with which it began.
+
+        Args:
+            context: The run's context.
+            settings: The settings in the state.
+
+        Raises:
+            SettingError: The context says otherwise, or the policy, where there is one, does not
+                allow what the state holds: a client could not have chosen it.
         """
         for name, value in self.chosen(context).items():
             if value is not None and value != settings.get(name):
@@ -115,6 +139,8 @@ class Parts:
                     f"this run began with {name}={settings.get(name)!r}, not {value!r}; leave it "
                     "out, or start again"
                 )
+        if self.policy is not None:
+            self.policy.admit(self.settings, settings)
 
     def effective_settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the effective settings of a run that was given some."""
@@ -244,15 +270,6 @@ class Parts:
     def caps(self, name: str) -> bool:
         """Returns whether the operator of a server said how high a setting may be."""
         return self.policy is not None and self.policy.ceilings.get(name) is not None
-
-    def admit_settings(self, found: object) -> None:
-        """Refuses settings in the state that the policy, where there is one, does not allow.
-
-        Raises:
-            SettingError: A client could not have chosen them.
-        """
-        if self.policy is not None:
-            self.policy.admit(self.settings, found)
 
     async def _open(self, specifier: str) -> ChatPort:
         if specifier not in self._ports:
