@@ -65,4 +65,4 @@ def load(name: str) -> Method:
     Raises:
         UnknownName: There is no such method.
     """
-    return cast("Method", registry.method_object(name))
+    return cast("Method", registry.named(f"thoughtgraph.graphs.{registry.method(name).method}"))

@@ -23,7 +23,7 @@ VIEWER = "thoughtgraph.cli.viewer.page:page"
 
 def viewer() -> Viewer:
     """Imports the viewer, which stands in a layer above: only who asks for a page loads it."""
-    return cast("Viewer", _named(VIEWER))
+    return cast("Viewer", named(VIEWER))
 
 
 def method(name: str) -> MethodEntry:
@@ -37,18 +37,13 @@ def method(name: str) -> MethodEntry:
     return METHODS[name]
 
 
-def method_object(name: str) -> object:
-    """Imports the `thoughtgraph.method.Method` of an id, and LangGraph with it."""
-    return _named(f"thoughtgraph.graphs.{method(name).method}")
-
-
 def settings(name: str) -> "type[Settings]":
     """Returns the settings of a method; LangGraph is not imported for them.
 
     Raises:
         UnknownName: There is no such method.
     """
-    return cast("type[Settings]", _named(f"thoughtgraph.settings.{method(name).settings}"))
+    return cast("type[Settings]", named(f"thoughtgraph.settings.{method(name).settings}"))
 
 
 @cache
@@ -60,10 +55,10 @@ def task(name: str) -> "Task":
     """
     if name not in TASKS:
         raise UnknownName("task", name, TASKS)
-    return cast("Callable[[], Task]", _named(f"thoughtgraph.tasks.{TASKS[name].factory}"))()
+    return cast("Callable[[], Task]", named(f"thoughtgraph.tasks.{TASKS[name].factory}"))()
 
 
-def _named(name: str) -> object:
+def named(name: str) -> object:
     """Imports what `module:NAME` stands for."""
     module, _, attribute = name.partition(":")
     found: object = getattr(import_module(module), attribute)

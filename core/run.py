@@ -15,12 +15,12 @@ from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
 from thoughtgraph.context import effective, settings_class
 from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUnavailable
-from thoughtgraph.ineffective import check_used
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.method import Method
 from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
 from thoughtgraph.settings import Settings
+from thoughtgraph.settings.acting import TOOLED
 from thoughtgraph.task import Checks, Task, lacking
 
 T = TypeVar("T")
@@ -29,21 +29,6 @@ Opened = WeakKeyDictionary[StreamWriter, dict[str, Toolbox]]
 """The open tools of runs by name, under what lives and dies with the running graph."""
 OpenPort = Callable[..., ChatPort]
 """Makes the port of a model specifier; `served_as` names it for clients of a server."""
-
-JUDGES = frozenset(
-    {
-        "value",
-        "vote",
-        "score",
-        "analyse",
-        "extract_index",
-        "step_eval",
-        "answer_eval",
-        "judge",
-    }
-)
-"""Roles that `evaluator_model` plays."""
-
 
 Conclude = Callable[[Any], Awaitable[dict[str, Any]]]
 """From a state to what a search comes to that ends with it."""
@@ -88,9 +73,9 @@ class Run:
 
     def __post_init__(self) -> None:
         """Refuses presets that are none, and a task that cannot be searched by this method."""
-        effective(self.settings, {}, presets=self.presets)
+        published = {} if self.task is None else self._values(self.task)
+        settings = effective(self.settings, published, presets=self.presets)
         if self.task is not None:
-            settings = self._published(self.task)
             if "exact_check" in settings and isinstance(self.task, Checks) and not self.oracle:
                 settings["exact_check"] = True  # a run may be told to, and is checked itself
             self._admit(self.task, settings)
@@ -151,17 +136,30 @@ class Run:
         return {**settings, "task": task.id}
 
     def check_used(self, settings: dict[str, Any], chosen: Mapping[str, Any]) -> None:
-        """Refuses settings that were given and change nothing, as far as it is declared.
+        """Refuses settings of tools that were given where the task has none.
+
+        A value that holds anyway, or that the task publishes, is no matter. Which settings a prompt
+        depends on is declared nowhere: a task may read them in any of its prompts, so none of these
+        is refused.
 
         Args:
             settings: The run's effective settings.
             chosen: Those that it was given.
 
         Raises:
-            SettingError: One is not used by the method on the task.
+            SettingError: One is not used; the message says to leave it out.
         """
         task = self.task_for(settings, Task)
-        check_used(self.method.id, task, chosen, settings, self._published(task))
+        tooled = [name for name in TOOLED if chosen.get(name) is not None]
+        if not tooled or isinstance(task, Acts):
+            return
+        usual = effective(self.settings, self._values(task), presets=self.presets)
+        if names := [name for name in tooled if settings[name] != usual[name]]:
+            them = "it" if len(names) == 1 else "them"
+            raise SettingError(
+                f"{' and '.join(map(repr, names))} would change nothing: method "
+                f"{self.method.id!r} on task {task.id!r} does not use {them}; leave {them} out"
+            )
 
     def read(self, settings: dict[str, Any], given: str) -> str:
         """Returns a problem as its task reads it.
@@ -196,9 +194,9 @@ class Run:
             self._able[kind] = task
         return cast("T", task)
 
-    async def port_for(self, settings: dict[str, Any], role: str) -> ChatPort:
-        """Returns the port of the model that plays a role."""
-        if role in JUDGES:
+    async def port_for(self, settings: dict[str, Any], *, judging: bool) -> ChatPort:
+        """Returns the port of the model that generates, or of the one that judges."""
+        if judging:
             if self.evaluator is not None:
                 return self.evaluator
             if specifier := settings.get("evaluator_model"):
@@ -216,7 +214,7 @@ class Run:
                 takes none.
             ModelUnavailable: The embedded model cannot be had here.
         """
-        ports = [await self.port_for(settings, role) for role in ("generate", "value")]
+        ports = [await self.port_for(settings, judging=judging) for judging in (False, True)]
         refused = (port.grammar_refusal() for port in ports if settings.get("grammar"))
         if refusal := next(filter(None, refused), ""):
             raise SettingError(refusal)
@@ -267,10 +265,6 @@ class Run:
             kept[run] = self.task_for(settings, Acts).tools(problem, options, self.tools)
         return kept[run]
 
-    def caps(self, name: str) -> bool:
-        """Returns whether the operator of a server said how high a setting may be."""
-        return self.policy is not None and self.policy.ceilings.get(name) is not None
-
     async def _open(self, specifier: str) -> ChatPort:
         if specifier not in self._ports:
             # Loading weights takes seconds and must not hold the event loop.
@@ -286,9 +280,6 @@ class Run:
         """Returns what is published for the method's settings on a task."""
         published = task.published(self.method.id)
         return published if self.policy is None else self.policy.lowered(published)
-
-    def _published(self, task: Task) -> dict[str, Any]:
-        return effective(self.settings, self._values(task), presets=self.presets)
 
     def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
         served = self.policy is not None

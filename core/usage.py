@@ -170,20 +170,6 @@ class Limits(TypedDict, total=False):
     rounds: int | None
 
 
-def remaining_requests(limits: Limits, usage: Usage) -> int:
-    """Returns how many more requests may be sent now; 0 once any limit is reached."""
-    if spent(limits, usage):
-        return 0
-    allowed = limits.get("requests")
-    return 1_000_000_000 if allowed is None else max(0, allowed - usage.get("requests", 0))
-
-
-def remaining_thoughts(limits: Limits, usage: Usage) -> int:
-    """Returns how many more thoughts may be created."""
-    allowed = limits.get("thoughts")
-    return 1_000_000_000 if allowed is None else max(0, allowed - usage.get("thoughts", 0))
-
-
 def spent(limits: Limits, usage: Usage) -> str | None:
     """Returns the name of a limit that has been reached, or None."""
     used = {

@@ -37,6 +37,8 @@ class Ask(Generic[T]):
     """How often the thought was expanded before; None: a judgement, which equal questions share."""
     part: str = ""
     """Which of several questions about the thought it is."""
+    judges: bool = False
+    """Whether it judges, which `evaluator_model` does where one is named."""
     ahead: bool = False
     """Whether it is asked ahead of need: a failure ends nothing, and it is asked again in time."""
     enough: Callable[[T], bool] | None = None

@@ -91,7 +91,7 @@ async def _ask_model(run: Run, state: SearchState, step: Step, key: str) -> Thou
     if known := verdicts_in(state["thoughts"]).get(state_key):
         step.count(cached=1)
         return verdict_fields(state_key, known)
-    answers = await step.ask([Ask(question, key, "judge")])
+    answers = await step.ask([Ask(question, key, "judge", judges=True)])
     if not answers:
         return None
     [said] = answers

@@ -35,7 +35,16 @@ def problem_of(state: SearchInput, task: Task) -> str:
         follow_up = extras(task).follow_up
         turns = _turns(messages[: said[-1]], LONGEST - len(question) - len(follow_up("", "")))
         return follow_up(turns, question) if turns else question
-    return _text(given)
+    if not given:
+        raise ProblemError(
+            'no problem given; pass {"problem": …} or messages with one of a human among them'
+        )
+    # A caller in Python, or a server's, may pass whatever there is.
+    if not isinstance(given, str):
+        raise ProblemError(
+            f"a problem is one text, not {type(given).__name__}; write lists and scenes as JSON"
+        )
+    return given
 
 
 def _turns(messages: Sequence[BaseMessage], room: int) -> str:
@@ -57,16 +66,3 @@ def _turns(messages: Sequence[BaseMessage], room: int) -> str:
 
 def _length(messages: Sequence[BaseMessage]) -> int:
     return len(get_buffer_string(messages))
-
-
-def _text(given: object) -> str:
-    if not given:
-        raise ProblemError(
-            'no problem given; pass {"problem": …} or messages with one of a human among them'
-        )
-    # A caller in Python, or a server's, may pass whatever there is.
-    if not isinstance(given, str):
-        raise ProblemError(
-            f"a problem is one text, not {type(given).__name__}; write lists and scenes as JSON"
-        )
-    return given

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from functools import wraps
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -22,25 +21,13 @@ from thoughtgraph.usage import nothing_spent, report
 
 
 def add_answer(graph: Graph, run: Run, node: Node, name: str = "answer") -> None:
-    """Adds the last node of a method.
+    """Adds the last node of a method: it logs how the search ended, and lets a person look at it.
 
     Args:
         graph: The graph.
-        run: Its objects.
+        run: Its objects; from now on they know how the method concludes.
         node: Reads the answer off the state.
         name: What the node is called.
-    """
-    last = guarded(run, finish(run, node))
-    graph.add_node(name, last, input_schema=graph.state_schema)
-    graph.add_edge(name, END)
-
-
-def finish(run: Run, node: Node) -> Node:
-    """Makes the last node of a method: it logs how the search ended, and lets a person look at it.
-
-    Args:
-        run: The graph's objects; from now on they know how the method concludes.
-        node: Reads the answer off the state.
     """
 
     async def conclude(state: Any) -> dict[str, Any]:
@@ -48,15 +35,14 @@ def finish(run: Run, node: Node) -> Node:
         _log(run, state, out)
         return with_tree(state, out)
 
-    run.conclude = conclude
-
-    @wraps(node)
     async def last(state: Any) -> dict[str, Any]:
         if state["stop_reason"] == REFUSED:
             return _refused(state)
         return with_tree(state, reviewed_answer(run, state, await conclude(state)))
 
-    return last
+    run.conclude = conclude
+    graph.add_node(name, guarded(run, last), input_schema=graph.state_schema)
+    graph.add_edge(name, END)
 
 
 def with_tree(state: Mapping[str, Any], out: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from typing import Any
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import SearchState
-from thoughtgraph.usage import Limits, remaining_requests, remaining_thoughts, spent
+from thoughtgraph.usage import Limits, spent
+
+UNLIMITED = 1_000_000_000
 
 
 def limits_in(given: Mapping[str, Any]) -> Limits:
@@ -15,8 +17,12 @@ def limits_in(given: Mapping[str, Any]) -> Limits:
 
 
 def requests_left(state: SearchState) -> int:
-    """Returns how many requests may still be sent, for routers that fan out."""
-    return remaining_requests(limits_in(state), state["usage"])
+    """Returns how many requests may still be sent; none once any limit is reached."""
+    limits, usage = limits_in(state), state["usage"]
+    if spent(limits, usage):
+        return 0
+    allowed = limits.get("requests")
+    return UNLIMITED if allowed is None else max(0, allowed - usage.get("requests", 0))
 
 
 def may_begin(state: SearchState) -> bool:
@@ -26,7 +32,8 @@ def may_begin(state: SearchState) -> bool:
 
 def thoughts_left(given: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
-    return remaining_thoughts(limits_in(given), given["usage"])
+    allowed = limits_in(given).get("thoughts")
+    return UNLIMITED if allowed is None else max(0, allowed - given["usage"].get("thoughts", 0))
 
 
 def expansions_allowed(state: SearchState, *, each: int = 1) -> int:

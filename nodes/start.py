@@ -76,10 +76,11 @@ async def _begun(
     name = secrets.token_hex(8)
     prices = await run.open_models(settings)
     if unpriced(prices):
-        if chosen.get("limit_dollars") is not None or run.caps("limit_dollars"):
-            check_limit(prices)
         if run.policy is None:  # one that there is knows the settings by what it writes
             settings["limit_dollars"] = None
+        capped = run.policy and run.policy.ceilings.get("limit_dollars") is not None
+        if capped or chosen.get("limit_dollars") is not None:
+            check_limit(prices)
     planted: Thought = {**root(), **origin}
     if tools := await run.open_tools(settings, problem, name):
         planted["tools"] = tools
@@ -89,7 +90,7 @@ async def _begun(
         "problem": problem,
         "settings": dict(settings),  # what it was until now may be known by its objects
         "run": name,
-        "date": _now(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "prices": prices,
         "oracle": run.has_feedback(settings),
     }
@@ -173,7 +174,7 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
         "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST else "",
         "settings": {},
         "run": name,
-        "date": _now(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "prices": {},
         "stop_reason": Overwrite(REFUSED),
         "error": Overwrite(str(error)),
@@ -185,7 +186,3 @@ def _is_nested(runtime: Runtime[Any]) -> bool:
     """Returns whether the search runs inside another graph."""
     running = runtime.execution_info
     return running is not None and "|" in running.checkpoint_ns
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

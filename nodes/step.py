@@ -32,7 +32,7 @@ from thoughtgraph.nodes.ledger import Ledger, shared
 from thoughtgraph.nodes.limits import limits_in, requests_left
 from thoughtgraph.nodes.node import raises
 from thoughtgraph.nodes.tracing import labels
-from thoughtgraph.run import JUDGES, Run
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.usage import Usage, add_counts
 
@@ -206,7 +206,7 @@ class Step:
         settings = run.settings.of(chosen)
 
         async def sample(meter: Meter, draw: Draw | None) -> list[str]:
-            port = await run.port_for(chosen, ask.role)
+            port = await run.port_for(chosen, judging=ask.judges)
             if port.name not in self._prices:  # the run is resumed with another model
                 self._prices |= prices_of([port], settings.prices)
             return await port.sample(
@@ -217,7 +217,7 @@ class Step:
                 draw=draw,
                 meter=meter,
                 scope="shared" if settings.share_evaluations else state["run"],
-                parameters=settings.parameters(judging=ask.role in JUDGES),
+                parameters=settings.parameters(judging=ask.judges),
                 labels=self._labels(ask.about),
                 grammar=prompt.grammar,
             )

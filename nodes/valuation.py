@@ -105,7 +105,7 @@ def _sort(
         made.alike[key].append(thought)
     else:
         made.alike[key] = [thought]
-        made.asks.append(Ask(asked, thought, "value", settings.n_evaluate))
+        made.asks.append(Ask(asked, thought, "value", settings.n_evaluate, judges=True))
 
 
 def vote(run: Run, state: SearchState) -> list[Ask[VoteCounts]]:
@@ -116,7 +116,7 @@ def vote(run: Run, state: SearchState) -> list[Ask[VoteCounts]]:
     paths = [path_to(state["thoughts"], key) for key in keys]
     asked = run.task_for(settings, Votes).vote(state["problem"], paths, settings)
     n = TotBfsSettings.of(settings).n_evaluate
-    return [Ask(counted_votes(asked, len(keys)), keys[0], "vote", n)]
+    return [Ask(counted_votes(asked, len(keys)), keys[0], "vote", n, judges=True)]
 
 
 def voted(state: SearchState, answers: Sequence[Answer[VoteCounts]]) -> Tree:

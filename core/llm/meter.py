@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, OutOfTime
@@ -13,12 +14,13 @@ SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
 """The counters that nodes of one superstep tell each other, because limits speak of them."""
 
 
+@dataclass
 class Meter:
     """Watches one node run: admits requests within the limits and counts what they cost.
 
     Args:
         limits: What the whole search may spend.
-        usage: What the search had spent when the node started.
+        before: What the search had spent when the node started.
         prices: US dollars a million prompt tokens and a million completion tokens, by model name;
             None for a model whose price nobody knows, which is not counted.
         step: Number of the running superstep; nodes that run side by side share it.
@@ -29,32 +31,24 @@ class Meter:
         clock: Seconds since the epoch.
     """
 
-    def __init__(
-        self,
-        limits: Limits,
-        usage: Usage,
-        *,
-        prices: Mapping[str, Sequence[float] | None] | None = None,
-        step: int = 0,
-        siblings: dict[str, float] | None = None,
-        needed: bool = True,
-        tell: Callable[[str], None] = lambda cause: None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._limits = limits
-        self._before = usage
-        self._prices = prices or {}
-        self._step = step
-        self._needed = needed
-        self._tell = tell
-        self._clock = clock
-        self._begin = clock()
-        self._siblings = {} if siblings is None else siblings
-        self._waited = False
-        self._late = 0.0
-        self._counts: dict[str, Any] = {}
-        self.error = ""
-        """Why a request of this node run failed for good, in one line; empty while none has."""
+    limits: Limits
+    before: Usage
+    prices: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
+    step: int = 0
+    siblings: dict[str, float] = field(default_factory=dict)
+    needed: bool = True
+    tell: Callable[[str], None] = lambda cause: None
+    clock: Callable[[], float] = time.time
+    error: str = ""
+    """Why a request of this node run failed for good, in one line; empty while none has."""
+    _begin: float = field(init=False)
+    _waited: bool = False
+    _late: float = 0.0
+    _counts: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Notes when the node begins."""
+        self._begin = self.clock()
 
     def admit(self) -> None:
         """Reserves one request.
@@ -63,7 +57,7 @@ class Meter:
             BudgetSpent: Sending it would break the request limit, another limit is reached, or a
                 request beside it failed for good.
         """
-        self._refuse(spent(self._limits, self._now()))
+        self._refuse(spent(self.limits, self._now()))
         self._share("requests", 1)
 
     def check(self) -> None:
@@ -76,7 +70,7 @@ class Meter:
             BudgetSpent: A limit other than the reserved requests is reached, or a request beside it
                 failed for good.
         """
-        self._refuse(spent({**self._limits, "requests": None}, self._now()))
+        self._refuse(spent({**self.limits, "requests": None}, self._now()))
         self.wait()
 
     def release(self) -> None:
@@ -110,7 +104,7 @@ class Meter:
 
     def left(self) -> float | None:
         """Returns how many seconds the node may still wait; None without a limit."""
-        limit = self._limits.get("seconds")
+        limit = self.limits.get("seconds")
         return None if limit is None else max(0.0, limit - self._now().get("seconds", 0.0))
 
     @asynccontextmanager
@@ -146,12 +140,12 @@ class Meter:
             cause: Which endpoint failed and why, in one line.
         """
         self.add({"retries": 1})
-        self._tell(cause)
+        self.tell(cause)
 
     def fail(self, error: str) -> None:
         """Notes a request that failed for good: if it is needed, those that still wait stay."""
         self.error = self.error or error
-        if self._needed:
+        if self.needed:
             self._share("failed", 1)
 
     @contextmanager
@@ -171,7 +165,7 @@ class Meter:
             numbers: Counters of `RoleUsage`.
         """
         cost: dict[str, Any] = {**numbers, "roles": {role: numbers}}
-        if (price := self._prices.get(model)) and not numbers.get("cached"):
+        if (price := self.prices.get(model)) and not numbers.get("cached"):
             prompt, completion = price
             cost["dollars"] = (
                 numbers.get("prompt_tokens", 0) * prompt
@@ -198,20 +192,20 @@ class Meter:
         """Returns what this node run has spent, ready for the `usage` channel."""
         delta = cast("Usage", dict(self._counts))
         if self._waited:
-            until = self._clock() + self._late
-            delta["mark"] = {"step": self._step, "begin": self._begin, "until": until}
+            until = self.clock() + self._late
+            delta["mark"] = {"step": self.step, "begin": self._begin, "until": until}
         return delta
 
     def _now(self) -> Usage:
         # Asked twice a request: the counters by role, which no limit names, stay as they are.
-        beside = {name: self._siblings[name] for name in SHARED if name in self._siblings}
-        before = cast("Mapping[str, float]", self._before)
+        beside = {name: self.siblings[name] for name in SHARED if name in self.siblings}
+        before = cast("Mapping[str, float]", self.before)
         now = cast("Usage", {**before, **{k: before.get(k, 0) + v for k, v in beside.items()}})
-        now["seconds"] = self._before.get("seconds", 0.0) + self._clock() - self._begin
+        now["seconds"] = self.before.get("seconds", 0.0) + self.clock() - self._begin
         return now
 
     def _refuse(self, limit: str | None) -> None:
-        if self._siblings.get("failed"):
+        if self.siblings.get("failed"):
             raise BudgetSpent("a request beside this one failed for good")
         if limit == "seconds":
             # Else no router would learn that the time is up, and the node would be sent for again.
@@ -221,4 +215,4 @@ class Meter:
             raise kind(f"the limit on {limit} is reached")
 
     def _share(self, name: str, amount: float) -> None:
-        self._siblings[name] = self._siblings.get(name, 0) + amount
+        self.siblings[name] = self.siblings.get(name, 0) + amount

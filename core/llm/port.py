@@ -7,7 +7,7 @@ caller's `Meter`; what it may cost is checked there before it is sent.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
@@ -106,12 +106,15 @@ class ChatPort:
         self._seeded = seeded
         self._takes_grammar = takes_grammar
         self._connections = Connections(model)
-        self._secrets = secrets_of(model)
         self._fields = frozenset(type(model).model_fields)
         self._most = choices if "n" in self._fields else 1
-        self._identity = identity(model, self.name, self.endpoint)
         self._refused: set[str] = set()
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
+
+    @cached_property
+    def _identity(self) -> str:
+        """Returns what stands for the model in the keys of answers that are kept or shared."""
+        return identity(self.model, self.name, self.endpoint)
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows."""
@@ -290,7 +293,8 @@ class ChatPort:
                 # Before the next one gets this turn: it may be over the limit now.
                 return counted(answer, request, self.name, meter)
 
-        loop = self._retry.loop(endpoint=place, retried=retried, hide=self._secrets)
+        hide = partial(secrets_of, self.model)
+        loop = self._retry.loop(endpoint=place, retried=retried, hide=hide)
         async with meter.in_time(failures):
             answer: Answer = await loop(attempt)
         if paid:

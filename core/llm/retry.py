@@ -5,7 +5,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception
@@ -46,7 +46,7 @@ class Retry:
         *,
         endpoint: str,
         retried: Callable[[ModelError], None],
-        hide: Sequence[str] = (),
+        hide: Callable[[], Sequence[str]] = tuple,
     ) -> AsyncRetrying:
         """Returns tenacity's loop for one call, which it makes again after passing faults.
 
@@ -56,7 +56,7 @@ class Retry:
         Args:
             endpoint: Named in the error.
             retried: Called before each further attempt, with the failure of the last one.
-            hide: Texts that no error may show, such as keys.
+            hide: Returns texts that no error may show, such as keys.
         """
         attempts = _Attempts(self, endpoint, retried, hide)
         return AsyncRetrying(
@@ -104,49 +104,43 @@ class ServedRetry(Retry):
         return self.shown(failure)
 
 
+@dataclass
 class _Attempts:
     """What tenacity asks about the attempts of one call."""
 
-    def __init__(
-        self,
-        retry: Retry,
-        endpoint: str,
-        retried: Callable[[ModelError], None],
-        hide: Sequence[str],
-    ) -> None:
-        self._retry = retry
-        self._endpoint = endpoint
-        self._retried = retried
-        self._hide = hide
-        self._reached = time.monotonic()
+    retry: Retry
+    endpoint: str
+    retried: Callable[[ModelError], None]
+    hide: Callable[[], Sequence[str]]
+    reached: float = field(default_factory=time.monotonic)
 
     def wait(self, state: RetryCallState) -> float:
-        return max(retry_after(_fault(state)), self._retry.backoff(state.attempt_number))
+        return max(retry_after(_fault(state)), self.retry.backoff(state.attempt_number))
 
     def stop(self, state: RetryCallState) -> bool:
         """Returns whether to give up; tenacity has asked for the wait before."""
         error, now = _fault(state), state.start_time + (state.seconds_since_start or 0.0)
-        until = state.start_time + self._retry.give_up_after
+        until = state.start_time + self.retry.give_up_after
         if is_unreachable(error):
-            until = min(until, self._reached + self._retry.unreachable_after)
+            until = min(until, self.reached + self.retry.unreachable_after)
         else:
-            self._reached = now
+            self.reached = now
         return now + state.upcoming_sleep > until or not is_transient(error)
 
     def before_sleep(self, state: RetryCallState) -> None:
-        self._retried(self._retry.shown(self._failure(state)))
+        self.retried(self.retry.shown(self._failure(state)))
 
     def give_up(self, state: RetryCallState) -> NoReturn:
         # Without a cause on purpose: an SDK's error holds the request and with it the key.
-        raise self._retry.final(self._failure(state))
+        raise self.retry.final(self._failure(state))
 
     def _failure(self, state: RetryCallState) -> ModelError:
         return explained(
             _fault(state),
-            self._endpoint,
+            self.endpoint,
             attempt=state.attempt_number,
             seconds=state.seconds_since_start or 0.0,
-            hide=self._hide,
+            hide=self.hide(),
         )
 
 

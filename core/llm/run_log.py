@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from langgraph.runtime import get_runtime
@@ -40,13 +41,13 @@ def tell(level: int, labels: Mapping[str, Any], message: str, *values: Any) -> N
         _write(logger, level, labels, message, *values)
 
 
+@dataclass
 class RequestLog:
     """Logs one request, from when it is wanted to its answer or failure."""
 
-    def __init__(self, request: Request) -> None:
-        self._request = request
-        self._began = time.monotonic()
-        self._retries = 0
+    request: Request
+    _began: float = field(default_factory=time.monotonic)
+    _retries: int = 0
 
     def retried(self, failure: ModelError) -> None:
         """Says why a call of it is repeated, in no word of the endpoint's."""
@@ -66,14 +67,14 @@ class RequestLog:
         )
         # Not by the level that it inherits: DEBUG for all of a program asks for nobody's texts.
         if prompts.level and prompts.isEnabledFor(logging.DEBUG):
-            asked = [message.content for message in self._request.messages]
+            asked = [message.content for message in self.request.messages]
             told = "%s asked %r, answered %r"
             _write(
                 prompts,
                 logging.DEBUG,
-                self._request.labels,
+                self.request.labels,
                 told,
-                self._request.role,
+                self.request.role,
                 asked,
                 answer["texts"],
             )
@@ -91,9 +92,9 @@ class RequestLog:
             raise
 
     def _tell(self, level: int, message: str, *values: Any) -> None:
-        labels = self._request.labels
+        labels = self.request.labels
         about = ", ".join(labels.get(THOUGHTS, ())) or "-"
-        tell(level, labels, f"%s of thoughts %s {message}", self._request.role, about, *values)
+        tell(level, labels, f"%s of thoughts %s {message}", self.request.role, about, *values)
 
 
 def _write(

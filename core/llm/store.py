@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from os.path import expanduser
 from pathlib import Path
 from typing import Any, NotRequired, ParamSpec, Protocol, TypeVar, cast
@@ -54,11 +55,11 @@ class AnswerStore(Protocol):
         ...
 
 
+@dataclass
 class MemoryStore:
     """Keeps answers for the life of the process."""
 
-    def __init__(self) -> None:
-        self._answers: dict[str, Answer] = {}
+    _answers: dict[str, Answer] = field(default_factory=dict)
 
     def get(self, key: str) -> Answer | None:
         """Returns the answer recorded under a key, or None."""

@@ -51,6 +51,12 @@ class ActingSettings(Settings):
     )
 
 
+PROMPTED = ("examples", "grammar", "layout", "shots", "wording", "zero_shot")
+"""Settings of methods that act which prompts depend on."""
+TOOLED = tuple(sorted(ActingSettings.model_fields.keys() - {*Settings.model_fields, *PROMPTED}))
+"""Settings that only tools depend on."""
+
+
 class ReactSettings(ActingSettings):
     """What `react` can be told."""
 

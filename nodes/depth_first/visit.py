@@ -42,7 +42,10 @@ def evaluate_state(run: Run) -> Node:
         keys = [state_key_of(question.prompt) for question in asked]
         earlier, n = _earlier(state, keys), TotDfsSettings.of(state["settings"]).n_evaluate
         fresh = {k: q for k, q in zip(keys, asked, strict=True) if k not in earlier}
-        asks = [Ask(question, key, "value", n, part=name) for name, question in fresh.items()]
+        asks = [
+            Ask(question, key, "value", n, part=name, judges=True)
+            for name, question in fresh.items()
+        ]
         answers = await step.ask(asks)
         new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
         fields, known = Thought(verdicts=new), {**earlier, **new}

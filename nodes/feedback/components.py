@@ -132,7 +132,7 @@ def label(run: Run) -> Node:
         for key in unjudged(state)[: spare_requests(state)]:
             path = path_to(state["thoughts"], key)
             question = task.estimate(state["problem"], path, STYLE, state["settings"])
-            asks.append(Ask(question, key, "step_eval"))
+            asks.append(Ask(question, key, "step_eval", judges=True))
         answers = await step.ask(asks)
         for answer in answers:
             tree[answer.ask.about] = {
@@ -163,7 +163,7 @@ def verify(run: Run) -> Node:
         else:
             task = run.task_for(state["settings"], Verifies)
             question = task.verify(state["problem"], answer, state["settings"])
-            answers = await step.ask([Ask(question, key, "answer_eval")])
+            answers = await step.ask([Ask(question, key, "answer_eval", judges=True)])
             if not answers:
                 return step.update(stop_reason="budget")
             [said] = answers

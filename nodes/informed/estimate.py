@@ -29,7 +29,7 @@ def estimate(run: Run) -> Node:
             if "cost" in tree[key] and verdict is not None:
                 values[key] = Thought(value=verdict["value"])
             elif "cost" in tree[key]:
-                asks.append(Ask(question, key, "value", n))
+                asks.append(Ask(question, key, "value", n, judges=True))
         step.count(cached=len(values))
         answers = await step.ask(asks)
         for answer in answers:

@@ -58,7 +58,8 @@ def _reviews(run: Run, state: RollbackState, role: str) -> list[Ask[Faults]]:
     for due in due_at(state, role):
         path = path_to(state["thoughts"], due.thought)
         question = task.analyse(state["problem"], path, state["settings"])
-        asks.append(Ask(_unread(question) if apart else question, due.thought, role, expansion=0))
+        read = _unread(question) if apart else question
+        asks.append(Ask(read, due.thought, role, expansion=0, judges=True))
     return asks
 
 

@@ -27,6 +27,7 @@ def score(run: Run) -> Node:
                 key,
                 "score",
                 expansion=0,
+                judges=True,
             )
             for key in unjudged(state)
         ]
