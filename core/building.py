@@ -21,7 +21,7 @@ from thoughtgraph.llm.port import ChatPort, Replay
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
 from thoughtgraph.method import load
-from thoughtgraph.policy import CLOSED, PRICES, Policy
+from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
 from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
@@ -147,7 +147,7 @@ def check_served_context(graph: str, context: Mapping[str, Any]) -> None:
     if graph not in registry.METHODS:
         return
     policy, found = Policy.from_environment(), load(graph)
-    closed = sorted({*CLOSED, PRICES} & context.keys())
+    closed = sorted(context.keys() & set(operators(found.settings)))
     if closed:
         raise InputError(f"setting {closed[0]!r} is the operator's; leave it out")
     run = Run(found, policy.restrict(found.settings), port_for, policy=policy)

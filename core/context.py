@@ -45,23 +45,26 @@ def settings_class(
         is the same for all tasks stands in it; the others are None, and the description says what
         they are.
     """
-    return _made(base, json.dumps([published, presets]), frozenset(closed))
+    fields = _fields(base, json.dumps([published, presets]))
+    # Each graph has a class of its own: by it a graph inside another knows whose a context is.
+    model = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+    model.closed, model.presets, model.defers = frozenset(closed), presets, True
+    return model
 
 
 @lru_cache(maxsize=500)
-def _made(base: type[S], values: str, closed: frozenset[str]) -> type[S]:
-    """Makes the settings of equal graphs once: pydantic takes half as long as all else of a build.
+def _fields(base: type[Settings], values: str) -> dict[str, Any]:
+    """Returns the fields of a graph's settings, which are the same for equal graphs.
 
     Args:
         base: The method's settings.
         values: The published values by task, and the presets, as JSON.
-        closed: Names of settings that are closed over.
     """
     published, presets = json.loads(values)
     fields: dict[str, Any] = {}
     for name, field in base.model_fields.items():
         own = field.get_default(call_default_factory=True)
-        usual = {task: {**values, **presets}.get(name, own) for task, values in published.items()}
+        usual = {task: {**each, **presets}.get(name, own) for task, each in published.items()}
         one = next(iter(usual.values()), presets.get(name, own))
         if name == "task":
             fields[name] = (field.annotation, _choice(field, registry.TASKS))
@@ -72,9 +75,7 @@ def _made(base: type[S], values: str, closed: frozenset[str]) -> type[S]:
             fields[name] = (cast("Any", field.annotation) | None, _left_open(field, meant))
         else:
             fields[name] = (field.annotation, _with_default(field, one))
-    model = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
-    model.closed, model.presets, model.defers = closed, presets, True
-    return model
+    return fields
 
 
 def presets_of(graph: object) -> Mapping[str, Any]:

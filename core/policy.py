@@ -19,29 +19,25 @@ from pydantic.fields import FieldInfo
 from thoughtgraph.errors import InputError, ModelError, ModelUnavailable, SettingError, UnknownName
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.settings import LIMIT_PREFIX, Settings
+from thoughtgraph.settings.marks import Ceiling, FreeText, Offer, Operators, Served
 
 S = TypeVar("S", bound=Settings)
 
-CLOSED: Mapping[str, Any] = {"share_evaluations": False, "recording": "keep", "contact": ""}
-"""Settings that clients do not have, with their values: each would reach runs of other clients."""
-PRICES = "prices"
-"""A setting that clients do not have either; its value is the policy's."""
-LONGEST_COMPLETION = 4_000
-"""Most tokens of a completion unless the operator says otherwise (ours)."""
-CAPPED = "max_completion_tokens"
-CEILINGS = [*(name for name in Settings.model_fields if name.startswith(LIMIT_PREFIX)), CAPPED]
 LONGEST = 100_000
 """Characters of a problem, and of a setting that is any text (ours): both go into every prompt, and
 a page of a problem's own into every thought."""
-TEXTS = ("task", "draft", "tool_costs")
-"""Settings that are any text: it is looked up or shown to a model, and opens nothing."""
+CEILINGS: Mapping[str, float | None] = {
+    name: info.get_default(call_default_factory=True) if mark.most is None else mark.most
+    for name, info in Settings.model_fields.items()
+    for mark in info.metadata
+    if isinstance(mark, Ceiling)
+}
+"""The settings that have a ceiling, each with the one that holds where the operator names none."""
 DEFAULT = "default"
 """Name of the one model that is served when none is named."""
 LISTED = "the assistant's schema lists what can be set"
-"""What a client is told who sent a setting that cannot be: he has no command, but the schema."""
 NO_PAGES = "none"
 """What an operator names who offers no source of pages."""
-_MODEL = "One of the models here."
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIFTED = re.compile(r" None: [^.:]*+\.")
 """What a description says of a limit that is lifted."""
@@ -117,7 +113,7 @@ class Policy:
         fields = {name: self._field(name, field) for name, field in base.model_fields.items()}
         changed: dict[str, Any] = {name: each for name, each in fields.items() if each is not None}
         made = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **changed)
-        made.listed = LISTED
+        made.listed = LISTED  # API clients can read the schema, but have no command
         return made
 
     def admit(self, settings: type[Settings], found: object) -> None:
@@ -178,54 +174,47 @@ class Policy:
         }
 
     def _field(self, name: str, field: FieldInfo) -> Any:
-        """Returns what a setting becomes; None if it stays as it is."""
-        if name in CLOSED:
-            return _one_of((CLOSED[name],), field, CLOSED[name])
-        if name == PRICES:
-            return self._prices(field)
-        if name == "model":
-            kind, made = _one_of(self.models, field, next(iter(self.models)), _MODEL)
-            # Of one name pydantic's schema says `const`, of which a form makes no choice.
-            extra: Any = {"enum": [*self.models]}
-            return kind, FieldInfo.merge_field_infos(made, json_schema_extra=extra)
-        if name == "evaluator_model":
-            about = "The model of the judging roles. Empty: the same as `model`."
-            return _one_of(("", *self.models), field, "", about)
-        if name == "corpus":
-            about = "Which of the pages here to search; else the problem's own, or the first."
-            return _one_of(("", *self.corpora), field, "", about)
-        if name.endswith("examples"):
-            about = "Worked examples that prompts show: the task's own, or none."
-            return _one_of(("", "own", "none"), field, field.default, about)
-        if name == "on_error":  # servers show of an exception what they please
-            return Literal["report", "raise"], FieldInfo.merge_field_infos(field, default="report")
-        if name in CEILINGS:
-            return self._capped(name, field)
-        if name in TEXTS:
-            return Annotated[str, MaxLen(LONGEST)], field
+        """Returns what a setting becomes by its mark; None if it stays as it is."""
+        usual = Settings.model_fields.get(name, field)  # a method may say more of it, not less
+        for mark in (*field.metadata, *usual.metadata):
+            match mark:
+                case Operators():
+                    return self._own(name, field)
+                case Offer(kind, description, names):
+                    choices = (*names, *getattr(self, kind, ()))
+                    default = field.default if field.default in choices else choices[0]
+                    return _one_of(choices, default, description)
+                case Ceiling(most):
+                    return self._capped(name, field, most)
+                case FreeText():
+                    return Annotated[str, MaxLen(LONGEST)], field
+                case Served(default):
+                    kept = cast("Any", field.annotation)
+                    return kept, FieldInfo.merge_field_infos(field, default=default)
         if _any_text(field.annotation):
-            raise TypeError(f"{name!r} takes any text: say in `policy` what a client may choose")
+            raise TypeError(f"{name!r} takes any text: mark what a client may choose by it")
         return None
 
-    def _prices(self, field: FieldInfo) -> Any:
-        prices = {name: tuple(pair) for name, pair in self.prices.items()}
+    def _own(self, name: str, field: FieldInfo) -> Any:
+        """Returns a setting that has one value, which is the operator's or the default."""
+        value = getattr(self, name, field.get_default(call_default_factory=True))
 
-        def own(given: Any) -> Any:
-            if given != prices:
-                raise ValueError("prices are the operator's")
-            return given
+        def only(chosen: Any) -> Any:
+            if chosen != value:
+                raise ValueError("it is the operator's")
+            return chosen
 
-        annotation = cast("Any", Annotated)[field.annotation, AfterValidator(own)]
-        return annotation, Field(default_factory=lambda: prices, description=field.description)
+        annotation = cast("Any", Annotated)[field.annotation, AfterValidator(only)]
+        return annotation, Field(default_factory=lambda: value, description=field.description)
 
-    def _capped(self, name: str, field: FieldInfo) -> Any:
+    def _capped(self, name: str, field: FieldInfo, usual: float | None) -> Any:
         own = field.get_default(call_default_factory=True)
-        most = self.ceilings.get(name, LONGEST_COMPLETION if name == CAPPED else own)
+        most = self.ceilings.get(name, own if usual is None else usual)
         if most is None:
             return None
 
-        def ceiling(given: Any) -> Any:
-            return most if given is None else given
+        def ceiling(chosen: Any) -> Any:
+            return most if chosen is None else chosen
 
         default = most if own is None else min(own, most)
         text = f"{_LIFTED.sub('', field.description or '')} At most {most} here."
@@ -240,14 +229,26 @@ class Policy:
 
     def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a task's published values, none above the operator's ceiling."""
-        most = self.ceilings.get(CAPPED, LONGEST_COMPLETION)
-        capped = CAPPED in published and most is not None
-        return {**published, **({CAPPED: min(published[CAPPED], most)} if capped else {})}
+        most = {name: self.ceilings.get(name, usual) for name, usual in CEILINGS.items()}
+        capped = {
+            name: min(value, ceiling)
+            for name, value in published.items()
+            if value is not None and (ceiling := most.get(name)) is not None
+        }
+        return {**published, **capped}
 
 
-def _one_of(names: Any, field: FieldInfo, default: Any, about: str = "") -> Any:
-    return cast("Any", Literal)[tuple(names)], Field(
-        default, description=about or field.description
+def operators(settings: type[Settings]) -> list[str]:
+    """Returns the settings that are an operator's alone."""
+    fields = settings.model_fields.items()
+    return [name for name, field in fields if any(isinstance(m, Operators) for m in field.metadata)]
+
+
+def _one_of(names: tuple[str, ...], default: str, description: str) -> Any:
+    # Of one name pydantic's schema says `const`, of which a form makes no choice.
+    extra: Any = {"enum": [*names]}
+    return cast("Any", Literal)[names], Field(
+        default, description=description, json_schema_extra=extra
     )
 
 
@@ -273,7 +274,7 @@ def _entries(variable: str) -> dict[str, str]:
 
 
 def _limit(name: str) -> str:
-    return name if name == CAPPED else f"{LIMIT_PREFIX}{name}"
+    return name if name in CEILINGS else f"{LIMIT_PREFIX}{name}"
 
 
 def _ceiling(name: str, text: str) -> float | None:

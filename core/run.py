@@ -18,7 +18,7 @@ from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUna
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.method import Method
-from thoughtgraph.policy import CLOSED, LONGEST, PRICES, Policy
+from thoughtgraph.policy import LONGEST, Policy, operators
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.acting import TOOLED
 from thoughtgraph.task import Checks, Task, lacking
@@ -87,7 +87,7 @@ class Run:
         if self.evaluator is not None or self.model is not None:
             closed.append("evaluator_model")
         if self.policy is not None:
-            closed += [PRICES, *CLOSED]
+            closed += operators(self.method.settings)
         tasks = [self.task] if self.task is not None else tasks_of(self.method.id)
         published = {task.id: self._values(task) for task in tasks}
         return settings_class(self.settings, published, presets=self.presets, closed=closed)

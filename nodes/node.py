@@ -38,7 +38,7 @@ def guarded(run: Run, node: Node) -> Node:
 
     @wraps(node)
     async def whole(state: Any) -> dict[str, Any]:
-        if "thoughts" not in state:
+        if not state.get("thoughts"):
             raise InputError("version 0.1 began this thread; start the problem again")
         if state["stop_reason"] != REFUSED:
             run.check(get_runtime().context, state["settings"])

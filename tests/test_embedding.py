@@ -20,6 +20,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.graphs import served
 from thoughtgraph.llm.store import SqliteStore
+from thoughtgraph.state import SearchState
 
 
 class Around(TypedDict, total=False):
@@ -156,6 +157,22 @@ async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
     out = await graph.ainvoke(None, thread(), context=told)
     assert (out["answer"], out["settings"]["breadth"]) == ("leaf", 3)
     assert out["settings"]["limit_requests"] == 99
+
+
+async def test_a_thread_of_a_version_without_thoughts_is_refused_in_one_line() -> None:
+    graph, saver = spelling_graph(), InMemorySaver()
+    settings = (await graph.ainvoke({"problem": "leaf"}))["settings"]
+    old: Any = StateGraph(SearchState)
+    old.add_node("start", lambda state: {"settings": settings, "stop_reason": "", "step": 0})
+    old.add_node("generate", lambda state: {}).add_edge(START, "start").add_edge(
+        "start", "generate"
+    )
+    before = old.compile(checkpointer=saver, interrupt_before=["generate"])
+    await before.ainvoke({"problem": "leaf"}, thread())
+    graph.checkpointer = saver
+    with pytest.raises(tg.InputError, match=r"version 0\.1 began this thread; start"):
+        await graph.ainvoke(None, thread())
+    assert (await graph.ainvoke({"problem": "leaf"}, thread()))["answer"] == "leaf"
 
 
 class LongSpelling(Spelling):

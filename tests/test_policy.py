@@ -19,7 +19,7 @@ import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.context import effective
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.policy import CLOSED, LONGEST, Policy
+from thoughtgraph.policy import LONGEST, Policy, operators
 from thoughtgraph.settings import Settings
 
 METHODS = sorted(registry.METHODS)
@@ -88,7 +88,7 @@ def test_a_form_shows_names_and_no_setting_that_is_the_operators() -> None:
     assert form["model"]["default"] == "small"
     assert form["evaluator_model"]["enum"] == ["", "small", "big"]
     assert {"", "handbook"} == set(form["corpus"]["enum"])
-    assert not {"prices", *CLOSED} & set(form)
+    assert not set(operators(registry.settings("fgdip"))) & set(form)
     assert form["limit_requests"]["anyOf"][0]["maximum"] == form["limit_requests"]["default"]
     assert "/x" not in str(form) and "http" not in str(form["model"])
     for policy in (Policy(), Policy(models={"small": "local"}, corpora={})):

@@ -112,7 +112,7 @@ class _Attempts:
     endpoint: str
     retried: Callable[[ModelError], None]
     hide: Callable[[], Sequence[str]]
-    reached: float = field(default_factory=time.monotonic)
+    reached: float = field(default_factory=lambda: time.monotonic())  # as of now, not of import
 
     def wait(self, state: RetryCallState) -> float:
         return max(retry_after(_fault(state)), self.retry.backoff(state.attempt_number))

@@ -1,19 +1,23 @@
 """The settings of ReAct and Reflexion, and of every method that calls tools."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from thoughtgraph.acting import Acts, Reflects
-from thoughtgraph.settings.base import EXAMPLES, ExactCheck, Grammar, Last, Layout, Settings
+from thoughtgraph.settings.base import Settings
+from thoughtgraph.settings.fields import EXAMPLES, ExactCheck, Examples, Grammar, Last, Layout
+from thoughtgraph.settings.marks import FreeText, Offer, Operators
 from thoughtgraph.task import Checks, Judges
+
+PAGES = "Which of the pages here to search; else the problem's own, or the first."
 
 
 class ActingSettings(Settings):
     """What every method that calls tools can be told."""
 
-    corpus: str = Field(
+    corpus: Annotated[str, Offer("corpora", PAGES, ("",))] = Field(
         "",
         description="Where pages come from: a file of pages, wikipedia:LANGUAGE, the address of a "
         "MediaWiki's api.php, or community. Empty: live English Wikipedia (ours).",
@@ -22,10 +26,10 @@ class ActingSettings(Settings):
         "clean",
         description="How observations read: repaired (ours), or as ReAct's code gives them.",
     )
-    examples: str = EXAMPLES
+    examples: Examples = EXAMPLES
     layout: Layout = "text"
     grammar: Grammar = False
-    tool_costs: str = Field(
+    tool_costs: Annotated[str, FreeText()] = Field(
         "",
         description="What tools cost (V_T), such as 'Search=1, Lookup=0.5+2/s, Paid=10/$': a call, "
         "a second, a dollar. Those not named cost 1, Finish 0; what calls no tool is ranked like "
@@ -39,12 +43,12 @@ class ActingSettings(Settings):
     tool_deadline: float = Field(
         30.0, gt=0, le=600, description="Seconds after which a tool has failed (ours: 30)."
     )
-    recording: Literal["fresh", "keep", "record", "replay"] = Field(
+    recording: Annotated[Literal["fresh", "keep", "record", "replay"], Operators()] = Field(
         "keep",
         description="What a live wiki's answers are kept for: fresh: nothing; keep: a day; record: "
         "for good; replay: only recorded ones are used, the wiki is never asked (ours: keep).",
     )
-    contact: str = Field(
+    contact: Annotated[str, Operators()] = Field(
         "",
         description="Address at which a wiki's operator can reach you, sent to live wikis. Empty: "
         "$THOUGHTGRAPH_CONTACT.",

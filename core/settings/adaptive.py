@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.planning import Plans
-from thoughtgraph.settings.base import ExactCheck
 from thoughtgraph.settings.direct import DirectSettings
+from thoughtgraph.settings.fields import ExactCheck
 from thoughtgraph.settings.mixed_thought import PlanSettings
 from thoughtgraph.task import Checks
 

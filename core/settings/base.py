@@ -9,7 +9,6 @@ from reprlib import Repr
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,6 +17,8 @@ from pydantic import (
 )
 
 from thoughtgraph.errors import InputError, SettingError, UnknownName
+from thoughtgraph.settings.fields import EXAMPLES, JUDGING, SHOTS, Examples, Length, Limit, Review
+from thoughtgraph.settings.marks import Ceiling, FreeText, Offer, Operators, Served
 from thoughtgraph.usage import Limits
 
 LIMIT_PREFIX = "limit_"
@@ -38,67 +39,6 @@ Price = Annotated[float, Field(ge=0)]
 MOST_DOLLARS = 10.0
 """What a search may cost unless it is told (ours)."""
 
-# Settings of one meaning that methods of several kinds share.
-EXAMPLES = Field(
-    "",
-    description="Worked examples before the question: own (the task's; as many as `shots`, where "
-    "there is that setting; all of them for 0 where the question is about pages), none, or a text "
-    "file that is shown as it is. Empty: own, but none where a question about pages is asked "
-    "directly and `shots` is 0 (ours).",
-)
-SHOTS = "How many of the task's worked examples a prompt shows"
-
-
-Review = Annotated[
-    Literal["off", "select", "answer"],
-    Field(
-        description="Pause for a person: select, wherever thoughts are chosen (he keeps, drops, "
-        "adds, revalues); answer, before the search ends (he accepts or replaces it). The run "
-        "needs a checkpointer (ours: off)."
-    ),
-]
-
-
-def _no_choice(review: str) -> str:
-    if review == "select":
-        raise ValueError("this method chooses nothing; take off or answer")
-    return review
-
-
-Last = Annotated[
-    Literal["off", "select", "answer"],
-    AfterValidator(_no_choice),
-    Field(
-        description="Pause for a person before the search ends, who accepts or replaces the "
-        "answer. The run needs a checkpointer (ours: off).",
-        json_schema_extra={"enum": ["off", "answer"]},
-    ),
-]
-"""`Review` of a method that follows one trajectory: there is nothing to choose among."""
-ExactCheck = Annotated[
-    bool,
-    Field(
-        description="Answers are checked by the task itself, exactly and without a gold answer, "
-        "not by the model (ours: off). The result is then labelled oracle."
-    ),
-]
-Layout = Annotated[
-    Literal["text", "turns"],
-    Field(
-        description="Show worked examples in one text, as published, or as turns of the "
-        "conversation, which weak chat models follow better (scenes, game24's proposals, questions "
-        "about pages; ours)."
-    ),
-]
-Grammar = Annotated[
-    bool,
-    Field(
-        description="Hold completions to the form that the task reads, by a grammar that the "
-        "server obeys: the embedded model's alone is known to (game24, scenes, questions about "
-        "pages; ours: off, as in the papers)."
-    ),
-]
-
 
 class Settings(BaseModel):
     """What every method can be told."""
@@ -117,16 +57,16 @@ class Settings(BaseModel):
     as LangGraph makes a context before any node runs."""
     _refusal: InputError | None = PrivateAttr(None)
 
-    task: str = Field(
+    task: Annotated[str, FreeText()] = Field(
         "question", description="Id of the task that reads and checks the problem (ours: question)."
     )
-    model: str = Field(
+    model: Annotated[str, Offer("models", "One of the models here.")] = Field(
         "",
         description="Model specifier: local, local:smollm2, local:PATH.gguf, openai:NAME, "
         "http://HOST:PORT/v1#NAME, PROVIDER:NAME such as anthropic:NAME. Empty: "
         "$THOUGHTGRAPH_MODEL, else openai:gpt-4o-mini when a key is set, else local.",
     )
-    evaluator_model: str = Field(
+    evaluator_model: Annotated[str, Offer("models", JUDGING, ("",))] = Field(
         "", description="Model specifier of the judging roles. Empty: the same as `model`."
     )
     seed: int = Field(
@@ -142,47 +82,47 @@ class Settings(BaseModel):
         le=2,
         description="Sampling temperature (ToT section 4: 0.7; its script for writing: 1.0).",
     )
-    max_completion_tokens: int = Field(
+    max_completion_tokens: Length = Field(
         1000,
         ge=1,
         le=100_000,
         description="Longest completion, in tokens (official code of ToT and Thought Rollback: "
         "1000; else ours).",
     )
-    share_evaluations: bool = Field(
+    share_evaluations: Annotated[bool, Operators()] = Field(
         False,
         description="Reuse evaluations of earlier runs from the cache. The run then depends on "
         "those runs (ours: off).",
     )
-    limit_requests: int | None = Field(
+    limit_requests: Limit = Field(
         2_000,
         ge=0,
         description="Most requests to the model (ours); the samples of one question are one "
         "request, however many calls the endpoint needs for them. None: no limit.",
     )
-    limit_tokens: int | None = Field(
+    limit_tokens: Limit = Field(
         5_000_000, ge=0, description="Most prompt and completion tokens together (ours)."
     )
-    limit_dollars: float | None = Field(
+    limit_dollars: Annotated[float | None, Ceiling()] = Field(
         # Computed: a form then sends none unless it is touched, so that one that is given is known.
         default_factory=lambda: MOST_DOLLARS,
         ge=0,
         description="Most US dollars. Empty: 10, or no limit where the price of a model is unknown "
         "(ours). One that is given is refused there.",
     )
-    limit_seconds: float | None = Field(
+    limit_seconds: Annotated[float | None, Ceiling()] = Field(
         7_200.0,
         ge=0,
         description="Most seconds spent waiting for models and tools; what is then in flight is "
         "cancelled (ours).",
     )
-    limit_thoughts: int | None = Field(20_000, ge=0, description="Most thoughts created (ours).")
-    limit_depth: int | None = Field(
+    limit_thoughts: Limit = Field(20_000, ge=0, description="Most thoughts created (ours).")
+    limit_depth: Limit = Field(
         100, ge=1, description="Deepest thought; the root has depth 0 (ours)."
     )
-    limit_rounds: int | None = Field(1_000, ge=1, description="Most search rounds (ours).")
+    limit_rounds: Limit = Field(1_000, ge=1, description="Most search rounds (ours).")
     review: Review = "off"
-    on_error: Literal["report", "raise"] | None = Field(
+    on_error: Annotated[Literal["report", "raise"] | None, Served("report")] = Field(
         None,
         description="What a run does whose model fails for good, or that is refused. raise: it "
         "fails with one line; the error's `result` has what was found and paid for. report: it "
@@ -190,7 +130,7 @@ class Settings(BaseModel):
         "problem cannot be read, also refused. None: report on a server, in "
         "the command, in benchmarks and in a conversation, which is replied to; else raise (ours).",
     )
-    prices: dict[str, tuple[Price, Price]] = Field(
+    prices: Annotated[dict[str, tuple[Price, Price]], Operators()] = Field(
         default_factory=dict,
         description="US dollars a million prompt tokens and a million completion tokens, by model "
         'name, such as {"qwen2.5": [0.15, 0.6]}. Without an entry: the public price of openai:… '
@@ -301,7 +241,7 @@ def _made(kind: type[Settings], given: _Identity) -> Settings:
 class ShowingSettings(Settings):
     """What every method can be told whose prompts may show worked examples."""
 
-    examples: str = EXAMPLES
+    examples: Examples = EXAMPLES
     shots: int = Field(
         0, ge=0, le=20, description=f"{SHOTS} (papers: 0; Thought Rollback with CoT5: 5)."
     )

@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import Last, ShowingSettings
+from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.settings.fields import Last
 from thoughtgraph.task import Answers
 
 

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from thoughtgraph.acting import Moves, Verifies
 from thoughtgraph.settings.acting import ActingSettings
-from thoughtgraph.settings.base import ExactCheck
+from thoughtgraph.settings.fields import ExactCheck, Limit
 from thoughtgraph.task import Checks, Estimates
 
 
@@ -53,7 +53,7 @@ class FgdipSettings(ActingSettings):
     temperature: float | None = Field(
         0.7, ge=0, le=2, description="Sampling temperature (appendix A.1: 0.7)."
     )
-    limit_requests: int | None = Field(
+    limit_requests: Limit = Field(
         150,
         ge=0,
         description="Most requests to the model (unpublished; ours: 150). None: any.",

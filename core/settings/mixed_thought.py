@@ -6,7 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from thoughtgraph.planning import Plans
-from thoughtgraph.settings.base import SHOTS, Grammar, Layout, Settings
+from thoughtgraph.settings.base import Settings
+from thoughtgraph.settings.fields import SHOTS, Grammar, Layout, Length
 
 
 class PlanSettings(Settings):
@@ -61,7 +62,7 @@ class TomtTotSettings(PlanSettings):
     temperature: float | None = Field(
         1.0, ge=0, le=2, description="Sampling temperature (section 4.1: 1)."
     )
-    max_completion_tokens: int = Field(
+    max_completion_tokens: Length = Field(
         400, ge=1, le=100_000, description="Longest completion, in tokens (ours: 400)."
     )
 

@@ -1,10 +1,13 @@
 """The settings of iterative refinement."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import ExactCheck, Last, Settings
+from thoughtgraph.settings.base import Settings
+from thoughtgraph.settings.fields import ExactCheck, Last
+from thoughtgraph.settings.marks import FreeText
 from thoughtgraph.task import Checks, Judges, Refines
 
 
@@ -22,7 +25,7 @@ class RefineSettings(Settings):
         le=1000,
         description="k: most refinements; the first output is none (game24 10, writing 5).",
     )
-    draft: str = Field(
+    draft: Annotated[str, FreeText()] = Field(
         "", description="Output to start from, such as one of tot_bfs. Empty: an IO sample."
     )
 

@@ -6,7 +6,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from thoughtgraph.reasoning import Reviews, Steps
-from thoughtgraph.settings.base import Last, ShowingSettings
+from thoughtgraph.settings.base import ShowingSettings
+from thoughtgraph.settings.fields import Last, Limit
 from thoughtgraph.task import Estimates
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
@@ -91,7 +92,7 @@ class RollbackSettings(ReasoningSettings):
         "always does). With `parallel` an early one counts once nothing that comes before it is "
         "open.",
     )
-    limit_requests: int | None = Field(
+    limit_requests: Limit = Field(
         300, ge=0, description="Most requests to the model (ours: 300). None: no limit."
     )
 

@@ -5,7 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import SHOTS, Grammar, Layout, Settings
+from thoughtgraph.settings.base import Settings
+from thoughtgraph.settings.fields import SHOTS, Grammar, Layout
 from thoughtgraph.task import Checks, Inspects, Proposes, Samples, Values, Votes
 
 

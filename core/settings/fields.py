@@ -1,0 +1,76 @@
+"""Settings of one meaning that methods of several kinds share."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from thoughtgraph.settings.marks import Ceiling, Offer
+
+JUDGING = "The model of the judging roles. Empty: the same as `model`."
+Limit = Annotated[int | None, Ceiling()]
+Length = Annotated[int, Ceiling(4_000)]
+"""Tokens of a completion; a server takes 4,000 unless its operator says otherwise (ours)."""
+
+Examples = Annotated[
+    str,
+    Offer("", "Worked examples that prompts show: the task's own, or none.", ("", "own", "none")),
+]
+EXAMPLES = Field(
+    "",
+    description="Worked examples before the question: own (the task's; as many as `shots`, where "
+    "there is that setting; all of them for 0 where the question is about pages), none, or a text "
+    "file that is shown as it is. Empty: own, but none where a question about pages is asked "
+    "directly and `shots` is 0 (ours).",
+)
+SHOTS = "How many of the task's worked examples a prompt shows"
+
+
+Review = Annotated[
+    Literal["off", "select", "answer"],
+    Field(
+        description="Pause for a person: select, wherever thoughts are chosen (he keeps, drops, "
+        "adds, revalues); answer, before the search ends (he accepts or replaces it). The run "
+        "needs a checkpointer (ours: off)."
+    ),
+]
+
+
+def _no_choice(review: str) -> str:
+    if review == "select":
+        raise ValueError("this method chooses nothing; take off or answer")
+    return review
+
+
+Last = Annotated[
+    Literal["off", "select", "answer"],
+    AfterValidator(_no_choice),
+    Field(
+        description="Pause for a person before the search ends, who accepts or replaces the "
+        "answer. The run needs a checkpointer (ours: off).",
+        json_schema_extra={"enum": ["off", "answer"]},
+    ),
+]
+"""`Review` of a method that follows one trajectory: there is nothing to choose among."""
+ExactCheck = Annotated[
+    bool,
+    Field(
+        description="Answers are checked by the task itself, exactly and without a gold answer, "
+        "not by the model (ours: off). The result is then labelled oracle."
+    ),
+]
+Layout = Annotated[
+    Literal["text", "turns"],
+    Field(
+        description="Show worked examples in one text, as published, or as turns of the "
+        "conversation, which weak chat models follow better (scenes, game24's proposals, questions "
+        "about pages; ours)."
+    ),
+]
+Grammar = Annotated[
+    bool,
+    Field(
+        description="Hold completions to the form that the task reads, by a grammar that the "
+        "server obeys: the embedded model's alone is known to (game24, scenes, questions about "
+        "pages; ours: off, as in the papers)."
+    ),
+]
