@@ -7,12 +7,11 @@ have come about by itself.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from thoughtgraph.entries import METHODS
 from thoughtgraph.errors import InputError
 from thoughtgraph.reducers import StackWrite
 from thoughtgraph.tree import PERSON, ROOT, Thought, Tree, merge_thoughts
 
-STANDING = {"refine", "react", "reflexion", "fgdip", "chain"}
-"""Methods that stand at one thought and go on from there."""
 BELOW = "below a thought that was pruned by hand"
 
 
@@ -60,7 +59,8 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
     for name in ("frontier", "generation", "pending", "solutions", "reports"):
         if gone & set(state.get(name) or ()):
             kept[name] = [key for key in state[name] if key not in gone]
-    if state.get("method") in STANDING and not kept.get("frontier", [ROOT]):
+    entry = METHODS.get(state.get("method", ""))
+    if entry is not None and entry.stands and not kept.get("frontier", [ROOT]):
         raise InputError(f"the search stands at thought {state['frontier'][0]}; prune it later")
     if "stack" in state:
         stack = state["stack"]

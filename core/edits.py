@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
 
 from thoughtgraph.edit_effects import following
+from thoughtgraph.entries import METHODS, Edit
 from thoughtgraph.errors import InputError
 from thoughtgraph.reducers import StackWrite, restack
 from thoughtgraph.tree import (
@@ -22,13 +23,6 @@ from thoughtgraph.tree import (
     merge_thoughts,
 )
 
-ADDING = {"tot_bfs", "tot_dfs", "rollback"}
-"""Methods whose thoughts are texts that anybody can write; elsewhere steps are carried out, or are
-samples that vote."""
-OPENING = {*ADDING, "itot_a_star", "itot_d_star_lite", "itot_best_first", "itot_dfs", "fgdip"}
-"""Methods that come back to what they left."""
-VALUING = {*OPENING, "level_tot"} - {"rollback", "itot_dfs"}
-"""Methods that choose by values."""
 HANDED_ON = ("reports",)
 """State keys that hold what one node made for the next: an edit between the two would drop it."""
 CHANGES = ("status", "value", "note")
@@ -146,7 +140,7 @@ def _change(
     checked = _checked(state, key, changed)
     status = checked.get("status")
     if status == "open":
-        _admit(state, OPENING, "takes nothing up again that it left")
+        _admit(state, "open", "takes nothing up again that it left")
     by = {"pruned": PERSON, "open": ""}
     return cast("Thought", {**checked, **({"pruned_by": by[status]} if status in by else {})})
 
@@ -171,7 +165,7 @@ def _new(
         raise InputError(
             f"there is no thought {_shown(key)}; a new one needs {' and '.join(missing)}"
         )
-    _admit(state, ADDING, "takes no thought that is written by hand")
+    _admit(state, "add", "takes no thought that is written by hand")
     if key != (following := str(len(tree))):
         raise InputError(f"a new thought has the next number, {following}, not {_shown(key)}")
     parent, text = fields["parent"], fields["text"]
@@ -189,10 +183,11 @@ def _new(
     return grow(dict(tree), parent, [made])
 
 
-def _admit(state: Mapping[str, Any], methods: set[str], otherwise: str) -> None:
-    method = state.get("method", "")
-    if method not in methods:
-        raise InputError(f"{method} {otherwise}; {', '.join(sorted(methods))} do")
+def _admit(state: Mapping[str, Any], edit: Edit, otherwise: str) -> None:
+    """Refuses an edit that would have no effect on the method."""
+    method, able = state.get("method", ""), [m.id for m in METHODS.values() if edit in m.edits]
+    if method not in able:
+        raise InputError(f"{method} {otherwise}; {', '.join(sorted(able))} do")
 
 
 def _checked(state: Mapping[str, Any], key: str, fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,7 +199,7 @@ def _checked(state: Mapping[str, Any], key: str, fields: Mapping[str, Any]) -> d
         if not number or not abs(value) <= LARGEST:
             raise InputError(f"the value of thought {key} is a number of at most {LARGEST:.0f}")
         given["value"] = float(value)
-        _admit(state, VALUING, "chooses by no values")
+        _admit(state, "value", "chooses by no values")
     if given.get("status", "open") not in ("open", "pruned"):
         raise InputError(f"thought {key} can be made open or pruned, nothing else")
     note = given.get("note", "")

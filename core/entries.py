@@ -5,6 +5,9 @@ lists them without importing the methods, which would take LangGraph, four times
 """
 
 from dataclasses import dataclass
+from typing import Literal
+
+Edit = Literal["add", "open", "value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,12 @@ class MethodEntry:
     """How many requests are sent per problem, by the names of its settings."""
     asks_oracle: bool = False
     """Whether it asks an oracle if an answer is right, when it is given one."""
+    edits: tuple[Edit, ...] = ()
+    """What a person may do to its thoughts besides dropping and remarking: `add` where they are
+    texts that anybody can write, `open` where it comes back to what it left, `value` where it
+    chooses by values."""
+    stands: bool = False
+    """Whether it stands at one thought and goes on from there: that one cannot be dropped."""
 
 
 _TOT = "Tree of Thoughts (Yao et al. 2023)"
@@ -75,6 +84,7 @@ METHODS = {
             "refine:RefineSettings",
             requests="1 + refinements, and as many verdicts where no oracle gives them",
             asks_oracle=True,
+            stands=True,
         ),
         MethodEntry(
             "tot_bfs",
@@ -84,6 +94,7 @@ METHODS = {
             "tot_bfs:TOT_BFS",
             "tot:TotBfsSettings",
             requests="1 + breadth * (steps - 1), and 1 per step (vote) or per new state (value)",
+            edits=("add", "open", "value"),
         ),
         MethodEntry(
             "tot_dfs",
@@ -93,6 +104,7 @@ METHODS = {
             "tot_dfs:TOT_DFS",
             "tot:TotDfsSettings",
             requests="1 per expanded and 1 per visited state, at most max_records of these",
+            edits=("add", "open", "value"),
         ),
         MethodEntry(
             "tomt_one_stop",
@@ -138,6 +150,7 @@ METHODS = {
             "thought_rollback:ROLLBACK",
             "rollback:RollbackSettings",
             requests="1 per thought, 2 per analysed path (single_call: 1), at most limit_requests",
+            edits=("add", "open"),
         ),
         MethodEntry(
             "chain",
@@ -147,6 +160,7 @@ METHODS = {
             "chain:CHAIN",
             "rollback:ChainSettings",
             requests="1 per step, at most steps",
+            stands=True,
         ),
         MethodEntry(
             "level_tot",
@@ -156,6 +170,7 @@ METHODS = {
             "level_tot:LEVEL_TOT",
             "rollback:LevelTotSettings",
             requests="1 + n_generate per step, at most steps",
+            edits=("value",),
         ),
         MethodEntry(
             "react",
@@ -165,6 +180,7 @@ METHODS = {
             "react:REACT",
             "acting:ReactSettings",
             requests="1 per step, at most max_steps",
+            stands=True,
         ),
         MethodEntry(
             "reflexion",
@@ -175,6 +191,7 @@ METHODS = {
             "acting:ReflexionSettings",
             requests="1 per step and 1 per lesson, at most trials * (max_steps + 1)",
             asks_oracle=True,
+            stands=True,
         ),
         MethodEntry(
             "itot_a_star",
@@ -185,6 +202,7 @@ METHODS = {
             "informed:ValuedSettings",
             requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
+            edits=("open", "value"),
         ),
         MethodEntry(
             "itot_d_star_lite",
@@ -195,6 +213,7 @@ METHODS = {
             "informed:ItotDStarLiteSettings",
             requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
+            edits=("open", "value"),
         ),
         MethodEntry(
             "itot_best_first",
@@ -205,6 +224,7 @@ METHODS = {
             "informed:ValuedSettings",
             requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
+            edits=("open", "value"),
         ),
         MethodEntry(
             "itot_dfs",
@@ -215,6 +235,7 @@ METHODS = {
             "informed:ItotDfsSettings",
             requests="1 per expansion, at most rounds * width",
             asks_oracle=True,
+            edits=("open",),
         ),
         MethodEntry(
             "fgdip",
@@ -224,6 +245,8 @@ METHODS = {
             "feedback_guided:FGDIP",
             "feedback:FgdipSettings",
             requests="1 for the first entities, 2 per child, 1 per answer; at most limit_requests",
+            edits=("open", "value"),
+            stands=True,
         ),
         MethodEntry(
             "adaptive",
