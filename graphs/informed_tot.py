@@ -87,7 +87,7 @@ def wire(rank: Rank, run: Run) -> Graph:
     graph.add_node(guarded(run, expand_all(run, generator)))
     graph.add_node(guarded(run, call_tools(run, rank)))
     add_answer(graph, run, answer(run, pick=returned_thoughts, cut_short=returned_thoughts))
-    graph.add_conditional_edges("start", admitted, {True: "select", False: "answer"})
+    graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "answer"})
     graph.add_conditional_edges("select", expand)
     # Only a thought that was expanded before can have nothing new.
     again = ["select"] if rank.propagates else []

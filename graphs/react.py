@@ -37,7 +37,7 @@ def wire(run: Run) -> Graph:
     for node in (think(run), act(run), call_tool(run)):
         graph.add_node(guarded(run, node))
     add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
-    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_conditional_edges("generate", carry_out, ["act", "call_tool", "generate", "answer"])
     graph.add_conditional_edges("act", carry_out, ["call_tool", "generate", "answer"])
     graph.add_conditional_edges("call_tool", go_on, ["generate", "answer"])

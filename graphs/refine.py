@@ -60,7 +60,7 @@ def wire(run: Run) -> Graph:
             best=lambda state: state["generation"][::-1],
         ),
     )
-    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_conditional_edges("generate", check_or_end, ["check", "answer"])
     graph.add_conditional_edges("check", refine_or_end, ["refine", "answer"])
     graph.add_conditional_edges("refine", check_or_end, ["check", "answer"])

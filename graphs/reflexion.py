@@ -40,7 +40,7 @@ def wire(run: Run) -> Graph:
     graph.add_node(guarded(run, check(run, last=last_trial)), input_schema=TrajectoryState)
     graph.add_node(guarded(run, reflect(run)))
     add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
-    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     targets = ["call_tool", "generate", "check", "answer"]
     graph.add_conditional_edges("generate", carry_out, ["act", *targets])
     graph.add_conditional_edges("act", carry_out, targets)

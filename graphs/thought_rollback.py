@@ -67,7 +67,7 @@ def wire(run: Run) -> Graph:
     graph.add_node("rollback", guarded(run, rollback))
     graph.add_node(guarded(run, grow(run, generator)))
     add_answer(graph, run, ensemble(run, end_of_search), "ensemble")
-    graph.add_conditional_edges("start", admitted, {True: "select", False: "ensemble"})
+    graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "ensemble"})
     targets = ["analyse", "extract_index", "generate", "ensemble"]
     graph.add_conditional_edges("select", begin, targets)
     graph.add_conditional_edges("analyse", read_off)

@@ -95,7 +95,7 @@ def wire(run: Run) -> Graph:
     graph.add_node("select", guarded(run, reviewed(select_states(run), this_round)))
     compared = levels_of("votes", wanted=_votes)
     add_answer(graph, run, answer(run, pick=lambda state: state["frontier"], tally=compared))
-    graph.add_conditional_edges("start", admitted, {True: "generate", False: "answer"})
+    graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_edge("generate", "evaluate")
     graph.add_edge("evaluate", "select")
     graph.add_conditional_edges("select", again)

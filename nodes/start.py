@@ -4,7 +4,7 @@ import logging
 import secrets
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
@@ -55,9 +55,9 @@ def start(run: Run, *, origin: Thought | None = None, **fresh: Any) -> Node:
     return begin
 
 
-async def admitted(state: SearchState) -> bool:
+async def admitted(state: SearchState) -> Literal["begins", "refused"]:
     """Routes past a search that was refused."""
-    return not state["stop_reason"]
+    return "refused" if state["stop_reason"] else "begins"
 
 
 async def _begun(
