@@ -1,20 +1,23 @@
 """A graph inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import var_child_runnable_config
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from thoughtgraph.building import SUPERSTEPS, Graph
-from thoughtgraph.configurations import configurable
+from thoughtgraph.configurations import configurable, is_nested
 from thoughtgraph.context import check_context, presets_of
 from thoughtgraph.errors import InputError, ModelError, ProblemError, ToolsUnavailable
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.results import Result
 from thoughtgraph.solving import traced, wait_for
+from thoughtgraph.state import SearchInput
 
 Parent = Mapping[str, Any]
 """The state of the graph that a node belongs to."""
@@ -61,7 +64,8 @@ def tool(
 
     async def search(problem: str) -> tuple[str, Result]:
         try:
-            out = await graph.ainvoke({"problem": problem}, context=context)
+            with _apart(graph):
+                out = await graph.ainvoke({"problem": problem}, context=context)
         except ProblemError as error:
             # The agent wrote the problem and can mend it.
             return f"Refused: {error}", Result()
@@ -140,12 +144,32 @@ def node(
     async def search(state: Parent) -> Fields:
         given = problem(state) if callable(problem) else _read(state, problem)
         settings = context(state) if callable(context) else context
-        out = Result(await graph.ainvoke({"problem": given}, context=settings))
+        with _apart(graph):
+            out = Result(await graph.ainvoke({"problem": given}, context=settings))
         if {**presets_of(graph), **(settings or {})}.get("on_error") != "report":
             _check(out)
         return answer(out) if callable(answer) else {answer: out["answer"]}
 
     return _either(search, "search")
+
+
+@contextmanager
+def _apart(graph: object) -> Iterator[None]:
+    """Keeps from a search in a chain what is others' to configure, such as their temperature.
+
+    Inside a graph LangGraph hands on what belongs to a node.
+    """
+    around = var_child_runnable_config.get()
+    if around is None or is_nested():
+        yield
+        return
+    settings = getattr(getattr(graph, "context_schema", None), "model_fields", {})
+    kept = {name: each for name, each in configurable(around).items() if name not in settings}
+    token = var_child_runnable_config.set({**around, "configurable": kept})
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 def _either(search: Callable[[Any], Awaitable[Fields]], name: str) -> Runnable[Any, Any]:
@@ -174,22 +198,39 @@ def _read(state: Parent, key: str) -> Any:
     return found[key]
 
 
+def _detached(input: Any, config: RunnableConfig | None) -> tuple[Any, Any]:
+    """Returns how a search is called by a node of a graph that is not async.
+
+    Of that graph, whose saver may not be async either, it knows the callbacks alone, and of its
+    state what a search takes.
+    """
+    if not (is_nested() or configurable(config).get("checkpoint_ns")):
+        return input, config
+    if isinstance(input, Mapping):
+        known = SearchInput.__annotations__
+        input = {name: each for name, each in input.items() if name in known}
+    return input, traced(config)
+
+
 class _Waiting(RunnableBinding[Any, Any]):
     """A graph that can be called as well as awaited; what is streamed so comes at its end."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        # Of the graph around it, whose saver may not be async, it knows the callbacks alone.
-        own = traced(config) if configurable(config).get("checkpoint_ns") else config
-        return wait_for(partial(self.ainvoke, input, own, **options))
+        return wait_for(partial(self.ainvoke, *_detached(input, config), **options))
 
     def batch(self, inputs: Any, config: Any = None, **options: Any) -> list[Any]:
-        return wait_for(partial(self.abatch, inputs, config, **options))
+        configs = config if isinstance(config, list) else [config] * len(inputs)
+        pairs = [_detached(*pair) for pair in zip(inputs, configs, strict=True)]
+        taken, own = [each for each, _ in pairs], [each for _, each in pairs]
+        return wait_for(partial(self.abatch, taken, own, **options))
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Iterator[Any]:
+        taken, own = _detached(input, config)
+
         async def parts() -> list[Any]:
-            return [part async for part in self.astream(input, config, **options)]
+            return [part async for part in self.astream(taken, own, **options)]
 
         yield from wait_for(parts)
 

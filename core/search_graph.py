@@ -17,15 +17,20 @@ from thoughtgraph.configurations import (
     is_nested,
 )
 from thoughtgraph.edits import applied, check_nodes, differing, edited
-from thoughtgraph.errors import InputError
+from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.policy import LONGEST
 from thoughtgraph.state import SearchInput, add_turns
 
 INPUTS = tuple(SearchInput.__annotations__)
 EDITED = ("update", "fork")
 """What LangGraph says of checkpoints that an edit or a copy wrote, and no step."""
+COPY = "__copy__"
+"""As which LangGraph takes a fork."""
 EDITABLE = ("thoughts",)
 """What clients may edit beside the input: thoughts, within the rules of `thoughtgraph.edits`."""
+TREE = (
+    "the tree grows in 'thoughts' and is written from there at the end; edit {'thoughts': {id: …}}"
+)
 _REMEDY = "start a run with the input you want, or continue one without any"
 
 
@@ -64,7 +69,12 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         Raises:
             InputError: One makes no sense, is not the caller's, or goes on where nothing was.
         """
-        updates = [update for each in supersteps for update in each if update.values is not None]
+        updates = [
+            update
+            for each in supersteps
+            for update in each
+            if update.values is not None or update.as_node not in (None, COPY)
+        ]
         if not updates:
             return self._accepted({}, supersteps)
         here = yield config
@@ -95,7 +105,14 @@ class SearchGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return [[accepted(update) for update in updates] for updates in supersteps]
 
     def _edit(self, state: Mapping[str, Any], values: Any) -> Any:
-        return edited(state, values) if isinstance(values, Mapping) else values
+        if not isinstance(values, Mapping):
+            return values
+        for name in differing(state, values):
+            if name == "tree":
+                raise InputError(TREE)
+            if name not in self.builder.channels:
+                raise UnknownName("key of the state", str(name), self.builder.channels)
+        return edited(state, values)
 
 
 class GuardedGraph(SearchGraph):
@@ -111,6 +128,14 @@ class GuardedGraph(SearchGraph):
         """Returns a graph as a guarded one."""
         return cls(**{name: each for name, each in vars(graph).items() if name != "__orig_class__"})
 
+    def stream(self, *given: Any, **options: Any) -> Any:
+        """Refuses: the nodes are async, and nothing is written before that is found out.
+
+        Raises:
+            InputError: Always.
+        """
+        raise InputError(f"the graph of {self.name!r} is async: await graph.ainvoke(…)")
+
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Streams a search; every other way of running it comes here."""
         if not is_nested():
@@ -122,10 +147,16 @@ class GuardedGraph(SearchGraph):
         """Returns what a run is given; a command may only resume it.
 
         Raises:
-            InputError: A command would write to the state, or send work to a node.
+            InputError: It is no input, or would write past the reducers; or a command would write
+                to the state, or send work to a node.
         """
-        if not isinstance(given, Command):
+        if isinstance(given, Mapping):
+            add_turns([], given.get("messages"))
             return given
+        if given is not None and not isinstance(given, Command):
+            raise InputError('the input is an object; give {"problem": …}')
+        if given is None:
+            return None
         if given.update is not None or given.goto:
             raise InputError(f"a command cannot change the state of a search; {_REMEDY}")
         # Anew: LangGraph fails deep inside on commands that servers make of `{}` and of `resume`.

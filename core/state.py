@@ -150,7 +150,7 @@ class RollbackState(SearchState, total=False):
     """Ids of the thoughts whose bad steps the last superstep named; emptied after each."""
     pending: list[str]
     """Sources of the rollbacks whose destination has not been continued yet."""
-    solutions: list[str]
+    ends: list[str]
     """Ids of the thoughts that end a path, in the order of their creation; at most K."""
 
 

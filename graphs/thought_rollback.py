@@ -60,7 +60,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the search."""
-    graph = method_graph(run, RollbackState, pending=[], solutions=[])
+    graph = method_graph(run, RollbackState, pending=[], ends=[])
     graph.add_node("select", guarded(run, reviewed(begin_round, open_paths)))
     graph.add_node(guarded(run, analyse(run)))
     graph.add_node(guarded(run, extract_index(run)))

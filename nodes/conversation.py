@@ -26,6 +26,8 @@ def problem_of(state: SearchInput, task: Task) -> str:
         ProblemError: There is none, or it is no text.
     """
     messages = state.get("messages") or []
+    if not all(isinstance(message, BaseMessage) for message in messages):
+        raise ProblemError("messages are a list of a conversation's messages; start a new thread")
     said = [at for at, message in enumerate(messages) if isinstance(message, HumanMessage)]
     question = str(messages[said[-1]].text) if said else ""
     since = messages[said[-1] + 1 :] if said else []

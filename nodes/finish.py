@@ -41,7 +41,7 @@ def add_answer(graph: Graph, run: Run, node: Node, name: str = "answer") -> None
         return with_tree(state, reviewed_answer(run, state, await conclude(state)))
 
     run.conclude = conclude
-    graph.add_node(name, guarded(run, last), input_schema=graph.state_schema)
+    graph.add_node(name, guarded(run, last, last=True), input_schema=graph.state_schema)
     graph.add_edge(name, END)
 
 

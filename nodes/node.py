@@ -1,11 +1,13 @@
 """What a node is, and what every node of a search does beside its own work."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import wraps
 from typing import Any
 
-from langgraph.runtime import get_runtime
+from langgraph.config import get_config
+from langgraph.runtime import Runtime, get_runtime
 
+from thoughtgraph.configurations import configurable
 from thoughtgraph.edits import applied
 from thoughtgraph.errors import InputError, ModelError
 from thoughtgraph.nodes.thought_events import tell_events
@@ -21,11 +23,12 @@ Node = Callable[..., Awaitable[dict[str, Any]]]
 
 LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
 """
+CONFIGURABLE = 'config["configurable"]'
 RESULT = SearchOutput.__annotations__.keys() - {"messages"}
 """What the result holds that comes with an error; a conversation has no reply then."""
 
 
-def guarded(run: Run, node: Node) -> Node:
+def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
     """Makes a node of a search: it checks the settings first, and tells what it did to thoughts.
 
     Where the run is to fail by what keeps the node from its answers, the node raises. What was
@@ -33,15 +36,25 @@ def guarded(run: Run, node: Node) -> Node:
     result until then; whoever streams is told how it ended.
 
     It raises `SettingError` where the context differs from the settings with which the search
-    began, or the state holds settings that the policy does not allow.
+    began, or the state holds settings that the policy does not allow; `InputError` where there is
+    no search to go on with.
+
+    Args:
+        run: The objects of the graph.
+        node: The node.
+        last: Whether it ends the search, also one that was refused.
     """
 
     @wraps(node)
     async def whole(state: Any) -> dict[str, Any]:
         if not state.get("thoughts"):
-            raise InputError("version 0.1 began this thread; start the problem again")
+            raise InputError(
+                "there is no search here to go on with, or version 0.1 began it; start it again"
+            )
         if state["stop_reason"] != REFUSED:
-            run.check(get_runtime().context, state["settings"])
+            _check(run, state)
+        elif not last:
+            raise InputError("this search was refused; start a run with another input")
         update = await node(state)
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):
@@ -49,6 +62,39 @@ def guarded(run: Run, node: Node) -> Node:
         return update
 
     return whole
+
+
+def is_nested(runtime: Runtime[Any]) -> bool:
+    """Returns whether the search runs inside another graph."""
+    running = runtime.execution_info
+    return running is not None and "|" in running.checkpoint_ns
+
+
+def check_place(run: Run, names: Collection[str], place: str) -> None:
+    """Refuses settings that stand where no graph looks.
+
+    Args:
+        run: The objects of the graph.
+        names: What stands there. A server copies a context to where settings stood in older
+            LangGraph: those are left out.
+        place: Where that is, in words.
+
+    Raises:
+        InputError: One of them is a setting.
+    """
+    for name in sorted(names & run.settings.model_fields.keys()):
+        remedy = f"settings go by context={{{name!r}: …}}"
+        if name in run.context.closed:
+            remedy = "it was fixed when the graph was built"
+        raise InputError(f"{name!r} is a setting and would be ignored in {place}; {remedy}")
+
+
+def _check(run: Run, state: Mapping[str, Any]) -> None:
+    runtime = get_runtime()
+    run.check(runtime.context, state["settings"])
+    if not is_nested(runtime):
+        names = configurable(get_config()).keys() - run.chosen(runtime.context).keys()
+        check_place(run, names, CONFIGURABLE)
 
 
 def raises(state: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
-from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.node import CONFIGURABLE, Node, check_place, is_nested
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.outcome import REFUSED
 from thoughtgraph.policy import LONGEST
@@ -108,7 +108,7 @@ def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, An
         InputError: They are none, or stand where no graph looks.
     """
     context = runtime.context
-    if _is_nested(runtime):
+    if is_nested(runtime):
         return run.chosen(context)
     if isinstance(context, Settings) and not isinstance(context, run.context):
         context = run.context(**context.model_dump(include=context.model_fields_set))
@@ -118,18 +118,9 @@ def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, An
             "context={'limit_requests': 100}"
         )
     chosen = run.chosen(context)
-    _check_place(run, configurable(get_config()).keys() - chosen.keys(), 'config["configurable"]')
-    _check_place(run, state.keys() - SearchInput.__annotations__.keys(), "the input")
+    check_place(run, configurable(get_config()).keys() - chosen.keys(), CONFIGURABLE)
+    check_place(run, state.keys() - SearchInput.__annotations__.keys(), "the input")
     return chosen
-
-
-def _check_place(run: Run, names: Collection[str], place: str) -> None:
-    # A server that is given a context copies it to where settings stood in older LangGraph.
-    for name in sorted(names & run.settings.model_fields.keys()):
-        raise InputError(
-            f"{name!r} is a setting and would be ignored in {place}; settings go by "
-            f"context={{{name!r}: …}}"
-        )
 
 
 def _check_pauses(settings: Mapping[str, Any]) -> None:
@@ -157,7 +148,7 @@ def _replies(run: Run, state: SearchInput, context: object, error: ThoughtgraphE
     if (chosen or run.presets.get("on_error")) == "raise":
         return False
     said = any(message.type == "human" for message in state.get("messages") or ())
-    served = run.policy is not None and not _is_nested(get_runtime())
+    served = run.policy is not None and not is_nested(get_runtime())
     return served or (said and isinstance(error, ProblemError))
 
 
@@ -167,7 +158,8 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
     # Not why: the line quotes what the client sent.
     whose = labels(run, {"settings": {}, "run": name})
     tell(logging.INFO, whose, "is refused")
-    problem = state.get("problem")
+    # That of a conversation is in its messages; what stands here is of an earlier turn.
+    problem = "" if state.get("messages") else state.get("problem")
     return {
         **nothing_found(root()),
         "method": run.method.id,
@@ -180,9 +172,3 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
         "error": Overwrite(str(error)),
         "oracle": False,
     }
-
-
-def _is_nested(runtime: Runtime[Any]) -> bool:
-    """Returns whether the search runs inside another graph."""
-    running = runtime.execution_info
-    return running is not None and "|" in running.checkpoint_ns

@@ -159,6 +159,30 @@ async def test_a_run_goes_on_with_the_settings_with_which_it_began() -> None:
     assert out["settings"]["limit_requests"] == 99
 
 
+async def test_what_a_chain_around_a_search_configures_is_the_chains() -> None:
+    graph = spelling_graph()
+    parts: list[Any] = [tg.tool(graph, "spell", "Spells."), tg.node(graph)]
+    for part in parts:
+        chain: Any = RunnableLambda(lambda said: {"problem": said}) | part
+        out = await chain.ainvoke("leaf", {"configurable": {"temperature": 0.2, "breadth": 9}})
+        assert out in ("leaf", {"answer": "leaf"})
+
+
+async def test_an_edit_that_would_change_nothing_is_told() -> None:
+    graph = spelling_graph(InMemorySaver())
+    await graph.ainvoke({"problem": "leaf"}, thread(), interrupt_after=["evaluate"])
+    with pytest.raises(tg.InputError, match=r"edit \{'thoughts'"):
+        await graph.aupdate_state(thread(), {"tree": {"1": {"status": "pruned"}}})
+    with pytest.raises(tg.UnknownName, match="unknown key of the state 'thoughtz'; did you mean"):
+        await graph.aupdate_state(thread(), {"thoughtz": {}})
+    configured: Any = {"configurable": {**thread()["configurable"], "breadth": 5}}
+    with pytest.raises(tg.InputError, match="'breadth' is a setting"):
+        await graph.ainvoke(None, configured)
+    closed: Any = {"configurable": {"thread_id": "2", "model": "x"}}
+    with pytest.raises(tg.InputError, match="fixed when the graph was built"):
+        await graph.ainvoke({"problem": "leaf"}, closed)
+
+
 async def test_a_thread_of_a_version_without_thoughts_is_refused_in_one_line() -> None:
     graph, saver = spelling_graph(), InMemorySaver()
     settings = (await graph.ainvoke({"problem": "leaf"}))["settings"]
@@ -170,7 +194,7 @@ async def test_a_thread_of_a_version_without_thoughts_is_refused_in_one_line() -
     before = old.compile(checkpointer=saver, interrupt_before=["generate"])
     await before.ainvoke({"problem": "leaf"}, thread())
     graph.checkpointer = saver
-    with pytest.raises(tg.InputError, match=r"version 0\.1 began this thread; start"):
+    with pytest.raises(tg.InputError, match=r"or version 0\.1 began it; start it again"):
         await graph.ainvoke(None, thread())
     assert (await graph.ainvoke({"problem": "leaf"}, thread()))["answer"] == "leaf"
 

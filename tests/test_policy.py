@@ -299,6 +299,28 @@ async def test_a_client_writes_the_input_and_nothing_else(server: FakeServer) ->
     assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
 
 
+async def test_no_input_is_a_door_past_the_limits(server: FakeServer) -> None:
+    """Each was one: LangGraph writes a command before it finds out that nodes are async."""
+    graph = served("tot_bfs", server, ceilings={"limit_requests": 1})
+    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["start"])
+    state = (await graph.aget_state(THREAD)).values
+    spent = Command(update={"usage": {"requests": -100}})
+    with pytest.raises(tg.InputError, match="async"):
+        graph.invoke(spent, THREAD)
+    begun = {**state, "usage": {"requests": -100}, "stop_reason": "refused"}
+    for door in (Send("generate", begun), [Command(goto=Send("generate", begun))], "x", 7, [1]):
+        with pytest.raises(tg.InputError, match="the input is an object"):
+            await graph.ainvoke(door, THREAD)
+    for said in (7, [1, 2], {"a": 1}):
+        with pytest.raises(tg.InputError, match="messages are a list"):
+            await graph.ainvoke({"messages": {"__overwrite__": said}}, THREAD)
+    assert (await graph.aget_state(THREAD)).values["usage"] == state["usage"] and not server.seen
+    refused = await graph.ainvoke({"problem": "2"}, THREAD)
+    assert refused["stop_reason"] == "refused"
+    with pytest.raises(tg.InputError, match="is not where the search stands"):
+        await graph.aupdate_state(THREAD, None, as_node="select")
+
+
 NO_EDITS: list[dict[str, Any]] = [{}, {"goto": None}, {"resume": 1, "goto": None}, {"resume": {}}]
 """What servers make of a client's `{}` and `{"resume": …}`."""
 

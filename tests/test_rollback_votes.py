@@ -183,7 +183,7 @@ def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
         tree[end] = Thought(id=end, parent=above, answer=answer, experiences=["x"] * beta)
         ends.append(end)
     settings = {"ensemble": rule, "parallel": False}
-    state: Any = {"thoughts": tree, "solutions": ends, "settings": settings}
+    state: Any = {"thoughts": tree, "ends": ends, "settings": settings}
     order = ranked(state, rule)
     return tree[order[0]]["answer"] if order else None
 

@@ -57,7 +57,7 @@ def ensemble(run: Run, end_reason: Callable[[RollbackState], StopReason]) -> Nod
     async def node(found: RollbackState) -> dict[str, Any]:
         state = cast("RollbackState", {**found, "stop_reason": end_reason(found)})
         tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
-        votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["solutions"]}
+        votes = {key: (alpha(tree, key), beta(tree, key)) for key in state["ends"]}
         weighed: Tree = {
             key: Thought(
                 value=float(weight(rule, a, b)),
@@ -128,7 +128,7 @@ def settled(state: RollbackState) -> bool:
         return bool(sure)
     low = _totals({key: weight(rule, _most(state, key), beta(tree, key)) for key in given}, state)
     high = _totals({key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}, state)
-    left = settings.solutions - len(state["solutions"])
+    left = settings.solutions - len(state["ends"])
     new = left * weight(rule, 0, _most_taught(state))
     values = list(low)
     # An answer given earlier wins a tie; one that nobody has given yet comes after the sure ones.
@@ -157,7 +157,7 @@ def _tally(found: SearchState, chosen: str) -> list[Vote]:
     given = [key for key in solutions(state) if tree[key].get("answer") is not None]
     weights = {key: weight(rule, alpha(tree, key), beta(tree, key)) for key in given}
     totals = {answer: float(total) for answer, total in _totals(weights, state).items()}
-    unread = len(state["solutions"]) - len(given)
+    unread = len(state["ends"]) - len(given)
     by: By = "votes" if rule == "majority" else "weights"
     return [vote(by, totals, cast("str", tree[chosen]["answer"]), unread=unread)]
 

@@ -44,7 +44,7 @@ def grow(run: Run, generator: ChooseGenerator) -> Node:
         placed = steps_of(state, answers, mark)
         served = [asked[answer.ask.name][0] for answer in answers]
         ends = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
-        room = RollbackSettings.of(state["settings"]).solutions - len(state["solutions"])
+        room = RollbackSettings.of(state["settings"]).solutions - len(state["ends"])
         for key in ends[room:]:
             placed.new[key] |= Thought(status="pruned", note=SURPLUS)
         step.count(thoughts=len(placed.new), expansions=len(answers))
@@ -54,7 +54,7 @@ def grow(run: Run, generator: ChooseGenerator) -> Node:
             thoughts=placed.tree,
             frontier=[*(at for at in state["frontier"] if at not in gone), *placed.new],
             pending=[at for at in state["pending"] if at not in continued],
-            solutions=[*state["solutions"], *ends[:room]],
+            ends=[*state["ends"], *ends[:room]],
         )
 
     return generate

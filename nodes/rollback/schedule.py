@@ -126,7 +126,7 @@ def _returns(state: RollbackState) -> list[Due]:
 def _solved(state: RollbackState) -> StopReason:
     """Returns why the solutions there are end the search, if they do."""
     settings = RollbackSettings.of(state["settings"])
-    if len(state["solutions"]) >= settings.solutions:
+    if len(state["ends"]) >= settings.solutions:
         return "finished"
     wanted = settings.stop_settled or settings.ensemble == FIRST
     return "settled" if wanted and settled(state) else ""

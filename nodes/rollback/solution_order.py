@@ -26,7 +26,7 @@ class SolutionOrder(NamedTuple):
 
 def solution_order(state: RollbackState) -> SolutionOrder:
     """Returns the solutions in the paper's order; `parallel=false` finds them in it."""
-    ends = state["solutions"]
+    ends = state["ends"]
     if not RollbackSettings.of(state["settings"]).parallel:
         return SolutionOrder(list(ends), len(ends))
     order: list[str] = []
