@@ -123,10 +123,6 @@ class Knowledge(ZeroShot):
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
         """Returns the trajectory so far, to be gone on with at the next thought."""
-        if hints.wanted == "first":
-            return self._first_steps(problem, options)
-        if hints.wanted == "answer":
-            return self._conclusion(problem, path)
         turns = options.get("layout") == "turns"
         prompt = (self._as_turns if turns else self._as_text)(problem, path, style, options, hints)
         if options.get("grammar"):
@@ -172,7 +168,7 @@ class Knowledge(ZeroShot):
             lessons=_lessons(hints),
         )
 
-    # Estimates, Reflects, Verifies
+    # Estimates, Reflects, Extracts, Verifies, Concludes
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
         """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
@@ -186,7 +182,7 @@ class Knowledge(ZeroShot):
         prompt = Prompt(fill("acting/reflect", lessons=_lessons(hints), trajectory=so_far))
         return Question(prompt, lambda samples: judgements.lesson(samples[0]))
 
-    def _first_steps(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
         """Returns what to ask for the entities to begin with, each of which is searched.
 
         Without any, the problem's own words are.
@@ -209,14 +205,14 @@ class Knowledge(ZeroShot):
         prompt = _judge("verify", question=question, answer=answer, finish=finish)
         return Question(prompt, judgements.judgement)
 
-    def _conclusion(self, problem: str, path: Path) -> Question[Sequence[Move]]:
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
         """Returns what to ask for an answer from what is known so far.
 
         It is read as one that was asked for outright.
         """
         so_far = self._so_far(problem, path)
         prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
-        return Question(prompt, each(lambda text: Move(text, answer=self.answer(problem, text))))
+        return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
     def normalize(self, answer: str) -> str:
         """Returns an answer as HotpotQA's scorer compares it."""
