@@ -6,13 +6,13 @@ its setting `corpus` names others. Asked outright, no method sees the paragraphs
 """
 
 import json
+from importlib import import_module
 from typing import Any
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tasks.answer_text import short_answer
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
 from thoughtgraph.tasks.zero_shot import follow_up
-from thoughtgraph.tools.wiki.corpus import Corpus
 from thoughtgraph.tools.wiki.corpus_files import page
 from thoughtgraph.tools.wiki.pages import Backend
 
@@ -62,7 +62,10 @@ class HotpotQA(Knowledge):
         if not problem.startswith("{"):
             return None
         context = json.loads(problem)["context"]
-        return Corpus.of([page(title, sentences) for title, sentences in context])
+        # tantivy is loaded when pages are searched: a list of tasks needs none.
+        corpus: Any = import_module("thoughtgraph.tools.wiki.corpus")
+        own: Backend = corpus.Corpus.of([page(title, sentences) for title, sentences in context])
+        return own
 
 
 def _paragraphs(context: Any) -> list[list[Any]]:

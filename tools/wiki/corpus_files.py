@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.wiki.pages import Page, one_line, page_of_text
+from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.wiki.pages import Page, page_of_text
 
 FORMAT = (
     'a line {"title": …, "sentences": […]} a page (or "text" instead of "sentences"; "url" and '

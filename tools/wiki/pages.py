@@ -1,21 +1,16 @@
 """Pages of an encyclopaedia as plain sentences, what serves them, and what can go wrong."""
 
 import html
-import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.tools.text import one_line
 
 MOST_SIMILAR = 5
 """Titles that a miss suggests (ReAct's code)."""
-
-_INVISIBLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]+"
-)
-"""Control characters, those that reorder text, and halves of characters."""
 
 
 class PagesError(ThoughtgraphError, RuntimeError):
@@ -137,14 +132,6 @@ def split_sentences(text: str) -> tuple[str, ...]:
     """Splits a paragraph at `". "`, as ReAct's code does, but keeps each full stop once."""
     parts = [part for part in one_line(text).split(". ") if part]
     return (*(f"{part}." for part in parts[:-1]), *parts[-1:])
-
-
-def one_line(text: str) -> str:
-    """Returns a text without line breaks, control characters and double spaces.
-
-    What a page says can then never look like a line of a trajectory.
-    """
-    return " ".join(_INVISIBLE.sub(" ", text).split())
 
 
 def title_key(title: str) -> str:

@@ -26,7 +26,8 @@ from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from langgraph.prebuilt import InjectedState
 
-from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, one_line
+from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar
 
 Style = Literal["clean", "react"]
 _P = ParamSpec("_P")

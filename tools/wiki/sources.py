@@ -17,7 +17,7 @@ from langchain_core.tools import BaseTool
 
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.folders import cache_folder
 from thoughtgraph.tools.costs import Cost, Priced
 from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet

@@ -28,13 +28,13 @@ from urllib3.exceptions import HTTPError
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.failures import retry_after
+from thoughtgraph.tools.text import one_line
 from thoughtgraph.tools.wiki.pages import (
     Busy,
     PagesError,
     Refused,
     Unreachable,
     Unreadable,
-    one_line,
 )
 
 CONNECT_SECONDS = 3.05

@@ -21,7 +21,8 @@ import wikipedia
 from bs4 import BeautifulSoup
 from wikipedia import wikipedia as package
 
-from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.folders import cache_folder
+from thoughtgraph.tools.text import one_line
 from thoughtgraph.tools.wiki.pages import (
     MOST_SIMILAR,
     Page,
@@ -29,7 +30,6 @@ from thoughtgraph.tools.wiki.pages import (
     Unreachable,
     Unreadable,
     first_similar,
-    one_line,
     page_of_text,
     title_key,
 )
