@@ -1,13 +1,17 @@
 """Pages of an encyclopaedia as plain sentences, what serves them, and what can go wrong."""
 
 import html
+import logging
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.errors import InputError, ThoughtgraphError
 from thoughtgraph.tools.text import one_line
+
+logger = logging.getLogger("thoughtgraph")
 
 MOST_SIMILAR = 5
 """Titles that a miss suggests (ReAct's code)."""
@@ -92,6 +96,25 @@ class Backend(Protocol):
             PagesError: The pages could not be asked for within the backend's deadline.
         """
         ...
+
+
+@contextmanager
+def named(name: str) -> Iterator[None]:
+    """Names a source of pages in the place of what went wrong with it, which is logged.
+
+    Args:
+        name: What a server's clients know it by; empty: errors are raised as they are.
+    """
+    try:
+        yield
+    except (PagesError, InputError) as error:
+        if not name:
+            raise
+        logger.error("pages %r: %s", name, error)
+        if isinstance(error, PagesError):
+            raise type(error)(f"{name!r} failed: {type(error).__name__}") from None
+        told = f"the pages {name!r} cannot be used; the server's log says why"
+        raise InputError(told) from None
 
 
 @runtime_checkable
