@@ -18,7 +18,16 @@ MOST_SIMILAR = 5
 
 
 class PagesError(ThoughtgraphError, RuntimeError):
-    """Pages could not be asked for; a page that does not exist is no error."""
+    """Pages could not be asked for; a page that does not exist is no error.
+
+    Args:
+        message: What went wrong, and what to do, on one line.
+        pause: Seconds to wait at least before another attempt; None: none will do better.
+    """
+
+    def __init__(self, message: str, pause: float | None = None) -> None:
+        super().__init__(message)
+        self.pause = pause
 
 
 class Refused(PagesError):
