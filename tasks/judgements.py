@@ -5,7 +5,7 @@ What cannot be read falls back as the paper says, and is counted.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import cast
 
 from thoughtgraph.acting import LOWEST, Label, labelled
@@ -72,6 +72,12 @@ def verdict(text: str) -> str:
     ends = _ALONE.findall(said.rpartition("\n")[2]) or _LABELLED.findall(said)
     words = {word.lower() for word in ends[-1:] or _ALONE.findall(said)}
     return words.pop() if len(words) == 1 else ""
+
+
+def verdicts(samples: Sequence[str], known: Container[str]) -> list[str]:
+    """Returns the verdict of each sample; `?` for one that is none of the known ones."""
+    words = map(verdict, samples)
+    return [word if word in known else "?" for word in words]
 
 
 def score(text: str) -> float | None:

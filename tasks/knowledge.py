@@ -14,7 +14,7 @@ from typing import Any
 
 from thoughtgraph.acting import Hints, Move, Toolbox, scored
 from thoughtgraph.errors import InputError
-from thoughtgraph.prompts import NONE, OWN, fill, load, worked
+from thoughtgraph.prompts import NONE, OWN, fill, listed, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import Reader, normalize_answer
@@ -255,15 +255,14 @@ def _judge(role: str, **values: str) -> Prompt:
 
 def _lessons(hints: Hints) -> str:
     """Returns what a method adds: earlier lessons, wrong answers, steps that were taken already."""
-    wrong = "\n".join(
+    learnt = (f"- {each}" for each in hints.reflections)
+    wrong = (
         f"Results: {each['answer']}, Thought: {each['thought']} ({each['reason']})"
         for each in hints.rejected
     )
-    taken = "\n".join(
+    taken = (
         f"Thought: {each['text']} Action: {action_text(each)} "
         f"Observation: {each.get('observation') or ''}"
         for each in hints.siblings
     )
-    learnt = "\n".join(f"- {each}" for each in hints.reflections)
-    blocks = (("reflections", learnt), ("rejected", wrong), ("siblings", taken))
-    return "".join(f"\n\n{fill(f'acting/{name}', lines=lines)}" for name, lines in blocks if lines)
+    return listed("acting", reflections=learnt, rejected=wrong, siblings=taken)

@@ -9,23 +9,11 @@ from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.answer_text import STATED, Reader, own_part, read_answer
-from thoughtgraph.tasks.sections import partial_output, section_question, vote_question
+from thoughtgraph.tasks.sections import TOT_BFS, partial_output, section_question, vote_question
 from thoughtgraph.tree import Path
 
 LONGEST_QUESTION = 100_000
 """Characters of a question (ours)."""
-
-TOT_BFS: Mapping[str, Any] = {
-    "steps": 2,
-    "generate": "sample",
-    "n_generate": 5,
-    "evaluate": "vote",
-    "n_evaluate": 5,
-    "select": "greedy",
-    "breadth": 1,
-    "temperature": 0.7,
-}
-"""The paper's values for zero-shot questions."""
 
 
 def form_of(answers: str) -> str:
@@ -76,7 +64,7 @@ class ZeroShot:
 
     def published(self, method: str) -> Mapping[str, Any]:
         """Returns the paper's values for zero-shot questions."""
-        return TOT_BFS if method == "tot_bfs" else {}
+        return {**TOT_BFS, "temperature": 0.7} if method == "tot_bfs" else {}
 
     def question_of(self, problem: str) -> str:
         """Returns the question of a problem, which may hold more than that."""

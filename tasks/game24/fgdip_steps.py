@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from thoughtgraph.acting import Hints, Label, Move, labelled
-from thoughtgraph.prompts import fill
+from thoughtgraph.prompts import fill, listed
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.game24 import line_grammar
@@ -127,7 +127,6 @@ def _equations(problem: str, path: Path) -> list[str]:
 
 
 def _lessons(hints: Hints) -> str:
-    wrong = "\n".join(f"{each['answer']} ({each['reason']})" for each in hints.rejected)
-    taken = "\n".join(step["text"] for step in hints.siblings)
-    blocks = (("rejected", wrong), ("siblings", taken))
-    return "".join(f"\n\n{fill(f'game24/{name}', lines=lines)}" for name, lines in blocks if lines)
+    wrong = (f"{each['answer']} ({each['reason']})" for each in hints.rejected)
+    taken = (step["text"] for step in hints.siblings)
+    return listed("game24", rejected=wrong, siblings=taken)

@@ -19,7 +19,6 @@ from thoughtgraph.tree import Path, texts
 LENGTH = 3
 """Steps of a path: each takes two numbers and puts one back."""
 TOPIC = "Game of 24: combine four numbers into 24"
-BREAK = "\n\n---\n\n"
 SETTINGS = {"steps": LENGTH, "temperature": 0.7}
 PUBLISHED = dict.fromkeys(("rollback", "chain", "level_tot"), SETTINGS)
 """Values by method."""
@@ -41,14 +40,11 @@ class StructuredSteps(Reasoning):
     """The steps of Game of 24; a part of its task."""
 
     topic = TOPIC
+    examples = "game24/steps"
 
     def task_statement(self, options: Options) -> str:
         """Returns what the task is: a path has three steps, so no solution is marked."""
         return fill("rollback/head_game24", topic=TOPIC)
-
-    def demonstrations(self, count: int) -> Sequence[str]:
-        """Returns at most `count` worked examples."""
-        return load("game24/steps").split(BREAK)[:count]
 
     def step_format(self) -> str:
         """Returns how a step is to be written."""
