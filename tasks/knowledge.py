@@ -27,7 +27,7 @@ from thoughtgraph.tasks.trajectory import (
     turns_of,
     written_turns,
 )
-from thoughtgraph.tasks.zero_shot import ZeroShot, form_of
+from thoughtgraph.tasks.zero_shot import ZeroShot
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
 from thoughtgraph.tree import Path
@@ -53,11 +53,6 @@ class Wording:
     published: str = ""
     """How an answer is to be given, in a paper's words; empty: in ours."""
 
-    @property
-    def form(self) -> str:
-        """How an answer that is asked for outright is to be given."""
-        return self.published or form_of(self.answers)
-
 
 class Knowledge(ZeroShot):
     """A task whose problems are answered with Search, Lookup and Finish.
@@ -69,7 +64,7 @@ class Knowledge(ZeroShot):
     """
 
     def __init__(self, name: str, *, wording: Wording, reader: Reader) -> None:
-        super().__init__(name, answers=wording.answers, reader=reader, form=wording.form)
+        super().__init__(name, answers=wording.answers, reader=reader, form=wording.published)
         self._wording = wording
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
@@ -211,7 +206,7 @@ class Knowledge(ZeroShot):
         It is read as one that was asked for outright.
         """
         so_far = self._so_far(problem, path)
-        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
+        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._form))
         return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
     def normalize(self, answer: str) -> str:

@@ -16,11 +16,6 @@ LONGEST_QUESTION = 100_000
 """Characters of a question (ours)."""
 
 
-def form_of(answers: str) -> str:
-    """Returns how an answer is to be given, as a prompt says it: without a letter to be copied."""
-    return f'"the answer is" and then {answers}'
-
-
 def follow_up(turns: str, question: str) -> str:
     """Returns a question of a conversation, below what was said before."""
     return fill("conversation/follow_up", turns=turns, question=question)
@@ -42,7 +37,8 @@ class ZeroShot:
     def __init__(self, name: str, *, answers: str, reader: Reader, form: str = "") -> None:
         self._id = name
         self._answers = answers
-        self._form = form or form_of(answers)
+        # Ours has no letter that a model could copy.
+        self._form = form or f'"the answer is" and then {answers}'
         self._reader = reader
 
     @property

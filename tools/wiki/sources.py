@@ -18,7 +18,7 @@ from thoughtgraph.folders import cache_folder
 from thoughtgraph.tools.costs import Cost, Priced
 from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet
-from thoughtgraph.tools.wiki.pages import Backend, Checkable, Page, PagesError, Similar, named
+from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, named
 from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
 
@@ -73,14 +73,13 @@ def toolbox(
             backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
     else:
         backend = source
-    served = NamedBackend(backend, name) if name else backend
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
         own = _community_tools(backend, name)
     else:
-        tools = search_tools(served, style=style, lenient_lookup=lenient_lookup)
+        tools = search_tools(backend, style=style, lenient_lookup=lenient_lookup, name=name)
         own = [Priced(tool) for tool in tools]
     own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
-    return ToolSet(own, deadline=deadline, check=partial(_trouble, served))
+    return ToolSet(own, deadline=deadline, check=partial(_trouble, backend, name))
 
 
 def open_backend(
@@ -177,30 +176,6 @@ def _language(code: str) -> str:
     return code
 
 
-class NamedBackend:
-    """A source of pages that says no more of its troubles than their kind.
-
-    Args:
-        backend: The source.
-        name: What it is called.
-    """
-
-    def __init__(self, backend: Backend, name: str) -> None:
-        self._backend = backend
-        self._name = name
-
-    async def find(self, entity: str) -> Page | Similar:
-        """Returns a page, or what is similar to it; see `Backend.find`."""
-        with named(self._name):
-            return await self._backend.find(entity)
-
-    async def check(self) -> None:
-        """Asks whether the pages can be had; see `Checkable.check`."""
-        if isinstance(self._backend, Checkable):
-            with named(self._name):
-                await self._backend.check()
-
-
 def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Priced]:
     names = [priced.tool.name for priced in tools]
     for name in costs:
@@ -209,10 +184,11 @@ def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Pric
     return [replace(each, cost=costs.get(each.tool.name, each.cost)) for each in tools]
 
 
-async def _trouble(backend: Backend) -> str:
+async def _trouble(backend: Backend, name: str) -> str:
     try:
         if isinstance(backend, Checkable):
-            await backend.check()
+            with named(name):
+                await backend.check()
     except PagesError as error:
         return f"{error}; a file of pages can be searched instead"
     return ""
