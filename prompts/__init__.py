@@ -97,7 +97,7 @@ def shown(name: str) -> str:
     return text
 
 
-def listed(folder: str, **lists: Iterable[str]) -> str:
+def blocks(folder: str, **lists: Iterable[str]) -> str:
     """Returns a block for each list that has lines: the folder's prompt of that name.
 
     Args:
@@ -105,8 +105,8 @@ def listed(folder: str, **lists: Iterable[str]) -> str:
         lists: The lines, by the names of the prompts.
     """
     texts = {name: "\n".join(lines) for name, lines in lists.items()}
-    blocks = (fill(f"{folder}/{name}", lines=text) for name, text in texts.items() if text)
-    return "".join(f"\n\n{block}" for block in blocks)
+    prompts = (fill(f"{folder}/{name}", lines=text) for name, text in texts.items() if text)
+    return "".join(f"\n\n{prompt}" for prompt in prompts)
 
 
 def fill(name: str, **values: str) -> str:

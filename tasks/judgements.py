@@ -62,6 +62,12 @@ def plain(text: str) -> str:
     return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_SIGNS))
 
 
+def last(pattern: re.Pattern[str], text: str) -> str:
+    """Returns what the last match in a text says, its first group with a value; else nothing."""
+    matches = list(pattern.finditer(plain(text)))
+    return next(filter(None, matches[-1].groups()), "") if matches else ""
+
+
 def verdict(text: str) -> str:
     """Returns the verdict that a judgement ends with, in lower case; empty if none can be told.
 
@@ -82,14 +88,13 @@ def verdicts(samples: Sequence[str], known: Container[str]) -> list[str]:
 
 def score(text: str) -> float | None:
     """Returns the last `Score: x`, kept within 1 and 10; None if there is none."""
-    found = _SCORE.findall(plain(text))
-    return min(HIGHEST, max(LOWEST, float(found[-1]))) if found else None
+    number = last(_SCORE, text)
+    return min(HIGHEST, max(LOWEST, float(number))) if number else None
 
 
 def label(samples: Sequence[str]) -> Verdict:
     """Reads the last `Reply: sure`, `maybe` or `impossible`."""
-    found = _REPLY.findall(plain(samples[0]))
-    return labelled(cast("Label", found[-1].lower()) if found else None)
+    return labelled(cast("Label", last(_REPLY, samples[0]).lower()) or None)
 
 
 def judgement(samples: Sequence[str]) -> Verdict:

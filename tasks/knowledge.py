@@ -14,7 +14,7 @@ from typing import Any
 
 from thoughtgraph.acting import Hints, Move, Toolbox, scored
 from thoughtgraph.errors import InputError
-from thoughtgraph.prompts import NONE, OWN, fill, listed, load, worked
+from thoughtgraph.prompts import NONE, OWN, blocks, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import Reader, normalize_answer
@@ -260,4 +260,4 @@ def _lessons(hints: Hints) -> str:
         f"Observation: {each.get('observation') or ''}"
         for each in hints.siblings
     )
-    return listed("acting", reflections=learnt, rejected=wrong, siblings=taken)
+    return blocks("acting", reflections=learnt, rejected=wrong, siblings=taken)

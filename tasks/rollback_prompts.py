@@ -14,7 +14,7 @@ from typing import Any
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.reasoning import TWO_CALLS, Faults
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.judgements import after, plain, points
+from thoughtgraph.tasks.judgements import after, last, plain, points
 from thoughtgraph.tree import Path, cut, texts
 
 BREAK = "\n\n---\n\n"
@@ -216,8 +216,7 @@ def bad_steps(text: str, count: int) -> Faults:
 
 def score_of(text: str) -> float | None:
     """Returns the last score of a completion; None without one from 0 to 1."""
-    found = _SCORE.findall(plain(text))
-    value = float(found[-1]) if found else -1.0
+    value = float(last(_SCORE, text) or -1)
     return value if 0 <= value <= 1 else None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.answer_text import COLON, LINE
-from thoughtgraph.tasks.judgements import after, plain, points
+from thoughtgraph.tasks.judgements import after, last, points
 from thoughtgraph.tree import Path, texts
 
 TOT_BFS: Mapping[str, Any] = {
@@ -88,8 +88,7 @@ def choice(text: str, choices: int) -> int | None:
 
     The whole number counts: the official expression reads its last digit alone.
     """
-    found = [next(filter(None, groups)) for groups in _VOTE.findall(plain(text))]
-    at = float(found[-1]) - 1 if found else -1.0
+    at = float(last(_VOTE, text) or 0) - 1
     return int(at) if at in range(choices) else None
 
 

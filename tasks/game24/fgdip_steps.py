@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from thoughtgraph.acting import Hints, Label, Move, labelled
-from thoughtgraph.prompts import fill, listed
+from thoughtgraph.prompts import blocks, fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.game24 import line_grammar
@@ -129,4 +129,4 @@ def _equations(problem: str, path: Path) -> list[str]:
 def _lessons(hints: Hints) -> str:
     wrong = (f"{each['answer']} ({each['reason']})" for each in hints.rejected)
     taken = (step["text"] for step in hints.siblings)
-    return listed("game24", rejected=wrong, siblings=taken)
+    return blocks("game24", rejected=wrong, siblings=taken)

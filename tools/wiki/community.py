@@ -12,7 +12,7 @@ from typing import Any
 
 from langchain_core.tools import BaseTool, tool
 
-from thoughtgraph.tools.wiki.pages import named
+from thoughtgraph.tools.wiki.pages import errors_as
 from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
 NOTHING = "No good Wikipedia Search Result was found"
@@ -23,7 +23,7 @@ def community_tool(wiki: Wikipedia, name: str = "") -> BaseTool:
 
     Args:
         wiki: The wiki that it asks, within that wiki's deadline.
-        name: What the wiki is called in its errors; see `named`.
+        name: What the wiki is called in its errors; see `errors_as`.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*being sunset", category=DeprecationWarning)
@@ -33,7 +33,7 @@ def community_tool(wiki: Wikipedia, name: str = "") -> BaseTool:
     @tool("Search")
     def searching(query: str) -> str:
         """Searches Wikipedia and shows the summaries of the best pages."""
-        with named(name):
+        with errors_as(name):
             # Its own constructor would set the language of the package for all who use it.
             api = utilities.WikipediaAPIWrapper.model_construct(wiki_client=wiki.package())
             return str(tools.WikipediaQueryRun(api_wrapper=api).run(query))

@@ -108,7 +108,7 @@ class Backend(Protocol):
 
 
 @contextmanager
-def named(name: str) -> Iterator[None]:
+def errors_as(name: str) -> Iterator[None]:
     """Names a source of pages in the place of what went wrong with it, which is logged.
 
     Args:

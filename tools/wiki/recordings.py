@@ -75,11 +75,11 @@ class WikiCache:
             except TimeoutError:
                 raise Unreachable(f"{address} did not answer in time") from None
         try:
-            answer = self._kept(key)
+            answer = self._read(key)
             if answer is None:
-                self._check_recorded(address, parameters)
+                self._refuse_replay(address, parameters)
                 answer = ask(parameters, until)
-                self._keep(key, answer)
+                self._write(key, answer)
             own.set_result(answer)
         except ThoughtgraphError as error:
             own.set_exception(error)
@@ -90,25 +90,28 @@ class WikiCache:
             own.cancel()  # without effect unless a mistake in the program ended this
         return answer
 
-    def _kept(self, key: str) -> Mapping[str, Any] | None:
+    def _read(self, key: str) -> Mapping[str, Any] | None:
+        """Returns the answer in the store; None if the wiki is to be asked."""
         with _explained(NotKept):
             store = self._opened()
-            kept = None if store is None else store.get(key)
+            row = store.get(key) if store else None
+        if row is None:
+            return None
         try:
-            answer = None if kept is None else json.loads("".join(kept["texts"]))
+            answer = json.loads("".join(row["texts"]))
         except (ValueError, RecursionError):
-            answer = ""
-        if not isinstance(answer, dict | None):
-            raise NotKept(f"an answer kept in {str(self._path)!r} is damaged; name another file")
+            answer = None
+        if not isinstance(answer, dict):
+            raise NotKept(f"an answer in {str(self._path)!r} is damaged; name another file")
         return answer
 
-    def _keep(self, key: str, answer: Mapping[str, Any]) -> None:
+    def _write(self, key: str, answer: Mapping[str, Any]) -> None:
         with _explained(NotKept):
             if store := self._opened():
                 text = json.dumps(answer)
                 store.put(key, {"texts": [text], "prompt_tokens": 0, "completion_tokens": 0})
 
-    def _check_recorded(self, address: str, parameters: Mapping[str, Any]) -> None:
+    def _refuse_replay(self, address: str, parameters: Mapping[str, Any]) -> None:
         if self._recording == "replay":
             raise NotRecorded(
                 f"{str(self._path)!r} holds no answer of {address} to "

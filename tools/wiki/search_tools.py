@@ -27,7 +27,7 @@ from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from langgraph.prebuilt import InjectedState
 
 from thoughtgraph.tools.text import one_line
-from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, named
+from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, errors_as
 
 Style = Literal["clean", "react"]
 _P = ParamSpec("_P")
@@ -92,13 +92,13 @@ async def search(
         entity: The title.
         cursor: Where the reader stands.
         style: See the module.
-        name: What to call the backend where a request failed; see `named`.
+        name: What to call the backend where a request failed; see `errors_as`.
     """
     entity = one_line(entity)
     if not entity:
         return _invalid("Search", cursor)
     try:
-        with named(name):
+        with errors_as(name):
             found = await backend.find(entity)
     except PagesError as error:
         return Observed(f"Search failed: {one_line(str(error))}.", cursor, failed=True)

@@ -18,7 +18,7 @@ from thoughtgraph.folders import cache_folder
 from thoughtgraph.tools.costs import Cost, Priced
 from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet
-from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, named
+from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, errors_as
 from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
 
@@ -69,7 +69,7 @@ def toolbox(
         UnknownName: A price is given for a tool that there is not.
     """
     if isinstance(source, str):
-        with named(name):
+        with errors_as(name):
             backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
     else:
         backend = source
@@ -187,7 +187,7 @@ def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Pric
 async def _trouble(backend: Backend, name: str) -> str:
     try:
         if isinstance(backend, Checkable):
-            with named(name):
+            with errors_as(name):
                 await backend.check()
     except PagesError as error:
         return f"{error}; a file of pages can be searched instead"
