@@ -1,4 +1,4 @@
-"""Answers of wikis that are kept, in a store like that of models' answers."""
+"""Answers of wikis, kept in a store like that of models' answers."""
 
 import json
 import threading
@@ -102,7 +102,8 @@ class WikiCache:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise NotKept(f"an answer in {str(self._path)!r} is damaged; name another file")
+            folder = str(self._path.parent)
+            raise NotKept(f"an answer of a wiki kept in {folder!r} is damaged; remove its file")
         return answer
 
     def _write(self, key: str, answer: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter
 from tenacity import (
     RetryCallState,
     Retrying,
@@ -50,6 +51,8 @@ MOST_BYTES = 32 << 20
 """Size above which an answer is not read (ours); the longest articles have 1 MB of text."""
 NO_WIKI = "give the address of a wiki's api.php"
 NO_CONTACT = "set THOUGHTGRAPH_CONTACT to an address at which the wiki's operators can reach you"
+POOL = 16
+"""Connections to one host that are kept (ours)."""
 
 _TRANSIENT = frozenset({"ratelimited", "maxlag", "readonly", "http-timed-out"})
 """Codes of API errors that pass by themselves."""
@@ -117,6 +120,9 @@ class Transport:
         self._gate = gate_of(parts.netloc, per_second)
         self._session = requests.Session()
         self._session.headers["User-Agent"] = _user_agent(contact)
+        adapter = HTTPAdapter(pool_connections=1, pool_maxsize=POOL)
+        self._session.mount("http://", adapter)
+        self._session.mount("https://", adapter)
 
     def ask(self, parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
         """Returns the API's answer to a query.
