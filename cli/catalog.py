@@ -11,6 +11,7 @@ from rich.table import Table
 from thoughtgraph import registry
 from thoughtgraph.cli import text
 from thoughtgraph.errors import ModelUnavailable
+from thoughtgraph.folders import cache_folder
 from thoughtgraph.llm import local, weights
 from thoughtgraph.llm.specifiers import default_specifier
 
@@ -63,7 +64,7 @@ def models() -> None:
         f"\ndefault now: {default_specifier()}   ($THOUGHTGRAPH_MODEL, else openai:… when "
         "OPENAI_API_KEY is set, else local)\n"
     )
-    folder = weights.cache_folder()
+    folder = cache_folder()
     rows = [
         (
             name,
@@ -85,7 +86,7 @@ def _unusable() -> str:
 
 def whereabouts(known: weights.Weights) -> Whereabouts:
     """Returns where some weights would be taken from now."""
-    if (weights.cache_folder() / known.file).is_file():
+    if (cache_folder() / known.file).is_file():
         return "cached"
     if weights.parts_of(known) is not None:
         return "packaged"

@@ -54,9 +54,6 @@ class Hints:
     """What earlier trials taught (Reflexion)."""
     thought: str = ""
     """A thought that lacks its action: only the action is asked for (ReAct)."""
-    wanted: Literal["step", "first", "answer"] = "step"
-    """What is asked for: a next step; the `first` steps, those that a problem's key entities lead
-    to (FGDIP's extractor); or an `answer` now, from an unfinished trajectory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +155,30 @@ class Moves(Task, Protocol):
     ) -> Question[Sequence[Move]]:
         """Returns what to ask for the next step; `style` is `react`, `itot` or `fgdip`.
 
-        Each completion, which may go on after the step, is read as one. Where `hints` want the
-        first steps, the one completion is read as those, distinct and in order, and one that names
-        none as the step that the problem itself leads to, which is `malformed`; where they want an
-        answer, as a move with an `answer` or None.
+        Each completion, which may go on after the step, is read as one.
         """
+        ...
+
+
+@runtime_checkable
+class Extracts(Task, Protocol):
+    """Can be asked for the steps to begin with (FGDIP's extractor)."""
+
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        """Returns what to ask for the steps that the problem's key entities lead to.
+
+        They are read out of one completion, distinct and in order. One that names none is read as
+        the step that the problem itself leads to, which is `malformed`.
+        """
+        ...
+
+
+@runtime_checkable
+class Concludes(Task, Protocol):
+    """Can be asked for an answer now, from an unfinished trajectory (FGDIP)."""
+
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        """Returns what to ask for the answer, in canonical form; None if there is none."""
         ...
 
 

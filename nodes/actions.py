@@ -20,7 +20,7 @@ from thoughtgraph.outcome import REJECTED
 from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
-from thoughtgraph.tools.wiki.pages import one_line
+from thoughtgraph.tools.text import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, path_to, shortened
 
 
@@ -55,7 +55,7 @@ def move_question(
 
 
 def move_ask(
-    run: Run, state: SearchState, key: str, style: str, hints: Hints, *, times: int | None
+    run: Run, state: SearchState, key: str, style: str, hints: Hints, *, times: int
 ) -> Ask[Sequence[Move]]:
     """Returns what to ask for one next step of a thought, or for the action that it lacks.
 
@@ -63,7 +63,7 @@ def move_ask(
         key: Id of the thought.
         style: Whose prompt asks; see `Moves.move`.
         hints: What the prompt says besides.
-        times: How many steps were taken from it before; None: equal questions share their answer.
+        times: How many steps were taken from it before.
     """
     question = move_question(run, generator_input(state, key), style, hints)
     role = "act" if hints.thought else "generate"

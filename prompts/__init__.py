@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from os.path import expanduser
@@ -95,6 +95,18 @@ def shown(name: str) -> str:
             f"the examples in {name!r} are longer than {LONGEST_EXAMPLES} characters; choose fewer"
         )
     return text
+
+
+def blocks(folder: str, **lists: Iterable[str]) -> str:
+    """Returns a block for each list that has lines: the folder's prompt of that name.
+
+    Args:
+        folder: The folder of the prompts.
+        lists: The lines, by the names of the prompts.
+    """
+    texts = {name: "\n".join(lines) for name, lines in lists.items()}
+    prompts = (fill(f"{folder}/{name}", lines=text) for name, text in texts.items() if text)
+    return "".join(f"\n\n{prompt}" for prompt in prompts)
 
 
 def fill(name: str, **values: str) -> str:

@@ -33,10 +33,11 @@ _SENTENCES = (
     r"|(?<!不)[选選][择擇]?(?=\s*[(\uff08]?[A-J\uff21-\uff2a])"
 )
 """The last one is "choose" before a letter."""
-_LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
-_COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
+LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
+"""The beginning of a line with the decoration that models put there."""
+COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
 _HEADERS = (
-    rf"(?:{_LINE}|(?<=[.!?] ))(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta"
+    rf"(?:{LINE}|(?<=[.!?] ))(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta"
     r"|réponse|risposta|resposta|ответ|(?:最终|参考)?答案|答え|正解|回答|정답)[ \t]*+[*_]{0,3}"
     r"[ \t]*+(?:[:=\uff1a\u2013\u2014]|$)"
     r"|<(?:final_)?answer>|\"(?:final_)?answer\"\s{0,9}:|【(?:答案|正解)】"
@@ -47,15 +48,15 @@ _ONE_BOX = r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\}){1,99}+)\}"
 _BOXES = re.compile(rf"{_ONE_BOX}(?:[\s$,]{{0,9}}(?:(?:and|or)[\s$]{{1,9}})?{_ONE_BOX}){{1,9}}")
 """Boxes in a row, which are one answer."""
 _ASIDE = re.compile(
-    rf"{_LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
-    rf"|(?:double.)?check|verification|解[释釋析説说]|説明){_COLON}"
+    rf"{LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
+    rf"|(?:double.)?check|verification|解[释釋析説说]|説明){COLON}"
     r"|</(?:final_)?answer>|,\s{0,20}+\"\w{1,40}\"\s{0,9}+:|(?<=\")\s{0,20}\}",
     re.IGNORECASE | re.MULTILINE,
 )
 _QUESTION = re.compile(
-    rf"{_LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){_COLON}[*_\s]*+"
-    rf"|(?P<other>{_LINE}(?:question|problem|exercise|example|instruction)(?: \d{{1,3}})?"
-    rf"(?:{_COLON}|[*_]{{0,3}}$)[*_\s]*+|<\|\w)",
+    rf"{LINE}(?:(?:next |new )?question|q|claim|human|user|问题|問題){COLON}[*_\s]*+"
+    rf"|(?P<other>{LINE}(?:question|problem|exercise|example|instruction)(?: \d{{1,3}})?"
+    rf"(?:{COLON}|[*_]{{0,3}}$)[*_\s]*+|<\|\w)",
     re.IGNORECASE | re.MULTILINE,
 )
 """Where a next question may begin; `other`: if an answer follows it, too."""

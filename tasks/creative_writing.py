@@ -12,7 +12,13 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.judgements import after, plain
-from thoughtgraph.tasks.sections import partial_output, section_question, split, vote_question
+from thoughtgraph.tasks.sections import (
+    TOT_BFS,
+    partial_output,
+    section_question,
+    split,
+    vote_question,
+)
 from thoughtgraph.tree import Path, texts
 
 SENTENCES = (3, 4)
@@ -41,15 +47,7 @@ _COHERENT = re.compile(
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "refine": {"refinements": 5},
-    "tot_bfs": {
-        "steps": 2,
-        "generate": "sample",
-        "n_generate": 5,
-        "evaluate": "vote",
-        "n_evaluate": 5,
-        "select": "greedy",
-        "breadth": 1,
-    },
+    "tot_bfs": TOT_BFS,
 }
 
 

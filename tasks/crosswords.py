@@ -15,7 +15,7 @@ from thoughtgraph.errors import ProblemError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.crossword_board import BLANK, LABELS, SIZE, CrosswordBoard
-from thoughtgraph.tasks.judgements import plain, verdict
+from thoughtgraph.tasks.judgements import plain, verdicts
 from thoughtgraph.tree import Path, texts
 
 CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
@@ -158,10 +158,10 @@ def _proposed(
 
 def _verdict(samples: Sequence[str]) -> Verdict:
     """Reads the verdict of each judgement; the most frequent one, of several the first."""
-    words = [verdict(text) for text in samples]
-    valid = [word for word in words if word in VERDICTS]
+    words = verdicts(samples, VERDICTS)
+    valid = [word for word in words if word != "?"]
     label = max(valid, key=valid.count, default="")
-    return Verdict(VERDICTS.get(label, 0.0), label, len(words) - len(valid))
+    return Verdict(VERDICTS.get(label, 0.0), label, words.count("?"))
 
 
 def _listed(text: str) -> list[str] | None:

@@ -6,14 +6,14 @@ its setting `corpus` names others. Asked outright, no method sees the paragraphs
 """
 
 import json
+from importlib import import_module
 from typing import Any
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tasks.answer_text import short_answer
 from thoughtgraph.tasks.knowledge import Knowledge, Wording
 from thoughtgraph.tasks.zero_shot import follow_up
-from thoughtgraph.tools.wiki.corpus import Corpus
-from thoughtgraph.tools.wiki.corpus_files import page
+from thoughtgraph.tools.wiki.corpus_files import page, paragraphs
 from thoughtgraph.tools.wiki.pages import Backend
 
 _WORDING = Wording(
@@ -37,16 +37,16 @@ class HotpotQA(Knowledge):
             given = json.loads(text)
             context = given.get("context")
             question = super().read(given["question"])
-            paragraphs = None if context is None else _paragraphs(context)
+            own = None if context is None else _paragraphs(context)
         except ProblemError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise ProblemError(
                 f"{' '.join(text.split())[:60]!r} is no HotpotQA question; write one, or {_GOOD}"
             ) from error
-        if not paragraphs:
+        if not own:
             return question
-        return json.dumps({"question": question, "context": paragraphs}, ensure_ascii=False)
+        return json.dumps({"question": question, "context": own}, ensure_ascii=False)
 
     def follow_up(self, turns: str, question: str) -> str:
         """Returns a question below what was said before it; one with pages of its own as it is."""
@@ -62,18 +62,16 @@ class HotpotQA(Knowledge):
         if not problem.startswith("{"):
             return None
         context = json.loads(problem)["context"]
-        return Corpus.of([page(title, sentences) for title, sentences in context])
+        # tantivy is loaded when pages are searched: a list of tasks needs none.
+        corpus: Any = import_module("thoughtgraph.tools.wiki.corpus")
+        own: Backend = corpus.Corpus.of([page(title, sentences) for title, sentences in context])
+        return own
 
 
 def _paragraphs(context: Any) -> list[list[Any]]:
-    """Reads paragraphs: pairs of title and sentences in the data set, columns in its copies."""
-    pairs = (
-        zip(context["title"], context["sentences"], strict=True)
-        if isinstance(context, dict)
-        else context
-    )
+    """Reads a question's paragraphs; of those with the same title, the first."""
     read: dict[str, list[str]] = {}
-    for title, sentences in pairs:
+    for title, sentences in paragraphs(context):
         page(title, sentences)  # refuses what is no page
         read.setdefault(title, [str(sentence) for sentence in sentences])
     return [[title, sentences] for title, sentences in read.items()]

@@ -5,13 +5,13 @@ What cannot be read falls back as the paper says, and is counted.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import cast
 
 from thoughtgraph.acting import LOWEST, Label, labelled
 from thoughtgraph.task import Verdict
 from thoughtgraph.tasks.numbers import KEYBOARD
-from thoughtgraph.tools.wiki.pages import one_line
+from thoughtgraph.tools.text import one_line
 
 HIGHEST = 10.0
 """The upper end of the scale of iToT's evaluator."""
@@ -62,6 +62,12 @@ def plain(text: str) -> str:
     return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_SIGNS))
 
 
+def last(pattern: re.Pattern[str], text: str) -> str:
+    """Returns what the last match in a text says, its first group with a value; else nothing."""
+    matches = list(pattern.finditer(plain(text)))
+    return next(filter(None, matches[-1].groups()), "") if matches else ""
+
+
 def verdict(text: str) -> str:
     """Returns the verdict that a judgement ends with, in lower case; empty if none can be told.
 
@@ -74,16 +80,21 @@ def verdict(text: str) -> str:
     return words.pop() if len(words) == 1 else ""
 
 
+def verdicts(samples: Sequence[str], known: Container[str]) -> list[str]:
+    """Returns the verdict of each sample; `?` for one that is none of the known ones."""
+    words = map(verdict, samples)
+    return [word if word in known else "?" for word in words]
+
+
 def score(text: str) -> float | None:
     """Returns the last `Score: x`, kept within 1 and 10; None if there is none."""
-    found = _SCORE.findall(plain(text))
-    return min(HIGHEST, max(LOWEST, float(found[-1]))) if found else None
+    number = last(_SCORE, text)
+    return min(HIGHEST, max(LOWEST, float(number))) if number else None
 
 
 def label(samples: Sequence[str]) -> Verdict:
     """Reads the last `Reply: sure`, `maybe` or `impossible`."""
-    found = _REPLY.findall(plain(samples[0]))
-    return labelled(cast("Label", found[-1].lower()) if found else None)
+    return labelled(cast("Label", last(_REPLY, samples[0]).lower()) or None)
 
 
 def judgement(samples: Sequence[str]) -> Verdict:

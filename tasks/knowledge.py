@@ -14,7 +14,7 @@ from typing import Any
 
 from thoughtgraph.acting import Hints, Move, Toolbox, scored
 from thoughtgraph.errors import InputError
-from thoughtgraph.prompts import NONE, OWN, fill, load, worked
+from thoughtgraph.prompts import NONE, OWN, blocks, fill, load, worked
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.answer_text import Reader, normalize_answer
@@ -27,7 +27,7 @@ from thoughtgraph.tasks.trajectory import (
     turns_of,
     written_turns,
 )
-from thoughtgraph.tasks.zero_shot import ZeroShot, form_of
+from thoughtgraph.tasks.zero_shot import ZeroShot
 from thoughtgraph.tools.costs import read_costs
 from thoughtgraph.tools.wiki.pages import Backend
 from thoughtgraph.tree import Path
@@ -53,11 +53,6 @@ class Wording:
     published: str = ""
     """How an answer is to be given, in a paper's words; empty: in ours."""
 
-    @property
-    def form(self) -> str:
-        """How an answer that is asked for outright is to be given."""
-        return self.published or form_of(self.answers)
-
 
 class Knowledge(ZeroShot):
     """A task whose problems are answered with Search, Lookup and Finish.
@@ -69,7 +64,7 @@ class Knowledge(ZeroShot):
     """
 
     def __init__(self, name: str, *, wording: Wording, reader: Reader) -> None:
-        super().__init__(name, answers=wording.answers, reader=reader, form=wording.form)
+        super().__init__(name, answers=wording.answers, reader=reader, form=wording.published)
         self._wording = wording
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
@@ -123,10 +118,6 @@ class Knowledge(ZeroShot):
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
         """Returns the trajectory so far, to be gone on with at the next thought."""
-        if hints.wanted == "first":
-            return self._first_steps(problem, options)
-        if hints.wanted == "answer":
-            return self._conclusion(problem, path)
         turns = options.get("layout") == "turns"
         prompt = (self._as_turns if turns else self._as_text)(problem, path, style, options, hints)
         if options.get("grammar"):
@@ -172,7 +163,7 @@ class Knowledge(ZeroShot):
             lessons=_lessons(hints),
         )
 
-    # Estimates, Reflects, Verifies
+    # Estimates, Reflects, Extracts, Verifies, Concludes
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
         """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
@@ -186,7 +177,7 @@ class Knowledge(ZeroShot):
         prompt = Prompt(fill("acting/reflect", lessons=_lessons(hints), trajectory=so_far))
         return Question(prompt, lambda samples: judgements.lesson(samples[0]))
 
-    def _first_steps(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
         """Returns what to ask for the entities to begin with, each of which is searched.
 
         Without any, the problem's own words are.
@@ -209,14 +200,14 @@ class Knowledge(ZeroShot):
         prompt = _judge("verify", question=question, answer=answer, finish=finish)
         return Question(prompt, judgements.judgement)
 
-    def _conclusion(self, problem: str, path: Path) -> Question[Sequence[Move]]:
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
         """Returns what to ask for an answer from what is known so far.
 
         It is read as one that was asked for outright.
         """
         so_far = self._so_far(problem, path)
-        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._wording.form))
-        return Question(prompt, each(lambda text: Move(text, answer=self.answer(problem, text))))
+        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._form))
+        return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
     def normalize(self, answer: str) -> str:
         """Returns an answer as HotpotQA's scorer compares it."""
@@ -259,15 +250,14 @@ def _judge(role: str, **values: str) -> Prompt:
 
 def _lessons(hints: Hints) -> str:
     """Returns what a method adds: earlier lessons, wrong answers, steps that were taken already."""
-    wrong = "\n".join(
+    learnt = (f"- {each}" for each in hints.reflections)
+    wrong = (
         f"Results: {each['answer']}, Thought: {each['thought']} ({each['reason']})"
         for each in hints.rejected
     )
-    taken = "\n".join(
+    taken = (
         f"Thought: {each['text']} Action: {action_text(each)} "
         f"Observation: {each.get('observation') or ''}"
         for each in hints.siblings
     )
-    learnt = "\n".join(f"- {each}" for each in hints.reflections)
-    blocks = (("reflections", learnt), ("rejected", wrong), ("siblings", taken))
-    return "".join(f"\n\n{fill(f'acting/{name}', lines=lines)}" for name, lines in blocks if lines)
+    return blocks("acting", reflections=learnt, rejected=wrong, siblings=taken)

@@ -14,9 +14,11 @@ from typing import Any
 from thoughtgraph.prompts import fill, load, worked
 from thoughtgraph.reasoning import TWO_CALLS, Faults
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
-from thoughtgraph.tasks.judgements import after, plain, points
+from thoughtgraph.tasks.judgements import after, last, plain, points
 from thoughtgraph.tree import Path, cut, texts
 
+BREAK = "\n\n---\n\n"
+"""What separates worked examples in their file."""
 UNSCORED = 0.5
 """The score of a candidate whose score cannot be read (official code)."""
 UNREAD = "no score could be read, so a default counts"
@@ -70,14 +72,16 @@ class Reasoning(ABC):
     numeric: bool = False
     """Whether every answer is a number: then variables without a value are asked for (official
     code)."""
+    examples: str
+    """The prompt file of its worked examples."""
 
     @abstractmethod
     def task_statement(self, options: Options) -> str:
         """Returns what a step's prompt begins with: the task, and how a solution is marked."""
 
-    @abstractmethod
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` worked examples, fewer where there are no more."""
+        return load(self.examples).split(BREAK)[:count]
 
     @abstractmethod
     def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
@@ -212,8 +216,7 @@ def bad_steps(text: str, count: int) -> Faults:
 
 def score_of(text: str) -> float | None:
     """Returns the last score of a completion; None without one from 0 to 1."""
-    found = _SCORE.findall(plain(text))
-    value = float(found[-1]) if found else -1.0
+    value = float(last(_SCORE, text) or -1)
     return value if 0 <= value <= 1 else None
 
 

@@ -10,8 +10,20 @@ from typing import Any
 
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
-from thoughtgraph.tasks.judgements import after, plain, points
+from thoughtgraph.tasks.answer_text import COLON, LINE
+from thoughtgraph.tasks.judgements import after, last, points
 from thoughtgraph.tree import Path, texts
+
+TOT_BFS: Mapping[str, Any] = {
+    "steps": 2,
+    "generate": "sample",
+    "n_generate": 5,
+    "evaluate": "vote",
+    "n_evaluate": 5,
+    "select": "greedy",
+    "breadth": 1,
+}
+"""The paper's values for outputs in two sections."""
 
 _NUMBER = points(r"(?<=of )\d{1,2}") + r"(?!\s?(?:[,&]|and|or)\s?(?:choice\s)?\d)"
 _NAMED = rf"(?![^\d\n]{{0,20}}(?:\bnot\b|n't\b))[^\d\n]{{0,20}}?{_NUMBER}"
@@ -76,8 +88,7 @@ def choice(text: str, choices: int) -> int | None:
 
     The whole number counts: the official expression reads its last digit alone.
     """
-    found = [next(filter(None, groups)) for groups in _VOTE.findall(plain(text))]
-    at = float(found[-1]) - 1 if found else -1.0
+    at = float(last(_VOTE, text) or 0) - 1
     return int(at) if at in range(choices) else None
 
 
@@ -105,7 +116,6 @@ def section_question(
 
 def _header(name: str) -> re.Pattern[str]:
     """Matches a section's header at the start of a line, with the decoration models put there."""
-    mark = r"[ \t]*+[#*_>]{0,6}+[ \t]*+"
+    mark = LINE.removeprefix("^")
     title = rf"(?:\d[.)] {mark})?(?:(?:the|final) )?{name}"
-    header = rf"^{mark}{title}(?:[ \t]*+[*_]{{0,3}}[:\uff1a]{mark}|[*_ \t]*+$)"
-    return re.compile(header, re.I | re.M)
+    return re.compile(rf"{LINE}{title}(?:{COLON}{mark}|[*_ \t]*+$)", re.I | re.M)

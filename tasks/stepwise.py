@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from thoughtgraph.prompts import fill, load, worked
+from thoughtgraph.prompts import fill, worked
 from thoughtgraph.task import Options, Prompt
 from thoughtgraph.tasks.answer_text import Reader, marks, own_part, read_stated
 from thoughtgraph.tasks.rollback_prompts import Reasoning
@@ -16,8 +16,6 @@ SOLUTION = "The final solution is"
 CHOICE = "The final choice is"
 REASONING = "\nAnswer: Let's think step by step."
 """What stands between the question of a worked example and its steps."""
-BREAK = "\n\n---\n\n"
-"""What separates worked examples in their file."""
 
 _PENDING = re.compile(
     r"\A[\s*_:]*+(?:(?:still|yet|as\s+yet|currently|now)\s+){0,3}"
@@ -63,7 +61,7 @@ class Stepwise(ZeroShot, Reasoning):
     ) -> None:
         super().__init__(name, answers=answers, reader=reader, form=form)
         self.topic, self.numeric = topic, numeric
-        self._examples = examples
+        self.examples = examples
         self._marker = marker
         self._strategy = strategy
         sentence = re.escape(marker).replace(r"\ ", r"\s+")
@@ -100,10 +98,6 @@ class Stepwise(ZeroShot, Reasoning):
     def task_statement(self, options: Options) -> str:
         """Returns what the task is and how a solution is marked."""
         return fill("rollback/head", topic=self.topic, marker=self._marker)
-
-    def demonstrations(self, count: int) -> Sequence[str]:
-        """Returns at most `count` of the task's own worked examples."""
-        return load(self._examples).split(BREAK)[:count]
 
     def _shown(self, style: str, count: int) -> Sequence[str]:
         """Returns own worked examples as a style shows them: `io` without their reasoning."""

@@ -9,28 +9,11 @@ from thoughtgraph.errors import ProblemError, SettingError
 from thoughtgraph.prompts import fill
 from thoughtgraph.task import Options, Prompt, Question, each
 from thoughtgraph.tasks.answer_text import STATED, Reader, own_part, read_answer
-from thoughtgraph.tasks.sections import partial_output, section_question, vote_question
+from thoughtgraph.tasks.sections import TOT_BFS, partial_output, section_question, vote_question
 from thoughtgraph.tree import Path
 
 LONGEST_QUESTION = 100_000
 """Characters of a question (ours)."""
-
-TOT_BFS: Mapping[str, Any] = {
-    "steps": 2,
-    "generate": "sample",
-    "n_generate": 5,
-    "evaluate": "vote",
-    "n_evaluate": 5,
-    "select": "greedy",
-    "breadth": 1,
-    "temperature": 0.7,
-}
-"""The paper's values for zero-shot questions."""
-
-
-def form_of(answers: str) -> str:
-    """Returns how an answer is to be given, as a prompt says it: without a letter to be copied."""
-    return f'"the answer is" and then {answers}'
 
 
 def follow_up(turns: str, question: str) -> str:
@@ -54,7 +37,8 @@ class ZeroShot:
     def __init__(self, name: str, *, answers: str, reader: Reader, form: str = "") -> None:
         self._id = name
         self._answers = answers
-        self._form = form or form_of(answers)
+        # Ours has no letter that a model could copy.
+        self._form = form or f'"the answer is" and then {answers}'
         self._reader = reader
 
     @property
@@ -76,7 +60,7 @@ class ZeroShot:
 
     def published(self, method: str) -> Mapping[str, Any]:
         """Returns the paper's values for zero-shot questions."""
-        return TOT_BFS if method == "tot_bfs" else {}
+        return {**TOT_BFS, "temperature": 0.7} if method == "tot_bfs" else {}
 
     def question_of(self, problem: str) -> str:
         """Returns the question of a problem, which may hold more than that."""

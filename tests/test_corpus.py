@@ -1,8 +1,8 @@
 """Pages in files, and recorded answers of wikis."""
 
+import itertools
 import json
 import os
-import sqlite3
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -58,35 +58,30 @@ def test_equal_searches_at_the_same_time_ask_once(fails, recorded, clock, monkey
     assert len(asked) == 1
 
 
-def test_answers_grow_old_and_recordings_do_not(recorded, clock):
-    short = WikiCache(recorded, "keep", max_age=10.0)
-    short.put("a", {"q": 1}, {"answer": 1})
-    clock.now += 10.0
-    assert short.get("a", {"q": 1}) == {"answer": 1}
-    clock.now += 0.1
-    assert short.get("a", {"q": 1}) is None
-    recorder = WikiCache(recorded, "record")
-    assert recorder.get("a", {"q": 1}) is None, "it was not recorded"
-    recorder.put("a", {"q": 1}, {"answer": 2})
-    short.put("a", {"q": 1}, {"answer": 3})
-    clock.now += 10.1
-    for cache in (short, recorder, WikiCache(recorded, "replay")):
-        assert cache.get("a", {"q": 1}) == {"answer": 2}
-    short.put("a", {"q": 2}, {"answer": 1})
-    short.close()
-    for seconds, rows in ((24 * 3600.0, 2), (0.1, 1)):  # a day later, and a moment after that
-        clock.now += seconds
-        WikiCache(recorded, "keep")
-        with sqlite3.connect(recorded) as db:
-            assert db.execute("SELECT count(*) FROM wiki_answers").fetchone() == (rows,)
-        db.close()
+def test_answers_are_used_for_a_day_and_recordings_for_good(recorded, clock):
+    asked = itertools.count(1)
+    caches = [WikiCache(recorded, how) for how in ("fresh", "keep", "record", "replay")]
+
+    def ask(parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
+        return {"answer": next(asked)}
+
+    def answers() -> list[int]:
+        return [cache.answer("a", {"q": 1}, ask, 1e9)["answer"] for cache in caches]
+
+    assert answers() == [1, 2, 3, 3]
+    assert answers() == [4, 2, 3, 3]
+    assert [file.name for file in recorded.parent.glob("*-*.sqlite")] == ["wiki-1970-01-01.sqlite"]
+    clock.now += 24 * 3600.0
+    assert answers() == [5, 6, 3, 3]
+    assert [file.name for file in recorded.parent.glob("*-*.sqlite")] == ["wiki-1970-01-02.sqlite"]
+    assert WikiCache(recorded, "keep").answer("a", {"q": 1}, ask, 1e9) == {"answer": 6}
 
 
 def test_a_file_that_is_no_cache_is_refused_in_one_line(tmp_path):
     file = tmp_path / "cache"
     file.write_text("this is no database, whatever it is called" * 100)
     with pytest.raises(InputError, match="name another file") as caught:
-        WikiCache(file)
+        WikiCache(file, "record")
     assert "\n" not in str(caught.value)
 
 

@@ -47,9 +47,10 @@ def test_every_method_is_one_value_of_a_file_and_named_with_its_settings_in_the_
         ("tot_dfs", {"evaluate": "inspect"}, "Proposes Inspects"),
         ("itot_dfs", {}, "Acts"),
         ("itot_best_first", {}, "Acts Estimates"),
-        ("fgdip", {}, "Moves Estimates Verifies"),
-        ("fgdip", {"answer_evaluator": False}, "Moves Estimates"),
-        ("fgdip", {"step_evaluator": False, "exact_check": True}, "Moves Checks"),
+        ("fgdip", {}, "Moves Concludes Extracts Estimates Verifies"),
+        ("fgdip", {"answer_evaluator": False}, "Moves Concludes Extracts Estimates"),
+        ("fgdip", {"extractor": False, "step_evaluator": False}, "Moves Concludes Verifies"),
+        ("fgdip", {"exact_check": True}, "Moves Concludes Extracts Estimates Checks"),
         ("level_tot", {}, "Steps Estimates"),
     ],
 )

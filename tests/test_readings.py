@@ -16,7 +16,6 @@ import pytest
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.acting import Hints
 from thoughtgraph.bench import metrics
 from thoughtgraph.task import Verdict
 from thoughtgraph.tasks.game24.lines import step_in
@@ -82,7 +81,7 @@ def move(task: Any, text: str) -> str | None:
 
 
 def entities(task: Any, text: str) -> str | None:
-    moves = task.move("Q?", [], "fgdip", {}, Hints(wanted="first")).read([text])
+    moves = task.extract("Q?", {}).read([text])
     found = [each.action.removeprefix("Search[").removesuffix("]") for each in moves]
     if moves[0].malformed:
         assert found == ["Q?"], "without an entity the question is searched"

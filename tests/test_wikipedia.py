@@ -220,9 +220,9 @@ async def test_a_recording_is_replayed_without_a_wiki(proxy, kept):
 
 
 async def test_a_file_that_fails_later_is_told_to_the_model(proxy, kept):
-    backend = wiki(proxy, kept, "keep")
+    backend = wiki(proxy, kept, "record")
     with sqlite3.connect(kept) as db:
-        db.execute("DROP TABLE wiki_answers")
+        db.execute("DROP TABLE answers")
     db.close()
     step = await search(backend, "Alpha", Cursor())
     assert step.failed

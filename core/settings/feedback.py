@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from thoughtgraph.acting import Moves, Verifies
+from thoughtgraph.acting import Concludes, Extracts, Moves, Verifies
 from thoughtgraph.settings.acting import ActingSettings
 from thoughtgraph.settings.fields import ExactCheck, Limit
 from thoughtgraph.task import Checks, Estimates
@@ -60,7 +60,9 @@ class FgdipSettings(ActingSettings):
     )
 
     def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        needed: list[type] = [Moves]
+        needed: list[type] = [Moves, Concludes]
+        if self.extractor:
+            needed.append(Extracts)
         if self.step_evaluator:
             needed.append(Estimates)
         if self.answer_evaluator:

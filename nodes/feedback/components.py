@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, cast
 
-from thoughtgraph.acting import Hints, Move, Verifies
+from thoughtgraph.acting import Concludes, Extracts, Verifies
 from thoughtgraph.nodes.actions import (
     awaits_tool,
     carry_out,
@@ -46,7 +45,9 @@ def extract(run: Run) -> Node:
 
     async def extract(state: FeedbackState) -> dict[str, Any]:
         settings, step = FgdipSettings.of(state["settings"]), Step(run, state)
-        answers = await step.ask([_ask(run, state, ROOT, "extract", Hints(wanted="first"))])
+        task = run.task_for(state["settings"], Extracts)
+        question = task.extract(state["problem"], state["settings"])
+        answers = await step.ask([Ask(question, ROOT, "extract")])
         if not answers:
             return step.update(stop_reason="budget")
         [said] = answers
@@ -102,11 +103,6 @@ def generate_next(run: Run) -> Node:
         )
 
     return generate
-
-
-def _ask(run: Run, state: FeedbackState, key: str, role: str, hints: Hints) -> Ask[Sequence[Move]]:
-    """Returns what to ask beside the steps: where to begin, or how to end."""
-    return replace(move_ask(run, state, key, STYLE, hints, times=None), role=role)
 
 
 def call_tools(run: Run) -> Node:
@@ -187,11 +183,13 @@ def conclude(run: Run) -> Node:
     """Makes the node that forces an answer from the deepest trajectory that is not impossible."""
 
     async def conclude(state: FeedbackState) -> dict[str, Any]:
-        tree, step = state["thoughts"], Step(run, state, last=True)
+        tree, settings, step = state["thoughts"], state["settings"], Step(run, state, last=True)
         hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
         deepest = max(hopeful, key=lambda key: tree[key]["depth"])
-        answers = await step.ask([_ask(run, state, deepest, "conclude", Hints(wanted="answer"))])
-        answer = answers[0].reading[0].answer if answers else None
+        task = run.task_for(settings, Concludes)
+        question = task.conclude(state["problem"], path_to(tree, deepest), settings)
+        answers = await step.ask([Ask(question, deepest, "conclude")])
+        answer = answers[0].reading if answers else None
         if answers and answer is None:
             step.count(parse_errors={"conclude": 1})
         if answer is None:

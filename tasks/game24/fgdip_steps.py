@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from thoughtgraph.acting import Hints, Label, Move, labelled
-from thoughtgraph.prompts import fill
+from thoughtgraph.prompts import blocks, fill
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
 from thoughtgraph.tasks.game24 import line_grammar
@@ -39,9 +39,7 @@ class FeedbackSteps(ABC):
 
         The answer follows from the equations, so its prompt asks for no other way.
         """
-        if hints.wanted == "first":
-            return self._first_steps(problem, options)
-        if hints.wanted == "answer" or _reduced(problem, path):
+        if _reduced(problem, path):
             return Question(_answer(problem, path, options), each(_answered))
         steps = _equations(problem, path)
         taken = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
@@ -57,7 +55,7 @@ class FeedbackSteps(ABC):
         )
         return Question(prompt, each(_first_step))
 
-    def _first_steps(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
         """Returns what to ask for the first n distinct equations.
 
         Without any the problem itself stands for one, which is none.
@@ -70,6 +68,10 @@ class FeedbackSteps(ABC):
             return first or [Move(problem, malformed=True)]
 
         return Question(self.next_steps(problem, (), options), read)
+
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        """Returns what to ask for the answer that the steps so far lead to."""
+        return Question(_answer(problem, path, options), lambda samples: answer_in(samples[0]))
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
         """Returns what to ask whether an expression uses each number once for 24."""
@@ -125,7 +127,6 @@ def _equations(problem: str, path: Path) -> list[str]:
 
 
 def _lessons(hints: Hints) -> str:
-    wrong = "\n".join(f"{each['answer']} ({each['reason']})" for each in hints.rejected)
-    taken = "\n".join(step["text"] for step in hints.siblings)
-    blocks = (("rejected", wrong), ("siblings", taken))
-    return "".join(f"\n\n{fill(f'game24/{name}', lines=lines)}" for name, lines in blocks if lines)
+    wrong = (f"{each['answer']} ({each['reason']})" for each in hints.rejected)
+    taken = (step["text"] for step in hints.siblings)
+    return blocks("game24", rejected=wrong, siblings=taken)

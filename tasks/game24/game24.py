@@ -204,11 +204,9 @@ def _has_value(answer: str | None) -> bool:
 
 
 def _summed(samples: Sequence[str]) -> Verdict:
-    words = [judgements.verdict(text) for text in samples]
-    malformed = sum(word not in VALUES for word in words)
+    words = judgements.verdicts(samples, VALUES)
     total = sum(VALUES.get(word, 0.0) for word in words)
-    label = ", ".join(word if word in VALUES else "?" for word in words)
-    return Verdict(total, label, malformed)
+    return Verdict(total, ", ".join(words), words.count("?"))
 
 
 def _laid_out(text: str, cue: str, form: str, options: Options) -> Prompt:

@@ -1,8 +1,9 @@
 """The lines of Game of 24: equations, the numbers they leave, answers (ToT, section 4.1)."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
 
 from thoughtgraph.tasks.judgements import plain
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
@@ -110,15 +111,37 @@ def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
     """
     a, sign, b = equation.group(1, 2, 3)
     try:
-        before = Counter(evaluate(n) for n in numbers)
-        used = Counter([evaluate(a), evaluate(b)])
-        result = evaluate(f"({a}) {sign} ({b})")
+        left = combined([Operand(evaluate(number), number) for number in numbers], a, sign, b)
     except ExpressionError:
         return None
-    if used - before:
+    if left is None:
         return None
-    left = sorted((before - used + Counter([result])).elements())
-    return f"{a} {sign} {b} = {result} (left: {' '.join(map(str, left))})"
+    values = " ".join(map(str, sorted(operand.value for operand in left)))
+    return f"{a} {sign} {b} = {left[-1].value} (left: {values})"
+
+
+class Operand(NamedTuple):
+    """A number of the current set, and how it came about."""
+
+    value: Fraction
+    expression: str
+
+
+def combined(operands: Sequence[Operand], a: str, sign: str, b: str) -> list[Operand] | None:
+    """Returns the numbers after a step, its result last; None if it uses one that is not there.
+
+    Raises:
+        ExpressionError: The operation cannot be carried out.
+    """
+    result, left, used = evaluate(f"({a}) {sign} ({b})"), list(operands), list[Operand]()
+    for value in (evaluate(a), evaluate(b)):
+        operand = next((each for each in left if each.value == value), None)
+        if operand is None:
+            return None
+        left.remove(operand)
+        used.append(operand)
+    first, second = used
+    return [*left, Operand(result, f"({first.expression} {sign} {second.expression})")]
 
 
 def step_in(line: str) -> str | None:

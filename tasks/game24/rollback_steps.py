@@ -7,11 +7,11 @@ path; its answer is the expression they compose, whose numbers are tracked exact
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options
-from thoughtgraph.tasks.game24.lines import keyboard
+from thoughtgraph.tasks.game24.lines import Operand, combined, keyboard
 from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path, texts
@@ -19,7 +19,6 @@ from thoughtgraph.tree import Path, texts
 LENGTH = 3
 """Steps of a path: each takes two numbers and puts one back."""
 TOPIC = "Game of 24: combine four numbers into 24"
-BREAK = "\n\n---\n\n"
 SETTINGS = {"steps": LENGTH, "temperature": 0.7}
 PUBLISHED = dict.fromkeys(("rollback", "chain", "level_tot"), SETTINGS)
 """Values by method."""
@@ -30,25 +29,15 @@ _STEP = re.compile(
 )
 
 
-class Operand(NamedTuple):
-    """A number of the current set, and how it came about."""
-
-    value: Fraction
-    expression: str
-
-
 class StructuredSteps(Reasoning):
     """The steps of Game of 24; a part of its task."""
 
     topic = TOPIC
+    examples = "game24/steps"
 
     def task_statement(self, options: Options) -> str:
         """Returns what the task is: a path has three steps, so no solution is marked."""
         return fill("rollback/head_game24", topic=TOPIC)
-
-    def demonstrations(self, count: int) -> Sequence[str]:
-        """Returns at most `count` worked examples."""
-        return load("game24/steps").split(BREAK)[:count]
 
     def step_format(self) -> str:
         """Returns how a step is to be written."""
@@ -88,27 +77,20 @@ def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
 def _applied(problem: str, steps: Sequence[str]) -> list[Operand] | None:
     parts = [Operand(Fraction(number), number) for number in problem.split()]
     for step in steps:
-        found = _STEP.search(" ".join(keyboard(step).split()))
-        if found is None or not _apply(parts, found):
+        if (left := _after(parts, step)) is None:
             return None
+        parts = left
     return parts
 
 
-def _apply(parts: list[Operand], step: re.Match[str]) -> bool:
-    """Replaces two numbers by their result; returns whether the step is right."""
-    sign = step[2]
+def _after(parts: Sequence[Operand], step: str) -> list[Operand] | None:
+    """Returns the numbers after a step; None where it is not right."""
+    equation = _STEP.search(" ".join(keyboard(step).split()))
+    if equation is None:
+        return None
+    a, sign, b, result = equation.groups()
     try:
-        a, b, claimed = (evaluate(step[at]) for at in (1, 3, 4))
-        if evaluate(f"({a}) {sign} ({b})") != claimed:
-            return False
+        left = combined(parts, a, sign, b)
+        return left if left and left[-1].value == evaluate(result) else None
     except ExpressionError:
-        return False
-    used: list[Operand] = []
-    for value in (a, b):
-        part = next((part for part in parts if part.value == value), None)
-        if part is None:
-            return False
-        parts.remove(part)
-        used.append(part)
-    parts.append(Operand(claimed, f"({used[0].expression} {sign} {used[1].expression})"))
-    return True
+        return None

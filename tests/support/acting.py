@@ -82,11 +82,6 @@ class Errand:
             *(f"lesson {lesson}" for lesson in hints.reflections),
             *([f"act on {hints.thought}"] if hints.thought else []),
         ]
-        if hints.wanted == "first":
-            return Question(Prompt(f"extract|{problem}"), lambda said: _first(said[0], problem))
-        if hints.wanted == "answer":
-            conclude = each(lambda text: Move(text, answer=text.strip() or None))
-            return Question(Prompt(_asked("conclude", problem, path)), conclude)
 
         def read(text: str) -> Move:
             line = text.strip("\n").split("\n")[0]
@@ -97,6 +92,13 @@ class Errand:
 
         asked = "\n".join([_asked(style, problem, path), *shown, hints.tools])
         return Question(Prompt(asked, stop=("\nObservation",)), each(read))
+
+    def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
+        return Question(Prompt(f"extract|{problem}"), lambda said: _first(said[0], problem))
+
+    def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
+        asked = Prompt(_asked("conclude", problem, path))
+        return Question(asked, lambda said: said[0].strip() or None)
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
         if style == "fgdip":

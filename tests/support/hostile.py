@@ -14,7 +14,8 @@ from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, unlabelled
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.arithmetic import evaluate, integers
 from thoughtgraph.tools.costs import read_costs
-from thoughtgraph.tools.wiki.pages import one_line, page_of_text, title_key
+from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.wiki.pages import page_of_text, title_key
 from thoughtgraph.tree import Thought
 
 Reader = Callable[[str], object]

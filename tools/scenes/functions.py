@@ -112,7 +112,7 @@ def count_part(view: View, part: Item, given: Item) -> Value:
 
 
 def count_object(view: View, given: Item) -> Value:
-    """Returns how many objects there are."""
+    """Returns how many objects there are in the list."""
     return len(objects(given))
 
 
@@ -122,7 +122,7 @@ def exist(view: View, given: Item) -> Value:
 
 
 def plus(view: View, first: Item, second: Item) -> Value:
-    """Returns the sum of two numbers."""
+    """Returns the sum of two numbers, given as such or in words."""
     return number(first) + number(second)
 
 
@@ -135,7 +135,7 @@ def minus(view: View, first: Item, second: Item) -> Value:
 
 
 def more_than(view: View, first: Item, second: Item) -> Value:
-    """Returns whether the first number is larger."""
+    """Returns whether the first of two numbers is larger."""
     return number(first) > number(second)
 
 
@@ -209,13 +209,13 @@ def query_part(view: View, color: Item, given: Item) -> Value:
 
 
 def query_size(view: View, given: Item) -> Value:
-    """Returns the object's size (CLEVR)."""
+    """Returns the object's size, large or small (CLEVR)."""
     _only(view, "clevr", "query_size")
     return view.scene.objects[one(view, given)].attributes[1]
 
 
 def query_material(view: View, given: Item) -> Value:
-    """Returns the object's material (CLEVR). Not in the paper."""
+    """Returns the object's material, metal or rubber (CLEVR). Not in the paper."""
     _only(view, "clevr", "query_material")
     return view.scene.objects[one(view, given)].attributes[2]
 

@@ -28,14 +28,12 @@ class SceneTool:
         name: Its name in plans.
         arguments: The names of its arguments as the paper writes them.
         optional: How many of them, from the last, may be missing.
-        meaning: What it does, one line in our words, for prompts.
-        run: The function.
+        run: The function; its docstring says what the tool does.
         extended: Whether the paper's list lacks it.
     """
 
     name: str
     arguments: tuple[str, ...]
-    meaning: str
     run: Callable[..., Value]
     optional: int = 0
     extended: bool = False
@@ -55,105 +53,37 @@ _FUNCTIONS = {"sum": "plus", "fewer_than": "few_than", "filter_category": "filte
 
 
 def _tool(
-    name: str, arguments: str, meaning: str, *, optional: int = 0, extended: bool = False
+    name: str, arguments: str, *, optional: int = 0, extended: bool = False
 ) -> tuple[str, SceneTool]:
     run = getattr(functions, _FUNCTIONS.get(name, name))
-    names = tuple(arguments.split(", "))
-    return name, SceneTool(name, names, meaning, run, optional, extended)
+    return name, SceneTool(name, tuple(arguments.split(", ")), run, optional, extended)
 
 
 TOOLS: Mapping[str, SceneTool] = dict(
     [
-        _tool(
-            "filter_object",
-            "category, object_list",
-            "Takes a category and a list of objects; returns the objects of that category.",
-        ),
-        _tool(
-            "filter_category",
-            "category, object_list",
-            "Takes a category (from query_category) and a list of objects; returns the objects "
-            "of that category.",
-        ),
-        _tool(
-            "filter_part",
-            "part_list, object_list",
-            "Takes a list of attributes, or of number, color and part, and a list of objects; "
-            "returns the objects that have them.",
-        ),
-        _tool(
-            "exclude_object",
-            "object, object_list",
-            "Takes an object and a list of objects; returns the list without the object.",
-        ),
-        _tool(
-            "intersection",
-            "object_list, object_list",
-            "Takes two lists of objects; returns the objects that are in both.",
-        ),
-        _tool(
-            "query_relation",
-            "relation, object",
-            "Takes a relation and an object; returns the objects that stand so to it.",
-        ),
-        _tool(
-            "get_relation",
-            "object, object",
-            "Takes two objects; returns the relation between them.",
-        ),
-        _tool(
-            "filter_relation",
-            "relation, object, object_list",
-            "Takes a relation, an object and a list of objects; returns the objects of the list "
-            "that stand so to the object.",
-        ),
-        _tool(
-            "count_part",
-            "part, object",
-            "Takes a part and an object; returns how many of the part the object has.",
-        ),
-        _tool(
-            "count_object", "object_list", "Takes a list of objects; returns how many there are."
-        ),
-        _tool("sum", "num1, num2", "Takes two numbers; returns their sum."),
-        _tool(
-            "minus",
-            "num1, num2",
-            "Takes two numbers; returns how much larger the first is.",
-            extended=True,
-        ),
-        _tool(
-            "equal",
-            "input1, input2",
-            "Takes two numbers, words or objects; returns whether they are the same.",
-        ),
-        _tool("more_than", "num1, num2", "Takes two numbers; returns whether the first is larger."),
-        _tool("few_than", "num1, num2", "Takes two numbers; returns whether the first is smaller."),
-        _tool(
-            "fewer_than", "num1, num2", "Takes two numbers; returns whether the first is smaller."
-        ),
-        _tool(
-            "query_category", "object_or_part", "Takes an object or a part; returns its category."
-        ),
-        _tool("query_shape", "object", "Takes an object; returns its shape.", extended=True),
-        _tool(
-            "query_color",
-            "part, object",
-            "Takes a part and an object, or an object without parts alone; returns the color.",
-            optional=1,
-        ),
-        _tool(
-            "query_part",
-            "color, object",
-            "Takes a color and an object; returns the part of the object that has the color.",
-        ),
-        _tool("query_size", "object", "Takes an object; returns its size."),
-        _tool("query_material", "object", "Takes an object; returns its material.", extended=True),
-        _tool(
-            "exist",
-            "object_list",
-            "Takes a list of objects; returns whether there is any object in it.",
-        ),
+        _tool("filter_object", "category, object_list"),
+        _tool("filter_category", "category, object_list"),
+        _tool("filter_part", "part_list, object_list"),
+        _tool("exclude_object", "object, object_list"),
+        _tool("intersection", "object_list, object_list"),
+        _tool("query_relation", "relation, object"),
+        _tool("get_relation", "object, object"),
+        _tool("filter_relation", "relation, object, object_list"),
+        _tool("count_part", "part, object"),
+        _tool("count_object", "object_list"),
+        _tool("sum", "num1, num2"),
+        _tool("minus", "num1, num2", extended=True),
+        _tool("equal", "input1, input2"),
+        _tool("more_than", "num1, num2"),
+        _tool("few_than", "num1, num2"),
+        _tool("fewer_than", "num1, num2"),
+        _tool("query_category", "object_or_part"),
+        _tool("query_shape", "object", extended=True),
+        _tool("query_color", "part, object", optional=1),
+        _tool("query_part", "color, object"),
+        _tool("query_size", "object"),
+        _tool("query_material", "object", extended=True),
+        _tool("exist", "object_list"),
     ]
 )
 """Every tool by name; `fewer_than` and `few_than` are one of the paper's 19."""
@@ -228,7 +158,7 @@ def _langchain(view: View, tool: SceneTool) -> BaseTool:
     return StructuredTool.from_function(
         call,
         name=tool.name,
-        description=f"{tool.meaning} {inspect.getdoc(tool.run) or ''}".strip(),
+        description=inspect.getdoc(tool.run),
         args_schema=schema,
         handle_tool_error=True,
         handle_validation_error=_unfit,

@@ -7,34 +7,36 @@ through our transport.
 """
 
 import warnings
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any
 
 from langchain_core.tools import BaseTool, tool
 
-from thoughtgraph.tools.wiki.wikipedia import Wikipedia, client
+from thoughtgraph.tools.wiki.pages import errors_as
+from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
 NOTHING = "No good Wikipedia Search Result was found"
 
 
-def community_tool(
-    wiki: Wikipedia, naming: Callable[[], AbstractContextManager[None]] = nullcontext
-) -> BaseTool:
+def community_tool(wiki: Wikipedia, name: str = "") -> BaseTool:
     """Returns the tool, under the name `Search`.
 
     Args:
         wiki: The wiki that it asks, within that wiki's deadline.
-        naming: Around each search: says how the wiki is called in its errors.
+        name: What the wiki is called in its errors; see `errors_as`.
     """
-    query_run = _query_run()
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*being sunset", category=DeprecationWarning)
+        tools: Any = import_module("langchain_community.tools.wikipedia.tool")
+        utilities: Any = import_module("langchain_community.utilities.wikipedia")
 
     @tool("Search")
     def searching(query: str) -> str:
         """Searches Wikipedia and shows the summaries of the best pages."""
-        with naming(), wiki.serving():
-            return str(query_run.run(query))
+        with errors_as(name):
+            # Its own constructor would set the language of the package for all who use it.
+            api = utilities.WikipediaAPIWrapper.model_construct(wiki_client=wiki.package())
+            return str(tools.WikipediaQueryRun(api_wrapper=api).run(query))
 
     return searching
 
@@ -42,13 +44,3 @@ def community_tool(
 def found_nothing(observation: str) -> bool:
     """Says whether an observation of the tool is a miss."""
     return observation.startswith(NOTHING)
-
-
-def _query_run() -> Any:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*being sunset", category=DeprecationWarning)
-        tools: Any = import_module("langchain_community.tools.wikipedia.tool")
-        utilities: Any = import_module("langchain_community.utilities.wikipedia")
-    # Its own constructor would set the language of the package for all who use it.
-    wrapper = utilities.WikipediaAPIWrapper.model_construct(wiki_client=client())
-    return tools.WikipediaQueryRun(api_wrapper=wrapper)

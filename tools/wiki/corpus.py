@@ -14,10 +14,11 @@ from typing import Any
 import tantivy
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.folders import cache_folder
 from thoughtgraph.llm.store import digest
-from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.tools.text import one_line
 from thoughtgraph.tools.wiki.corpus_files import Entry, Redirect, read_entries
-from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, one_line, title_key
+from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, title_key
 
 LAYOUT = 1
 """Version of what is indexed; another one is built anew."""

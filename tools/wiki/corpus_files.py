@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.wiki.pages import Page, one_line, page_of_text
+from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.wiki.pages import Page, page_of_text
 
 FORMAT = (
     'a line {"title": …, "sentences": […]} a page (or "text" instead of "sentences"; "url" and '
@@ -67,13 +68,13 @@ def _entries(record: Mapping[str, Any], seen: set[str]) -> Iterator[Entry]:
     if "context" not in record:
         yield from _page(record)
         return
-    for title, sentences in _paragraphs(record["context"]):
+    for title, sentences in paragraphs(record["context"]):
         if title not in seen:
             seen.add(title)
             yield page(title, sentences)
 
 
-def _paragraphs(context: Any) -> Iterable[tuple[str, list[str]]]:
+def paragraphs(context: Any) -> Iterable[tuple[str, list[str]]]:
     """Reads a question's paragraphs: pairs in HotpotQA's own files, columns in its copies."""
     if isinstance(context, Mapping):
         return list(zip(context["title"], context["sentences"], strict=True))

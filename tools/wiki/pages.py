@@ -1,25 +1,33 @@
 """Pages of an encyclopaedia as plain sentences, what serves them, and what can go wrong."""
 
 import html
-import re
+import logging
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.errors import InputError, ThoughtgraphError
+from thoughtgraph.tools.text import one_line
+
+logger = logging.getLogger("thoughtgraph")
 
 MOST_SIMILAR = 5
 """Titles that a miss suggests (ReAct's code)."""
 
-_INVISIBLE = re.compile(
-    r"[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]+"
-)
-"""Control characters, those that reorder text, and halves of characters."""
-
 
 class PagesError(ThoughtgraphError, RuntimeError):
-    """Pages could not be asked for; a page that does not exist is no error."""
+    """Pages could not be asked for; a page that does not exist is no error.
+
+    Args:
+        message: What went wrong, and what to do, on one line.
+        pause: Seconds to wait at least before another attempt; None: none will do better.
+    """
+
+    def __init__(self, message: str, pause: float | None = None) -> None:
+        super().__init__(message)
+        self.pause = pause
 
 
 class Refused(PagesError):
@@ -99,6 +107,25 @@ class Backend(Protocol):
         ...
 
 
+@contextmanager
+def errors_as(name: str) -> Iterator[None]:
+    """Names a source of pages in the place of what went wrong with it, which is logged.
+
+    Args:
+        name: What a server's clients know it by; empty: errors are raised as they are.
+    """
+    try:
+        yield
+    except (PagesError, InputError) as error:
+        if not name:
+            raise
+        logger.error("pages %r: %s", name, error)
+        if isinstance(error, PagesError):
+            raise type(error)(f"{name!r} failed: {type(error).__name__}") from None
+        told = f"the pages {name!r} cannot be used; the server's log says why"
+        raise InputError(told) from None
+
+
 @runtime_checkable
 class Checkable(Protocol):
     """A backend that may be out of reach."""
@@ -137,14 +164,6 @@ def split_sentences(text: str) -> tuple[str, ...]:
     """Splits a paragraph at `". "`, as ReAct's code does, but keeps each full stop once."""
     parts = [part for part in one_line(text).split(". ") if part]
     return (*(f"{part}." for part in parts[:-1]), *parts[-1:])
-
-
-def one_line(text: str) -> str:
-    """Returns a text without line breaks, control characters and double spaces.
-
-    What a page says can then never look like a line of a trajectory.
-    """
-    return " ".join(_INVISIBLE.sub(" ", text).split())
 
 
 def title_key(title: str) -> str:

@@ -26,7 +26,8 @@ from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from langgraph.prebuilt import InjectedState
 
-from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, one_line
+from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, errors_as
 
 Style = Literal["clean", "react"]
 _P = ParamSpec("_P")
@@ -80,17 +81,25 @@ class Observed(NamedTuple):
 
 
 async def search(
-    backend: Backend, entity: str, cursor: Cursor, *, style: Style = "clean"
+    backend: Backend, entity: str, cursor: Cursor, *, style: Style = "clean", name: str = ""
 ) -> Observed:
     """Opens the page of that title and shows its beginning.
 
     A miss fails and names similar titles. A request that failed says so and leaves the cursor.
+
+    Args:
+        backend: Where pages come from.
+        entity: The title.
+        cursor: Where the reader stands.
+        style: See the module.
+        name: What to call the backend where a request failed; see `errors_as`.
     """
     entity = one_line(entity)
     if not entity:
         return _invalid("Search", cursor)
     try:
-        found = await backend.find(entity)
+        with errors_as(name):
+            found = await backend.find(entity)
     except PagesError as error:
         return Observed(f"Search failed: {one_line(str(error))}.", cursor, failed=True)
     if isinstance(found, Similar):
@@ -130,7 +139,7 @@ def lookup(
 
 
 def search_tools(
-    backend: Backend, *, style: Style = "clean", lenient_lookup: bool = False
+    backend: Backend, *, style: Style = "clean", lenient_lookup: bool = False, name: str = ""
 ) -> list[BaseTool]:
     """Returns Search, Lookup and Finish as LangChain tools.
 
@@ -144,6 +153,7 @@ def search_tools(
             own.
         style: How observations read; see the module.
         lenient_lookup: See `lookup`.
+        name: See `search`.
     """
 
     async def search_tool(
@@ -152,7 +162,8 @@ def search_tools(
         messages: Annotated[Sequence[AnyMessage] | None, InjectedState("messages")] = None,
     ) -> tuple[str, dict[str, Any]]:
         """Opens the page with this title and shows its first sentences, or similar titles."""
-        return _answer(await search(backend, entity, _cursor(cursor, messages), style=style))
+        at = _cursor(cursor, messages)
+        return _answer(await search(backend, entity, at, style=style, name=name))
 
     @tool("Lookup", response_format="content_and_artifact")
     def lookup_tool(

@@ -1,31 +1,26 @@
 """The tools of a run, by the name of where their pages come from."""
 
-import logging
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
 from importlib import import_module
 from os import environ
 from os.path import expanduser
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.errors import InputError, UnknownName
-from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.folders import cache_folder
 from thoughtgraph.tools.costs import Cost, Priced
 from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet
-from thoughtgraph.tools.wiki.pages import Backend, Checkable, Page, PagesError, Similar
+from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, errors_as
 from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
-
-logger = logging.getLogger("thoughtgraph")
 
 COSTS: Mapping[str, Cost] = {"Finish": 0.0}
 """What a call costs unless the caller says otherwise; a tool not listed costs 1 (ours)."""
@@ -74,18 +69,17 @@ def toolbox(
         UnknownName: A price is given for a tool that there is not.
     """
     if isinstance(source, str):
-        with _Named(name):
+        with errors_as(name):
             backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
     else:
         backend = source
-    served = NamedBackend(backend, name) if name else backend
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
         own = _community_tools(backend, name)
     else:
-        tools = search_tools(served, style=style, lenient_lookup=lenient_lookup)
+        tools = search_tools(backend, style=style, lenient_lookup=lenient_lookup, name=name)
         own = [Priced(tool) for tool in tools]
     own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
-    return ToolSet(own, deadline=deadline, check=partial(_trouble, served))
+    return ToolSet(own, deadline=deadline, check=partial(_trouble, backend, name))
 
 
 def open_backend(
@@ -153,7 +147,7 @@ def _corpus(file: Path, folder: Path, modified: int, size: int) -> Backend:
 
 def _community_tools(wiki: Backend, name: str) -> list[Priced]:
     module: Any = import_module("thoughtgraph.tools.wiki.community")
-    made = module.community_tool(wiki, lambda: _Named(name))
+    made = module.community_tool(wiki, name)
     return [Priced(made, failed=module.found_nothing), Priced(finish_tool())]
 
 
@@ -182,53 +176,6 @@ def _language(code: str) -> str:
     return code
 
 
-class NamedBackend:
-    """A source of pages that says no more of its troubles than their kind.
-
-    Args:
-        backend: The source.
-        name: What it is called.
-    """
-
-    def __init__(self, backend: Backend, name: str) -> None:
-        self._backend = backend
-        self._name = name
-
-    async def find(self, entity: str) -> Page | Similar:
-        """Returns a page, or what is similar to it; see `Backend.find`."""
-        with _Named(self._name):
-            return await self._backend.find(entity)
-
-    async def check(self) -> None:
-        """Asks whether the pages can be had; see `Checkable.check`."""
-        if isinstance(self._backend, Checkable):
-            with _Named(self._name):
-                await self._backend.check()
-
-
-class _Named(AbstractContextManager[None]):
-    """Names the source in the place of what went wrong with it, which is logged."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if not self._name or not isinstance(error, PagesError | InputError):
-            return
-        logger.error("pages %r: %s", self._name, error)
-        if isinstance(error, PagesError):
-            what = f"{self._name!r} failed: {type(error).__name__}"
-            raise type(error)(what) from None
-        raise InputError(
-            f"the pages {self._name!r} cannot be used; the server's log says why"
-        ) from None
-
-
 def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Priced]:
     names = [priced.tool.name for priced in tools]
     for name in costs:
@@ -237,10 +184,11 @@ def _with_costs(tools: Sequence[Priced], costs: Mapping[str, Cost]) -> list[Pric
     return [replace(each, cost=costs.get(each.tool.name, each.cost)) for each in tools]
 
 
-async def _trouble(backend: Backend) -> str:
+async def _trouble(backend: Backend, name: str) -> str:
     try:
         if isinstance(backend, Checkable):
-            await backend.check()
+            with errors_as(name):
+                await backend.check()
     except PagesError as error:
         return f"{error}; a file of pages can be searched instead"
     return ""

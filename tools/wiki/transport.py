@@ -19,7 +19,7 @@ from requests.adapters import HTTPAdapter
 from tenacity import (
     RetryCallState,
     Retrying,
-    retry_if_exception_type,
+    retry_if_exception,
     stop_after_attempt,
     stop_before_delay,
     wait_random_exponential,
@@ -28,13 +28,13 @@ from urllib3.exceptions import HTTPError
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.failures import retry_after
+from thoughtgraph.tools.text import one_line
 from thoughtgraph.tools.wiki.pages import (
     Busy,
     PagesError,
     Refused,
     Unreachable,
     Unreadable,
-    one_line,
 )
 
 CONNECT_SECONDS = 3.05
@@ -58,20 +58,6 @@ _TRANSIENT = frozenset({"ratelimited", "maxlag", "readonly", "http-timed-out"})
 """Codes of API errors that pass by themselves."""
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _BUSY = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
-
-
-class _Passing(Exception):
-    """A fault that another attempt may not meet.
-
-    Args:
-        error: What is raised when attempts or time are used up.
-        pause: Seconds the server asks to wait.
-    """
-
-    def __init__(self, error: PagesError, pause: float = 0.0) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.pause = pause
 
 
 class Gate:
@@ -151,15 +137,12 @@ class Transport:
         if (left := until - time.monotonic()) <= 0:
             raise Unreachable(f"{self.address} did not answer in time")
         attempts = Retrying(
-            retry=retry_if_exception_type(_Passing),
+            retry=retry_if_exception(_may_pass),
             wait=_pause,
             stop=stop_after_attempt(MOST_ATTEMPTS) | stop_before_delay(left),
             reraise=True,
         )
-        try:
-            answer: dict[str, Any] = attempts(self._attempt, parameters, until)
-        except _Passing as fault:
-            raise fault.error from None
+        answer: dict[str, Any] = attempts(self._attempt, parameters, until)
         return answer
 
     def _attempt(self, parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
@@ -175,7 +158,7 @@ class Transport:
             ) as response:
                 body = self._body(response, until)
         except (requests.RequestException, HTTPError, OSError) as error:
-            raise _Passing(Unreachable(self._unreachable(error))) from error
+            raise Unreachable(self._unreachable(error), pause=0.0) from error
         self._check_status(response)
         return self._answer(response, body)
 
@@ -198,7 +181,7 @@ class Transport:
         if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             pause = retry_after(requests.HTTPError(response=response))
             asks = f" and asks to wait {pause:.0f} s" if pause else ""
-            raise _Passing(Busy(f"{fault}{asks}; {self._remedy()}"), pause)
+            raise Busy(f"{fault}{asks}; {self._remedy()}", pause)
         if response.is_redirect:
             there = one_line(response.headers["Location"])[:LONGEST_ADDRESS]
             raise Refused(f"{fault} and points to {there}; name that address if you trust it")
@@ -211,7 +194,7 @@ class Transport:
             answer = json.loads(body)
         except (ValueError, RecursionError):
             begins = one_line(repr(body[:60]))
-            raise _Passing(Unreadable(f"{no_answer} ({begins} …); {NO_WIKI}")) from None
+            raise Unreadable(f"{no_answer} ({begins} …); {NO_WIKI}", pause=0.0) from None
         if not isinstance(answer, dict):
             raise Unreadable(f"{no_answer}; {NO_WIKI}")
         if "error" in answer:
@@ -227,7 +210,7 @@ class Transport:
         fault = f"{self.address} answers with the error {code} ({info})"
         if code in _TRANSIENT or code.startswith("internal_api_error"):
             pause = retry_after(requests.HTTPError(response=response))
-            raise _Passing(Busy(f"{fault}; {self._remedy()}"), pause)
+            raise Busy(f"{fault}; {self._remedy()}", pause)
         raise Unreadable(fault)
 
     def _remedy(self) -> str:
@@ -242,9 +225,13 @@ class Transport:
 _BACKOFF = wait_random_exponential(multiplier=0.2, max=5.0)
 
 
+def _may_pass(fault: BaseException) -> bool:
+    return isinstance(fault, PagesError) and fault.pause is not None
+
+
 def _pause(state: RetryCallState) -> float:
     fault = state.outcome.exception() if state.outcome else None
-    asked = fault.pause if isinstance(fault, _Passing) else 0.0
+    asked = (fault.pause or 0.0) if isinstance(fault, PagesError) else 0.0
     return max(asked, _BACKOFF(state))
 
 

@@ -1,27 +1,25 @@
 """Live Wikipedia, and any other MediaWiki, through the `wikipedia` package.
 
-The package sends every request through one function and is silent about failures. That function is
-replaced, once a process: while one of our backends asks, it uses the backend's own transport, so
-that several wikis and languages can be asked side by side; other users of the package notice
-nothing. The package's memory of answers, which knows neither wiki nor age, is passed by.
+The package asks one wiki for the whole process, remembers answers whatever their wiki and age, and
+is silent about failures. So each search loads a copy of its module (2 ms), which sends its requests
+through our transport: several wikis and languages can be asked side by side, and other users of the
+package notice nothing.
 """
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache, partial
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
 import wikipedia
 from bs4 import BeautifulSoup
-from wikipedia import wikipedia as package
 
-from thoughtgraph.llm.weights import cache_folder
+from thoughtgraph.folders import cache_folder
+from thoughtgraph.tools.text import one_line
 from thoughtgraph.tools.wiki.pages import (
     MOST_SIMILAR,
     Page,
@@ -29,7 +27,6 @@ from thoughtgraph.tools.wiki.pages import (
     Unreachable,
     Unreadable,
     first_similar,
-    one_line,
     page_of_text,
     title_key,
 )
@@ -49,8 +46,6 @@ NO_TEXT = "the wiki gives no plain text: it lacks the extension TextExtracts; ch
 
 _ILLEGAL = frozenset("#<>[]{}|")
 _T = TypeVar("_T")
-_Ask = Callable[[dict[str, Any]], Mapping[str, Any]]
-_ask: ContextVar[_Ask | None] = ContextVar("thoughtgraph_wiki", default=None)
 
 
 class Wikipedia:
@@ -86,7 +81,6 @@ class Wikipedia:
         self._deadline = deadline
         self._recording = recording
         self._cache = WikiCache(cache_file or cache_folder() / "wikipedia.sqlite", recording)
-        _replace_transport()
 
     async def find(self, entity: str) -> Page | Similar:
         """Returns the page of that title, or what is similar to it.
@@ -110,14 +104,18 @@ class Wikipedia:
             if isinstance(warned, dict) and "extracts" in str(warned.get("query")):
                 raise Unreadable(NO_TEXT)
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
-        """Lets the `wikipedia` package ask this wiki, in this thread, until the deadline."""
-        token = _ask.set(partial(self._answer, time.monotonic() + self._deadline))
-        try:
-            yield
-        finally:
-            _ask.reset(token)
+    def package(self) -> Any:
+        """Returns a copy of the `wikipedia` package's module that asks this wiki.
+
+        From now until the deadline: it is good for one search.
+        """
+        spec: Any = find_spec("wikipedia.wikipedia")
+        module: Any = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        module._wiki_request = partial(self._answer, time.monotonic() + self._deadline)
+        module.BeautifulSoup = partial(BeautifulSoup, features="html.parser")  # warns of no parser
+        module.exceptions = wikipedia.exceptions
+        return module
 
     async def _in_time(self, work: Callable[[], _T]) -> _T:
         """Returns what is worked out in a thread, if it is ready by the deadline."""
@@ -133,29 +131,20 @@ class Wikipedia:
         return self._cache.answer(self._transport.address, asked, self._transport.ask, until)
 
     def _find(self, entity: str) -> Page | Similar:
-        with self.serving():
-            title = _legal_title(entity)
-            found = None if title is None else _page(title)
-            if found is not None:
-                return found
-            titles = _search(entity)
-            same = [each for each in titles if title_key(each) == title_key(title or entity)]
-            found = _page(same[0]) if same and same[0] != title else None
-            return found or first_similar(titles)
+        package, title = self.package(), _legal_title(entity)
+        found = None if title is None else _page(package, title)
+        if found is not None:
+            return found
+        titles = _search(package, entity)
+        same = [each for each in titles if title_key(each) == title_key(title or entity)]
+        found = _page(package, same[0]) if same and same[0] != title else None
+        return found or first_similar(titles)
 
 
-def client() -> SimpleNamespace:
-    """Returns what asks wikis in the package, without its memory of other wikis' answers."""
-    search: Any = wikipedia.search
-    return SimpleNamespace(
-        search=search.__wrapped__, page=wikipedia.page, exceptions=wikipedia.exceptions
-    )
-
-
-def _page(title: str) -> Page | Similar | None:
+def _page(package: Any, title: str) -> Page | Similar | None:
     """Returns a page, the meanings of its title, or None if there is none."""
     try:
-        page = wikipedia.page(title, auto_suggest=False)
+        page = package.page(title, auto_suggest=False)
     except wikipedia.DisambiguationError as error:
         options = [one_line(str(option)) for option in error.options]
         return first_similar(options, ambiguous=True)
@@ -171,12 +160,12 @@ def _page(title: str) -> Page | Similar | None:
     return page_of_text(text, page.title, url=page.url, redirected_from=title if renamed else "")
 
 
-def _search(text: str) -> list[str]:
+def _search(package: Any, text: str) -> list[str]:
     query = one_line("".join(" " if letter in _ILLEGAL else letter for letter in text))
     if not query:
         return []
     try:
-        found = client().search(query[:LONGEST_SEARCH], results=MOST_SIMILAR)
+        found = package.search(query[:LONGEST_SEARCH], results=MOST_SIMILAR)
     except (TypeError, AttributeError, LookupError) as error:
         raise Unreadable("the wiki's answer has another form than MediaWiki's") from error
     return [str(title) for title in found]
@@ -196,16 +185,3 @@ def _legal_title(entity: str) -> str | None:
     ):
         return None
     return title if len(title.encode()) <= LONGEST_TITLE else None
-
-
-@cache
-def _replace_transport() -> None:
-    """Puts our transport, and a parser that does not warn, into the package."""
-    original = package._wiki_request
-
-    def request(parameters: dict[str, Any]) -> Any:
-        ask = _ask.get()
-        return original(parameters) if ask is None else ask(parameters)
-
-    package._wiki_request = request
-    package.BeautifulSoup = partial(BeautifulSoup, features="html.parser")
