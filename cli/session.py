@@ -19,7 +19,7 @@ from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen.display import Screen
 from thoughtgraph.cli.screen.events import Event
-from thoughtgraph.cli.screen.live_state import STREAM, LiveState
+from thoughtgraph.cli.screen.live_state import STREAM, LiveState, channels
 from thoughtgraph.cli.screen.progress import follow
 from thoughtgraph.cli.summary import limit_of
 from thoughtgraph.errors import InputError
@@ -89,7 +89,7 @@ class Session:
             before = await self._dropped(graph, saver, thread)
             if not before:
                 thread = await _before_failure(graph, thread)
-            live = LiveState(graph.builder.state_schema, (await graph.aget_state(thread)).values)
+            live = LiveState((await graph.aget_state(thread)).values)
             screen.open(live)
             screen.tell(self.news)
             models = [port for port in (self.model, self.evaluator) if port is not None]
@@ -171,6 +171,7 @@ class Session:
                 thread,
                 context={"on_error": "report", **self.config.settings},
                 stream_mode=list(STREAM),
+                output_keys=channels(graph.builder.state_schema),
                 durability="async",
                 control=control,
                 **options,
@@ -182,7 +183,6 @@ class Session:
             async for mode, data in stream(given, interrupt_after=["start"]):
                 live.apply(mode, data)
             await graph.aupdate_state(thread, {"usage": before}, as_node="start")
-            live.apply("updates", {"start": {"usage": before}})
             given = None
         async for mode, data in stream(given):
             events = live.apply(mode, data)

@@ -14,7 +14,8 @@ from thoughtgraph.building import Graph
 from thoughtgraph.tree import merge_thoughts
 
 LEAF: Any = {"problem": "leaf"}
-KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected", "ended"}
+KNOWN = {"made", "called", "judged", "checked", "pruned", "rolled_back", "propagated", "chosen"}
+KNOWN |= {"selected", "ended"}
 REQUESTS = {"asked", "answered"}
 
 

@@ -12,11 +12,10 @@ from rich.text import Text
 from thoughtgraph.cli import text
 from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.screen import progress
-from thoughtgraph.cli.screen.events import QUIET, Event
+from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.layout import Row, rows
 from thoughtgraph.cli.screen.live_state import LiveState
 from thoughtgraph.cli.text import lines_per_row, set_cell, wrapped
-from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 FRAME = 0.1
@@ -29,10 +28,8 @@ VALUE_WIDTH = 9
 STEPS_WIDTH = 60
 """Characters of a thought's steps when what running them gave stands behind (ours)."""
 SPINNER, ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", r"-\|/"
-STEP_KINDS = frozenset(
-    {"select", "prune", "reject", "backtrack", "retry", "observe", "fail", "stop"}
-)
-"""Events worth a line of their own; proposals and values show in the tree itself."""
+SHOWN = frozenset({"propose", "thought", "accept", "value"})
+"""Events that show in the tree itself; all others have a line."""
 
 _MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
 _ASCII_MARKS = {"open": "o", "expanded": ".", "pruned": "x", "terminal": "#"}
@@ -63,7 +60,7 @@ class LiveScreen:
         self._title = title
         self._clock = clock
         self._told: deque[Event] = deque(maxlen=TOLD)
-        self._state = LiveState(SearchState)
+        self._state = LiveState()
         self._begin = self._news = clock()
         self._live = Live(
             console=console, auto_refresh=False, get_renderable=lambda: self, transient=False
@@ -79,7 +76,7 @@ class LiveScreen:
     def tell(self, events: Iterable[Event]) -> None:
         """Keeps what is worth a line for the next drawing."""
         self._news = self._clock()
-        self._told.extend(e for e in events if e.kind in STEP_KINDS or e.kind not in _SHOWN)
+        self._told.extend(event for event in events if event.kind not in SHOWN)
 
     def refresh(self) -> float:
         """Draws once; a slow drawing puts the next one off, so that the search goes on."""
@@ -89,7 +86,7 @@ class LiveScreen:
 
     def close(self) -> None:
         """Draws a last time and leaves the tree on the screen."""
-        self._state.running.clear()
+        self._state.requests.clear()
         self._live.stop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -98,7 +95,7 @@ class LiveScreen:
         fancy = options.encoding.startswith("utf")
         head = [Text(set_cell(self._title, width), style="bold")]
         foot = [self._event(event, width) for event in self._told]
-        if doing := self._state.doing():
+        if doing := self._live.is_started and self._state.doing():
             foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
             waited = self._clock() - self._news
             if self._state.slots or waited >= PATIENCE:
@@ -108,9 +105,6 @@ class LiveScreen:
         room = max(1, console.size.height - len(head) - len(foot) - 1)
         tree = self._tree(room, width, fancy)
         yield Group(*[*head, *tree, *foot][: max(1, console.size.height - 1)])
-
-    def _at_work(self) -> list[str]:
-        return [key for task in self._state.running.values() for key in task.thoughts]
 
     def _tree(self, room: int, width: int, fancy: bool) -> list[Text]:
         """Returns the lines of the tree; long labels take the lines that are left over."""
@@ -166,7 +160,7 @@ class LiveScreen:
         return ("⋯ " if row.gap else "") + shown + fate
 
     def _mark(self, key: str, thought: Thought, fancy: bool) -> tuple[str, str]:
-        if key in self._at_work():
+        if key in self._state.working:
             return self._spinner(fancy), "yellow"
         status = thought.get("status", "open")
         mark = (_MARKS if fancy else _ASCII_MARKS).get(status, "?")
@@ -224,7 +218,6 @@ def _fate(thought: Thought) -> str:
     return f"  → {text.short(told, 200)}" if told else ""
 
 
-_SHOWN = QUIET | {"propose", "thought", "accept", "value"}
 _ASCII_GUIDES = str.maketrans({"│": "|", "├": "+", "└": "`", "─": "-"})
 
 
