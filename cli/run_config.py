@@ -1,13 +1,9 @@
 """From what was asked on the command line to what will be run, checked before anything is spent."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method, effective_settings
@@ -21,10 +17,6 @@ from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 DEFAULT_TASK = "question"
 REVIEW = "review"
 """The setting that the command does not have: nobody is there to answer."""
-FORMAT = 6
-"""Version of what a stopped run leaves. Since 6 its answers are lines of JSON."""
-NOTED = ("format", "begun", "stopped", "limit")
-"""What is kept of a run beside its configuration."""
 
 
 @dataclass(frozen=True)
@@ -80,28 +72,6 @@ class RunConfig:
     def effective(self) -> dict[str, Any]:
         """Returns the values of all settings."""
         return effective_settings(self.method, task_of(self.task), self.settings)
-
-
-@cache
-def _adapter() -> TypeAdapter[RunConfig]:
-    return TypeAdapter(RunConfig)
-
-
-def read_plan(written: str) -> dict[str, Any] | None:
-    """Returns what is kept of a run; None where it is damaged.
-
-    Of an earlier version's run no more is read than that it is one.
-    """
-    try:
-        kept = json.loads(written)
-        if not isinstance(kept, dict) or kept.get("format", 1) != FORMAT:
-            return kept if isinstance(kept, dict) else None
-        config = {name: value for name, value in kept.items() if name not in NOTED}
-        _adapter().validate_python(config)
-    except (ValueError, RecursionError):
-        return None
-    noted = all(isinstance(kept.get(name, ""), str) for name in ("begun", "stopped", "limit"))
-    return kept if noted and config.keys() <= RunConfig.__dataclass_fields__.keys() else None
 
 
 def configure(options: SolveOptions) -> RunConfig:

@@ -16,12 +16,11 @@ from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.run_config import RunConfig
-from thoughtgraph.cli.runs import Runs
+from thoughtgraph.cli.runs import KILLED, Runs
 from thoughtgraph.cli.screen.display import Screen
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.live_state import STREAM, LiveState, channels
 from thoughtgraph.cli.screen.progress import follow
-from thoughtgraph.cli.summary import limit_of
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.store import PaidAnswers, UnusedAnswers
@@ -76,7 +75,7 @@ class Session:
         Requests in flight then have `GRACE` seconds to be answered: they are paid for. What was
         answered is in the checkpoints before this returns; the rest is sent again by a resumed run.
         """
-        async with sqlite_saver(self.runs.checkpoints) as saver:
+        async with sqlite_saver(self.runs.checkpoints(self.run)) as saver:
             graph = build(
                 self.config.method,
                 task=task_of(self.config.task),
@@ -101,9 +100,6 @@ class Session:
                 for each in shows:
                     await _end(each)
                 screen.close()
-            failed = live.state.get("stop_reason") == "error"
-            if finished and not failed and not limit_of(live.state):
-                await saver.adelete_thread(self.run)
         unused = self.paid.unused() if before and finished else None
         return Ended(live.state, finished, unused)
 
@@ -129,7 +125,8 @@ class Session:
                     f"higher limit on {name}"
                 )
         before = {name: max(used.get(name, 0), self.config.before.get(name, 0)) for name in AGAIN}
-        self.runs.change(self.run, replace(self.config, before=before))
+        config = replace(self.config, before=before)
+        self.runs.update(self.run, config=config, why=KILLED, limit="")
         await saver.adelete_thread(self.run)
         return before
 

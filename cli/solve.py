@@ -51,12 +51,21 @@ def solve(options: SolveOptions, config: RunConfig | None) -> int:
         ToolsUnavailable: The tools cannot work here, for example without a network.
     """
     runs = Runs()
-    again = "" if options.resume is None else runs.find(options.resume)
     with ExitStack() as held:
-        if again:
-            # Before it is read what there is to go on with: another process may finish it.
-            held.enter_context(runs.held(again))
-        return _solve(options, config or _resumed(options, again, runs), runs, again, held)
+        run = "" if config else _held(options, runs, held)
+        return _solve(options, config or _resumed(options, run, runs), runs, run, held)
+
+
+def _held(options: SolveOptions, runs: Runs, held: ExitStack) -> str:
+    """Returns the run that is resumed, which no other process can finish meanwhile."""
+    if extra := refused_on_resume(options):
+        raise InputError(
+            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
+            "or start anew without --resume"
+        )
+    run = runs.find(options.resume or "")
+    held.enter_context(runs.held(run))
+    return run
 
 
 def _solve(
@@ -84,7 +93,7 @@ def _solve(
     if not again:
         held.enter_context(runs.held(run))
     paid = PaidAnswers(runs.answers(run))
-    introduce(console, config, runs.path.parent / "pictures", run)
+    introduce(console, config, runs.path.with_name("pictures"), run)
     title = f"run {run}: {config.method} on {config.task_id} with {specifier}"
     screen = screen_for(console, title)
     limits = limit_settings(options.limits) if again else {}
@@ -98,7 +107,7 @@ def _solve(
     except (InputError, ToolsUnavailable):
         # Nothing was spent: there is nothing to go on with.
         if options.resume is None:
-            runs.forget(run)
+            runs.drop(run)
         raise
     done = _is_done(runs, run, ended)
     result = results.stored(_out(config, ended, specifier, run))
@@ -108,7 +117,7 @@ def _solve(
         console.print(resume_hint(run))  # what was answered is kept until the result is written
         raise
     if done:
-        runs.finish(run)
+        runs.drop(run)
     show(console, Summary(config, result, written, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
@@ -120,11 +129,6 @@ def _solve(
 
 
 def _resumed(options: SolveOptions, run: str, runs: Runs) -> RunConfig:
-    if extra := refused_on_resume(options):
-        raise InputError(
-            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
-            "or start anew without --resume"
-        )
     return with_limits(runs.config(run, raised=bool(options.limits)), options.limits)
 
 
@@ -142,14 +146,14 @@ def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
     if not ended.finished:
         return False
     if limit := limit_of(ended.state):
-        runs.stop(run, f"was ended by its limit on {limit}", limit)
+        runs.update(run, why=f"was ended by its limit on {limit}", limit=limit)
         return False
     if ended.state.get("stop_reason") != "error":
         return True
-    runs.stop(run, "was ended by an error of its model or tools")
+    runs.update(run, why="was ended by an error of its model or tools")
     usage = ended.state.get("usage", {})
     if not usage.get("requests") and not usage.get("cached"):
-        runs.forget(run)
+        runs.drop(run)
         raise ModelError(ended.state.get("error") or "the model never answered")
     return False
 
