@@ -17,22 +17,16 @@ from thoughtgraph.bench.runner import Search, Setup, Trial, run, trials
 from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
 from thoughtgraph.cli.bench_display import Board, board
-from thoughtgraph.cli.bench_plan import (
-    GRAMMAR_REFUSED,
-    BenchOptions,
-    batches,
-    left_out,
-    oracle_of,
-)
+from thoughtgraph.cli.bench_options import BenchOptions
+from thoughtgraph.cli.bench_plan import GRAMMAR_REFUSED, batches, left_out, oracle_of
 from thoughtgraph.cli.bench_problems import parse_shard
 from thoughtgraph.cli.custom import task_of
+from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.cli.ports import open_port
-from thoughtgraph.cli.run_config import DEFAULT_TASK, SolveOptions
+from thoughtgraph.cli.run_config import DEFAULT_TASK
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import check_limit, prices_of
-
-__all__ = ["BenchOptions", "bench"]
 
 LONGEST = 60
 """Letters of a problem that are shown."""
@@ -137,13 +131,11 @@ async def _searched(
         await run(wanted, folder, search, score, concurrency=options.concurrency, tell=shown.tell)
 
 
-def solve_file(asked: SolveOptions, file: str, out: str) -> int:
+def solve_file(asked: SolveOptions) -> int:
     """Searches the problems of a file and prints their answers.
 
     Args:
         asked: The options of `solve`.
-        file: The file.
-        out: Folder of the results.
 
     Returns:
         The exit code: 0 when every problem is finished, 1 when some failed.
@@ -155,20 +147,15 @@ def solve_file(asked: SolveOptions, file: str, out: str) -> int:
     given["--resume"] = asked.resume
     if extra := [name for name, value in given.items() if value]:
         raise InputError(
-            f"{', '.join(extra)} is for one problem; leave it out with --file: {out} has the "
+            f"{', '.join(extra)} is for one problem; leave it out with --file: {asked.out} has the "
             "results, and the same command goes on"
         )
+    shared = ("file", "model", "evaluator_model", "oracle", "settings", "limits", "out")
     return bench(
         BenchOptions(
             task=asked.task or DEFAULT_TASK,
-            methods=[asked.method] if asked.method else [],
-            file=file,
-            model=asked.model,
-            evaluator_model=asked.evaluator_model,
-            oracle=asked.oracle,
-            settings=asked.settings,
-            limits=asked.limits,
-            out=out,
+            method=asked.method or "",
+            **{name: getattr(asked, name) for name in shared},
         )
     )
 

@@ -1,7 +1,6 @@
 """What a benchmark will run, from the options of the command line; nothing is spent yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from thoughtgraph.admission import Oracle, admit, default_method, effective_sett
 from thoughtgraph.bench.data import found, unscored
 from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
+from thoughtgraph.cli.bench_options import BenchOptions
 from thoughtgraph.cli.bench_problems import chosen, is_made
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
@@ -20,36 +20,6 @@ from thoughtgraph.settings import WATCHING
 from thoughtgraph.task import Checks
 
 GRAMMAR_REFUSED = "no server but the embedded model's is known to take a grammar; choose local"
-
-
-@dataclass(frozen=True)
-class BenchOptions:
-    """What was asked for: the options of `bench` as they were written."""
-
-    task: str = ""
-    suite: str = ""
-    methods: Sequence[str] = ()
-    data: str = ""
-    file: str = ""
-    """Problems of somebody who wants answers, not scores; empty: `data` has them."""
-    problems: str = ""
-    sample: int = 0
-    sample_seed: int = 0
-    seeds: int = 1
-    where: Sequence[str] = ()
-    model: str = ""
-    evaluator_model: str = ""
-    oracle: bool = False
-    settings: Sequence[str] = ()
-    limits: Sequence[str] = ()
-    sweep: Sequence[str] = ()
-    concurrency: int = 16
-    out: str = "results"
-    shard: str = ""
-    server: str = ""
-    """Address of a LangGraph server that searches; empty: this process does."""
-    dry_run: bool = False
-    paragraphs: bool = False
 
 
 def batches(options: BenchOptions) -> list[Batch]:

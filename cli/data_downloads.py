@@ -19,6 +19,11 @@ TITLES = ("name", "task", "problems", "download", "licence", "checksum", "home")
 UNKNOWN = "not known beforehand"
 
 
+def names() -> list[str]:
+    """Returns the names of all data sets."""
+    return list(catalogue().sets)
+
+
 def list_sets() -> None:
     """Prints one line a data set, and which ones no home has."""
     print_table(TITLES, map(_row, catalogue().sets.values()))

@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from os.path import expanduser
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from thoughtgraph.bench.report_page import linked, page, tree_file
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest, unpacked
 from thoughtgraph.bench.result_summaries import summary
 from thoughtgraph.cli import text, view
+from thoughtgraph.cli.bench_options import ReportOptions
 from thoughtgraph.cli.viewer.page import page as tree_page
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
@@ -24,27 +24,6 @@ from thoughtgraph.llm.endpoints import port_for
 TREES = "trees"
 """Folder beside the page for the trees that it links."""
 NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
-
-
-@dataclass(frozen=True)
-class ReportOptions:
-    """What was asked for: the options of `report`."""
-
-    folders: Sequence[str]
-    out: str = ""
-    """Where files of the tables go; empty: nowhere."""
-    paper: bool = False
-    """Whether published numbers are shown beside ours."""
-    by: str = ""
-    """What of the problems the tables are divided by, such as `level`; empty: nothing."""
-    summaries: str = ""
-    """Folder to which small lines are added that hold no text of anybody; empty: none."""
-    judge: str = ""
-    """Specifier of the model that scores creative writing; empty: nobody does."""
-    samples: int = 5
-    """How many scores of a passage are averaged."""
-    pairs: str = ""
-    """File for passages in pairs, for people; the key goes beside it. Empty: none."""
 
 
 def report(options: ReportOptions) -> None:

@@ -9,6 +9,7 @@ from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method, effective_settings
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.custom import full_name, task_of
+from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.context import assignment, assignments, effective, written_text
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
@@ -17,26 +18,6 @@ from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 DEFAULT_TASK = "question"
 REVIEW = "review"
 """The setting that the command does not have: nobody is there to answer."""
-
-
-@dataclass(frozen=True)
-class SolveOptions:
-    """What was asked for: the options of `solve` as they were written."""
-
-    problem: str | None = None
-    task: str | None = None
-    method: str | None = None
-    model: str = ""
-    evaluator_model: str = ""
-    oracle: bool = False
-    settings: Sequence[str] = ()
-    limits: Sequence[str] = ()
-    json_file: str = ""
-    """Where the result goes as JSON: a file, or `-` for standard output; empty: nowhere."""
-    html_file: str = ""
-    """Where the page of the tree goes; empty: nowhere."""
-    quiet: bool = False
-    resume: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
+from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.run_config import (
     RunConfig,
-    SolveOptions,
     check_files,
     limit_settings,
     refused_on_resume,

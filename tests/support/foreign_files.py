@@ -16,7 +16,8 @@ from thoughtgraph.bench.data_archives import unpack
 from thoughtgraph.bench.judging import JUDGED, judgements, with_judgements
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import run_config, view
-from thoughtgraph.cli.report import ReportOptions, report
+from thoughtgraph.cli.bench_options import ReportOptions
+from thoughtgraph.cli.report import report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.context import assignments, effective
