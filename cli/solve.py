@@ -81,12 +81,9 @@ def _solve(
         highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
     )
     specifier = options.model or config.model or default_specifier()
-    model = open_port(specifier, console)
     judge = options.evaluator_model or config.evaluator_model
-    evaluator = open_port(judge, console) if judge else None
-    prices = prices_of(
-        [port for port in (model, evaluator) if port], config.settings.get("prices", {})
-    )
+    models = [open_port(each, console) for each in (specifier, judge) if each]
+    prices = prices_of(models, config.settings.get("prices", {}))
     if config.settings.get("limit_dollars") is not None:
         check_limit(prices)
     run = again or runs.add(config)
@@ -96,17 +93,17 @@ def _solve(
     introduce(console, config, runs.path.with_name("pictures"), run)
     title = f"run {run}: {config.method} on {config.task_id} with {specifier}"
     screen = screen_for(console, title)
-    limits = limit_settings(options.limits) if again else {}
-    session = Session(run, config, model, evaluator, runs, paid, uncounted(prices), limits)
+    raised = limit_settings(options.limits) if again else {}
+    session = Session(run, config, models, runs, paid, screen, uncounted(prices), raised)
     try:
         with paid.in_use():
-            ended = asyncio.run(session.search(screen))
+            ended = asyncio.run(session.search())
     except KeyboardInterrupt:
         console.print(resume_hint(run))
         raise
     except (InputError, ToolsUnavailable):
         # Nothing was spent: there is nothing to go on with.
-        if options.resume is None:
+        if not again:
             runs.drop(run)
         raise
     done = _is_done(runs, run, ended)

@@ -21,7 +21,7 @@ from thoughtgraph.tree import ROOT, Thought, Tree
 FRAME = 0.1
 """Seconds between two drawings (ours); a tree that takes long to lay out is drawn less often."""
 PATIENCE = 1.0
-"""Seconds without news after which a bar says that the model is at work (ours)."""
+"""Seconds without news after which a line says that the model is at work (ours)."""
 TOLD = 2
 """Lines for what happened last."""
 VALUE_WIDTH = 9
@@ -99,8 +99,8 @@ class LiveScreen:
             foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
             waited = self._clock() - self._news
             if self._state.slots or waited >= PATIENCE:
-                bar = progress.line(self._state.slots, waited, fancy=fancy)
-                foot.append(Text(set_cell(f"  {bar}", width), style="yellow"))
+                news = progress.line(self._state.slots, waited)
+                foot.append(Text(set_cell(f"  {news}", width), style="yellow"))
         foot.append(Text(set_cell(self._counters(), width), style="dim"))
         room = max(1, console.size.height - len(head) - len(foot) - 1)
         tree = self._tree(room, width, fancy)

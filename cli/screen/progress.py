@@ -18,11 +18,6 @@ EVERY = 0.5
 """Seconds between two questions to the server (ours)."""
 PATIENCE = 5.0
 """Seconds that one of them may take (ours): the server decodes a batch first."""
-WIDTH = 24
-"""Cells of the bar (ours)."""
-CELLS_A_SECOND = 2
-SLIDE = 6
-"""Cells of the block that slides along it (ours)."""
 
 
 class Slot(NamedTuple):
@@ -85,13 +80,12 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
             await asyncio.sleep(EVERY)
 
 
-def line(slots: Sequence[Slot], waited: float, *, fancy: bool = True) -> str:
-    """Returns the bar and what it says.
+def line(slots: Sequence[Slot], waited: float) -> str:
+    """Returns what is known of the work in words; nobody knows when an answer ends.
 
     Args:
         slots: What the model is known to work on; empty: nothing is known.
         waited: Seconds since something last happened.
-        fancy: Whether the terminal shows more than ASCII.
     """
     writing = [slot for slot in slots if slot.written]
     if writing:
@@ -101,13 +95,4 @@ def line(slots: Sequence[Slot], waited: float, *, fancy: bool = True) -> str:
         words = f"{text.count(sum(slot.read for slot in slots), 'prompt token')} read"
     else:
         words = "waiting for the model"
-    return f"{_sliding(waited, fancy)} {words}, {waited:.0f} s"
-
-
-def _sliding(waited: float, fancy: bool) -> str:
-    """Returns a block that goes to and fro, as nobody knows when an answer ends."""
-    room = WIDTH - SLIDE
-    gone = int(CELLS_A_SECOND * waited) % (2 * room)
-    at = min(gone, 2 * room - gone)
-    full, empty = ("━", "─") if fancy else ("#", "-")
-    return empty * at + full * SLIDE + empty * (room - at)
+    return f"{words}, {waited:.0f} s"
