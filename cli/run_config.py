@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os.path import expanduser
+from pathlib import Path
 from typing import Any
 
 from thoughtgraph import registry, results
@@ -29,7 +31,7 @@ class RunConfig:
     """An id, or `FILE.py:NAME` with the file's whole path."""
     problem: str
     model: str
-    """Model specifier; empty: the default."""
+    """Model specifier."""
     evaluator_model: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     """The settings that were given; all others have their defaults."""
@@ -62,20 +64,18 @@ def configure(options: SolveOptions) -> RunConfig:
         InputError: Something that was asked for is not there or cannot be used.
         CapabilityError: The method needs something that the task cannot do.
     """
-    check_files(options)
+    check_files(options.json_file, options.html_file)
     demonstrated = options.problem is None and options.task is None
     name = full_name(options.task or (demo.TASK if demonstrated else DEFAULT_TASK))
     task = task_of(name)
     given = {**given_settings(options.settings), **limit_settings(options.limits)}
-    check_specifier(options.model or default_specifier())
-    if options.evaluator_model:
-        check_specifier(options.evaluator_model)
+    specifier = options.model or default_specifier()
+    for each in filter(None, (specifier, options.evaluator_model)):
+        check_specifier(each)
     problem = "" if demonstrated else task.read(_problem(options, name))
-    method = options.method
-    if demonstrated:
-        method = method or demo.METHOD
-        given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
-    method = method or default_method(task)
+    method = options.method or (demo.METHOD if demonstrated else default_method(task))
+    if demonstrated and method == demo.METHOD:
+        given = {**demo.SETTINGS, **given}
     settings = effective_settings(method, task, given)
     admit(method, task, settings, oracle=options.oracle)
     made = demo.demonstration(settings["seed"]) if demonstrated else None
@@ -83,25 +83,73 @@ def configure(options: SolveOptions) -> RunConfig:
         method=method,
         task=name,
         problem=task.read(made.problem) if made else problem,
-        model=options.model,
+        model=specifier,
         evaluator_model=options.evaluator_model,
         settings=given,
         oracle=options.oracle,
         gold=made.gold if made else None,
+        json_file=_placed(options.json_file),
+        html_file=_placed(options.html_file),
     )
 
 
-def check_files(options: SolveOptions) -> None:
+def check_resume(options: SolveOptions) -> None:
+    """Refuses options that a resumed run does not take: it keeps its own.
+
+    Raises:
+        InputError: There are such.
+    """
+    taken: Mapping[str, Any] = {
+        "PROBLEM": options.problem,
+        "--task": options.task,
+        "--method": options.method,
+        "--set": options.settings,
+        "--oracle": options.oracle,
+    }
+    if extra := [name for name, value in taken.items() if value]:
+        raise InputError(
+            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
+            "or start anew without --resume"
+        )
+
+
+def resumed(config: RunConfig, options: SolveOptions) -> RunConfig:
+    """Returns the configuration of a run that goes on: with other limits, models and files.
+
+    Raises:
+        UnknownName: There is no such limit.
+        SettingError: A value is outside its bounds.
+        InputError: A file cannot be written.
+    """
+    changed = replace(
+        config,
+        settings={**config.settings, **limit_settings(options.limits)},
+        model=options.model or config.model,
+        evaluator_model=options.evaluator_model or config.evaluator_model,
+        json_file=_placed(options.json_file) or config.json_file,
+        html_file=_placed(options.html_file) or config.html_file,
+    )
+    changed.effective()
+    check_files(changed.json_file, changed.html_file)
+    return changed
+
+
+def check_files(json_file: str, html_file: str) -> None:
     """Refuses files that cannot be written, before anything is spent on their content.
 
     Raises:
         InputError: One cannot be.
     """
-    if options.html_file == "-":
+    if html_file == "-":
         raise InputError("a page goes into a file, not to standard output; name one instead of -")
-    for path in (options.json_file, options.html_file):
+    for path in (json_file, html_file):
         if path not in ("", "-"):
             results.check_writable(path)
+
+
+def _placed(path: str) -> str:
+    """Returns where a file will be, wherever the run is resumed."""
+    return str(Path(expanduser(path)).absolute()) if path not in ("", "-") else path
 
 
 def _problem(options: SolveOptions, task: str) -> str:
@@ -161,27 +209,3 @@ def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:
         chosen[LIMIT_PREFIX + name] = None if value == "none" else value
     effective(Settings, {}, chosen)  # refuses what is no number, for all methods alike
     return chosen
-
-
-def with_limits(config: RunConfig, limits: Sequence[str]) -> RunConfig:
-    """Returns a configuration with other limits, written as for `--limit`.
-
-    Raises:
-        UnknownName: There is no such limit.
-        SettingError: A value is outside its bounds.
-    """
-    changed = replace(config, settings={**config.settings, **limit_settings(limits)})
-    changed.effective()
-    return changed
-
-
-def refused_on_resume(options: SolveOptions) -> list[str]:
-    """Returns the options that a resumed run does not take: it keeps its own."""
-    taken: Mapping[str, Any] = {
-        "PROBLEM": options.problem,
-        "--task": options.task,
-        "--method": options.method,
-        "--set": options.settings,
-        "--oracle": options.oracle,
-    }
-    return [name for name, value in taken.items() if value]
