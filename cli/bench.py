@@ -78,14 +78,7 @@ class Models:
 
 
 def bench(options: BenchOptions) -> int:
-    """Runs a benchmark.
-
-    Returns:
-        The exit code: 0 when every problem is finished, 1 when some failed.
-
-    Raises:
-        ThoughtgraphError: Something that was asked for cannot be used, or every problem fails.
-    """
+    """Runs a benchmark; returns the exit code: 0 if all problems are finished, 1 if some failed."""
     console = Console(highlight=False, soft_wrap=True)
     shard = parse_shard(options.shard)
     mine = [batch.part(*shard) for batch in batches(options)]
@@ -132,17 +125,7 @@ async def _searched(
 
 
 def solve_file(asked: SolveOptions) -> int:
-    """Searches the problems of a file and prints their answers.
-
-    Args:
-        asked: The options of `solve`.
-
-    Returns:
-        The exit code: 0 when every problem is finished, 1 when some failed.
-
-    Raises:
-        InputError: Something else was asked for that is for one problem alone.
-    """
+    """Searches the problems of a file and prints their answers; returns what `bench` does."""
     given = {"PROBLEM": asked.problem, "--json": asked.json_file, "--html": asked.html_file}
     given["--resume"] = asked.resume
     if extra := [name for name, value in given.items() if value]:

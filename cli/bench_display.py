@@ -84,12 +84,7 @@ class Tally:
 
 @dataclass
 class Board:
-    """The table of a running benchmark.
-
-    Args:
-        console: Where it is shown.
-        tallies: Its rows.
-    """
+    """The table of a running benchmark."""
 
     console: Console
     tallies: Sequence[Tally]
@@ -112,12 +107,7 @@ class Board:
             yield
 
     def start(self, rows: Iterator[Row], wanted: Iterator[Trial]) -> None:
-        """Counts what was finished before.
-
-        Args:
-            rows: What stands in the folder.
-            wanted: What is to be finished.
-        """
+        """Counts which of the wanted problems the folder has already."""
         keys = {trial.key: trial for trial in wanted}
         for key, row in latest(rows).items():
             if key in keys and not row.get("error"):
@@ -146,12 +136,7 @@ class Board:
         return table
 
     def forecast(self, wanted: Iterator[Trial], concurrency: int) -> Iterator[str]:
-        """Yields what all problems will take, by the method's formula and by those searched.
-
-        Args:
-            wanted: All of them, in the order in which they are searched.
-            concurrency: How many are searched at once.
-        """
+        """Yields what all problems will take, by the method's formula and by those searched."""
         for tally in self.tallies:
             formula = registry.method(tally.setup.method).requests
             yield f"{tally.name}: requests per problem: {formula}"
@@ -184,12 +169,7 @@ class Board:
 
 
 def makespan(seconds: Iterable[float], workers: int) -> float:
-    """Returns how long searches take where so many run at once, each begun as one ends.
-
-    Args:
-        seconds: How long each takes, in the order in which they begin.
-        workers: How many run at once.
-    """
+    """Returns how long searches take, so many at once, each begun as one ends."""
     ends = [0.0] * workers
     for each in seconds:
         heapreplace(ends, ends[0] + each)

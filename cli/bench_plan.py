@@ -23,12 +23,7 @@ GRAMMAR_REFUSED = "no server but the embedded model's is known to take a grammar
 
 
 def batches(options: BenchOptions) -> list[Batch]:
-    """Returns what is compared, and on which problems.
-
-    Raises:
-        InputError: Something that was asked for is not there or cannot be used.
-        CapabilityError: A method needs something that the task cannot do.
-    """
+    """Returns what is compared, and on which problems."""
     _check_models(options)
     if options.suite:
         return _suite_batches(options)
@@ -63,11 +58,7 @@ def batches(options: BenchOptions) -> list[Batch]:
 
 
 def left_out(options: BenchOptions) -> list[str]:
-    """Returns the lines of a table that the models cannot run, as none is known to take a grammar.
-
-    Raises:
-        UnknownName: There is no such table, or no such part of it.
-    """
+    """Returns the lines of a table that the models cannot run, as none takes a grammar."""
     if not options.suite:
         return []
     lines = [line for part in _parts(options) for line in _lines(options, part)]
@@ -86,11 +77,7 @@ def _models(options: BenchOptions) -> Iterable[str]:
 
 
 def _check_models(options: BenchOptions) -> None:
-    """Checks the specifiers; a server knows its models by names of its own.
-
-    Raises:
-        InputError: One is none, or the server is asked for what only this process can do.
-    """
+    """Refuses specifiers that are none; a server knows its models by names of its own."""
     if not options.server:
         for specifier in _models(options):
             check_specifier(specifier)
@@ -186,14 +173,9 @@ def _setup(
 
 
 def oracle_of(task: str, wanted: bool) -> Oracle | bool:
-    """Returns the oracle of a task: its exact check, else one that knows the gold answer.
+    """Returns the oracle of a task, if there is to be one: its exact check.
 
-    Args:
-        task: The task's name.
-        wanted: Whether there is to be one.
-
-    Returns:
-        Where the gold answer is needed, a stand-in: each problem has an oracle of its own.
+    A task without one has a stand-in here: each problem has an oracle that knows its gold answer.
     """
     return _nobody if wanted and not isinstance(task_of(task), Checks) else wanted
 

@@ -27,11 +27,7 @@ NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `be
 
 
 def report(options: ReportOptions) -> None:
-    """Prints the tables of result folders, and writes what is asked for.
-
-    Raises:
-        InputError: There are no results, or the files cannot be written.
-    """
+    """Prints the tables of result folders, and writes what is asked for."""
     if options.pairs:  # before a judge is paid
         results.check_writable(options.pairs)
     rows = latest(_rows(options))
@@ -120,11 +116,7 @@ def _write(folder: Path, found: Sequence[Entry], shown: str) -> None:
 
 
 def _tree_pages(found: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
-    """Returns the runs whose trees the page links, by the names of their files.
-
-    Raises:
-        InputError: One has no tree that can be shown.
-    """
+    """Returns the runs whose trees the page links, by the names of their files."""
     runs = {tree_file(row): row for entry in found for row in linked(entry)}
     return {
         name: view.checked(f"run {row['key']}", {**row, "tree": unpacked(row["tree"])})

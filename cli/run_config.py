@@ -58,12 +58,7 @@ class RunConfig:
 
 
 def configure(options: SolveOptions) -> RunConfig:
-    """Returns the configuration of a new run.
-
-    Raises:
-        InputError: Something that was asked for is not there or cannot be used.
-        CapabilityError: The method needs something that the task cannot do.
-    """
+    """Returns the configuration of a new run."""
     check_files(options.json_file, options.html_file)
     demonstrated = options.problem is None and options.task is None
     name = full_name(options.task or (demo.TASK if demonstrated else DEFAULT_TASK))
@@ -94,11 +89,7 @@ def configure(options: SolveOptions) -> RunConfig:
 
 
 def check_resume(options: SolveOptions) -> None:
-    """Refuses options that a resumed run does not take: it keeps its own.
-
-    Raises:
-        InputError: There are such.
-    """
+    """Refuses options that a resumed run does not take: it keeps its own."""
     taken: Mapping[str, Any] = {
         "PROBLEM": options.problem,
         "--task": options.task,
@@ -114,13 +105,7 @@ def check_resume(options: SolveOptions) -> None:
 
 
 def resumed(config: RunConfig, options: SolveOptions) -> RunConfig:
-    """Returns the configuration of a run that goes on: with other limits, models and files.
-
-    Raises:
-        UnknownName: There is no such limit.
-        SettingError: A value is outside its bounds.
-        InputError: A file cannot be written.
-    """
+    """Returns the configuration of a run that goes on: with other limits, models and files."""
     changed = replace(
         config,
         settings={**config.settings, **limit_settings(options.limits)},
@@ -135,11 +120,7 @@ def resumed(config: RunConfig, options: SolveOptions) -> RunConfig:
 
 
 def check_files(json_file: str, html_file: str) -> None:
-    """Refuses files that cannot be written, before anything is spent on their content.
-
-    Raises:
-        InputError: One cannot be.
-    """
+    """Refuses files that cannot be written, before anything is spent on their content."""
     if html_file == "-":
         raise InputError("a page goes into a file, not to standard output; name one instead of -")
     for path in (json_file, html_file):
@@ -170,11 +151,7 @@ def _standard_input() -> str:
 
 
 def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Returns the settings that are written as for `--set`.
-
-    Raises:
-        InputError: One is written otherwise, or has an option of its own.
-    """
+    """Returns the settings that are written as for `--set`."""
     given = assignments(pairs)
     for name in CHOICES:
         if name in given:
@@ -186,11 +163,7 @@ def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
-    """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`.
-
-    Raises:
-        InputError: One is written otherwise.
-    """
+    """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`."""
     found: dict[str, list[Any]] = {}
     for pair in pairs:
         name, values = assignment(pair, "--sweep")

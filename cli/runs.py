@@ -54,14 +54,7 @@ class StoppedRun:
 
 
 class Runs:
-    """The runs of this user.
-
-    Args:
-        folder: Where they are kept; `$THOUGHTGRAPH_DATA`, else the user's data folder, when None.
-
-    Raises:
-        InputError: The folder cannot be used.
-    """
+    """The runs of this user, in `$THOUGHTGRAPH_DATA`, else in the user's data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
         named = os.environ.get("THOUGHTGRAPH_DATA")
@@ -94,11 +87,7 @@ class Runs:
 
     @contextmanager
     def held(self, run: str) -> Iterator[None]:
-        """Keeps every other process from searching a run: it would pay twice for two answers.
-
-        Raises:
-            InputError: There is no such run, or another process searches it.
-        """
+        """Keeps every other process from searching a run: it would pay twice for two answers."""
         if run not in self._names():
             stopped = ", ".join(each.run for each in self.waiting()[:_LISTED])
             hint = f"stopped runs: {stopped}" if stopped else "no run was stopped here"
@@ -119,11 +108,7 @@ class Runs:
             lock.release()
 
     def find(self, named: str) -> str:
-        """Returns the id of a run: the one that is named, or for `last` the latest to be resumed.
-
-        Raises:
-            InputError: There is no last one.
-        """
+        """Returns a run's id: the name itself, or for `last` the latest that can be resumed."""
         if named != LAST:
             return named
         if waiting := self.waiting():
@@ -149,15 +134,7 @@ class Runs:
         return self.path / run / "answers.sqlite"
 
     def config(self, run: str, *, raised: bool = False) -> RunConfig:
-        """Returns what a stopped run was about.
-
-        Args:
-            run: Its id.
-            raised: Whether it is given other limits.
-
-        Raises:
-            InputError: It cannot be read, or it needs a higher limit.
-        """
+        """Returns what a stopped run was about; one that a limit ended must have it raised."""
         kept = self._read(run)
         if kept is None:
             raise InputError(
@@ -215,14 +192,9 @@ def list_runs() -> None:
 
 
 def forget_runs(named: str) -> None:
-    """Drops what is kept of a run, for good.
+    """Drops what is kept of a run, for good, or for `all` what a limit or an error ended.
 
-    Args:
-        named: Its id, or `all`: those that a limit or an error ended. One that was killed may be
-            running still, so it is dropped by its id alone.
-
-    Raises:
-        InputError: There is no such run, or another process searches it.
+    A run that was killed may be running still, so it is dropped by its id alone.
     """
     runs = Runs()
     kept = [run.run for run in runs.waiting() if run.why != KILLED]

@@ -112,9 +112,6 @@ class Session:
 
         Returns:
             What of its usage cannot be asked for again; nothing when it goes on where it stopped.
-
-        Raises:
-            InputError: A limit is not higher than what was spent already.
         """
         if not self.raised and not self.config.before:
             return {}

@@ -26,19 +26,11 @@ from thoughtgraph.tree import ROOT, root
 
 
 def solve(options: SolveOptions, config: RunConfig | None) -> int:
-    """Solves one problem and shows how.
+    """Solves one problem and shows how; returns the exit code: 0 with an answer, 1 without one.
 
     Args:
         options: What was asked for.
         config: What will be run; None for a run that goes on.
-
-    Returns:
-        The exit code: 0 with an answer, 1 without one.
-
-    Raises:
-        InputError: Something that was asked for cannot be used; nothing has been spent.
-        ModelError: The model never answered.
-        ToolsUnavailable: The tools cannot work here, for example without a network.
     """
     runs, again = Runs(), ""
     with ExitStack() as held:
@@ -111,11 +103,7 @@ def _finish(session: Session, ended: Ended, console: Console) -> int:
 
 
 def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
-    """Returns whether there is nothing to go on with; notes why, where there is.
-
-    Raises:
-        ModelError: The endpoint never answered, which leaves nothing to keep.
-    """
+    """Returns whether there is nothing to go on with; notes why, where there is."""
     if not ended.finished:
         return False
     if limit := limit_of(ended.state):

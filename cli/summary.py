@@ -24,17 +24,7 @@ from thoughtgraph.usage import Usage
 
 
 def introduce(console: Console, config: RunConfig, folder: Path, run: str) -> None:
-    """Prints the question of a problem that has a picture, writes the picture and names its file.
-
-    Args:
-        console: Standard output.
-        config: What will be run.
-        folder: Where pictures are kept.
-        run: The run's id, which names the file.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Prints the question of a problem that has a picture, and writes the picture to a file."""
     picture = extras(task_of(config.task)).picture
     if picture is None:
         return
@@ -139,12 +129,7 @@ def _search(summary: Summary) -> Iterator[Fact]:
 
 
 def resume_hint(run: str, limit: str = "") -> str:
-    """Returns the command that goes on with a stopped run.
-
-    Args:
-        run: The run's id.
-        limit: The limit that must be raised first; empty: none.
-    """
+    """Returns the command that goes on with a stopped run, and raises the limit that ended it."""
     return f"thoughtgraph solve --resume {run}" + (f" --limit {limit}=…" if limit else "")
 
 

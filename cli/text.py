@@ -143,13 +143,7 @@ def middle_cut(words: str, width: int) -> str:
 
 
 def wrapped(words: str, width: int, most: int = MOST_LINES) -> list[str]:
-    """Returns a text's lines, at least one; what is too long is cut in the middle.
-
-    Args:
-        words: One line of text.
-        width: Cells of a line.
-        most: How many lines there may be.
-    """
+    """Returns a text's lines, at least one; what is too long is cut in the middle."""
     lines, size = _broken(words, width), most * width
     while len(lines) > most and size > 0:
         lines = _broken(middle_cut(words, size), width)
@@ -170,12 +164,7 @@ def _broken(words: str, width: int) -> list[str]:
 
 
 def lines_per_row(wanted: Sequence[int], room: int) -> list[int]:
-    """Returns how many lines each row gets: one, and more in turn while there is room.
-
-    Args:
-        wanted: How many lines each row could fill.
-        room: How many lines there are.
-    """
+    """Returns how many lines each row gets: one, and more in turn while there is room."""
     given = [1] * len(wanted)
     spare = room - len(wanted)
     while spare > 0 and (hungry := [at for at, most in enumerate(wanted) if given[at] < most]):

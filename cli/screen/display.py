@@ -21,10 +21,6 @@ class PlainScreen:
 
     Of many events of a kind that come at once, such as the hundred samples of `cot_sc`, it writes
     the first and how many there are: the result holds them all.
-
-    Args:
-        console: Where to.
-        title: What the search is called.
     """
 
     def __init__(self, console: Console, title: str) -> None:
@@ -59,11 +55,6 @@ Screen = PlainScreen | LiveScreen
 
 
 def screen_for(console: Console, title: str) -> Screen:
-    """Returns the live tree for a terminal that can show it, plain lines elsewhere.
-
-    Args:
-        console: Where the search is shown; a quiet one shows nothing.
-        title: What the search is called on the first line.
-    """
+    """Returns the live tree for a terminal that can show it, plain lines elsewhere."""
     drawn = console.is_terminal and not console.is_dumb_terminal and not console.quiet
     return LiveScreen(console, title) if drawn else PlainScreen(console, title)

@@ -45,13 +45,7 @@ def quote(tree: Tree, key: str, problem: str) -> str:
 
 
 def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Iterator[Event]:
-    """Tells what nodes did to thoughts.
-
-    Args:
-        events: What the graph published of it.
-        tree: The tree after them.
-        problem: What the root asks.
-    """
+    """Tells what nodes did to thoughts, by the tree after it."""
     named = labels(tree, [event["id"] for event in events if event["event"] == "made"])
     for node, of_node in groupby(events, lambda event: event["node"]):
         written = list(of_node)

@@ -29,11 +29,6 @@ def rows(tree: Tree, focus: Collection[str], height: int) -> list[Row]:
     The root and the focus with its ancestors come first, then outputs, open thoughts and expanded
     ones, pruned ones last; within each kind the higher value, then the newer. Hidden siblings share
     one line that counts them.
-
-    Args:
-        tree: The search tree.
-        focus: Ids of the thoughts that matter now: those at work and the frontier.
-        height: Lines there are, at least one.
     """
     if ROOT not in tree:
         return []

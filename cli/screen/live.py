@@ -47,13 +47,7 @@ _KIND_STYLES = {
 
 
 class LiveScreen:
-    """Draws a search in place, as wide and as high as the terminal.
-
-    Args:
-        console: The terminal.
-        title: What the search is called.
-        clock: Seconds, for the running time.
-    """
+    """Draws a search in place, as wide and as high as the terminal."""
 
     def __init__(self, console: Console, title: str, clock: Any = time.monotonic) -> None:
         self._console = console

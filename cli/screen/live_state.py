@@ -101,15 +101,7 @@ class LiveState:
         return quote(self.tree, key, self.state.get("problem", ""))
 
     def apply(self, mode: str, data: Any) -> list[Event]:
-        """Takes one part of the stream.
-
-        Args:
-            mode: The stream mode it came under, of `STREAM`.
-            data: What was streamed.
-
-        Returns:
-            What happened, in order.
-        """
+        """Takes one part of the stream, of a mode of `STREAM`; returns what happened, in order."""
         if mode == "values":
             return self._step(data)
         event = data.get("event") if isinstance(data, Mapping) else ""  # a tool may send its own

@@ -33,11 +33,7 @@ class Slot(NamedTuple):
 
 
 def slots_of(report: object) -> list[Slot]:
-    """Returns what llama.cpp's `/slots` says of the completions it is working on.
-
-    Args:
-        report: The parsed answer; whatever is no such report counts as no work.
-    """
+    """Returns what llama.cpp's `/slots` says of the completions it is working on."""
     found: list[Slot] = []
     for slot in report if isinstance(report, list) else ():
         try:
@@ -56,12 +52,7 @@ Report = Callable[[Sequence[Slot]], None]
 
 
 async def follow(ports: Sequence[ChatPort], report: Report) -> None:
-    """Reports what the embedded model works on, again and again, until it is cancelled.
-
-    Args:
-        ports: The models of a search; those that are not embedded are not asked.
-        report: Takes what is being worked on; nothing when the server cannot be asked just now.
-    """
+    """Reports what the embedded model works on, again and again, until it is cancelled."""
     embedded = [cast("Any", port.model) for port in ports if port.endpoint == EMBEDDED]
     keys = {model.openai_api_base: model.openai_api_key.get_secret_value() for model in embedded}
     if not keys:
@@ -81,12 +72,7 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
 
 
 def line(slots: Sequence[Slot], waited: float) -> str:
-    """Returns what is known of the work in words; nobody knows when an answer ends.
-
-    Args:
-        slots: What the model is known to work on; empty: nothing is known.
-        waited: Seconds since something last happened.
-    """
+    """Returns what is known of the work in words; nobody knows when an answer ends."""
     writing = [slot for slot in slots if slot.written]
     if writing:
         done, most = sum(slot.written for slot in writing), sum(slot.most for slot in writing)
