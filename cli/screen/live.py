@@ -27,12 +27,13 @@ TOLD = 2
 VALUE_WIDTH = 9
 STEPS_WIDTH = 60
 """Characters of a thought's steps when what running them gave stands behind (ours)."""
-SPINNER, ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", r"-\|/"
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
+ASCII = str.maketrans(f"│├└─○•✗◆●{SPINNER}…⋯→←·", r"|+`-o.x#*-\|/-\|/.~><-")
+"""What a terminal shows that knows no more than ASCII."""
 SHOWN = frozenset({"propose", "thought", "accept", "value"})
 """Events that show in the tree itself; all others have a line."""
 
 _MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
-_ASCII_MARKS = {"open": "o", "expanded": ".", "pruned": "x", "terminal": "#"}
 _STYLES = {"open": "", "expanded": "", "pruned": "dim", "terminal": "green"}
 _KIND_STYLES = {
     "backtrack": "magenta",
@@ -86,21 +87,23 @@ class LiveScreen:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Renders one frame; never higher than the terminal, so that it can be drawn over."""
         width = options.max_width - 1
-        fancy = options.encoding.startswith("utf")
         head = [Text(set_cell(self._title, width), style="bold")]
         foot = [self._event(event, width) for event in self._told]
         if doing := self._live.is_started and self._state.doing():
-            foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
+            foot.append(Text(set_cell(f"{self._spinner()} {doing}", width), style="yellow"))
             waited = self._clock() - self._news
             if self._state.slots or waited >= PATIENCE:
                 news = progress.line(self._state.slots, waited)
                 foot.append(Text(set_cell(f"  {news}", width), style="yellow"))
         foot.append(Text(set_cell(self._counters(), width), style="dim"))
         room = max(1, console.size.height - len(head) - len(foot) - 1)
-        tree = self._tree(room, width, fancy)
-        yield Group(*[*head, *tree, *foot][: max(1, console.size.height - 1)])
+        lines = [*head, *self._tree(room, width), *foot][: max(1, console.size.height - 1)]
+        if not options.encoding.startswith("utf"):
+            for line in lines:
+                line.plain = line.plain.translate(ASCII)
+        yield Group(*lines)
 
-    def _tree(self, room: int, width: int, fancy: bool) -> list[Text]:
+    def _tree(self, room: int, width: int) -> list[Text]:
         """Returns the lines of the tree; long labels take the lines that are left over."""
         shown = rows(self._state.tree, self._state.focus, room)
         named = labels(self._state.tree, [row.key for row in shown if row.key is not None])
@@ -118,31 +121,29 @@ class LiveScreen:
             # On one line, what the steps gave must stay in sight.
             label = words[at] if most > 1 else self._words(row, briefs[at], STEPS_WIDTH)
             parent = len(row.guides) < deeper[at]
-            lines += self._row(row, label, column, most, parent=parent, fancy=fancy)
+            lines += self._row(row, label, column, most, parent=parent)
         return lines
 
     def _row(
-        self, row: Row, label: str, column: "Column", most: int, *, parent: bool, fancy: bool
+        self, row: Row, label: str, column: "Column", most: int, *, parent: bool
     ) -> Iterator[Text]:
         """Yields a thought's lines: its mark, its label and its value on the first."""
-        guides = column.guides if fancy else column.guides.translate(_ASCII_GUIDES)
+        guides = column.guides
         if row.key is None:
             room = column.label + column.number + 2
             yield Text.assemble((guides, "dim"), (set_cell(f"… {row.words}", room), "dim"))
             return
         thought = self._state.tree[row.key]
-        mark, style = self._mark(row.key, thought, fancy)
+        mark, style = self._mark(row.key, thought)
         first, *more = wrapped(label, column.label, most)
         number = _numbers(thought).rjust(column.number)
         head = set_cell(first, column.label)
         yield Text.assemble(
             (guides, "dim"), (f"{mark} ", style), (head, style), (number, style or "bold")
         )
-        below = column.guides.replace("├─", "│ ").replace("└─", "  ") + ("│ " if parent else "  ")
+        below = guides.replace("├─", "│ ").replace("└─", "  ") + ("│ " if parent else "  ")
         for line in more:
-            yield Text.assemble(
-                (below if fancy else below.translate(_ASCII_GUIDES), "dim"), (line, style)
-            )
+            yield Text.assemble((below, "dim"), (line, style))
 
     def _words(self, row: Row, label: str, steps: int) -> str:
         if row.key is None or row.key == ROOT:
@@ -153,18 +154,16 @@ class LiveScreen:
         shown = text.short(words, steps if fate else 400)
         return ("⋯ " if row.gap else "") + shown + fate
 
-    def _mark(self, key: str, thought: Thought, fancy: bool) -> tuple[str, str]:
+    def _mark(self, key: str, thought: Thought) -> tuple[str, str]:
         if key in self._state.working:
-            return self._spinner(fancy), "yellow"
+            return self._spinner(), "yellow"
         status = thought.get("status", "open")
-        mark = (_MARKS if fancy else _ASCII_MARKS).get(status, "?")
         if status == "open" and key in (self._state.state.get("frontier") or ()):
-            return "●" if fancy else "*", "cyan"
-        return mark, "red" if thought.get("failed") else _STYLES.get(status, "")
+            return "●", "cyan"
+        return _MARKS.get(status, "?"), "red" if thought.get("failed") else _STYLES.get(status, "")
 
-    def _spinner(self, fancy: bool) -> str:
-        frames = SPINNER if fancy else ASCII_SPINNER
-        return frames[int(self._clock() / FRAME) % len(frames)]
+    def _spinner(self) -> str:
+        return SPINNER[int(self._clock() / FRAME) % len(SPINNER)]
 
     def _event(self, event: Event, width: int) -> Text:
         style = _KIND_STYLES.get(event.kind, "dim")
@@ -210,9 +209,6 @@ def _fate(thought: Thought) -> str:
         return f"  ← {text.short(thought.get('note'), 200)}"
     told = text.observation_text(thought) if "tool_state" in thought else ""
     return f"  → {text.short(told, 200)}" if told else ""
-
-
-_ASCII_GUIDES = str.maketrans({"│": "|", "├": "+", "└": "`", "─": "-"})
 
 
 def _numbers(thought: Thought) -> str:
