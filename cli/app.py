@@ -93,10 +93,11 @@ def _options(
 def solve(options: SolveOptions) -> int:
     """Search for the answer to one problem and show the tree as it grows.
 
-    Ctrl-C stops; what was answered is kept, and --resume goes on from there. With --file many
-    problems are searched side by side, as `bench` does; the same command goes on.
+    Ctrl-C stops it and keeps what was answered; --resume continues.
 
-    Exit code 0: there is an answer; 1: there is none; 2: an error.
+    --file solves many problems, as `bench` does; rerun to continue.
+
+    Exit code: 0 with an answer, 1 without one, 2 for an error.
     """
     with _starting():
         run_config = _load("run_config")
@@ -113,11 +114,12 @@ def view(
         str, typer.Argument(metavar="FILE|DIR", help="A result file, or a folder of them.")
     ],
     out: Annotated[
-        str, typer.Option(metavar="FILE.html", help="The page. Default: beside the results.")
+        str,
+        typer.Option(metavar="FILE.html", help="Where it goes. Default: beside the results."),
     ] = "",
     browse: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> None:
-    """Make one self-contained page of search trees, for a browser."""
+    """Write search trees as one self-contained HTML page."""
     _load("view").view(path, out, browse=browse)
 
 
@@ -135,7 +137,7 @@ def methods(
         str | None,
         typer.Option(
             metavar="ID",
-            help="Without a method: only those that take this task. With one: its defaults here.",
+            help="List only methods that take this task; with a method, show its defaults for it.",
         ),
     ] = None,
 ) -> None:
@@ -160,36 +162,36 @@ def runs(
         str,
         typer.Option(
             metavar="RUN|all",
-            help="Drop what is kept of this run, or of all that a limit or an error ended.",
+            help="Delete this run, or all runs that a limit or an error ended.",
         ),
     ] = "",
 ) -> None:
-    """List the runs that were stopped and can be resumed."""
+    """List the runs that can be resumed."""
     _load("runs").forget_runs(forget) if forget else _load("runs").list_runs()
 
 
 @command(app)
 def models() -> None:
-    """List the ways to name a model, the default, and the weights that are here."""
+    """List the ways to name a model, the default, and the local weights."""
     _load("catalog").models()
 
 
 @command(app)
 def bench(options: BenchOptions) -> int:
-    """Search many problems and keep a line of JSON for each; run it again to go on.
+    """Solve many problems and write a line of JSON for each; rerun to continue.
 
-    Exit code 0: all are finished; 1: some failed; 2: an error.
+    Exit code: 0 if all are finished, 1 if some failed, 2 for an error.
     """
     return int(_load("bench").bench(options))
 
 
 @command(app)
 def report(options: ReportOptions) -> None:
-    """Compare results: scores with intervals, costs, and what is really better than what."""
+    """Compare results: scores with confidence intervals, costs, significant differences."""
     _load("report").report(options)
 
 
-data = typer.Typer(help="List the public data sets that `bench` reads, and download them.")
+data = typer.Typer(help="List and download the public data sets that `bench` reads.")
 app.add_typer(data, name="data")
 
 
@@ -201,7 +203,7 @@ def _data_options(context: typer.Context) -> None:
 
 @command(data, "list")
 def list_sets() -> None:
-    """List the data sets: task, problems, size, licence, checksum, and the page of each."""
+    """List the data sets: task, problems, size, licence, checksum and home page."""
     _load("data_downloads").list_sets()
 
 
@@ -212,15 +214,15 @@ def get(
         typer.Argument(
             metavar="NAME",
             autocompletion=lambda: _load("data_downloads").names(),
-            help="What to download, as `data list` has it.",
+            help="Name of a data set; see `data list`.",
         ),
     ],
     out: Annotated[
         str, typer.Option(metavar="DIR", help="Folder of data sets, for `bench --data DIR`.")
     ] = "sets",
 ) -> int:
-    """Download data sets from their own homes; what is there already stays as it is.
+    """Download data sets from their home pages; files that exist are kept.
 
-    Exit code 0: all are there; 1: it was stopped; 2: an error.
+    Exit code: 0 if all are there, 1 if it was stopped, 2 for an error.
     """
     return int(_load("data_downloads").get(names, out))

@@ -96,9 +96,7 @@ def bench(options: BenchOptions) -> int:
         with shown.live():
             asyncio.run(_searched(options, models, wanted, folder, shown))
     except KeyboardInterrupt:
-        console.print(
-            f"stopped; run the same command again to go on ({options.out} has the results)"
-        )
+        console.print(f"stopped; rerun the command to continue ({options.out} has the results)")
         raise
     finally:
         folder.close()
@@ -131,7 +129,7 @@ def solve_file(asked: SolveOptions) -> int:
     if extra := [name for name, value in given.items() if value]:
         raise InputError(
             f"{', '.join(extra)} is for one problem; leave it out with --file: {asked.out} has the "
-            "results, and the same command goes on"
+            "results; rerun the command to continue"
         )
     shared = ("file", "model", "evaluator_model", "oracle", "settings", "limits", "out")
     return bench(
@@ -164,8 +162,8 @@ def _summary(console: Console, shown: Board) -> int:
     console.print(shown.table())
     if shown.failed:
         console.print(
-            f"{text.count(shown.failed, 'problem')} failed; run the same command again to try "
-            f"them again. The last error: {text.short(shown.error, 200)}",
+            f"{text.count(shown.failed, 'problem')} failed; rerun the command to retry. The "
+            f"last error: {text.short(shown.error, 200)}",
             markup=False,
         )
         return 1

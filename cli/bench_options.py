@@ -68,7 +68,7 @@ class BenchOptions:
         typer.Option(
             metavar="URL",
             help="Search on a LangGraph server that serves the graphs; --model is then a name that "
-            "it offers, and $THOUGHTGRAPH_SERVER_KEY its key, if it asks for one.",
+            "it offers, and $THOUGHTGRAPH_SERVER_KEY its key, if it needs one.",
         ),
     ] = ""
     where: Annotated[
@@ -105,7 +105,7 @@ class ReportOptions:
     out: Annotated[
         str,
         typer.Option(
-            metavar="DIR", help="Write report.md, .csv and .html there as well, and trees."
+            metavar="DIR", help="Also write report.md, .csv and .html there, and search trees."
         ),
     ] = ""
     paper: Annotated[
@@ -122,15 +122,15 @@ class ReportOptions:
         str,
         typer.Option(
             metavar="DIR",
-            help="Add a small line for each result there: scores and costs, no problem, answer or "
-            "tree. `report` reads them, and `bench --out` goes on from them.",
+            help="Add a short line for each result there: scores and costs, no problem, answer or "
+            "tree. `report` reads these lines, and `bench --out` continues from them.",
         ),
     ] = ""
     judge: Annotated[
         str,
         typer.Option(
             metavar="SPEC",
-            help="The model that scores creative writing from 1 to 10; what it said is kept in "
+            help="Model that scores creative writing from 1 to 10. Its scores are kept in "
             "judged.jsonl, so that the next report asks for nothing again.",
         ),
     ] = ""
@@ -141,7 +141,7 @@ class ReportOptions:
         str,
         typer.Option(
             metavar="FILE.csv",
-            help="Write passages of the first two methods in pairs, for people to prefer one; "
-            "which is which goes to FILE-key.csv.",
+            help="Write passages of the first two methods in pairs, for people to choose the "
+            "better one; FILE-key.csv says which method wrote which.",
         ),
     ] = ""

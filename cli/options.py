@@ -113,7 +113,7 @@ class SolveOptions:
     quiet: Annotated[
         bool,
         typer.Option(
-            "--quiet", "-q", help="Print the answer alone, or with --json - the JSON alone."
+            "--quiet", "-q", help="Print only the answer, or with --json - only the JSON."
         ),
     ] = False
     resume: Annotated[
@@ -128,7 +128,7 @@ class SolveOptions:
         str,
         typer.Option(
             metavar="FILE",
-            help="Solve many problems: a file with one a line, as text or as JSON with `problem` "
+            help="Solve many problems: a file with one per line, as text or as JSON with `problem` "
             "(.jsonl).",
         ),
     ] = ""

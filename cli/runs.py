@@ -98,7 +98,7 @@ class Runs:
                 lock.acquire()
             except Timeout:
                 raise InputError(
-                    f"run {run!r} is searched by another process; wait for it, or stop it there"
+                    f"run {run!r} is running in another process; wait for it, or stop it there"
                 ) from None
         try:
             yield

@@ -136,7 +136,7 @@ class Session:
         except asyncio.CancelledError:
             _carry_on()
             control.request_drain("stopped by the user")
-            waits = f"waiting up to {GRACE:.0f} s for answers on their way"
+            waits = f"waiting up to {GRACE:.0f} s for pending answers"
             self.screen.tell([Event("stop", waits)])
             await asyncio.wait({search}, timeout=GRACE)
         if search.done() and not search.cancelled() and search.exception() is None:
@@ -163,7 +163,7 @@ class Session:
         )
         given = None if live.state else {"problem": self.config.problem}
         if before:
-            self.screen.tell([Event("resume", "what was answered before is not asked again")])
+            self.screen.tell([Event("resume", "earlier answers are reused")])
             async for mode, data in stream(given, interrupt_after=["start"]):
                 live.apply(mode, data)
             await graph.aupdate_state(thread, {"usage": before}, as_node="start")
