@@ -139,8 +139,9 @@ def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for
         resume = ["solve", "--resume", run, "--quiet"]
         asked, kept = len(fake.seen), Runs().checkpoints(run)
         with Runs().held(run):
-            code, _, err = command(*resume)
-            assert code == 2 and "another process" in told(err)
+            for arguments in (resume, ["runs", "--forget", run]):
+                code, _, err = command(*arguments)
+                assert code == 2 and "another process" in told(err)
         for name in ("-wal", "-shm"):
             kept.with_name(kept.name + name).unlink(missing_ok=True)
         kept.write_bytes(b"damaged" * 1_000)

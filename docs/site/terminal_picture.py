@@ -45,7 +45,7 @@ def picture() -> str:
     console.print(COMMAND, style="bold", markup=False)
     # Not a terminal, so the tree is drawn once, when the screen is closed.
     screen = LiveScreen(console, f"{SEARCH} on game24", clock=lambda: 0.0)
-    screen.open(LiveState(result))
+    screen.open(LiveState({**result, "thoughts": result["tree"]}))
     screen.close()
     console.line()
     config = RunConfig(SEARCH, "game24", result["problem"], "scripted")
