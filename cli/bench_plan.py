@@ -1,6 +1,7 @@
 """What a benchmark will run, from the options of the command line; nothing is spent yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,4 +189,4 @@ def _seedless(setup: Setup) -> Setup:
     dropped = ("seed", "model", "evaluator_model", "task", *WATCHING)
     effective = {name: value for name, value in setup.effective.items() if name not in dropped}
     given = {name: value for name, value in setup.given.items() if name != "seed"}
-    return Setup(**{**vars(setup), "given": given, "effective": effective})
+    return replace(setup, given=given, effective=effective)
