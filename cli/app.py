@@ -16,24 +16,9 @@ import typer
 from rich.console import Console
 
 from thoughtgraph import registry
-from thoughtgraph.cli import bench_options, data_commands
+from thoughtgraph.cli.bench_options import BenchOptions, ReportOptions
 from thoughtgraph.cli.guard import Guard
-from thoughtgraph.cli.options import (
-    Debug,
-    File,
-    HtmlFile,
-    JsonFile,
-    Judge,
-    Limits,
-    MethodId,
-    Model,
-    Oracle,
-    Problem,
-    Quiet,
-    Resume,
-    Settings,
-    TaskId,
-)
+from thoughtgraph.cli.options import SolveOptions, command
 
 HELP = """Deliberate reasoning with language models: search trees of thoughts, as LangGraph graphs.
 
@@ -45,7 +30,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(data_commands.app, name="data")
 
 
 def main() -> None:
@@ -105,70 +89,41 @@ def _options(
         typer.echo(context.get_help())
 
 
-@app.command()
-def solve(
-    problem: Problem = None,
-    task: TaskId = None,
-    method: MethodId = None,
-    model: Model = "",
-    evaluator_model: Judge = "",
-    oracle: Oracle = False,
-    settings: Settings = None,
-    limits: Limits = None,
-    json_file: JsonFile = "",
-    html_file: HtmlFile = "",
-    quiet: Quiet = False,
-    resume: Resume = None,
-    file: File = "",
-    out: bench_options.ResultsFolder = "results",
-    debug: Debug = False,
-) -> None:
+@command(app)
+def solve(options: SolveOptions) -> int:
     """Search for the answer to one problem and show the tree as it grows.
 
-    Ctrl-C stops; what was answered is kept, and --resume goes on from there. With --file many
-    problems are searched side by side, as `bench` does; the same command goes on.
+    Ctrl-C stops it and keeps what was answered; --resume continues.
 
-    Exit code 0: there is an answer; 1: there is none; 2: an error.
+    --file solves many problems, as `bench` does; rerun to continue.
+
+    Exit code: 0 with an answer, 1 without one, 2 for an error.
     """
     with _starting():
         run_config = _load("run_config")
-    options = run_config.SolveOptions(
-        problem=problem,
-        task=task,
-        method=method,
-        model=model,
-        evaluator_model=evaluator_model,
-        oracle=oracle,
-        settings=settings or [],
-        limits=limits or [],
-        json_file=json_file,
-        html_file=html_file,
-        quiet=quiet,
-        resume=resume,
-    )
-    if file:
-        raise typer.Exit(_load("bench").solve_file(options, file, out))
+    if options.file:
+        return int(_load("bench").solve_file(options))
     # Before LangGraph is imported, which takes longer than anybody waits for a typing error.
-    config = run_config.configure(options) if resume is None else None
-    raise typer.Exit(_load("solve").solve(options, config))
+    config = run_config.configure(options) if options.resume is None else None
+    return int(_load("solve").solve(options, config))
 
 
-@app.command()
+@command(app)
 def view(
     path: Annotated[
         str, typer.Argument(metavar="FILE|DIR", help="A result file, or a folder of them.")
     ],
     out: Annotated[
-        str, typer.Option(metavar="FILE.html", help="The page. Default: beside the results.")
+        str,
+        typer.Option(metavar="FILE.html", help="Where it goes. Default: beside the results."),
     ] = "",
     browse: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
-    debug: Debug = False,
 ) -> None:
-    """Make one self-contained page of search trees, for a browser."""
+    """Write search trees as one self-contained HTML page."""
     _load("view").view(path, out, browse=browse)
 
 
-@app.command()
+@command(app)
 def methods(
     name: Annotated[
         str | None,
@@ -182,10 +137,9 @@ def methods(
         str | None,
         typer.Option(
             metavar="ID",
-            help="Without a method: only those that take this task. With one: its defaults here.",
+            help="List only methods that take this task; with a method, show its defaults for it.",
         ),
     ] = None,
-    debug: Debug = False,
 ) -> None:
     """List the methods, or one method's settings with defaults and bounds."""
     if name is not None:
@@ -196,101 +150,79 @@ def methods(
         _load("catalog").methods()
 
 
-@app.command()
-def tasks(debug: Debug = False) -> None:
+@command(app)
+def tasks() -> None:
     """List the kinds of problems, each with an example."""
     _load("catalog").tasks()
 
 
-@app.command()
+@command(app)
 def runs(
     forget: Annotated[
         str,
         typer.Option(
             metavar="RUN|all",
-            help="Drop what is kept of this run, or of all that a limit or an error ended.",
+            help="Delete this run, or all runs that a limit or an error ended.",
         ),
     ] = "",
-    debug: Debug = False,
 ) -> None:
-    """List the runs that were stopped and can be resumed."""
+    """List the runs that can be resumed."""
     _load("runs").forget_runs(forget) if forget else _load("runs").list_runs()
 
 
-@app.command()
-def models(debug: Debug = False) -> None:
-    """List the ways to name a model, the default, and the weights that are here."""
+@command(app)
+def models() -> None:
+    """List the ways to name a model, the default, and the local weights."""
     _load("catalog").models()
 
 
-@app.command()
-def bench(
-    task: bench_options.BenchTask = "",
-    suite: bench_options.SuiteId = "",
-    method: bench_options.MethodIds = "",
-    data: bench_options.Data = "",
-    problems: bench_options.Problems = "",
-    sample: bench_options.Sample = 0,
-    sample_seed: bench_options.SampleSeed = 0,
-    seeds: bench_options.Seeds = 1,
-    model: Model = "",
-    evaluator_model: Judge = "",
-    oracle: Oracle = False,
-    settings: Settings = None,
-    limits: Limits = None,
-    sweep: bench_options.Sweep = None,
-    concurrency: bench_options.Concurrency = 16,
-    out: bench_options.ResultsFolder = "results",
-    shard: bench_options.Shard = "",
-    server: bench_options.ServerAddress = "",
-    where: bench_options.Where = None,
-    paragraphs: bench_options.Paragraphs = False,
-    dry_run: bench_options.DryRun = False,
-    debug: Debug = False,
-) -> None:
-    """Search many problems and keep a line of JSON for each; run it again to go on.
+@command(app)
+def bench(options: BenchOptions) -> int:
+    """Solve many problems and write a line of JSON for each; rerun to continue.
 
-    Exit code 0: all are finished; 1: some failed; 2: an error.
+    Exit code: 0 if all are finished, 1 if some failed, 2 for an error.
     """
-    module = _load("bench")
-    options = module.BenchOptions(
-        task=task,
-        suite=suite,
-        where=where or [],
-        methods=[name for name in method.split(",") if name],
-        data=data,
-        problems=problems,
-        sample=sample,
-        sample_seed=sample_seed,
-        seeds=seeds,
-        model=model,
-        evaluator_model=evaluator_model,
-        oracle=oracle,
-        settings=settings or [],
-        limits=limits or [],
-        sweep=sweep or [],
-        concurrency=concurrency,
-        out=out,
-        shard=shard,
-        server=server,
-        paragraphs=paragraphs,
-        dry_run=dry_run,
-    )
-    raise typer.Exit(module.bench(options))
+    return int(_load("bench").bench(options))
 
 
-@app.command()
-def report(
-    folders: bench_options.Folders,
-    out: bench_options.ReportFolder = "",
-    paper: bench_options.Paper = False,
-    by: bench_options.By = "",
-    summaries: bench_options.Summaries = "",
-    judge: bench_options.Judge = "",
-    samples: bench_options.JudgeSamples = 5,
-    pairs: bench_options.Pairs = "",
-    debug: Debug = False,
-) -> None:
-    """Compare results: scores with intervals, costs, and what is really better than what."""
-    module = _load("report")
-    module.report(module.ReportOptions(folders, out, paper, by, summaries, judge, samples, pairs))
+@command(app)
+def report(options: ReportOptions) -> None:
+    """Compare results: scores with confidence intervals, costs, significant differences."""
+    _load("report").report(options)
+
+
+data = typer.Typer(help="List and download the public data sets that `bench` reads.")
+app.add_typer(data, name="data")
+
+
+@data.callback(invoke_without_command=True)
+def _data_options(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@command(data, "list")
+def list_sets() -> None:
+    """List the data sets: task, problems, size, licence, checksum and home page."""
+    _load("data_downloads").list_sets()
+
+
+@command(data)
+def get(
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=lambda: _load("data_downloads").names(),
+            help="Name of a data set; see `data list`.",
+        ),
+    ],
+    out: Annotated[
+        str, typer.Option(metavar="DIR", help="Folder of data sets, for `bench --data DIR`.")
+    ] = "sets",
+) -> int:
+    """Download data sets from their home pages; files that exist are kept.
+
+    Exit code: 0 if all are there, 1 if it was stopped, 2 for an error.
+    """
+    return int(_load("data_downloads").get(names, out))

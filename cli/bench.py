@@ -17,22 +17,16 @@ from thoughtgraph.bench.runner import Search, Setup, Trial, run, trials
 from thoughtgraph.building import Graph, build
 from thoughtgraph.cli import text
 from thoughtgraph.cli.bench_display import Board, board
-from thoughtgraph.cli.bench_plan import (
-    GRAMMAR_REFUSED,
-    BenchOptions,
-    batches,
-    left_out,
-    oracle_of,
-)
+from thoughtgraph.cli.bench_options import BenchOptions
+from thoughtgraph.cli.bench_plan import GRAMMAR_REFUSED, batches, left_out, oracle_of
 from thoughtgraph.cli.bench_problems import parse_shard
 from thoughtgraph.cli.custom import task_of
+from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.cli.ports import open_port
-from thoughtgraph.cli.run_config import DEFAULT_TASK, SolveOptions
+from thoughtgraph.cli.run_config import DEFAULT_TASK
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import check_limit, prices_of
-
-__all__ = ["BenchOptions", "bench"]
 
 LONGEST = 60
 """Letters of a problem that are shown."""
@@ -84,14 +78,7 @@ class Models:
 
 
 def bench(options: BenchOptions) -> int:
-    """Runs a benchmark.
-
-    Returns:
-        The exit code: 0 when every problem is finished, 1 when some failed.
-
-    Raises:
-        ThoughtgraphError: Something that was asked for cannot be used, or every problem fails.
-    """
+    """Runs a benchmark; returns the exit code: 0 if all problems are finished, 1 if some failed."""
     console = Console(highlight=False, soft_wrap=True)
     shard = parse_shard(options.shard)
     mine = [batch.part(*shard) for batch in batches(options)]
@@ -109,9 +96,7 @@ def bench(options: BenchOptions) -> int:
         with shown.live():
             asyncio.run(_searched(options, models, wanted, folder, shown))
     except KeyboardInterrupt:
-        console.print(
-            f"stopped; run the same command again to go on ({options.out} has the results)"
-        )
+        console.print(f"stopped; rerun the command to continue ({options.out} has the results)")
         raise
     finally:
         folder.close()
@@ -137,38 +122,21 @@ async def _searched(
         await run(wanted, folder, search, score, concurrency=options.concurrency, tell=shown.tell)
 
 
-def solve_file(asked: SolveOptions, file: str, out: str) -> int:
-    """Searches the problems of a file and prints their answers.
-
-    Args:
-        asked: The options of `solve`.
-        file: The file.
-        out: Folder of the results.
-
-    Returns:
-        The exit code: 0 when every problem is finished, 1 when some failed.
-
-    Raises:
-        InputError: Something else was asked for that is for one problem alone.
-    """
+def solve_file(asked: SolveOptions) -> int:
+    """Searches the problems of a file and prints their answers; returns what `bench` does."""
     given = {"PROBLEM": asked.problem, "--json": asked.json_file, "--html": asked.html_file}
     given["--resume"] = asked.resume
     if extra := [name for name, value in given.items() if value]:
         raise InputError(
-            f"{', '.join(extra)} is for one problem; leave it out with --file: {out} has the "
-            "results, and the same command goes on"
+            f"{', '.join(extra)} is for one problem; leave it out with --file: {asked.out} has the "
+            "results; rerun the command to continue"
         )
+    shared = ("file", "model", "evaluator_model", "oracle", "settings", "limits", "out")
     return bench(
         BenchOptions(
             task=asked.task or DEFAULT_TASK,
-            methods=[asked.method] if asked.method else [],
-            file=file,
-            model=asked.model,
-            evaluator_model=asked.evaluator_model,
-            oracle=asked.oracle,
-            settings=asked.settings,
-            limits=asked.limits,
-            out=out,
+            method=asked.method or "",
+            **{name: getattr(asked, name) for name in shared},
         )
     )
 
@@ -194,8 +162,8 @@ def _summary(console: Console, shown: Board) -> int:
     console.print(shown.table())
     if shown.failed:
         console.print(
-            f"{text.count(shown.failed, 'problem')} failed; run the same command again to try "
-            f"them again. The last error: {text.short(shown.error, 200)}",
+            f"{text.count(shown.failed, 'problem')} failed; rerun the command to retry. The "
+            f"last error: {text.short(shown.error, 200)}",
             markup=False,
         )
         return 1

@@ -20,12 +20,17 @@ from thoughtgraph.cli import text
 
 EVERY = 30.0
 """Seconds between two lines where nothing can be drawn (ours)."""
+HEADINGS = ("", "problems", "score", "95 %", "requests", "tokens", "$")
 
 
 @dataclass
 class Tally:
-    """What is known of one row of the table."""
+    """One row of the table."""
 
+    name: str
+    setup: Setup
+    size: int
+    """How many problems it searches, repeats counted."""
     finished: int = 0
     failed: int = 0
     scored: int = 0
@@ -49,25 +54,42 @@ class Tally:
             spent = usage.get("dollars")
             self.dollars = None if spent is None else self.dollars + spent
 
+    def cells(self) -> Iterator[str]:
+        """Yields what the row says, by `HEADINGS`."""
+        each = max(1, self.finished)
+        failed = f" ({self.failed} failed)" if self.failed else ""
+        yield self.name
+        yield f"{self.finished}/{self.size}{failed}"
+        if self.scored:
+            low, high = wilson(self.points, self.scored)
+            yield from (f"{self.points / self.scored:.1%}", f"{low:.1%} to {high:.1%}")
+        else:
+            yield from ("-", "")
+        yield f"{self.requests / each:.1f}"
+        yield text.rough(self.tokens / each)
+        yield "-" if self.dollars is None else f"{self.dollars:.2f}"
+
+    def forecast(self) -> str:
+        """Returns what all of its problems will take, by those that were searched."""
+        if not self.finished:
+            return f"{self.name}: nothing was finished, so nothing can be said"
+        times = self.size / self.finished
+        price = "" if self.dollars is None else f", ${times * self.dollars:,.2f}"
+        return (
+            f"{self.name}: {self.size} problems will take about {times * self.requests:,.0f} "
+            f"requests and {text.rough(times * self.tokens)} tokens{price}, by "
+            f"{text.count(self.finished, 'problem')} searched"
+        )
+
 
 @dataclass
 class Board:
-    """The table of a running benchmark.
-
-    Args:
-        console: Where it is shown.
-        setups: What is compared.
-        sizes: How many problems each of them searches, repeats counted.
-        names: How each is called.
-    """
+    """The table of a running benchmark."""
 
     console: Console
-    setups: Sequence[Setup]
-    sizes: Sequence[int]
-    names: Sequence[str]
+    tallies: Sequence[Tally]
     failed: int = 0
     error: str = ""
-    _tallies: list[Tally] = field(default_factory=list)
     _here: int = 0
     """Problems that this process has finished."""
     _began: float = field(default_factory=time.monotonic)
@@ -85,26 +107,20 @@ class Board:
             yield
 
     def start(self, rows: Iterator[Row], wanted: Iterator[Trial]) -> None:
-        """Counts what was finished before.
-
-        Args:
-            rows: What stands in the folder.
-            wanted: What is to be finished.
-        """
-        self._tallies = [Tally() for _ in self.setups]
-        keys = {trial.key: trial.setup for trial in wanted}
+        """Counts which of the wanted problems the folder has already."""
+        keys = {trial.key: trial for trial in wanted}
         for key, row in latest(rows).items():
             if key in keys and not row.get("error"):
-                self._tallies[self.setups.index(keys[key])].add(row)
+                self._of(keys[key]).add(row)
 
     def tell(self, trial: Trial, row: Row) -> None:
         """Takes a row that was written."""
         if error := row.get("error"):
             self.failed += 1
             self.error = error
-            self._tallies[self.setups.index(trial.setup)].failed += 1
+            self._of(trial).failed += 1
         else:
-            self._tallies[self.setups.index(trial.setup)].add(row)
+            self._of(trial).add(row)
             self._here += 1
         if self._live is None and time.monotonic() - self._told >= EVERY:
             self._told = time.monotonic()
@@ -113,51 +129,36 @@ class Board:
     def table(self) -> Table:
         """Returns the table."""
         table = Table(box=None, pad_edge=False)
-        for heading in ("", "problems", "score", "95 %", "requests", "tokens", "$"):
+        for heading in HEADINGS:
             table.add_column(heading, justify="right" if heading else "left")
-        for name, size, tally in zip(self.names, self.sizes, self._tallies, strict=True):
-            table.add_row(Text(name), *_cells(tally, size))
+        for tally in self.tallies:
+            table.add_row(*map(Text, tally.cells()))
         return table
 
     def forecast(self, wanted: Iterator[Trial], concurrency: int) -> Iterator[str]:
-        """Yields what all problems will take, by the method's formula and by those searched.
-
-        Args:
-            wanted: All of them, in the order in which they are searched.
-            concurrency: How many are searched at once.
-        """
-        rows = zip(self.names, self.setups, self.sizes, self._tallies, strict=True)
-        for name, setup, size, tally in rows:
-            yield f"{name}: requests per problem: {registry.method(setup.method).requests}"
-            if not tally.finished:
-                yield f"{name}: nothing was finished, so nothing can be said"
-                continue
-            times = size / tally.finished
-            price = "" if tally.dollars is None else f", ${times * tally.dollars:,.2f}"
+        """Yields what all problems will take, by the method's formula and by those searched."""
+        for tally in self.tallies:
+            formula = registry.method(tally.setup.method).requests
+            yield f"{tally.name}: requests per problem: {formula}"
+            yield tally.forecast()
+        if all(tally.finished for tally in self.tallies):
+            tallies = map(self._of, wanted)
+            each = [tally.seconds / tally.finished for tally in tallies]
             yield (
-                f"{name}: {size} problems will take about {times * tally.requests:,.0f} "
-                f"requests and {text.rough(times * tally.tokens)} tokens{price}, by "
-                f"{text.count(tally.finished, 'problem')} searched"
+                f"all together: {text.seconds(sum(each))} one after the other, about "
+                f"{text.seconds(makespan(each, concurrency))} with --concurrency {concurrency}, "
+                "if the model is no slower then"
             )
-        if all(tally.finished for tally in self._tallies):
-            yield self._how_long(wanted, concurrency)
 
-    def _how_long(self, wanted: Iterator[Trial], concurrency: int) -> str:
-        rows = zip(self.setups, self._tallies, strict=True)
-        means = {id(setup): tally.seconds / tally.finished for setup, tally in rows}
-        each = [means[id(trial.setup)] for trial in wanted]
-        return (
-            f"all together: {text.seconds(sum(each))} one after the other, about "
-            f"{text.seconds(makespan(each, concurrency))} with --concurrency {concurrency}, "
-            "if the model is no slower then"
-        )
+    def _of(self, trial: Trial) -> Tally:
+        return next(tally for tally in self.tallies if tally.setup == trial.setup)
 
     def _drawn(self) -> Group:
         return Group(self.table(), Text(self._progress()))
 
     def _progress(self) -> str:
-        done = sum(tally.finished for tally in self._tallies)
-        total = sum(self.sizes)
+        done = sum(tally.finished for tally in self.tallies)
+        total = sum(tally.size for tally in self.tallies)
         told = [f"{done} of {text.count(total, 'problem')}"]
         passed = time.monotonic() - self._began
         if self._here:
@@ -168,12 +169,7 @@ class Board:
 
 
 def makespan(seconds: Iterable[float], workers: int) -> float:
-    """Returns how long searches take where so many run at once, each begun as one ends.
-
-    Args:
-        seconds: How long each takes, in the order in which they begin.
-        workers: How many run at once.
-    """
+    """Returns how long searches take, so many at once, each begun as one ends."""
     ends = [0.0] * workers
     for each in seconds:
         heapreplace(ends, ends[0] + each)
@@ -184,25 +180,7 @@ def board(console: Console, batches: Sequence[Batch]) -> Board:
     """Returns the board of a benchmark; each row is named by what tells it from the others."""
     setups = [setup for batch in batches for setup in batch.setups]
     sizes = [len(batch.records) * len(batch.seeds) for batch in batches for _ in batch.setups]
-    return Board(console, setups, sizes, list(_names(setups)))
-
-
-def _cells(tally: Tally, size: int) -> list[str]:
-    done = f"{tally.finished}/{size}"
-    each = max(1, tally.finished)
-    share, interval = "-", ""
-    if tally.scored:
-        low, high = wilson(tally.points, tally.scored)
-        share, interval = f"{tally.points / tally.scored:.1%}", f"{low:.1%} to {high:.1%}"
-    money = "-" if tally.dollars is None else f"{tally.dollars:.2f}"
-    return [
-        done + (f" ({tally.failed} failed)" if tally.failed else ""),
-        share,
-        interval,
-        f"{tally.requests / each:.1f}",
-        text.rough(tally.tokens / each),
-        money,
-    ]
+    return Board(console, list(map(Tally, _names(setups), setups, sizes)))
 
 
 def _names(setups: Sequence[Setup]) -> Iterator[str]:

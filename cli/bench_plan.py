@@ -1,7 +1,7 @@
 """What a benchmark will run, from the options of the command line; nothing is spent yet."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from thoughtgraph.admission import Oracle, admit, default_method, effective_sett
 from thoughtgraph.bench.data import found, unscored
 from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
+from thoughtgraph.cli.bench_options import BenchOptions
 from thoughtgraph.cli.bench_problems import chosen, is_made
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
@@ -22,43 +23,8 @@ from thoughtgraph.task import Checks
 GRAMMAR_REFUSED = "no server but the embedded model's is known to take a grammar; choose local"
 
 
-@dataclass(frozen=True)
-class BenchOptions:
-    """What was asked for: the options of `bench` as they were written."""
-
-    task: str = ""
-    suite: str = ""
-    methods: Sequence[str] = ()
-    data: str = ""
-    file: str = ""
-    """Problems of somebody who wants answers, not scores; empty: `data` has them."""
-    problems: str = ""
-    sample: int = 0
-    sample_seed: int = 0
-    seeds: int = 1
-    where: Sequence[str] = ()
-    model: str = ""
-    evaluator_model: str = ""
-    oracle: bool = False
-    settings: Sequence[str] = ()
-    limits: Sequence[str] = ()
-    sweep: Sequence[str] = ()
-    concurrency: int = 16
-    out: str = "results"
-    shard: str = ""
-    server: str = ""
-    """Address of a LangGraph server that searches; empty: this process does."""
-    dry_run: bool = False
-    paragraphs: bool = False
-
-
 def batches(options: BenchOptions) -> list[Batch]:
-    """Returns what is compared, and on which problems.
-
-    Raises:
-        InputError: Something that was asked for is not there or cannot be used.
-        CapabilityError: A method needs something that the task cannot do.
-    """
+    """Returns what is compared, and on which problems."""
     _check_models(options)
     if options.suite:
         return _suite_batches(options)
@@ -93,11 +59,7 @@ def batches(options: BenchOptions) -> list[Batch]:
 
 
 def left_out(options: BenchOptions) -> list[str]:
-    """Returns the lines of a table that the models cannot run, as none is known to take a grammar.
-
-    Raises:
-        UnknownName: There is no such table, or no such part of it.
-    """
+    """Returns the lines of a table that the models cannot run, as none takes a grammar."""
     if not options.suite:
         return []
     lines = [line for part in _parts(options) for line in _lines(options, part)]
@@ -116,11 +78,7 @@ def _models(options: BenchOptions) -> Iterable[str]:
 
 
 def _check_models(options: BenchOptions) -> None:
-    """Checks the specifiers; a server knows its models by names of its own.
-
-    Raises:
-        InputError: One is none, or the server is asked for what only this process can do.
-    """
+    """Refuses specifiers that are none; a server knows its models by names of its own."""
     if not options.server:
         for specifier in _models(options):
             check_specifier(specifier)
@@ -216,14 +174,9 @@ def _setup(
 
 
 def oracle_of(task: str, wanted: bool) -> Oracle | bool:
-    """Returns the oracle of a task: its exact check, else one that knows the gold answer.
+    """Returns the oracle of a task, if there is to be one: its exact check.
 
-    Args:
-        task: The task's name.
-        wanted: Whether there is to be one.
-
-    Returns:
-        Where the gold answer is needed, a stand-in: each problem has an oracle of its own.
+    A task without one has a stand-in here: each problem has an oracle that knows its gold answer.
     """
     return _nobody if wanted and not isinstance(task_of(task), Checks) else wanted
 
@@ -236,4 +189,4 @@ def _seedless(setup: Setup) -> Setup:
     dropped = ("seed", "model", "evaluator_model", "task", *WATCHING)
     effective = {name: value for name, value in setup.effective.items() if name not in dropped}
     given = {name: value for name, value in setup.given.items() if name != "seed"}
-    return Setup(**{**vars(setup), "given": given, "effective": effective})
+    return replace(setup, given=given, effective=effective)

@@ -24,9 +24,6 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
         part: Which ones.
         data: The file, or `made:TYPES`, or empty.
         seed: Seed of the sample, where the part has none of its own.
-
-    Raises:
-        InputError: They cannot be read, or the range is none.
     """
     task = task_of(part.task)
     seed = seed if part.sample_seed is None else part.sample_seed
@@ -51,11 +48,7 @@ def chosen(part: Part, data: str, seed: int) -> list[Record]:
 
 
 def parse_range(written: str, size: int) -> tuple[int, int]:
-    """Returns the first and the last problem of a range such as `901:1000`, both included.
-
-    Raises:
-        InputError: It is none, or goes beyond the data.
-    """
+    """Returns the first and the last problem of a range such as `901:1000`, both included."""
     first, colon, last = written.partition(":")
     try:
         numbers = int(first or 1), int((last or size) if colon else first)
@@ -69,11 +62,7 @@ def parse_range(written: str, size: int) -> tuple[int, int]:
 
 
 def parse_shard(written: str) -> tuple[int, int]:
-    """Returns which part of the problems is run and of how many, such as `1/4`.
-
-    Raises:
-        InputError: It is no part.
-    """
+    """Returns which part of the problems is run and of how many, such as `1/4`."""
     if not written:
         return 1, 1
     part, _, of = written.partition("/")

@@ -22,11 +22,7 @@ as long as its limits allow, and a server that is not there is told soon."""
 
 @asynccontextmanager
 async def searching_on(url: str) -> AsyncIterator[Search]:
-    """Opens a server's client; what it gives searches one problem there, as a run of its own.
-
-    Args:
-        url: The server's address, such as `http://127.0.0.1:2024`.
-    """
+    """Opens a server's client; what it gives searches one problem there, as a run of its own."""
     async with get_client(url=url, api_key=os.environ.get(KEY), timeout=PATIENCE) as client:
 
         async def search(trial: Trial) -> Mapping[str, Any]:
@@ -55,11 +51,7 @@ def _context(trial: Trial) -> dict[str, Any]:
 
 
 def _result(url: str, out: object) -> Mapping[str, Any]:
-    """Returns what the graph returned.
-
-    Raises:
-        ModelError: The run failed on the server, or was refused there.
-    """
+    """Returns what the graph returned, unless the run failed on the server or was refused there."""
     if not isinstance(out, Mapping) or "__error__" in out:
         told = out.get("__error__") if isinstance(out, Mapping) else out
         said = told.get("message", told) if isinstance(told, Mapping) else told

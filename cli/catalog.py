@@ -7,6 +7,7 @@ from typing import Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from thoughtgraph import registry
 from thoughtgraph.cli import text
@@ -64,24 +65,15 @@ def models() -> None:
         f"\ndefault now: {default_specifier()}   ($THOUGHTGRAPH_MODEL, else openai:… when "
         "OPENAI_API_KEY is set, else local)\n"
     )
-    folder = cache_folder()
-    rows = [
-        (
-            name,
-            known.title,
-            _PLACES[whereabouts(known)].format(folder=folder, size=text.size(known.size))
-            + _unusable(),
-        )
-        for name, known in weights.KNOWN.items()
-    ]
+    rows = [(name, known.title, _place(known)) for name, known in weights.KNOWN.items()]
     print_table(("weights", "what they are", "where they are"), rows)
 
 
-def _unusable() -> str:
-    """Returns what is missing to run any weights; empty when nothing is."""
-    if local.installed():
-        return ""
-    return f"; not usable yet: {local.REMEDY}"
+def _place(known: weights.Weights) -> str:
+    """Returns where weights are, and what is missing to run any."""
+    place = _PLACES[whereabouts(known)]
+    unusable = "" if local.installed() else f"; not usable yet: {local.REMEDY}"
+    return place.format(folder=cache_folder(), size=text.size(known.size)) + unusable
 
 
 def whereabouts(known: weights.Weights) -> Whereabouts:
@@ -94,15 +86,7 @@ def whereabouts(known: weights.Weights) -> Whereabouts:
 
 
 def confirm_download(name: str, console: Console) -> None:
-    """Says which weights are about to be downloaded; asks, where there is somebody to ask.
-
-    Args:
-        name: Their name in a specifier; what is not known, or here already, needs no question.
-        console: Where to.
-
-    Raises:
-        ModelUnavailable: The download was declined.
-    """
+    """Says which weights are about to be downloaded; asks, where there is somebody to ask."""
     known = weights.KNOWN.get(name)
     if known is None or whereabouts(known) != "remote":
         return
@@ -115,12 +99,7 @@ def confirm_download(name: str, console: Console) -> None:
 
 
 def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints a table; its first column is never cut.
-
-    Args:
-        titles: The columns.
-        rows: The lines.
-    """
+    """Prints a table; its first column is never cut."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=PIPED_WIDTH)
@@ -128,10 +107,5 @@ def print_table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for at, title in enumerate(titles):
         table.add_column(title, no_wrap=at == 0, overflow="fold")
     for row in rows:
-        table.add_row(*map(_escaped, row))
+        table.add_row(*map(Text, row))  # a bracket is no markup
     console.print(table)
-
-
-def _escaped(words: str) -> str:
-    # A bracket would be read as markup.
-    return words.replace("[", r"\[")

@@ -19,6 +19,11 @@ TITLES = ("name", "task", "problems", "download", "licence", "checksum", "home")
 UNKNOWN = "not known beforehand"
 
 
+def names() -> list[str]:
+    """Returns the names of all data sets."""
+    return list(catalogue().sets)
+
+
 def list_sets() -> None:
     """Prints one line a data set, and which ones no home has."""
     print_table(TITLES, map(_row, catalogue().sets.values()))
@@ -34,18 +39,10 @@ def _row(each: DataSet) -> tuple[str, ...]:
 
 
 def get(names: Sequence[str], out: str) -> int:
-    """Downloads data sets one after the other.
-
-    Args:
-        names: Their names.
-        out: The folder.
+    """Downloads data sets one after the other; those that are done stay if one fails.
 
     Returns:
         The exit code: 0, or 1 when it was stopped.
-
-    Raises:
-        InputError: A name is not known, or something else has a data set's name there.
-        DataUnavailable: One could not be downloaded; those before it stay.
     """
     console = Console(highlight=False, soft_wrap=True)
     for wanted in [data_set(name) for name in dict.fromkeys(names)]:

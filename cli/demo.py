@@ -36,12 +36,7 @@ class Demonstration(NamedTuple):
 
 
 def demonstration(seed: int) -> Demonstration:
-    """Returns the question about a scene that a seed shows.
-
-    Args:
-        seed: Any number; there are as many scenes as `demo.json` has lines (32), and the next
-            seed begins anew.
-    """
+    """Returns the question about a scene that a seed shows; there are 32."""
     known = _demonstrations()
     return known[seed % len(known)]
 

@@ -21,12 +21,7 @@ or told by the caller."""
 
 
 def method(name: str, task: str | None) -> None:
-    """Prints what one method is and what it can be told.
-
-    Args:
-        name: The method's id.
-        task: The task whose published values are shown as defaults; None: the method's own.
-    """
+    """Prints what one method is and what it can be told, with the values published for a task."""
     entry = registry.method(name)
     if task is not None and fit(name, task) is None:
         admit(name, task_of(task), effective_settings(name, task_of(task)))
@@ -50,17 +45,12 @@ def _is_shared(item: tuple[str, FieldInfo]) -> bool:
 
 
 def methods_for(task: str) -> None:
-    """Prints one line a method that takes a task.
-
-    Raises:
-        UnknownName: There is no such task.
-    """
+    """Prints one line a method that takes a task."""
     task_of(task)
-    ways = {name: fit(name, task) for name in registry.METHODS}
     rows = [
         (entry.id, entry.summary, way)
         for entry in registry.METHODS.values()
-        if (way := ways[entry.id]) is not None
+        if (way := fit(entry.id, task)) is not None
     ]
     print_table((f"method for {task}", "what it does", ""), rows)
     print(f"\n`thoughtgraph methods ID --task {task}` shows a method's settings for it.")
@@ -70,16 +60,10 @@ def fit(method: str, task: str) -> str | None:
     """Returns how a method takes a task with its published values, of `FITS`; None: it does not."""
     known = task_of(task)
     settings = effective_settings(method, known)
-    told = ((False, False), (True, True), (True, False))
-    ways = zip(FITS, told, strict=True)
-    return next(
-        (
-            how
-            for how, (oracle, exact) in ways
-            if not missing_capabilities(method, known, settings, oracle=oracle, exact=exact)
-        ),
-        None,
-    )
+    for how, oracle, exact in zip(FITS, (False, True, True), (False, True, False), strict=True):
+        if not missing_capabilities(method, known, settings, oracle=oracle, exact=exact):
+            return how
+    return None
 
 
 def default(info: FieldInfo, published: Any) -> str:

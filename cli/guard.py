@@ -15,11 +15,7 @@ LONGEST = 600
 
 
 class Guard:
-    """A context in which errors end the program with one line.
-
-    Args:
-        debug: Whether tracebacks are shown instead.
-    """
+    """A context in which errors end the program with one line, or with a traceback for `debug`."""
 
     def __init__(self, debug: bool) -> None:
         self._debug = debug

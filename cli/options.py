@@ -1,41 +1,22 @@
-"""The options of `thoughtgraph solve`, with their help."""
+"""The options of `thoughtgraph solve`, and how a command gets its options.
 
-from typing import Annotated
+A command's options are the fields of a dataclass. Each is written once, with type, default and
+help.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_origin
 
 import typer
 
 from thoughtgraph import registry
 from thoughtgraph.usage import Limits as SpentLimits
 
-LIMITS = tuple(SpentLimits.__annotations__)
+Work = Callable[..., int | None]
+"""What a command does; the number is its exit code."""
 
-Problem = Annotated[
-    str | None,
-    typer.Argument(
-        help="The problem in the task's format, @FILE to read it from a file, or - for standard "
-        "input. Without one, and without --task: a demonstration; --set seed=N shows one of 32 "
-        "scenes."
-    ),
-]
-TaskId = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID",
-        autocompletion=lambda: list(registry.TASKS),
-        help="What kind of problem; `thoughtgraph tasks` lists them, FILE.py:NAME is a class of "
-        "your own in that file. Default: question.",
-    ),
-]
-MethodId = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ID",
-        autocompletion=lambda: list(registry.METHODS),
-        help="Search method; see `thoughtgraph methods`, with --task ID for those that take the "
-        "task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io for a task "
-        "of your own that can only be asked.",
-    ),
-]
 Judge = Annotated[
     str, typer.Option(metavar="SPEC", help="Model for the judging roles. Default: --model.")
 ]
@@ -48,7 +29,7 @@ Oracle = Annotated[
     ),
 ]
 Settings = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
@@ -57,48 +38,15 @@ Settings = Annotated[
     ),
 ]
 Limits = Annotated[
-    list[str] | None,
+    list[str],
     typer.Option(
         "--limit",
         metavar="NAME=VALUE",
-        autocompletion=lambda: [f"{name}=" for name in LIMITS],
+        autocompletion=lambda: [f"{name}=" for name in SpentLimits.__annotations__],
         help="Spending limit, such as requests=200, tokens=50000, dollars=0.5 or seconds=60; "
         "`none` lifts it. May be repeated.",
     ),
 ]
-JsonFile = Annotated[
-    str,
-    typer.Option(
-        "--json",
-        metavar="FILE",
-        help="Write the result as JSON; with - to standard output, and everything else to "
-        "standard error.",
-    ),
-]
-HtmlFile = Annotated[
-    str, typer.Option("--html", metavar="FILE", help="Write the search tree as one HTML page.")
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", help="Print the answer alone, or with --json - the JSON alone."),
-]
-File = Annotated[
-    str,
-    typer.Option(
-        metavar="FILE",
-        help="Solve many problems: a file with one a line, as text or as JSON with `problem` "
-        "(.jsonl).",
-    ),
-]
-Resume = Annotated[
-    str | None,
-    typer.Option(
-        metavar="RUN",
-        help="Continue a run that was stopped or whose model failed; one that a limit ended needs "
-        "a higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
-    ),
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 Model = Annotated[
     str,
     typer.Option(
@@ -108,3 +56,120 @@ Model = Annotated[
         "model when OPENAI_API_KEY is set, else local.",
     ),
 ]
+ResultsFolder = Annotated[
+    str, typer.Option(metavar="DIR", help="Folder for the results; rerun to continue.")
+]
+_DEBUG = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
+
+
+@dataclass(frozen=True)
+class SolveOptions:
+    """The options of `solve`, as they were written."""
+
+    problem: Annotated[
+        str | None,
+        typer.Argument(
+            help="The problem in the task's format, @FILE to read it from a file, or - for "
+            "standard input. Without a problem and --task, a demonstration runs; --set seed=N "
+            "chooses one of 32 scenes."
+        ),
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            autocompletion=lambda: list(registry.TASKS),
+            help="Kind of problem; see `thoughtgraph tasks`. FILE.py:NAME is a class of your own. "
+            "Default: question.",
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            autocompletion=lambda: list(registry.METHODS),
+            help="Search method; see `thoughtgraph methods`, with --task ID for those that take "
+            "the task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io for "
+            "a task of your own that can only be asked.",
+        ),
+    ] = None
+    model: Model = ""
+    evaluator_model: Judge = ""
+    oracle: Oracle = False
+    settings: Settings = field(default_factory=list)
+    limits: Limits = field(default_factory=list)
+    json_file: Annotated[
+        str,
+        typer.Option(
+            "--json",
+            metavar="FILE",
+            help="Write the result as JSON; with - to standard output, and everything else to "
+            "standard error.",
+        ),
+    ] = ""
+    html_file: Annotated[
+        str, typer.Option("--html", metavar="FILE", help="Write the search tree as one HTML page.")
+    ] = ""
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet", "-q", help="Print only the answer, or with --json - only the JSON."
+        ),
+    ] = False
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RUN",
+            help="Continue a run that was stopped or whose model failed; one that a limit ended "
+            "needs a higher --limit. `last` is the latest; `thoughtgraph runs` lists them.",
+        ),
+    ] = None
+    file: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Solve many problems: a file with one per line, as text or as JSON with `problem` "
+            "(.jsonl).",
+        ),
+    ] = ""
+    out: ResultsFolder = "results"
+
+
+def command(app: typer.Typer, name: str | None = None) -> Callable[[Work], Work]:
+    """Makes a command of a function: of its arguments, or of the dataclass it takes.
+
+    Args:
+        app: What the command belongs to.
+        name: Its name; the function's when None.
+    """
+
+    def register(work: Work) -> Work:
+        own = [*signature(work).parameters.values()]
+        bundle: Any = own[0].annotation if own and is_dataclass(own[0].annotation) else None
+
+        def run(debug: bool, **given: Any) -> None:
+            told = {key: value for key, value in given.items() if value is not None}
+            raise typer.Exit((work(bundle(**told)) if bundle else work(**given)) or 0)
+
+        debug = Parameter("debug", Parameter.KEYWORD_ONLY, default=False, annotation=_DEBUG)
+        shown = [*(_parameters(bundle) if bundle else own), debug]
+        run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+        run.__name__, run.__doc__ = work.__name__, work.__doc__
+        app.command(name)(run)
+        return work
+
+    return register
+
+
+def _parameters(bundle: Any) -> Iterator[Parameter]:
+    """Yields the fields of a dataclass that are options; lists are empty where none is given."""
+    for each in fields(bundle):
+        if get_origin(each.type) is Annotated:
+            needed = each.default is MISSING and each.default_factory is MISSING
+            default = None if each.default is MISSING else each.default
+            yield Parameter(
+                each.name,
+                Parameter.KEYWORD_ONLY,
+                default=Parameter.empty if needed else default,
+                annotation=each.type,
+            )

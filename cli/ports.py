@@ -10,16 +10,7 @@ from thoughtgraph.llm.port import ChatPort
 
 
 def open_port(specifier: str, console: Console) -> ChatPort:
-    """Returns the port of a model specifier.
-
-    Args:
-        specifier: The specifier.
-        console: Where the download is announced and drawn.
-
-    Raises:
-        InputError: The specifier has no known form.
-        ModelUnavailable: The embedded model cannot be had here, or its download was declined.
-    """
+    """Returns the port of a model specifier; a download is announced and drawn on the console."""
     kind, _, name = specifier.partition(":")
     if kind == "local":
         import_module("thoughtgraph.cli.catalog").confirm_download(name or "local", console)

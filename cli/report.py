@@ -3,7 +3,6 @@
 import asyncio
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from os.path import expanduser
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from thoughtgraph.bench.report_page import linked, page, tree_file
 from thoughtgraph.bench.result_files import ResultFolder, Row, latest, unpacked
 from thoughtgraph.bench.result_summaries import summary
 from thoughtgraph.cli import text, view
+from thoughtgraph.cli.bench_options import ReportOptions
 from thoughtgraph.cli.viewer.page import page as tree_page
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.endpoints import port_for
@@ -26,33 +26,8 @@ TREES = "trees"
 NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `bench --suite`\n"
 
 
-@dataclass(frozen=True)
-class ReportOptions:
-    """What was asked for: the options of `report`."""
-
-    folders: Sequence[str]
-    out: str = ""
-    """Where files of the tables go; empty: nowhere."""
-    paper: bool = False
-    """Whether published numbers are shown beside ours."""
-    by: str = ""
-    """What of the problems the tables are divided by, such as `level`; empty: nothing."""
-    summaries: str = ""
-    """Folder to which small lines are added that hold no text of anybody; empty: none."""
-    judge: str = ""
-    """Specifier of the model that scores creative writing; empty: nobody does."""
-    samples: int = 5
-    """How many scores of a passage are averaged."""
-    pairs: str = ""
-    """File for passages in pairs, for people; the key goes beside it. Empty: none."""
-
-
 def report(options: ReportOptions) -> None:
-    """Prints the tables of result folders, and writes what is asked for.
-
-    Raises:
-        InputError: There are no results, or the files cannot be written.
-    """
+    """Prints the tables of result folders, and writes what is asked for."""
     if options.pairs:  # before a judge is paid
         results.check_writable(options.pairs)
     rows = latest(_rows(options))
@@ -141,11 +116,7 @@ def _write(folder: Path, found: Sequence[Entry], shown: str) -> None:
 
 
 def _tree_pages(found: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
-    """Returns the runs whose trees the page links, by the names of their files.
-
-    Raises:
-        InputError: One has no tree that can be shown.
-    """
+    """Returns the runs whose trees the page links, by the names of their files."""
     runs = {tree_file(row): row for entry in found for row in linked(entry)}
     return {
         name: view.checked(f"run {row['key']}", {**row, "tree": unpacked(row["tree"])})

@@ -1,18 +1,17 @@
 """From what was asked on the command line to what will be run, checked before anything is spent."""
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from os.path import expanduser
+from pathlib import Path
 from typing import Any
-
-from pydantic import TypeAdapter
 
 from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method, effective_settings
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.custom import full_name, task_of
+from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.context import assignment, assignments, effective, written_text
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
@@ -21,30 +20,6 @@ from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 DEFAULT_TASK = "question"
 REVIEW = "review"
 """The setting that the command does not have: nobody is there to answer."""
-FORMAT = 6
-"""Version of what a stopped run leaves. Since 6 its answers are lines of JSON."""
-NOTED = ("format", "begun", "stopped", "limit")
-"""What is kept of a run beside its configuration."""
-
-
-@dataclass(frozen=True)
-class SolveOptions:
-    """What was asked for: the options of `solve` as they were written."""
-
-    problem: str | None = None
-    task: str | None = None
-    method: str | None = None
-    model: str = ""
-    evaluator_model: str = ""
-    oracle: bool = False
-    settings: Sequence[str] = ()
-    limits: Sequence[str] = ()
-    json_file: str = ""
-    """Where the result goes as JSON: a file, or `-` for standard output; empty: nowhere."""
-    html_file: str = ""
-    """Where the page of the tree goes; empty: nowhere."""
-    quiet: bool = False
-    resume: str | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +31,7 @@ class RunConfig:
     """An id, or `FILE.py:NAME` with the file's whole path."""
     problem: str
     model: str
-    """Model specifier; empty: the default."""
+    """Model specifier."""
     evaluator_model: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
     """The settings that were given; all others have their defaults."""
@@ -82,49 +57,20 @@ class RunConfig:
         return effective_settings(self.method, task_of(self.task), self.settings)
 
 
-@cache
-def _adapter() -> TypeAdapter[RunConfig]:
-    return TypeAdapter(RunConfig)
-
-
-def read_plan(written: str) -> dict[str, Any] | None:
-    """Returns what is kept of a run; None where it is damaged.
-
-    Of an earlier version's run no more is read than that it is one.
-    """
-    try:
-        kept = json.loads(written)
-        if not isinstance(kept, dict) or kept.get("format", 1) != FORMAT:
-            return kept if isinstance(kept, dict) else None
-        config = {name: value for name, value in kept.items() if name not in NOTED}
-        _adapter().validate_python(config)
-    except (ValueError, RecursionError):
-        return None
-    noted = all(isinstance(kept.get(name, ""), str) for name in ("begun", "stopped", "limit"))
-    return kept if noted and config.keys() <= RunConfig.__dataclass_fields__.keys() else None
-
-
 def configure(options: SolveOptions) -> RunConfig:
-    """Returns the configuration of a new run.
-
-    Raises:
-        InputError: Something that was asked for is not there or cannot be used.
-        CapabilityError: The method needs something that the task cannot do.
-    """
-    check_files(options)
+    """Returns the configuration of a new run."""
+    check_files(options.json_file, options.html_file)
     demonstrated = options.problem is None and options.task is None
     name = full_name(options.task or (demo.TASK if demonstrated else DEFAULT_TASK))
     task = task_of(name)
     given = {**given_settings(options.settings), **limit_settings(options.limits)}
-    check_specifier(options.model or default_specifier())
-    if options.evaluator_model:
-        check_specifier(options.evaluator_model)
+    specifier = options.model or default_specifier()
+    for each in filter(None, (specifier, options.evaluator_model)):
+        check_specifier(each)
     problem = "" if demonstrated else task.read(_problem(options, name))
-    method = options.method
-    if demonstrated:
-        method = method or demo.METHOD
-        given = {**(demo.SETTINGS if method == demo.METHOD else {}), **given}
-    method = method or default_method(task)
+    method = options.method or (demo.METHOD if demonstrated else default_method(task))
+    if demonstrated and method == demo.METHOD:
+        given = {**demo.SETTINGS, **given}
     settings = effective_settings(method, task, given)
     admit(method, task, settings, oracle=options.oracle)
     made = demo.demonstration(settings["seed"]) if demonstrated else None
@@ -132,25 +78,59 @@ def configure(options: SolveOptions) -> RunConfig:
         method=method,
         task=name,
         problem=task.read(made.problem) if made else problem,
-        model=options.model,
+        model=specifier,
         evaluator_model=options.evaluator_model,
         settings=given,
         oracle=options.oracle,
         gold=made.gold if made else None,
+        json_file=_placed(options.json_file),
+        html_file=_placed(options.html_file),
     )
 
 
-def check_files(options: SolveOptions) -> None:
-    """Refuses files that cannot be written, before anything is spent on their content.
+def check_resume(options: SolveOptions) -> None:
+    """Refuses options that a resumed run does not take: it keeps its own."""
+    taken: Mapping[str, Any] = {
+        "PROBLEM": options.problem,
+        "--task": options.task,
+        "--method": options.method,
+        "--set": options.settings,
+        "--oracle": options.oracle,
+    }
+    if extra := [name for name, value in taken.items() if value]:
+        raise InputError(
+            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
+            "or start anew without --resume"
+        )
 
-    Raises:
-        InputError: One cannot be.
-    """
-    if options.html_file == "-":
+
+def resumed(config: RunConfig, options: SolveOptions) -> RunConfig:
+    """Returns the configuration of a run that goes on: with other limits, models and files."""
+    changed = replace(
+        config,
+        settings={**config.settings, **limit_settings(options.limits)},
+        model=options.model or config.model,
+        evaluator_model=options.evaluator_model or config.evaluator_model,
+        json_file=_placed(options.json_file) or config.json_file,
+        html_file=_placed(options.html_file) or config.html_file,
+    )
+    changed.effective()
+    check_files(changed.json_file, changed.html_file)
+    return changed
+
+
+def check_files(json_file: str, html_file: str) -> None:
+    """Refuses files that cannot be written, before anything is spent on their content."""
+    if html_file == "-":
         raise InputError("a page goes into a file, not to standard output; name one instead of -")
-    for path in (options.json_file, options.html_file):
+    for path in (json_file, html_file):
         if path not in ("", "-"):
             results.check_writable(path)
+
+
+def _placed(path: str) -> str:
+    """Returns where a file will be, wherever the run is resumed."""
+    return str(Path(expanduser(path)).absolute()) if path not in ("", "-") else path
 
 
 def _problem(options: SolveOptions, task: str) -> str:
@@ -171,11 +151,7 @@ def _standard_input() -> str:
 
 
 def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """Returns the settings that are written as for `--set`.
-
-    Raises:
-        InputError: One is written otherwise, or has an option of its own.
-    """
+    """Returns the settings that are written as for `--set`."""
     given = assignments(pairs)
     for name in CHOICES:
         if name in given:
@@ -187,11 +163,7 @@ def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
-    """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`.
-
-    Raises:
-        InputError: One is written otherwise.
-    """
+    """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`."""
     found: dict[str, list[Any]] = {}
     for pair in pairs:
         name, values = assignment(pair, "--sweep")
@@ -210,27 +182,3 @@ def limit_settings(pairs: Sequence[str]) -> dict[str, Any]:
         chosen[LIMIT_PREFIX + name] = None if value == "none" else value
     effective(Settings, {}, chosen)  # refuses what is no number, for all methods alike
     return chosen
-
-
-def with_limits(config: RunConfig, limits: Sequence[str]) -> RunConfig:
-    """Returns a configuration with other limits, written as for `--limit`.
-
-    Raises:
-        UnknownName: There is no such limit.
-        SettingError: A value is outside its bounds.
-    """
-    changed = replace(config, settings={**config.settings, **limit_settings(limits)})
-    changed.effective()
-    return changed
-
-
-def refused_on_resume(options: SolveOptions) -> list[str]:
-    """Returns the options that a resumed run does not take: it keeps its own."""
-    taken: Mapping[str, Any] = {
-        "PROBLEM": options.problem,
-        "--task": options.task,
-        "--method": options.method,
-        "--set": options.settings,
-        "--oracle": options.oracle,
-    }
-    return [name for name, value in taken.items() if value]

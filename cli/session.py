@@ -1,7 +1,7 @@
 """One search, from its start or from where it was stopped, shown while it runs."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,12 +16,11 @@ from thoughtgraph.building import Graph, build
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.cli.custom import task_of
 from thoughtgraph.cli.run_config import RunConfig
-from thoughtgraph.cli.runs import Runs
+from thoughtgraph.cli.runs import KILLED, Runs
 from thoughtgraph.cli.screen.display import Screen
 from thoughtgraph.cli.screen.events import Event
-from thoughtgraph.cli.screen.live_state import STREAM, LiveState
+from thoughtgraph.cli.screen.live_state import STREAM, LiveState, channels
 from thoughtgraph.cli.screen.progress import follow
-from thoughtgraph.cli.summary import limit_of
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.store import PaidAnswers, UnusedAnswers
@@ -53,35 +52,36 @@ class Session:
     Args:
         run: The run's id: the thread of its checkpoints.
         config: What is run.
-        model: The generating model.
-        evaluator: The judging model; None: the same.
+        models: The generating model and, where it is another one, the judging model.
         runs: Where checkpoints are kept.
         paid: What the run has paid for.
-        news: What is told before the search begins.
+        screen: Where the search is shown.
+        news: What is told before it begins.
         raised: The limits it is given anew, by setting; empty: none, it goes on where it stopped.
     """
 
     run: str
     config: RunConfig
-    model: ChatPort
-    evaluator: ChatPort | None
+    models: Sequence[ChatPort]
     runs: Runs
     paid: PaidAnswers
+    screen: Screen
     news: Sequence[Event] = ()
     raised: Mapping[str, Any] = field(default_factory=dict)
 
-    async def search(self, screen: Screen) -> Ended:
+    async def search(self) -> Ended:
         """Searches until the end or until the task is cancelled, which Ctrl-C does.
 
         Requests in flight then have `GRACE` seconds to be answered: they are paid for. What was
         answered is in the checkpoints before this returns; the rest is sent again by a resumed run.
         """
-        async with sqlite_saver(self.runs.checkpoints) as saver:
+        model, *judge = self.models
+        async with sqlite_saver(self.runs.checkpoints(self.run)) as saver:
             graph = build(
                 self.config.method,
                 task=task_of(self.config.task),
-                model=self.model,
-                evaluator_model=self.evaluator,
+                model=model,
+                evaluator_model=judge[0] if judge else None,
                 oracle=self.config.oracle,
                 checkpointer=saver,
             )
@@ -89,21 +89,19 @@ class Session:
             before = await self._dropped(graph, saver, thread)
             if not before:
                 thread = await _before_failure(graph, thread)
-            live = LiveState(graph.builder.state_schema, (await graph.aget_state(thread)).values)
-            screen.open(live)
-            screen.tell(self.news)
-            models = [port for port in (self.model, self.evaluator) if port is not None]
-            follows = follow(models, partial(setattr, live, "slots"))
-            shows = [asyncio.create_task(each) for each in (_draw(screen), follows)]
+            live = LiveState((await graph.aget_state(thread)).values)
+            self.screen.open(live)
+            self.screen.tell(self.news)
+            follows = follow(self.models, partial(setattr, live, "slots"))
+            shows = [asyncio.create_task(each) for each in (_draw(self.screen), follows)]
+            control = RunControl()
+            search = asyncio.create_task(self._follow(graph, thread, live, control, before))
             try:
-                finished = await self._stopping(graph, thread, live, screen, before)
+                finished = await self._stopping(search, control)
             finally:
                 for each in shows:
                     await _end(each)
-                screen.close()
-            failed = live.state.get("stop_reason") == "error"
-            if finished and not failed and not limit_of(live.state):
-                await saver.adelete_thread(self.run)
+                self.screen.close()
         unused = self.paid.unused() if before and finished else None
         return Ended(live.state, finished, unused)
 
@@ -114,9 +112,6 @@ class Session:
 
         Returns:
             What of its usage cannot be asked for again; nothing when it goes on where it stopped.
-
-        Raises:
-            InputError: A limit is not higher than what was spent already.
         """
         if not self.raised and not self.config.before:
             return {}
@@ -129,27 +124,20 @@ class Session:
                     f"higher limit on {name}"
                 )
         before = {name: max(used.get(name, 0), self.config.before.get(name, 0)) for name in AGAIN}
-        self.runs.change(self.run, replace(self.config, before=before))
+        config = replace(self.config, before=before)
+        self.runs.update(self.run, config=config, why=KILLED, limit="")
         await saver.adelete_thread(self.run)
         return before
 
-    async def _stopping(
-        self,
-        graph: Graph,
-        thread: RunnableConfig,
-        live: LiveState,
-        screen: Screen,
-        before: dict[str, float],
-    ) -> bool:
-        """Follows the search to its end, or to a stop when this task is cancelled."""
-        control = RunControl()
-        search = asyncio.create_task(self._follow(graph, thread, live, screen, control, before))
+    async def _stopping(self, search: asyncio.Task[None], control: RunControl) -> bool:
+        """Awaits the search's end, or stops it when this task is cancelled."""
         try:
             await asyncio.shield(search)
         except asyncio.CancelledError:
             _carry_on()
             control.request_drain("stopped by the user")
-            screen.tell([Event("stop", f"waiting up to {GRACE:.0f} s for answers on their way")])
+            waits = f"waiting up to {GRACE:.0f} s for pending answers"
+            self.screen.tell([Event("stop", waits)])
             await asyncio.wait({search}, timeout=GRACE)
         if search.done() and not search.cancelled() and search.exception() is None:
             return True
@@ -161,33 +149,29 @@ class Session:
         graph: Graph,
         thread: RunnableConfig,
         live: LiveState,
-        screen: Screen,
         control: RunControl,
         before: dict[str, float],
     ) -> None:
-        def stream(given: Any, **options: Any) -> AsyncIterator[Any]:
-            return graph.astream(
-                given,
-                thread,
-                context={"on_error": "report", **self.config.settings},
-                stream_mode=list(STREAM),
-                durability="async",
-                control=control,
-                **options,
-            )
-
+        stream = partial(
+            graph.astream,
+            config=thread,
+            context={"on_error": "report", **self.config.settings},
+            stream_mode=list(STREAM),
+            output_keys=channels(graph.builder.state_schema),
+            durability="async",
+            control=control,
+        )
         given = None if live.state else {"problem": self.config.problem}
         if before:
-            screen.tell([Event("resume", "what was answered before is not asked again")])
+            self.screen.tell([Event("resume", "earlier answers are reused")])
             async for mode, data in stream(given, interrupt_after=["start"]):
                 live.apply(mode, data)
             await graph.aupdate_state(thread, {"usage": before}, as_node="start")
-            live.apply("updates", {"start": {"usage": before}})
             given = None
         async for mode, data in stream(given):
             events = live.apply(mode, data)
             if not before or self.paid.asked_anew:  # the rest was told before
-                screen.tell(events)
+                self.screen.tell(events)
 
 
 async def _before_failure(graph: Graph, thread: RunnableConfig) -> RunnableConfig:

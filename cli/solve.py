@@ -3,9 +3,6 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import replace
-from os.path import expanduser
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -14,159 +11,121 @@ from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
+from thoughtgraph.cli.options import SolveOptions
 from thoughtgraph.cli.ports import open_port
-from thoughtgraph.cli.run_config import (
-    RunConfig,
-    SolveOptions,
-    check_files,
-    limit_settings,
-    refused_on_resume,
-    with_limits,
-)
+from thoughtgraph.cli.run_config import RunConfig, check_resume, limit_settings, resumed
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.screen.display import screen_for
 from thoughtgraph.cli.session import Ended, Session
 from thoughtgraph.cli.summary import Summary, introduce, limit_of, resume_hint, show, uncounted
 from thoughtgraph.errors import InputError, ModelError, ToolsUnavailable
 from thoughtgraph.llm.prices import check_limit, prices_of
-from thoughtgraph.llm.specifiers import default_specifier
 from thoughtgraph.llm.store import PaidAnswers
 from thoughtgraph.outcome import INTERRUPTED
 from thoughtgraph.tree import ROOT, root
 
 
 def solve(options: SolveOptions, config: RunConfig | None) -> int:
-    """Solves one problem and shows how.
+    """Solves one problem and shows how; returns the exit code: 0 with an answer, 1 without one.
 
     Args:
         options: What was asked for.
         config: What will be run; None for a run that goes on.
-
-    Returns:
-        The exit code: 0 with an answer, 1 without one.
-
-    Raises:
-        InputError: Something that was asked for cannot be used; nothing has been spent.
-        ModelError: The model never answered.
-        ToolsUnavailable: The tools cannot work here, for example without a network.
     """
-    runs = Runs()
-    again = "" if options.resume is None else runs.find(options.resume)
+    runs, again = Runs(), ""
     with ExitStack() as held:
-        if again:
+        if config is None:
+            check_resume(options)
+            again = runs.find(options.resume or "")
             # Before it is read what there is to go on with: another process may finish it.
             held.enter_context(runs.held(again))
-        return _solve(options, config or _resumed(options, again, runs), runs, again, held)
+            config = resumed(runs.config(again, raised=bool(options.limits)), options)
+        console = Console(
+            highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
+        )
+        names = filter(None, (config.model, config.evaluator_model))
+        models = [open_port(name, console) for name in names]
+        prices = prices_of(models, config.settings.get("prices", {}))
+        if config.settings.get("limit_dollars") is not None:
+            check_limit(prices)
+        run = again or runs.add(config)
+        if not again:
+            held.enter_context(runs.held(run))
+        introduce(console, config, runs.path.with_name("pictures"), run)
+        title = f"run {run}: {config.method} on {config.task_id} with {config.model}"
+        session = Session(
+            run,
+            config,
+            models,
+            runs,
+            PaidAnswers(runs.answers(run)),
+            screen_for(console, title),
+            uncounted(prices),
+            limit_settings(options.limits) if again else {},
+        )
+        return _finish(session, _searched(session, console, again), console)
 
 
-def _solve(
-    options: SolveOptions, config: RunConfig, runs: Runs, again: str, held: ExitStack
-) -> int:
-    config = replace(
-        config,
-        json_file=_placed(options.json_file) or config.json_file,
-        html_file=_placed(options.html_file) or config.html_file,
-    )
-    check_files(replace(options, json_file=config.json_file, html_file=config.html_file))
-    console = Console(
-        highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
-    )
-    specifier = options.model or config.model or default_specifier()
-    model = open_port(specifier, console)
-    judge = options.evaluator_model or config.evaluator_model
-    evaluator = open_port(judge, console) if judge else None
-    prices = prices_of(
-        [port for port in (model, evaluator) if port], config.settings.get("prices", {})
-    )
-    if config.settings.get("limit_dollars") is not None:
-        check_limit(prices)
-    run = again or runs.add(config)
-    if not again:
-        held.enter_context(runs.held(run))
-    paid = PaidAnswers(runs.answers(run))
-    introduce(console, config, runs.path.parent / "pictures", run)
-    title = f"run {run}: {config.method} on {config.task_id} with {specifier}"
-    screen = screen_for(console, title)
-    limits = limit_settings(options.limits) if again else {}
-    session = Session(run, config, model, evaluator, runs, paid, uncounted(prices), limits)
+def _searched(session: Session, console: Console, again: str) -> Ended:
     try:
-        with paid.in_use():
-            ended = asyncio.run(session.search(screen))
+        with session.paid.in_use():
+            return asyncio.run(session.search())
     except KeyboardInterrupt:
-        console.print(resume_hint(run))
+        console.print(resume_hint(session.run))
         raise
     except (InputError, ToolsUnavailable):
         # Nothing was spent: there is nothing to go on with.
-        if options.resume is None:
-            runs.forget(run)
+        if not again:
+            session.runs.drop(session.run)
         raise
+
+
+def _finish(session: Session, ended: Ended, console: Console) -> int:
+    """Writes and shows the result of a search; returns the exit code."""
+    run, config, runs = session.run, session.config, session.runs
     done = _is_done(runs, run, ended)
-    result = results.stored(_out(config, ended, specifier, run))
+    result = results.stored(_out(config, ended, run))
     try:
         written = _write(result, config.json_file, config.html_file)
     except InputError:
         console.print(resume_hint(run))  # what was answered is kept until the result is written
         raise
     if done:
-        runs.finish(run)
+        runs.drop(run)
     show(console, Summary(config, result, written, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
-    if options.quiet and config.json_file != "-" and result["answer"] is not None:
+    if console.quiet and config.json_file != "-" and result["answer"] is not None:
         print(text.lines(result["answer"]))
     if error := ended.state.get("error"):
         complain(error)
     return NO_ANSWER if result["answer"] is None or result["stop_reason"] == "error" else 0
 
 
-def _resumed(options: SolveOptions, run: str, runs: Runs) -> RunConfig:
-    if extra := refused_on_resume(options):
-        raise InputError(
-            f"a resumed run keeps what it was given, limits apart; leave out {', '.join(extra)}, "
-            "or start anew without --resume"
-        )
-    return with_limits(runs.config(run, raised=bool(options.limits)), options.limits)
-
-
-def _placed(path: str) -> str:
-    """Returns where a file will be, wherever the run is resumed."""
-    return str(Path(expanduser(path)).absolute()) if path not in ("", "-") else path
-
-
 def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
-    """Returns whether there is nothing to go on with; notes why, where there is.
-
-    Raises:
-        ModelError: The endpoint never answered, which leaves nothing to keep.
-    """
+    """Returns whether there is nothing to go on with; notes why, where there is."""
     if not ended.finished:
         return False
     if limit := limit_of(ended.state):
-        runs.stop(run, f"was ended by its limit on {limit}", limit)
+        runs.update(run, why=f"was ended by its limit on {limit}", limit=limit)
         return False
     if ended.state.get("stop_reason") != "error":
         return True
-    runs.stop(run, "was ended by an error of its model or tools")
+    runs.update(run, why="was ended by an error of its model or tools")
     usage = ended.state.get("usage", {})
     if not usage.get("requests") and not usage.get("cached"):
-        runs.forget(run)
+        runs.drop(run)
         raise ModelError(ended.state.get("error") or "the model never answered")
     return False
 
 
-def _out(config: RunConfig, ended: Ended, model: str, run: str) -> dict[str, Any]:
-    """Returns what the graph returned, or would have if it had not been stopped before its end.
-
-    Args:
-        config: What was run.
-        ended: How it ended.
-        model: Specifier of the generating model, the default resolved.
-        run: The run's id.
-    """
+def _out(config: RunConfig, ended: Ended, run: str) -> dict[str, Any]:
+    """Returns what the graph returned, or would have if it had not been stopped before its end."""
     state = ended.state
     right = state.get("answer") == config.gold
     settings = state.get("settings") or config.effective()
-    named = {"task": config.task_id, "model": model, "evaluator_model": config.evaluator_model}
+    judge = config.evaluator_model
+    named = {"task": config.task_id, "model": config.model, "evaluator_model": judge}
     return {
         "method": config.method,
         "problem": config.problem,

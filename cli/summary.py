@@ -24,17 +24,7 @@ from thoughtgraph.usage import Usage
 
 
 def introduce(console: Console, config: RunConfig, folder: Path, run: str) -> None:
-    """Prints the question of a problem that has a picture, writes the picture and names its file.
-
-    Args:
-        console: Standard output.
-        config: What will be run.
-        folder: Where pictures are kept.
-        run: The run's id, which names the file.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Prints the question of a problem that has a picture, and writes the picture to a file."""
     picture = extras(task_of(config.task)).picture
     if picture is None:
         return
@@ -85,25 +75,24 @@ class Summary:
 
 def show(console: Console, summary: Summary) -> None:
     """Prints the outcome, one labelled line a fact."""
-    for fact in facts(summary):
-        label = (f"{fact.label + ':':<{LABEL}}", "dim")
-        console.print(Text.assemble(label, (fact.words, fact.style)), soft_wrap=True)
+    for label, words, style in _facts(summary):
+        head = (f"{label + ':':<{LABEL}}", "dim")
+        indented = words.replace("\n", "\n" + " " * LABEL)
+        console.print(Text.assemble(head, (indented, style)), soft_wrap=True)
 
 
-def facts(summary: Summary) -> Iterator[Fact]:
-    """Yields what there is to tell."""
-    result = summary.result
-    if plan := plan_lines(result["tree"]):
-        yield Fact("plan", _indented("\n".join(plan)))
-    if way := action_lines(result["tree"]):
-        yield Fact("steps", _indented("\n".join(way)))
+def _facts(summary: Summary) -> Iterator[Fact]:
+    result, tree = summary.result, summary.result["tree"]
+    for label, lines in (("plan", plan_lines(tree)), ("steps", action_lines(tree))):
+        if lines:
+            yield Fact(label, "\n".join(lines))
     yield from _answer(summary)
-    yield from _search(summary)
+    yield from _search(result)
     if summary.written:
         yield Fact("written", ", ".join(summary.written))
-    if result["stop_reason"] in (INTERRUPTED, "error"):
-        yield Fact("resume", resume_hint(summary.run))
-    elif limit := limit_of(result):
+    stopped = result["stop_reason"] in (INTERRUPTED, "error")
+    limit = "" if stopped else limit_of(result)
+    if limit or stopped:
         yield Fact("resume", resume_hint(summary.run, limit))
 
 
@@ -113,7 +102,7 @@ def _answer(summary: Summary) -> Iterator[Fact]:
     if answer is None:
         yield Fact("answer", "none", "red")
     else:
-        yield Fact("answer", _indented(text.lines(answer)), "bold")
+        yield Fact("answer", text.lines(answer), "bold")
     if (right := summary.result.get("right")) is not None:
         yield Fact("right", rightness(right, summary.config.gold), _RIGHT[right])
     elif answer is not None:
@@ -126,12 +115,14 @@ def _answer(summary: Summary) -> Iterator[Fact]:
         yield Fact("oracle", "yes, the search was told whether an answer is right")
 
 
-def _search(summary: Summary) -> Iterator[Fact]:
+def _search(result: Mapping[str, Any]) -> Iterator[Fact]:
     """Yields how the search went."""
-    result = summary.result
     if tried := tries(result["tree"]):
         yield Fact("tried", tried)
-    yield Fact("ended", _ending(result), "red" if result["stop_reason"] == "error" else "")
+    ended, bound = str(result["outcome"]), str(result.get("limit") or "")
+    if bound and not limit_of(result):  # `resume` tells how a limit is raised
+        ended += f"; raise it with --set {bound}=…"
+    yield Fact("ended", ended, "red" if result["stop_reason"] == "error" else "")
     yield Fact("cost", cost(result))
     if malformed := result["usage"].get("parse_errors"):
         by_role = ", ".join(f"{number} in {role}" for role, number in malformed.items())
@@ -139,12 +130,7 @@ def _search(summary: Summary) -> Iterator[Fact]:
 
 
 def resume_hint(run: str, limit: str = "") -> str:
-    """Returns the command that goes on with a stopped run.
-
-    Args:
-        run: The run's id.
-        limit: The limit that must be raised first; empty: none.
-    """
+    """Returns the command that goes on with a stopped run, and raises the limit that ended it."""
     return f"thoughtgraph solve --resume {run}" + (f" --limit {limit}=…" if limit else "")
 
 
@@ -179,17 +165,6 @@ def cost(result: Mapping[str, Any]) -> str:
             "lower limit and not used here"
         )
     return ", ".join(parts)
-
-
-def _ending(result: Mapping[str, Any]) -> str:
-    name = str(result.get("limit") or "")
-    if not name or limit_of(result):  # `resume` tells how a limit is raised
-        return str(result["outcome"])
-    return f"{result['outcome']}; raise it with --set {name}=…"
-
-
-def _indented(answer: str) -> str:
-    return answer.replace("\n", "\n" + " " * LABEL)
 
 
 LONGEST = 200

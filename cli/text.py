@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 MOST = 2_000
 """Characters of one line that are looked at; a terminal shows fewer."""
@@ -143,13 +143,7 @@ def middle_cut(words: str, width: int) -> str:
 
 
 def wrapped(words: str, width: int, most: int = MOST_LINES) -> list[str]:
-    """Returns a text's lines, at least one; what is too long is cut in the middle.
-
-    Args:
-        words: One line of text.
-        width: Cells of a line.
-        most: How many lines there may be.
-    """
+    """Returns a text's lines, at least one; what is too long is cut in the middle."""
     lines, size = _broken(words, width), most * width
     while len(lines) > most and size > 0:
         lines = _broken(middle_cut(words, size), width)
@@ -164,29 +158,13 @@ def _broken(words: str, width: int) -> list[str]:
         if cell_len(joined) <= width:
             lines[-1] = joined
             continue
-        lines += [word] if lines[-1] else []
-        lines[-1] = word
-        while cell_len(lines[-1]) > width:
-            head = _head(lines[-1], width)
-            lines[-1:] = [head, lines[-1][len(head) :]]
+        lines += [""] if lines[-1] else []
+        lines[-1:] = chop_cells(word, width)
     return lines
 
 
-def _head(word: str, width: int) -> str:
-    """Returns the longest beginning of a word that fits, one character at least."""
-    size = min(len(word), width)
-    while size > 1 and cell_len(word[:size]) > width:
-        size -= 1
-    return word[:size]
-
-
 def lines_per_row(wanted: Sequence[int], room: int) -> list[int]:
-    """Returns how many lines each row gets: one, and more in turn while there is room.
-
-    Args:
-        wanted: How many lines each row could fill.
-        room: How many lines there are.
-    """
+    """Returns how many lines each row gets: one, and more in turn while there is room."""
     given = [1] * len(wanted)
     spare = room - len(wanted)
     while spare > 0 and (hungry := [at for at, most in enumerate(wanted) if given[at] < most]):

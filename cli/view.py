@@ -58,11 +58,7 @@ NEEDED = ("method", "task", "problem", "tree")
 
 
 def read(path: str) -> list[CheckedResult]:
-    """Returns the results in a file, or in all the `.json` and `.jsonl` files of a folder.
-
-    Raises:
-        InputError: There is none, or a file cannot be read or holds something else.
-    """
+    """Returns the results in a file, or in all the `.json` and `.jsonl` files of a folder."""
     source = Path(expanduser(path))
     if source.is_dir():
         files = sorted(file for file in source.iterdir() if file.suffix in SUFFIXES)
@@ -106,15 +102,7 @@ def _meant(item: Any) -> bool:
 
 
 def checked(source: str, item: Any) -> CheckedResult:
-    """Returns a result whose tree can be shown.
-
-    Args:
-        source: Where it is from, for the error.
-        item: What may be a result.
-
-    Raises:
-        InputError: It is none.
-    """
+    """Returns a result whose tree can be shown, if it is one; the error names the source."""
     try:
         result = _adapter().validate_python(item, strict=True)
     except ValidationError as error:
@@ -138,13 +126,7 @@ FOLDER_PAGE = "trees.html"
 
 
 def view(path: str, out: str, *, browse: bool = False) -> None:
-    """Writes the page of a result file, or of all results in a folder.
-
-    Args:
-        path: The file or folder.
-        out: Where the page goes; beside the results when empty.
-        browse: Whether to show it in the user's browser.
-    """
+    """Writes the page of a result file, or of all results in a folder, beside them or to `out`."""
     source = Path(expanduser(path))
     default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
     target = out or str(default)

@@ -10,6 +10,8 @@ Events are read off what nodes write to the tree, so that no method has to send 
     {"event": "judged", "id": "3", "value": 7.0, "note": …}
     {"event": "pruned", "id": "3", "note": …}
     {"event": "rolled_back", "id": "3", "to": "1", "step": 2}
+    {"event": "propagated", "id": "3", "raised": [{"thought": "1", "before": 0.0, "after": 1.0}]}
+    {"event": "checked", "id": "3", "right": false, "note": …}           its answer
     {"event": "chosen", "id": "3", "answer": …}                          the result's answer
     {"event": "selected", "ids": ["3", "4"]}                             gone on from next
     {"event": "ended", "answer": …, "stop_reason": …, "outcome": …}      the last one
@@ -20,6 +22,7 @@ from typing import Any
 
 from langgraph.config import get_config, get_stream_writer
 
+from thoughtgraph.outcome import ACCEPTED, REJECTED
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 ENDED = ("answer", "stop_reason", "outcome")
@@ -56,18 +59,23 @@ def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:
+    old, note = before or Thought(), new.get("note", "")
     if before is None:
         place = {"parent": new.get("parent"), "depth": new.get("depth")}
         yield {"event": "made", "id": key, **place, "text": new.get("text", "")}
-    if new.get("observation") is not None:
+    if new.get("observation") is not None and new["observation"] != old.get("observation"):
         said = {"observation": new["observation"], "failed": bool(new.get("failed"))}
         yield {"event": "called", "id": key, **said}
-    if "value" in new:
+    if "value" in new and new["value"] != old.get("value"):
         yield {"event": "judged", "id": key, "value": new["value"], **_note(new)}
-    if new.get("status") == "pruned":
+    if note == ACCEPTED or note.startswith(REJECTED):
+        yield {"event": "checked", "id": key, "right": note == ACCEPTED, "note": note}
+    if new.get("status") == "pruned" and old.get("status") != "pruned":
         yield {"event": "pruned", "id": key, **_note(new)}
     if "rollback" in new:
         yield {"event": "rolled_back", "id": key, **new["rollback"]}
+    if raised := new.get("propagation", {}).get("raised"):
+        yield {"event": "propagated", "id": key, "raised": raised}
     if new.get("chosen"):
         yield {"event": "chosen", "id": key, "answer": new.get("answer")}
 

@@ -12,7 +12,7 @@ from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
 from thoughtgraph.cli.screen.live import LiveScreen
-from thoughtgraph.cli.screen.live_state import STREAM, LiveState
+from thoughtgraph.cli.screen.live_state import STREAM, LiveState, channels
 from thoughtgraph.cli.viewer.page import payload
 from thoughtgraph.cli.viewer.prompts import Renderer
 from thoughtgraph.tools.wiki.sources import toolbox
@@ -39,10 +39,11 @@ def explorer() -> ScriptedChat:
 
 async def followed(method: str, model: ScriptedChat, **context: Any) -> tuple[LiveState, list[str]]:
     graph = tg.build(method, task="hotpotqa", model=model, tools=toolbox(ScriptedPages(TWO_PAGES)))
-    watch, told = LiveState(graph.builder.state_schema), list[str]()
-    given: Any = ({"problem": "Where is Milan?"}, None)
-    context = {"n_generate": 2, **context}
-    async for mode, data in graph.astream(*given, context=context, stream_mode=list(STREAM)):
+    watch, told = LiveState(), list[str]()
+    keys = channels(graph.builder.state_schema)
+    options: Any = {"stream_mode": list(STREAM), "output_keys": keys}
+    options["context"] = {"n_generate": 2, **context}
+    async for mode, data in graph.astream({"problem": "Where is Milan?"}, **options):
         told += [str(event) for event in watch.apply(mode, data)]
     return watch, told
 

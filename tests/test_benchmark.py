@@ -68,7 +68,7 @@ def test_a_failed_problem_is_kept_with_its_error_and_tried_again(command: Comman
         command(*told, whole.specifier, "--out", "w")
     with FakeServer(play, after(len(whole.seen) // 2, Fault(401))) as fake:
         code, out, _ = command(*told, fake.specifier)
-        assert code == 1 and "failed; run the same command again" in out and "401" in out
+        assert code == 1 and "failed; rerun the command" in out and "401" in out
         failed = [row for row in rows() if row.get("error")]
         assert failed and all("401" in row["error"] for row in failed)
         fake.fault = lambda seen: Fault()

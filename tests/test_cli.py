@@ -22,7 +22,8 @@ from support.players import play
 from support.pools import few
 from support.stored import small, stored
 
-from thoughtgraph.cli.run_config import SolveOptions, configure
+from thoughtgraph.cli.options import SolveOptions
+from thoughtgraph.cli.run_config import configure
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.registry import METHODS, TASKS
 

@@ -36,7 +36,7 @@ def test_a_command_killed_outright_is_resumed_by_the_id_on_its_first_line(
         command(*search, "--model", whole.specifier, "--json", "one.json")
     with FakeServer(play) as fake:
         told = [*search, "--model", fake.specifier]
-        out = killed_at(k, fake, tmp_path / "data" / "checkpoints.sqlite", *told)
+        out = killed_at(k, fake, tmp_path / "data" / "runs", *told)
         run = out.splitlines()[0].split()[1].removesuffix(":")
         assert command("solve", "--resume", run, "--json", "other.json")[0] == 0
     one, other = (json.loads(Path(f"{name}.json").read_text()) for name in ("one", "other"))

@@ -137,18 +137,19 @@ def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for
     with FakeServer(play) as fake:
         run = stopped(command, fake)
         resume = ["solve", "--resume", run, "--quiet"]
-        asked, kept = len(fake.seen), data / "checkpoints.sqlite"
+        asked, kept = len(fake.seen), Runs().checkpoints(run)
         with Runs().held(run):
-            code, _, err = command(*resume)
-            assert code == 2 and "another process" in told(err)
-        for name in ("checkpoints.sqlite-wal", "checkpoints.sqlite-shm"):
-            (data / name).unlink(missing_ok=True)
+            for arguments in (resume, ["runs", "--forget", run]):
+                code, _, err = command(*arguments)
+                assert code == 2 and "another process" in told(err)
+        for name in ("-wal", "-shm"):
+            kept.with_name(kept.name + name).unlink(missing_ok=True)
         kept.write_bytes(b"damaged" * 1_000)
         code, _, err = command(*resume)
         assert code == 2 and "not a database" in told(err) and "move the file away" in err
         assert [each.run for each in Runs().waiting()] == [run], "it can still be resumed"
         assert len(fake.seen) == asked
-        kept.rename(data / "away")
+        kept.rename(kept.with_name("away"))
         code, out, _ = command(*resume)
         assert code == 0 and out.strip()
         code, _, err = command(*resume)

@@ -14,8 +14,9 @@ from support.stepping import MARKER, Stepping
 
 import thoughtgraph as tg
 from thoughtgraph import outcome, registry
-from thoughtgraph.cli.screen.events import Narrator
+from thoughtgraph.cli.screen.events import event_lines
 from thoughtgraph.cli.viewer.page import payload
+from thoughtgraph.nodes.thought_events import events
 from thoughtgraph.results import stored
 from thoughtgraph.tasks.rollback_prompts import UNREAD
 
@@ -212,7 +213,8 @@ async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
     assert words in out["outcome"] and "0.5" not in out["outcome"]
     (shown,) = payload([stored(out)])["runs"]  # type: ignore[list-item]
     assert shown["outcome"] == stored(out)["outcome"] == out["outcome"]
-    lines = [str(event) for event in Narrator(out["tree"], "x").grew({}, out["tree"])]
+    made = [{**event, "node": "x"} for event in events({}, {"thoughts": out["tree"]})]
+    lines = [str(event) for event in event_lines(made, out["tree"], "x")]
     assert f"value     1: 0.5 ({UNREAD})" in lines
 
 

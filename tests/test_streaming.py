@@ -14,7 +14,8 @@ from thoughtgraph.building import Graph
 from thoughtgraph.tree import merge_thoughts
 
 LEAF: Any = {"problem": "leaf"}
-KNOWN = {"made", "called", "judged", "pruned", "rolled_back", "chosen", "selected", "ended"}
+KNOWN = {"made", "called", "judged", "checked", "pruned", "rolled_back", "propagated", "chosen"}
+KNOWN |= {"selected", "ended"}
 REQUESTS = {"asked", "answered"}
 
 
@@ -69,6 +70,8 @@ def check(events: list[Any], out: dict[str, Any]) -> int:
     judged = {each["id"]: each["value"] for each in by_kind["judged"]}
     assert judged == {each["id"]: each["value"] for each in thoughts if "value" in each}
     assert {*ids["rolled_back"]} == {each["id"] for each in thoughts if "rollback" in each}
+    assert {*ids["propagated"]} <= {each["id"] for each in thoughts if each.get("failed")}
+    assert all("answer" in out["tree"][key] for key in ids["checked"])
     assert ids["chosen"] == [each["id"] for each in thoughts if each.get("chosen")]
     assert all("answer" in each for each in thoughts if each["status"] == "terminal")
     assert {*out["candidates"]} <= {each["answer"] for each in thoughts if "answer" in each}

@@ -20,7 +20,8 @@ from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.questions.scene_questions import generate
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.result_files import ResultFolder
-from thoughtgraph.cli.bench_plan import BenchOptions, batches, left_out
+from thoughtgraph.cli.bench_options import BenchOptions
+from thoughtgraph.cli.bench_plan import batches, left_out
 from thoughtgraph.errors import InputError
 
 SETS = os.environ.get("THOUGHTGRAPH_TEST_SETS")
@@ -148,7 +149,7 @@ def test_lines_that_a_model_is_not_known_to_take_are_left_out(
 
 
 def comparing(task: str, *methods: str) -> BenchOptions:
-    return BenchOptions(suite="comparison", task=task, methods=methods, **MODEL)
+    return BenchOptions(suite="comparison", task=task, method=",".join(methods), **MODEL)
 
 
 REFUSED = [

@@ -2,34 +2,13 @@
 
 from collections.abc import Iterable
 from itertools import groupby
-from typing import IO, Protocol
 
 from rich.console import Console
+from rich.text import Text
 
 from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import LiveState
-
-
-class Screen(Protocol):
-    """Shows a search while it runs."""
-
-    def open(self, live: LiveState) -> None:
-        """Starts showing a picture that changes."""
-        ...
-
-    def tell(self, events: Iterable[Event]) -> None:
-        """Shows what happened."""
-        ...
-
-    def refresh(self) -> float:
-        """Draws the picture as it is now; returns the seconds until it should be drawn again."""
-        ...
-
-    def close(self) -> None:
-        """Stops; what was shown stays."""
-        ...
-
 
 SHOWN = 3
 """Lines of a kind that are written of many that come at once (ours)."""
@@ -42,18 +21,14 @@ class PlainScreen:
 
     Of many events of a kind that come at once, such as the hundred samples of `cot_sc`, it writes
     the first and how many there are: the result holds them all.
-
-    Args:
-        title: What the search is called.
-        file: Where to; None: standard output.
     """
 
-    def __init__(self, title: str, file: IO[str] | None = None) -> None:
-        self._title, self._file = title, file
+    def __init__(self, console: Console, title: str) -> None:
+        self._console, self._title = console, title
 
     def open(self, live: LiveState) -> None:
         """Writes the title; events are told as they come."""
-        print(self._title, file=self._file, flush=True)
+        self._write(self._title)
 
     def tell(self, events: Iterable[Event]) -> None:
         """Writes the events."""
@@ -61,9 +36,9 @@ class PlainScreen:
             told = list(alike)
             shown = told if len(told) <= MANY else told[:SHOWN]
             for event in shown:
-                print(event, file=self._file, flush=True)
+                self._write(str(event))
             if rest := len(told) - len(shown):
-                print(Event(kind, f"… and {rest} more"), file=self._file, flush=True)
+                self._write(str(Event(kind, f"… and {rest} more")))
 
     def refresh(self) -> float:
         """Has nothing to draw."""
@@ -72,35 +47,14 @@ class PlainScreen:
     def close(self) -> None:
         """Has nothing to undo."""
 
+    def _write(self, line: str) -> None:
+        self._console.print(Text(line), soft_wrap=True)
 
-class SilentScreen:
-    """Shows nothing, as `--quiet` asks for."""
 
-    def open(self, live: LiveState) -> None:
-        """Has nothing to start."""
-
-    def tell(self, events: Iterable[Event]) -> None:
-        """Passes the events over."""
-        # They are told by an iterator that may have work to do.
-        for _ in events:
-            pass
-
-    def refresh(self) -> float:
-        """Has nothing to draw."""
-        return 3600.0
-
-    def close(self) -> None:
-        """Has nothing to undo."""
+Screen = PlainScreen | LiveScreen
 
 
 def screen_for(console: Console, title: str) -> Screen:
-    """Returns the live tree for a terminal that can show it, plain lines elsewhere.
-
-    Args:
-        console: Where the search is shown; one that is quiet shows nothing.
-        title: What the search is called on the first line.
-    """
-    if console.quiet:
-        return SilentScreen()
-    plain = not console.is_terminal or console.is_dumb_terminal
-    return PlainScreen(title, console.file) if plain else LiveScreen(console, title)
+    """Returns the live tree for a terminal that can show it, plain lines elsewhere."""
+    drawn = console.is_terminal and not console.is_dumb_terminal and not console.quiet
+    return LiveScreen(console, title) if drawn else PlainScreen(console, title)

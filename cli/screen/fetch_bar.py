@@ -13,7 +13,6 @@ class FetchBar:
     """Shows what is fetched: a bar in a terminal that draws, a line each tenth elsewhere.
 
     Args:
-        console: Where to.
         otherwise: What is said while nothing is fetched.
     """
 

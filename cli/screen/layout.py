@@ -1,7 +1,7 @@
 """Which thoughts of a tree a small screen shows, and how they hang together."""
 
 import heapq
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from thoughtgraph.cli import text
@@ -29,11 +29,6 @@ def rows(tree: Tree, focus: Collection[str], height: int) -> list[Row]:
     The root and the focus with its ancestors come first, then outputs, open thoughts and expanded
     ones, pruned ones last; within each kind the higher value, then the newer. Hidden siblings share
     one line that counts them.
-
-    Args:
-        tree: The search tree.
-        focus: Ids of the thoughts that matter now: those at work and the frontier.
-        height: Lines there are, at least one.
     """
     if ROOT not in tree:
         return []
@@ -91,31 +86,25 @@ def _lines(children: Mapping[str, list[str]], shown: set[str], covered: set[str]
 
 def _draw(
     tree: Tree, children: Mapping[str, list[str]], shown: set[str], covered: set[str]
-) -> Iterable[Row]:
+) -> Iterator[Row]:
     below: dict[str, list[str]] = {}
     for key in sorted(shown - {ROOT}, key=int):
         above = next(at for at in _ancestors(tree, key) if at in shown)
         below.setdefault(above, []).append(key)
-    stack: list[tuple[str, Row]] = [("", Row("", ROOT, ""))]
-    while stack:
-        guides, row = stack.pop()
-        yield row
-        if row.key is None:
-            continue
-        hanging: list[str | None] = [*below.get(row.key, [])]
-        hidden = [tree[child] for child in children.get(row.key, ()) if child not in covered]
-        if hidden:
-            hanging.append(None)
-        for at, below_it in reversed(list(enumerate(hanging))):
-            last = at == len(hanging) - 1
-            gap = below_it is not None and tree[below_it].get("parent") != row.key
-            words = "" if below_it is not None else _counted(hidden)
-            stack.append(
-                (
-                    guides + ("   " if last else "│  "),
-                    Row(guides + ("└─ " if last else "├─ "), below_it, words, gap),
-                )
-            )
+
+    def hang(key: str, guides: str) -> Iterator[Row]:
+        hidden = [tree[child] for child in children.get(key, ()) if child not in covered]
+        hanging = [*below.get(key, ()), *([None] if hidden else [])]
+        for at, child in enumerate(hanging, 1):
+            line, under = ("└─ ", "   ") if at == len(hanging) else ("├─ ", "│  ")
+            if child is None:
+                yield Row(guides + line, None, _counted(hidden))
+            else:
+                yield Row(guides + line, child, "", tree[child].get("parent") != key)
+                yield from hang(child, guides + under)
+
+    yield Row("", ROOT, "")
+    yield from hang(ROOT, "")
 
 
 def _counted(hidden: list[Thought]) -> str:

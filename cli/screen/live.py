@@ -12,30 +12,28 @@ from rich.text import Text
 from thoughtgraph.cli import text
 from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.screen import progress
-from thoughtgraph.cli.screen.events import QUIET, Event
+from thoughtgraph.cli.screen.events import Event
 from thoughtgraph.cli.screen.layout import Row, rows
 from thoughtgraph.cli.screen.live_state import LiveState
 from thoughtgraph.cli.text import lines_per_row, set_cell, wrapped
-from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Thought, Tree
 
 FRAME = 0.1
 """Seconds between two drawings (ours); a tree that takes long to lay out is drawn less often."""
 PATIENCE = 1.0
-"""Seconds without news after which a bar says that the model is at work (ours)."""
+"""Seconds without news after which a line says that the model is at work (ours)."""
 TOLD = 2
 """Lines for what happened last."""
 VALUE_WIDTH = 9
 STEPS_WIDTH = 60
 """Characters of a thought's steps when what running them gave stands behind (ours)."""
-SPINNER, ASCII_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏", r"-\|/"
-STEP_KINDS = frozenset(
-    {"select", "prune", "reject", "backtrack", "retry", "observe", "fail", "stop"}
-)
-"""Events worth a line of their own; proposals and values show in the tree itself."""
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
+ASCII = str.maketrans(f"│├└─○•✗◆●{SPINNER}…⋯→←·", r"|+`-o.x#*-\|/-\|/.~><-")
+"""What a terminal shows that knows no more than ASCII."""
+SHOWN = frozenset({"propose", "thought", "accept", "value"})
+"""Events that show in the tree itself; all others have a line."""
 
 _MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
-_ASCII_MARKS = {"open": "o", "expanded": ".", "pruned": "x", "terminal": "#"}
 _STYLES = {"open": "", "expanded": "", "pruned": "dim", "terminal": "green"}
 _KIND_STYLES = {
     "backtrack": "magenta",
@@ -50,20 +48,14 @@ _KIND_STYLES = {
 
 
 class LiveScreen:
-    """Draws a search in place, as wide and as high as the terminal.
-
-    Args:
-        console: The terminal.
-        title: What the search is called.
-        clock: Seconds, for the running time.
-    """
+    """Draws a search in place, as wide and as high as the terminal."""
 
     def __init__(self, console: Console, title: str, clock: Any = time.monotonic) -> None:
         self._console = console
         self._title = title
         self._clock = clock
         self._told: deque[Event] = deque(maxlen=TOLD)
-        self._state = LiveState(SearchState)
+        self._state = LiveState()
         self._begin = self._news = clock()
         self._live = Live(
             console=console, auto_refresh=False, get_renderable=lambda: self, transient=False
@@ -79,7 +71,7 @@ class LiveScreen:
     def tell(self, events: Iterable[Event]) -> None:
         """Keeps what is worth a line for the next drawing."""
         self._news = self._clock()
-        self._told.extend(e for e in events if e.kind in STEP_KINDS or e.kind not in _SHOWN)
+        self._told.extend(event for event in events if event.kind not in SHOWN)
 
     def refresh(self) -> float:
         """Draws once; a slow drawing puts the next one off, so that the search goes on."""
@@ -89,30 +81,29 @@ class LiveScreen:
 
     def close(self) -> None:
         """Draws a last time and leaves the tree on the screen."""
-        self._state.running.clear()
+        self._state.requests.clear()
         self._live.stop()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Renders one frame; never higher than the terminal, so that it can be drawn over."""
         width = options.max_width - 1
-        fancy = options.encoding.startswith("utf")
         head = [Text(set_cell(self._title, width), style="bold")]
         foot = [self._event(event, width) for event in self._told]
-        if doing := self._state.doing():
-            foot.append(Text(set_cell(f"{self._spinner(fancy)} {doing}", width), style="yellow"))
+        if doing := self._live.is_started and self._state.doing():
+            foot.append(Text(set_cell(f"{self._spinner()} {doing}", width), style="yellow"))
             waited = self._clock() - self._news
             if self._state.slots or waited >= PATIENCE:
-                bar = progress.line(self._state.slots, waited, fancy=fancy)
-                foot.append(Text(set_cell(f"  {bar}", width), style="yellow"))
+                news = progress.line(self._state.slots, waited)
+                foot.append(Text(set_cell(f"  {news}", width), style="yellow"))
         foot.append(Text(set_cell(self._counters(), width), style="dim"))
         room = max(1, console.size.height - len(head) - len(foot) - 1)
-        tree = self._tree(room, width, fancy)
-        yield Group(*[*head, *tree, *foot][: max(1, console.size.height - 1)])
+        lines = [*head, *self._tree(room, width), *foot][: max(1, console.size.height - 1)]
+        if not options.encoding.startswith("utf"):
+            for line in lines:
+                line.plain = line.plain.translate(ASCII)
+        yield Group(*lines)
 
-    def _at_work(self) -> list[str]:
-        return [key for task in self._state.running.values() for key in task.thoughts]
-
-    def _tree(self, room: int, width: int, fancy: bool) -> list[Text]:
+    def _tree(self, room: int, width: int) -> list[Text]:
         """Returns the lines of the tree; long labels take the lines that are left over."""
         shown = rows(self._state.tree, self._state.focus, room)
         named = labels(self._state.tree, [row.key for row in shown if row.key is not None])
@@ -130,31 +121,29 @@ class LiveScreen:
             # On one line, what the steps gave must stay in sight.
             label = words[at] if most > 1 else self._words(row, briefs[at], STEPS_WIDTH)
             parent = len(row.guides) < deeper[at]
-            lines += self._row(row, label, column, most, parent=parent, fancy=fancy)
+            lines += self._row(row, label, column, most, parent=parent)
         return lines
 
     def _row(
-        self, row: Row, label: str, column: "Column", most: int, *, parent: bool, fancy: bool
+        self, row: Row, label: str, column: "Column", most: int, *, parent: bool
     ) -> Iterator[Text]:
         """Yields a thought's lines: its mark, its label and its value on the first."""
-        guides = column.guides if fancy else column.guides.translate(_ASCII_GUIDES)
+        guides = column.guides
         if row.key is None:
             room = column.label + column.number + 2
             yield Text.assemble((guides, "dim"), (set_cell(f"… {row.words}", room), "dim"))
             return
         thought = self._state.tree[row.key]
-        mark, style = self._mark(row.key, thought, fancy)
+        mark, style = self._mark(row.key, thought)
         first, *more = wrapped(label, column.label, most)
         number = _numbers(thought).rjust(column.number)
         head = set_cell(first, column.label)
         yield Text.assemble(
             (guides, "dim"), (f"{mark} ", style), (head, style), (number, style or "bold")
         )
-        below = column.guides.replace("├─", "│ ").replace("└─", "  ") + ("│ " if parent else "  ")
+        below = guides.replace("├─", "│ ").replace("└─", "  ") + ("│ " if parent else "  ")
         for line in more:
-            yield Text.assemble(
-                (below if fancy else below.translate(_ASCII_GUIDES), "dim"), (line, style)
-            )
+            yield Text.assemble((below, "dim"), (line, style))
 
     def _words(self, row: Row, label: str, steps: int) -> str:
         if row.key is None or row.key == ROOT:
@@ -165,18 +154,16 @@ class LiveScreen:
         shown = text.short(words, steps if fate else 400)
         return ("⋯ " if row.gap else "") + shown + fate
 
-    def _mark(self, key: str, thought: Thought, fancy: bool) -> tuple[str, str]:
-        if key in self._at_work():
-            return self._spinner(fancy), "yellow"
+    def _mark(self, key: str, thought: Thought) -> tuple[str, str]:
+        if key in self._state.working:
+            return self._spinner(), "yellow"
         status = thought.get("status", "open")
-        mark = (_MARKS if fancy else _ASCII_MARKS).get(status, "?")
         if status == "open" and key in (self._state.state.get("frontier") or ()):
-            return "●" if fancy else "*", "cyan"
-        return mark, "red" if thought.get("failed") else _STYLES.get(status, "")
+            return "●", "cyan"
+        return _MARKS.get(status, "?"), "red" if thought.get("failed") else _STYLES.get(status, "")
 
-    def _spinner(self, fancy: bool) -> str:
-        frames = SPINNER if fancy else ASCII_SPINNER
-        return frames[int(self._clock() / FRAME) % len(frames)]
+    def _spinner(self) -> str:
+        return SPINNER[int(self._clock() / FRAME) % len(SPINNER)]
 
     def _event(self, event: Event, width: int) -> Text:
         style = _KIND_STYLES.get(event.kind, "dim")
@@ -222,10 +209,6 @@ def _fate(thought: Thought) -> str:
         return f"  ← {text.short(thought.get('note'), 200)}"
     told = text.observation_text(thought) if "tool_state" in thought else ""
     return f"  → {text.short(told, 200)}" if told else ""
-
-
-_SHOWN = QUIET | {"propose", "thought", "accept", "value"}
-_ASCII_GUIDES = str.maketrans({"│": "|", "├": "+", "└": "`", "─": "-"})
 
 
 def _numbers(thought: Thought) -> str:

@@ -18,11 +18,6 @@ EVERY = 0.5
 """Seconds between two questions to the server (ours)."""
 PATIENCE = 5.0
 """Seconds that one of them may take (ours): the server decodes a batch first."""
-WIDTH = 24
-"""Cells of the bar (ours)."""
-CELLS_A_SECOND = 2
-SLIDE = 6
-"""Cells of the block that slides along it (ours)."""
 
 
 class Slot(NamedTuple):
@@ -38,11 +33,7 @@ class Slot(NamedTuple):
 
 
 def slots_of(report: object) -> list[Slot]:
-    """Returns what llama.cpp's `/slots` says of the completions it is working on.
-
-    Args:
-        report: The parsed answer; whatever is no such report counts as no work.
-    """
+    """Returns what llama.cpp's `/slots` says of the completions it is working on."""
     found: list[Slot] = []
     for slot in report if isinstance(report, list) else ():
         try:
@@ -61,12 +52,7 @@ Report = Callable[[Sequence[Slot]], None]
 
 
 async def follow(ports: Sequence[ChatPort], report: Report) -> None:
-    """Reports what the embedded model works on, again and again, until it is cancelled.
-
-    Args:
-        ports: The models of a search; those that are not embedded are not asked.
-        report: Takes what is being worked on; nothing when the server cannot be asked just now.
-    """
+    """Reports what the embedded model works on, again and again, until it is cancelled."""
     embedded = [cast("Any", port.model) for port in ports if port.endpoint == EMBEDDED]
     keys = {model.openai_api_base: model.openai_api_key.get_secret_value() for model in embedded}
     if not keys:
@@ -85,14 +71,8 @@ async def follow(ports: Sequence[ChatPort], report: Report) -> None:
             await asyncio.sleep(EVERY)
 
 
-def line(slots: Sequence[Slot], waited: float, *, fancy: bool = True) -> str:
-    """Returns the bar and what it says.
-
-    Args:
-        slots: What the model is known to work on; empty: nothing is known.
-        waited: Seconds since something last happened.
-        fancy: Whether the terminal shows more than ASCII.
-    """
+def line(slots: Sequence[Slot], waited: float) -> str:
+    """Returns what is known of the work in words; nobody knows when an answer ends."""
     writing = [slot for slot in slots if slot.written]
     if writing:
         done, most = sum(slot.written for slot in writing), sum(slot.most for slot in writing)
@@ -101,13 +81,4 @@ def line(slots: Sequence[Slot], waited: float, *, fancy: bool = True) -> str:
         words = f"{text.count(sum(slot.read for slot in slots), 'prompt token')} read"
     else:
         words = "waiting for the model"
-    return f"{_sliding(waited, fancy)} {words}, {waited:.0f} s"
-
-
-def _sliding(waited: float, fancy: bool) -> str:
-    """Returns a block that goes to and fro, as nobody knows when an answer ends."""
-    room = WIDTH - SLIDE
-    gone = int(CELLS_A_SECOND * waited) % (2 * room)
-    at = min(gone, 2 * room - gone)
-    full, empty = ("━", "─") if fancy else ("#", "-")
-    return empty * at + full * SLIDE + empty * (room - at)
+    return f"{words}, {waited:.0f} s"

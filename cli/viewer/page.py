@@ -55,11 +55,7 @@ def page(results: Sequence[StoredResult]) -> str:
     """Returns a complete HTML page that shows results; it needs no network and no other file.
 
     Whatever a model wrote reaches the page as JSON and is shown as text. The page's own policy
-    allows no request at all, and no script but its own.
-
-    Args:
-        results: Stored results, as `thoughtgraph solve --json` writes them. With several, the page
-            has a picker.
+    allows no request at all, and no script but its own. Several results have a picker.
     """
     style = _asset("page.css")
     library = _asset(LIBRARY)
@@ -167,14 +163,7 @@ def _shared(a: str, b: str) -> int:
 
 
 def payload(results: Sequence[StoredResult]) -> dict[str, Any]:
-    """Returns the data of a page.
-
-    Args:
-        results: Stored results.
-
-    Returns:
-        `runs`: one entry a result; `texts`: the long texts, which thoughts name by number.
-    """
+    """Returns the data of a page: the runs, and the long texts, which thoughts name by number."""
     texts = Texts()
     return {"runs": [_run(result, texts) for result in results], "texts": texts.packed()}
 

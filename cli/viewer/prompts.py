@@ -1,24 +1,33 @@
 """Renders the prompts of a stored run again: a function of task, tree and settings alone."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Never
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple, Never, cast
 
 from thoughtgraph import registry
-from thoughtgraph.acting import Hints
-from thoughtgraph.cli.viewer.roles import (
-    PromptSource,
-    Render,
-    action_hints,
-    extraction_or_conclusion,
-    judgements,
-)
+from thoughtgraph.acting import Acts, Concludes, Extracts, Hints, Reflects, Verifies
 from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import load
+from thoughtgraph.nodes.acting.think_act import UNSAID
 from thoughtgraph.nodes.actions import hints_of
+from thoughtgraph.reasoning import Reviews
 from thoughtgraph.run import Run
-from thoughtgraph.task import Outputs, Prompt, Question, Task, Values, Votes, extras
-from thoughtgraph.tree import ROOT, Tree, path_to
+from thoughtgraph.task import (
+    Estimates,
+    Inspects,
+    Judges,
+    Outputs,
+    Prompt,
+    Question,
+    Task,
+    Values,
+    Votes,
+    extras,
+)
+from thoughtgraph.tree import ROOT, Thought, Tree, path_to
 
 StoredResult = Mapping[str, Any]
 """What `thoughtgraph solve --json` writes."""
@@ -27,6 +36,12 @@ FOREIGN = (ThoughtgraphError, LookupError, AttributeError, TypeError, ValueError
 """What rendering raises for a result of a task, a method or a version that is not at hand."""
 
 SPEAKERS = {"system": "System", "human": "User", "ai": "Assistant"}
+ESTIMATES = {"value": "itot", "step_eval": "fgdip", "score": "level_tot"}
+"""In whose style the roles estimate a path."""
+
+Render = Callable[[], object]
+Asked = tuple[str, object, Render]
+"""A prompt that was asked: its role, what it was about, and how it is rendered."""
 
 
 class Rendered(NamedTuple):
@@ -54,13 +69,8 @@ class Renderer:
         self._eldest = {t.get("parent"): key for key, t in reversed(self._tree.items())}
         self._settings = {**result["settings"], "task": result["task"]}
         self._task = _known_task(result["task"])
-        self._ask, needs = _known_method(result["method"], self._settings)
-        self._source = None
-        if self._task is not None:
-            self._source = PromptSource(
-                self._task, self._problem, self._tree, self._settings, needs
-            )
-        self._known: dict[tuple[str, object], list[Rendered]] = {}
+        self._ask, self._needs = _known_method(result["method"], self._settings)
+        self._known: dict[tuple[str, object], str | None] = {}
 
     def unavailable(self) -> str | None:
         """Returns why no prompts can be shown; None when they can be."""
@@ -76,55 +86,16 @@ class Renderer:
 
         The root has none, nor has a judgement that needed no request.
         """
-        thought = self._tree[key]
-        parent = thought.get("parent")
-        if parent is None:
+        if self._tree[key].get("parent") is None:
             return []
-        call = thought.get("created_by", {}).get("expansion", 0)
-        return [
-            *self._creation(key, parent, call),
-            *self._action(key, parent),
-            *self._judgement(key),
-        ]
+        return self._rendered(chain(self._creation(key), self._action(key), self._judgements(key)))
 
     def expansion(self, key: str) -> list[Rendered]:
         """Returns the prompt that asked for the first children of a thought."""
         eldest = self._eldest.get(key)
         if eldest is None:
-            return self._expansion(key, 0, self._experiences(key))
-        call = self._tree[eldest].get("created_by", {}).get("expansion", 0)
-        return self._creation(eldest, key, call)
-
-    def _creation(self, key: str, parent: str, call: int) -> list[Rendered]:
-        """Returns the prompt that made a thought; a draft that was given was not asked for."""
-        if parent == ROOT and self._settings.get("draft"):
-            return []
-        if (
-            self._source is not None
-            and (found := extraction_or_conclusion(self._source, key)) is not None
-        ):
-            role, render = found
-            return self._cached(role, key, render)
-        shown = self._tree[key].get("shown")
-        if shown is None:
-            return self._expansion(parent, call, self._experiences(key))
-        hints = hints_of(self._tree, shown)
-        return self._cached("generate", key, lambda: self._generation(parent, call, (), hints))
-
-    def _action(self, key: str, parent: str) -> list[Rendered]:
-        """Returns the prompt that asked for a thought's action alone, if one did."""
-        if self._source is None or (hints := action_hints(self._source, key)) is None:
-            return []
-        return self._cached("act", key, lambda: self._generation(parent, 0, (), hints))
-
-    def _experiences(self, key: str) -> tuple[str, ...]:
-        """Returns the experiences that the prompt of a thought contained."""
-        return tuple(self._tree[key].get("experiences", ()))
-
-    def _expansion(self, key: str, call: int, taught: tuple[str, ...]) -> list[Rendered]:
-        """Returns the prompt of one of a thought's expansions, with the experiences in it."""
-        about = (key, call, taught)
-        return self._cached("generate", about, lambda: self._generation(key, call, taught))
+            return self._rendered(self._expansion(key, 0, self._tree[key]))
+        return self._rendered(self._creation(eldest))
 
     def answering(self, answer: str | None) -> str | None:
         """Returns the id of the best thought that gives an answer, None when none does."""
@@ -141,59 +112,106 @@ class Renderer:
         except FOREIGN:
             return None
 
-    def _cached(
-        self, role: str, about: object, render: Callable[[], Prompt | object | None]
-    ) -> list[Rendered]:
-        if (role, about) not in self._known:
-            try:
-                prompt = render()
-            except FOREIGN:
-                prompt = None
-            prompt = prompt.prompt if isinstance(prompt, Question) else prompt
-            texts = [_as_text(prompt)] if isinstance(prompt, Prompt) else []
-            self._known[role, about] = [Rendered(role, text) for text in texts]
-        return self._known[role, about]
+    def _rendered(self, asked: Iterator[Asked]) -> list[Rendered]:
+        found = []
+        with suppress(*FOREIGN):
+            for role, about, render in asked:
+                if (role, about) not in self._known:
+                    self._known[role, about] = _text_of(render)
+                if (text := self._known[role, about]) is not None:
+                    found.append(Rendered(role, text))
+        return found
+
+    def _creation(self, key: str) -> Iterator[Asked]:
+        """Yields the prompt that made a thought; a draft that was given was not asked for."""
+        thought = self._tree[key]
+        parent, made = thought["parent"] or ROOT, thought.get("created_by", {})
+        node, call = str(made.get("node")), made.get("expansion", 0)
+        if parent == ROOT and self._settings.get("draft"):
+            return
+        task, problem, settings = self._task, self._problem, self._settings
+        if node == "extract" and isinstance(task, Extracts):
+            yield node, key, lambda: task.extract(problem, settings)
+        elif node == "conclude" and isinstance(task, Concludes):
+            path = path_to(self._tree, parent)
+            yield node, key, lambda: task.conclude(problem, path, settings)
+        elif "shown" in thought:
+            hints = hints_of(self._tree, thought["shown"])
+            yield "generate", key, lambda: self._generation(parent, call, (), hints)
+        else:
+            yield from self._expansion(parent, call, thought)
+
+    def _expansion(self, key: str, call: int, taught: Thought) -> Iterator[Asked]:
+        """Yields the prompt of one of a thought's expansions, with a thought's experiences."""
+        lessons = tuple(taught.get("experiences", ()))
+        about = (key, call, lessons)
+        yield "generate", about, lambda: self._generation(key, call, lessons)
+
+    def _action(self, key: str) -> Iterator[Asked]:
+        """Yields the prompt that asked for a thought's action alone, if one did."""
+        thought = self._tree[key]
+        if "act" in thought.get("usage", {}):
+            hints = hints_of(self._tree, thought.get("shown", {}), thought["text"] or UNSAID)
+            yield "act", key, lambda: self._generation(thought["parent"] or ROOT, 0, (), hints)
 
     def _generation(
         self, key: str, call: int, taught: tuple[str, ...], hints: Hints | None = None
     ) -> Prompt | None:
-        path = path_to(self._tree, key)
         given = GeneratorInput(
-            problem=self._problem, settings=self._settings, thought=key, expansion=call, path=path
+            problem=self._problem,
+            settings=self._settings,
+            thought=key,
+            expansion=call,
+            path=path_to(self._tree, key),
+            hints=hints or hints_of(self._tree, {}),
+            lessons=[path_to(self._tree, source) for source in taught],
         )
-        given["hints"] = hints or hints_of(self._tree, {})
-        given["lessons"] = [path_to(self._tree, source) for source in taught]
         return None if self._ask is None else self._ask(given)
 
-    def _judgement(self, key: str) -> list[Rendered]:
+    def _judgements(self, key: str) -> Iterator[Asked]:
         thought, task = self._tree[key], self._task
         if self._settings.get("evaluate") == "vote":
             if isinstance(task, Votes) and "value" in thought:
-                depth = thought["depth"]
-                return self._cached("vote", depth, lambda: self._vote(task, depth))
-        elif found := self._other_judgements(key):
-            return [
-                each
-                for at, (role, render) in enumerate(found)
-                for each in self._cached(role, (key, at), render)
-            ]
-        elif isinstance(task, Values) and thought.get("verdicts"):
+                yield "vote", thought["depth"], partial(self._vote, task, thought["depth"])
+            return
+        others = [*self._other_judgements(key)]
+        yield from others
+        if not others and isinstance(task, Values) and thought.get("verdicts"):
             path = path_to(self._tree, key)
-            settings = self._settings
-            return self._cached("value", key, lambda: task.value(self._problem, path, settings))
-        return []
+            yield "value", key, partial(task.value, self._problem, path, self._settings)
 
-    def _other_judgements(self, key: str) -> list[tuple[str, Render]]:
-        try:
-            return [] if self._source is None else list(judgements(self._source, key))
-        except FOREIGN:
-            return []
+    def _other_judgements(self, key: str) -> Iterator[Asked]:
+        """Yields the judgements of a thought other than ToT's value and vote."""
+        task, problem, settings, needs = self._task, self._problem, self._settings, self._needs
+        thought, path = self._tree[key], path_to(self._tree, key)
+        answer, asked = thought.get("answer") or "", thought.get("usage", {})
+        if isinstance(task, Estimates):
+            # A value of iToT may be an earlier one's: the thought itself asked for none then.
+            valued = "value" in thought and {Acts, Estimates} <= needs
+            for role, style in ESTIMATES.items():
+                if valued if role == "value" else role in asked:
+                    yield role, key, partial(task.estimate, problem, path, style, settings)
+        if Inspects in needs and isinstance(task, Inspects) and "value" in thought:
+            parts = (question.prompt for question in task.inspect(problem, path, settings))
+            for at, prompt in enumerate(dict.fromkeys(parts)):
+                yield "value", (key, at), partial(_same, prompt)
+        if "answer_eval" in asked and isinstance(task, Verifies):
+            yield "answer_eval", key, partial(task.verify, problem, answer, settings)
+        if "judge" in asked and isinstance(task, Judges):
+            yield "judge", key, partial(task.judge, problem, answer, settings)
+        if isinstance(task, Reviews) and "analysis" in thought:
+            unread = cast("Thought", {k: v for k, v in thought.items() if k != "analysis"})
+            yield "analyse", key, partial(task.analyse, problem, [*path[:-1], unread], settings)
+        if isinstance(task, Reviews) and "analysis_raw" in thought:
+            yield "extract_index", key, partial(task.analyse, problem, path, settings)
+        if "lesson" in thought and isinstance(task, Reflects):
+            hints = hints_of(self._tree, thought.get("shown", {}))
+            yield "reflect", key, partial(task.reflect, problem, path, settings, hints)
 
     def _vote(self, task: Votes, depth: int) -> Question[Any]:
         """Compares all thoughts of a depth, as a step's vote does."""
         voted = [key for key, t in self._tree.items() if t["depth"] == depth and "value" in t]
-        paths = [path_to(self._tree, key) for key in voted]
-        return task.vote(self._problem, paths, self._settings)
+        return task.vote(self._problem, [path_to(self._tree, key) for key in voted], self._settings)
 
     def _output(self, key: str) -> str | None:
         thought = self._tree[key]
@@ -234,7 +252,19 @@ def _no_model(specifier: str) -> Never:
     raise ModelUnavailable("rendering a prompt needs no model")
 
 
-def _as_text(prompt: Prompt) -> str:
+def _same(prompt: Prompt) -> Prompt:
+    return prompt
+
+
+def _text_of(render: Render) -> str | None:
+    """Returns a prompt's messages as one text; None where it cannot be rendered here."""
+    try:
+        asked = render()
+    except FOREIGN:
+        return None
+    prompt = asked.prompt if isinstance(asked, Question) else asked
+    if not isinstance(prompt, Prompt):
+        return None
     messages = prompt.messages()
     if len(messages) == 1:
         return prompt.user

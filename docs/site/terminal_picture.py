@@ -19,7 +19,6 @@ from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.screen.live import LiveScreen
 from thoughtgraph.cli.screen.live_state import LiveState
 from thoughtgraph.cli.summary import Summary, show
-from thoughtgraph.state import SearchState
 
 FILE = Path(__file__).resolve().parents[1] / "terminal.svg"
 SEARCH = "tot_bfs"
@@ -46,7 +45,7 @@ def picture() -> str:
     console.print(COMMAND, style="bold", markup=False)
     # Not a terminal, so the tree is drawn once, when the screen is closed.
     screen = LiveScreen(console, f"{SEARCH} on game24", clock=lambda: 0.0)
-    screen.open(LiveState(SearchState, result))
+    screen.open(LiveState({**result, "thoughts": result["tree"]}))
     screen.close()
     console.line()
     config = RunConfig(SEARCH, "game24", result["problem"], "scripted")

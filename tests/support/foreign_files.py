@@ -16,7 +16,8 @@ from thoughtgraph.bench.data_archives import unpack
 from thoughtgraph.bench.judging import JUDGED, judgements, with_judgements
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import run_config, view
-from thoughtgraph.cli.report import ReportOptions, report
+from thoughtgraph.cli.bench_options import ReportOptions
+from thoughtgraph.cli.report import report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.context import assignments, effective
@@ -45,9 +46,10 @@ RESULT: Mapping[str, Any] = {
 }  # fmt: skip
 ANSWER = {"key": "k", "texts": ["a"], "prompt_tokens": 1, "completion_tokens": 1}
 PLAN = {
-    "format": run_config.FORMAT, "begun": "2026", "problem": "4 9 10 13", "method": "io",
-    "task": "game24",
-    "model": "local", "evaluator_model": "", "settings": {}, "oracle": False,
+    "format": 7, "run": "r", "begun": "2026", "config": {
+        "problem": "4 9 10 13", "method": "io", "task": "game24", "model": "local",
+        "evaluator_model": "", "settings": {}, "oracle": False,
+    },
 }  # fmt: skip
 PUBLISHED: Mapping[str, tuple[str, str, str, str | None]] = {
     "game24": ("Rank,Puzzles,AMT (s)\n1,1 1 4 6,4.4\n2,1 1 11 11,4.41\n", "1", "1 1 4 6", None),
@@ -178,11 +180,10 @@ def _damage(file: Path, statement: str, content: bytes) -> None:
 
 def run(content: bytes, folder: Path) -> object:
     runs = Runs(folder)
-    _damage(runs.path, "INSERT INTO runs (id, plan) VALUES ('r', ?)", content)
-    found: list[object] = []
-    for step in (runs.waiting, lambda: runs.stop("r", "why"), lambda: runs.config("r").effective()):
-        found.append(step())
-    return found
+    (runs.path / "r").mkdir()
+    _file(runs.path / "r", "run.json", content)
+    steps = (lambda: runs.update("r", why="why"), lambda: runs.config("r").effective())
+    return [step() for step in (runs.waiting, *steps)]
 
 
 def of_text(read: Callable[[str], object]) -> Read:

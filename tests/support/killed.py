@@ -64,13 +64,14 @@ def killed_after(writes: int, *arguments: str) -> str:
     return _died(start(*arguments, writes=str(writes)))
 
 
-def killed_at(request: int, server: FakeServer, file: Path, *arguments: str) -> str:
+def killed_at(request: int, server: FakeServer, runs: Path, *arguments: str) -> str:
     """Kills a process once so many requests are answered and on the disk, and the others hang."""
     server.fault = after(request, Fault(hang=True))
     process = start(*arguments)
     try:
         server.wait_for_held(5 * PATIENCE)
         until = time.monotonic() + PATIENCE
+        [file] = runs.glob("*/checkpoints.sqlite")
         while kept(file) < request:
             assert time.monotonic() < until, "an answer is not on the disk"
             time.sleep(0.005)
