@@ -288,9 +288,8 @@ def report(
     summaries: bench_options.Summaries = "",
     judge: bench_options.Judge = "",
     samples: bench_options.JudgeSamples = 5,
-    pairs: bench_options.Pairs = "",
     debug: Debug = False,
 ) -> None:
     """Compare results: scores with intervals, costs, and what is really better than what."""
     module = _load("report")
-    module.report(module.ReportOptions(folders, out, paper, by, summaries, judge, samples, pairs))
+    module.report(module.ReportOptions(folders, out, paper, by, summaries, judge, samples))

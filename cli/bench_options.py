@@ -103,14 +103,6 @@ Judge = Annotated[
 JudgeSamples = Annotated[
     int, typer.Option(min=1, metavar="N", help="Number of scores to average for a passage.")
 ]
-Pairs = Annotated[
-    str,
-    typer.Option(
-        metavar="FILE.csv",
-        help="Write passages of the first two methods in pairs, for people to prefer one; which is "
-        "which goes to FILE-key.csv.",
-    ),
-]
 By = Annotated[
     str,
     typer.Option(

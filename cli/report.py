@@ -8,9 +8,8 @@ from os.path import expanduser
 from pathlib import Path
 
 from thoughtgraph import results
-from thoughtgraph.bench import report_budgets as budgets
 from thoughtgraph.bench import report_tables as tables
-from thoughtgraph.bench.judging import judge_runs, judgements, pairs, with_judgements
+from thoughtgraph.bench.judging import judge_runs, judgements, with_judgements
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report_lines import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import linked, page, tree_file
@@ -43,8 +42,6 @@ class ReportOptions:
     """Specifier of the model that scores creative writing; empty: nobody does."""
     samples: int = 5
     """How many scores of a passage are averaged."""
-    pairs: str = ""
-    """File for passages in pairs, for people; the key goes beside it. Empty: none."""
 
 
 def report(options: ReportOptions) -> None:
@@ -53,8 +50,6 @@ def report(options: ReportOptions) -> None:
     Raises:
         InputError: There are no results, or the files cannot be written.
     """
-    if options.pairs:  # before a judge is paid
-        results.check_writable(options.pairs)
     rows = latest(_rows(options))
     if any("points" in row for row in rows.values()):
         # Whole results beside summaries are read as such: else one setup would be two lines.
@@ -66,20 +61,15 @@ def report(options: ReportOptions) -> None:
             f"no finished problem in {', '.join(options.folders)}; "
             "`thoughtgraph bench --out DIR` makes one"
         )
-    shown = tables.markdown(found)
-    if options.paper:
-        shown += f"\n{beside_published(found) or NOTHING_PUBLISHED}"
+    published = f"\n{beside_published(found) or NOTHING_PUBLISHED}" if options.paper else ""
     # Results may be another's: what they are called does not act on a terminal.
-    shown = text.lines(shown)
-    print(shown)
+    print(text.lines(tables.markdown(found) + published))
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
     if options.summaries:
         _summarize(rows.values(), ResultFolder(options.summaries))
-    if options.pairs:
-        _write_pairs(Path(expanduser(options.pairs)), found)
     if options.out:
-        _write(Path(expanduser(options.out)), found, shown)
+        _write(Path(expanduser(options.out)), found, published)
 
 
 def _rows(options: ReportOptions) -> Iterator[Row]:
@@ -100,16 +90,6 @@ async def _judged(folder: ResultFolder, options: ReportOptions) -> None:
     await judge_runs(finished, folder.path, options.judge, port, samples=samples, tell=tell)
 
 
-def _write_pairs(file: Path, found: Sequence[Entry]) -> None:
-    shown, key = pairs(found)
-    if not shown:
-        raise InputError("there are no two methods of creative_writing to compare here")
-    beside = file.with_name(f"{file.stem}-key.csv")
-    results.write(str(file), shown)
-    results.write(str(beside), key)
-    print(f"written: {file}, {beside}")
-
-
 def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     folder.open()
     try:
@@ -122,12 +102,11 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     print(f"summarized: {folder.path}")
 
 
-def _write(folder: Path, found: Sequence[Entry], shown: str) -> None:
+def _write(folder: Path, found: Sequence[Entry], published: str) -> None:
     trees = _tree_pages(found)
     _make(folder / TREES if trees else folder)
-    more = text.lines(budgets.markdown(found))
     contents = {
-        "report.md": "\n\n".join(filter(None, (shown, more))) + "\n",
+        "report.md": text.lines(tables.markdown(found, budgets=True) + published),
         "report.csv": tables.as_csv(found),
         "report.html": page(found, TREES if trees else ""),
     }

@@ -1,6 +1,5 @@
 """Lines of a report beside each other: equal cost, and what a judge says."""
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +24,7 @@ def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:
     assert (beside.entry.method, beside.tokens, beside.score) == ("tot_bfs", 125.0, 1.0)
     assert (beside.samples, beside.vote_tokens, beside.vote_score) == (3, 130.0, 0.5)
     assert (beside.comparison.problems, beside.comparison.difference) == (2, 0.5)
-    line = "2 | 125 | 100.0% | 3 | 130 | 50.0% | +50.0% | +0.0% to +100.0% (a tie) |"
+    line = "2 | 125 | 100.0% | 3 | 130 | 50.0% | +50.0% | +0.0% to +100.0% (a tie) | 1.000 |"
     assert f"| tot_bfs (n_generate=1) | {line}" in markdown(entries(runs()))
     (equal,) = beside_votes(entries([*runs()[:2], row("tot_bfs", "1", [1.0], 20)]))
     assert (equal.tokens, equal.samples, equal.vote_tokens) == (120.0, 2, 120.0)
@@ -166,24 +165,3 @@ def test_a_torn_judgement_is_passed_over_and_asked_for_again(
     file.write_bytes(file.read_bytes()[:-5])
     assert command(*told)[1] == out == command(*told)[1]
     assert len(judge.seen) == 3
-
-
-def paired() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """The passages in pairs, and the key to them."""
-    files = (Path(name).read_text() for name in ("pairs.csv", "pairs-key.csv"))
-    shown, key = (list(csv.DictReader(text.splitlines())) for text in files)
-    return shown, key
-
-
-def test_passages_are_paired_for_people(command: Command) -> None:
-    written("io", {"a": [BAD], "b": [BAD], "c": [BAD], "d": [BAD]})
-    written("cot", {"a": [GOOD], "b": [GOOD], "d": [GOOD], "e": [GOOD]})
-    code, out, _ = command("report", "r", "--pairs", "pairs.csv")
-    assert code == 0 and "pairs-key.csv" in out
-    shown, key = paired()
-    assert [row["problem"] for row in shown] == ["a", "b", "d"]
-    assert "io" not in Path("pairs.csv").read_text()
-    for passages, methods in zip(shown, key, strict=True):
-        assert passages[next(side for side in "AB" if methods[side] == "cot")] == GOOD
-    code, _, err = command("report", "r", "--pairs", "nowhere/pairs.csv")
-    assert code == 2 and "\n" not in err.strip()
