@@ -10,7 +10,7 @@ from thoughtgraph.bench.report_budgets import curves, units, with_points
 from thoughtgraph.bench.report_facts import divided, dividing
 from thoughtgraph.bench.report_lines import Entry, spent
 from thoughtgraph.bench.report_plots import bars, budget_curves, drawn, score_against_tokens
-from thoughtgraph.bench.report_tables import sections
+from thoughtgraph.bench.report_tables import Section
 from thoughtgraph.bench.result_files import Row
 
 STYLE = """
@@ -40,11 +40,11 @@ class Link(NamedTuple):
 Cells = Sequence[Sequence[str | Link]]
 
 
-def page(found: Sequence[Entry], trees: str = "") -> str:
+def page(made: Sequence[Section], trees: str = "") -> str:
     """Returns the page.
 
     Args:
-        found: The lines of the tables.
+        made: What the report shows.
         trees: The folder beside the page that holds the trees of `linked`, each in its `tree_file`;
             empty: none are linked.
 
@@ -52,9 +52,9 @@ def page(found: Sequence[Entry], trees: str = "") -> str:
         InputError: The extra `bench`, which draws the plots, is not installed.
     """
     parts: list[str] = []
-    for heading, in_short, lines, tables in sections(found, budgets=True):
+    for heading, in_short, lines, tables, budgets in made:
         parts += [f"<h2>{escape(heading)}</h2><p>{escape(in_short)}</p>", *_plots(lines)]
-        for title, headings, rows in tables:
+        for title, headings, rows in (*tables, *budgets):
             parts += [f"<h3>{escape(title)}</h3>" if title else "", _table(headings, rows)]
         if trees and (runs := [_run(each, row, trees) for each in lines for row in linked(each)]):
             parts += [f"<h3>{escape(RUNS_TITLE)}</h3>", _table(RUNS, runs)]

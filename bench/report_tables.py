@@ -24,21 +24,26 @@ class Section(NamedTuple):
     """What they show, in a sentence; empty where there is nothing to compare."""
     lines: Sequence[Entry]
     tables: Sequence[Table]
+    budgets: Sequence[Table]
+    """Scores at each budget, which a terminal does not show."""
 
 
-def sections(found: Sequence[Entry], *, budgets: bool = False) -> Iterator[Section]:
-    """Yields what a report shows.
+def sections(found: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
+    """Returns what a report shows.
 
     Args:
         found: The lines of all tables.
-        budgets: Whether it has scores at each budget, of the lines that tell them.
+        budgets: Whether it has scores at each budget.
     """
-    for heading, lines in tables(found):
-        own = [_scores(lines), *method_tables(lines)]
-        own += budget_tables(lines) if budgets else ()
-        if beside := [_equal_cost(each) for each in beside_votes(lines)]:
-            own.append(Table(EQUAL_TITLE, EQUAL, beside))
-        yield Section(heading, in_short(lines), lines, own)
+    return [_section(heading, lines, budgets) for heading, lines in tables(found)]
+
+
+def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
+    own = [_scores(lines), *method_tables(lines)]
+    if beside := [_equal_cost(each) for each in beside_votes(lines)]:
+        own.append(Table(EQUAL_TITLE, EQUAL, beside))
+    reached = [*budget_tables(lines)] if budgets else []
+    return Section(heading, in_short(lines), lines, own, reached)
 
 
 def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
@@ -146,13 +151,13 @@ def _equal_cost(found: EqualCost) -> list[str]:
     ]
 
 
-def markdown(found: Sequence[Entry], *, budgets: bool = False) -> str:
-    """Returns all tables as Markdown; `sections` has the arguments."""
+def markdown(made: Sequence[Section], *, budgets: bool = False) -> str:
+    """Returns all tables as Markdown, with or without the scores at each budget."""
     parts: list[str] = []
-    for section in sections(found, budgets=budgets):
+    for section in made:
         parts.append(f"## {section.heading}\n")
         parts += [f"{section.in_short}\n"] if section.in_short else []
-        for title, headings, rows in section.tables:
+        for title, headings, rows in (*section.tables, *(section.budgets if budgets else ())):
             parts += [f"{title}:\n"] if title else []
             parts.append(grid(headings, rows))
     return "\n".join(parts)

@@ -63,13 +63,14 @@ def report(options: ReportOptions) -> None:
         )
     published = f"\n{beside_published(found) or NOTHING_PUBLISHED}" if options.paper else ""
     # Results may be another's: what they are called does not act on a terminal.
-    print(text.lines(tables.markdown(found) + published))
+    made = tables.sections(found, budgets=bool(options.out))
+    print(text.lines(tables.markdown(made) + published))
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
     if options.summaries:
         _summarize(rows.values(), ResultFolder(options.summaries))
     if options.out:
-        _write(Path(expanduser(options.out)), found, published)
+        _write(Path(expanduser(options.out)), found, made, published)
 
 
 def _rows(options: ReportOptions) -> Iterator[Row]:
@@ -102,13 +103,15 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     print(f"summarized: {folder.path}")
 
 
-def _write(folder: Path, found: Sequence[Entry], published: str) -> None:
+def _write(
+    folder: Path, found: Sequence[Entry], made: Sequence[tables.Section], published: str
+) -> None:
     trees = _tree_pages(found)
     _make(folder / TREES if trees else folder)
     contents = {
-        "report.md": text.lines(tables.markdown(found, budgets=True) + published),
+        "report.md": text.lines(tables.markdown(made, budgets=True) + published),
         "report.csv": tables.as_csv(found),
-        "report.html": page(found, TREES if trees else ""),
+        "report.html": page(made, TREES if trees else ""),
     }
     for name, content in contents.items():
         results.write(str(folder / name), content)

@@ -47,7 +47,6 @@ EXPECTED = {
 }
 """How many plans that the files give must come out right (the files whose number we know)."""
 
-LAZY = Rules(profile="paper", empty="lazy")
 COMPARING = {"greater_than", "less_than", "equal_integer"}
 
 NONE = pytest.param(
@@ -78,7 +77,7 @@ def test_gold_plans_run_to_the_official_answer(file: Path, policy: Any) -> None:
         finds_nothing = question.answer in ("0", "no") or COMPARING & {*question.program}
         explained = policy == "strict" and judged.code == "E_EMPTY" and finds_nothing
         assert good or explained, (question.id, judged.reason)
-        right[good] += question.given
+        right[good] += 1
         if policy == "lazy" and judged.accepted:
             strict = judge(question.question, question.scene, None, plan, grounded)
             assert (strict.answer, strict.reason) == (judged.answer, ""), question.id
@@ -88,21 +87,9 @@ def test_gold_plans_run_to_the_official_answer(file: Path, policy: Any) -> None:
 
 
 @each_file
-def test_questions_with_plans_are_read_and_programs_become_the_plans(file: Path) -> None:
-    def plain(plan: tuple[str, ...] | None) -> list[str]:
-        return [line.replace(" ", "") for line in plan or ()]
-
+def test_questions_with_plans_are_read_exactly(file: Path) -> None:
     for question in questions(file):
         assert read(question.question, question.scene.style).exact, question.question
-    given = [each for each in questions(file) if each.given and each.converted]
-    unlike = [each for each in given if plain(each.plan) != plain(each.converted)]
-    assert len(unlike) <= 0.05 * len(given)
-    for question in unlike:
-        one, other = (
-            judge("", question.scene, None, plan or (), LAZY).answer
-            for plan in (question.plan, question.converted)
-        )
-        assert one == other, question.id
 
 
 FUZZ = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
