@@ -32,13 +32,12 @@ class GoldQuestion(NamedTuple):
     """The names of the functions of the data set's own program."""
 
 
-def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[GoldQuestion]:
+def load_questions(path: str | Path) -> list[GoldQuestion]:
     """Reads a question file.
 
     Args:
-        path: The file, JSON, packed with gzip or not: `{"questions": [...]}`.
-        scenes: A file with the scenes, or one scene. When not given: the question file's own, else
-            the `*.tomt.json` beside it whose name is most like the question file's, else such a
+        path: The file, JSON, packed with gzip or not: `{"questions": [...]}`. Its scenes are in it,
+            else in the `*.tomt.json` beside it whose name is most like its own, else in such a
             `*scenes*.json`.
 
     Raises:
@@ -48,7 +47,7 @@ def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[G
     data = _json(file)
     if not isinstance(data, dict) or not isinstance(data.get("questions"), list):
         raise InputError(f'{str(path)!r} is no question file: it has no list "questions"')
-    known = _scenes(data) or _scenes(_json(Path(scenes) if scenes else _beside(file)))
+    known = _scenes(data) or _scenes(_json(_beside(file)))
     return [
         _question(f"{file.name}:{at}", entry, known) for at, entry in enumerate(data["questions"])
     ]

@@ -7,8 +7,8 @@ from support.pools import few
 
 from thoughtgraph.bench.speed import __main__ as command
 from thoughtgraph.bench.speed.checkpoint_growth import grown_in_sqlite
+from thoughtgraph.bench.speed.figures import Conditions, Figure
 from thoughtgraph.bench.speed.growing_trees import GROWTHS
-from thoughtgraph.bench.speed.measurement import Conditions, Figure
 
 
 @pytest.mark.parametrize("name", few(("throughput", "latency", "checkpoints"), 1))

@@ -9,19 +9,47 @@ within one run where they can be, but other programs on the machine still distur
 import argparse
 import asyncio
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from thoughtgraph.bench.speed.checkpoint_growth import CHECKPOINTS, POSTGRES_CHECKPOINTS
-from thoughtgraph.bench.speed.embedded_model import EMBEDDED
-from thoughtgraph.bench.speed.game24_searches import LATENCY, THROUGHPUT
-from thoughtgraph.bench.speed.measurement import Conditions, Measurement, Unavailable
+from thoughtgraph.bench.speed import checkpoint_growth, embedded_model, game24_searches
+from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Something about speed that is measured, as ratios within one run where possible."""
+
+    take: Callable[[Conditions], Coroutine[Any, Any, Sequence[Figure]]]
+    count: int
+    """How many are repeated."""
+    quick: int
+    """How many with `--quick`, which shows that it works and little more."""
+    measures: str
+
 
 MEASUREMENTS: Mapping[str, Measurement] = {
-    "latency": LATENCY,
-    "throughput": THROUGHPUT,
-    "checkpoints": CHECKPOINTS,
-    "checkpoints_postgres": POSTGRES_CHECKPOINTS,
-    "embedded": EMBEDDED,
+    "latency": Measurement(
+        *(game24_searches.one_by_one, 3, 1),
+        "ten puzzles one after the other, beside their dependent requests; medians of COUNT turns",
+    ),
+    "throughput": Measurement(
+        *(game24_searches.at_once, 100, 10),
+        "COUNT puzzles at once on a server that answers at once, beside the bare client",
+    ),
+    "checkpoints": Measurement(
+        *(checkpoint_growth.measured, 10_000, 300),
+        "bytes of SQLite and CPU time of a thought of 250 bytes, as trees grow to COUNT thoughts",
+    ),
+    "checkpoints_postgres": Measurement(
+        *(checkpoint_growth.measured_in_postgres, 1_000, 100),
+        "bytes of PostgreSQL, indexes included, and CPU time of a depth-first thought, of COUNT",
+    ),
+    "embedded": Measurement(
+        *(embedded_model.measured, 12, 3),
+        "searches of COUNT requests on the embedded model, beside these in the best order",
+    ),
 }
 """All measurements, in the order in which they are taken."""
 

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
 from thoughtgraph.bench.speed.growing_trees import GROWTHS, Growth
-from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Unavailable
 from thoughtgraph.checkpoints import CompressingSerializer, sqlite_saver
 
 SHARES = (0.1, 0.3, 1.0)
@@ -110,17 +110,3 @@ async def _database(server: str) -> AsyncIterator[str]:
             yield f"{server}/{name}"
         finally:
             await connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
-
-
-CHECKPOINTS = Measurement(
-    "bytes of SQLite and CPU time of a thought of 250 bytes, as the tree grows to --count thoughts",
-    count=10_000,
-    quick=300,
-    take=measured,
-)
-POSTGRES_CHECKPOINTS = Measurement(
-    "bytes of PostgreSQL, indexes included, and CPU time of a depth-first thought, of --count",
-    count=1_000,
-    quick=100,
-    take=measured_in_postgres,
-)

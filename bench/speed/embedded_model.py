@@ -18,7 +18,7 @@ from langchain_core.messages import BaseMessage, convert_to_openai_messages
 
 import thoughtgraph as tg
 from thoughtgraph.bench.data import generated
-from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement, Unavailable
+from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local
 from thoughtgraph.llm.local import SLOTS
@@ -137,11 +137,3 @@ async def timed_replay(
     began = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(at_once)))
     return time.perf_counter() - began
-
-
-EMBEDDED = Measurement(
-    "searches of --count requests on the embedded model, beside their requests in the best order",
-    count=12,
-    quick=3,
-    take=measured,
-)

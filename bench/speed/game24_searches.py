@@ -19,8 +19,8 @@ from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
 
 import thoughtgraph as tg
+from thoughtgraph.bench.speed.figures import Conditions, Figure
 from thoughtgraph.bench.speed.game24_server import serving
-from thoughtgraph.bench.speed.measurement import Conditions, Figure, Measurement
 from thoughtgraph.bench.speed.plain_loop import asker, solve
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.tasks.game24.game24 import puzzles
@@ -199,17 +199,3 @@ async def _searches(model: ChatOpenAI, saver: Any, problems: Sequence[str]) -> S
     )
     wall, busy = time.perf_counter() - began, time.process_time() - cpu
     return Spent(wall, busy, sum(result["usage"]["requests"] for result in results))
-
-
-LATENCY = Measurement(
-    "ten puzzles one after the other, beside their dependent requests; medians of --count turns",
-    count=3,
-    quick=1,
-    take=one_by_one,
-)
-THROUGHPUT = Measurement(
-    "--count puzzles at once on a server that answers at once, beside the bare client",
-    count=100,
-    quick=10,
-    take=at_once,
-)

@@ -1,8 +1,7 @@
-"""What a measurement of speed is, and the figures that it gives."""
+"""The figures that measurements of speed give, and what they are taken under."""
 
-from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 
 class Figure(NamedTuple):
@@ -41,23 +40,6 @@ class Conditions:
     count: int
     latency: float = 0.2
     database: str = ""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """Something about speed that is measured, as ratios within one run where possible.
-
-    Attributes:
-        measures: What it measures and how, in a line.
-        count: How many are repeated.
-        quick: How many with `--quick`, which shows that it works and little more.
-        take: Takes it.
-    """
-
-    measures: str
-    count: int
-    quick: int
-    take: Callable[[Conditions], Coroutine[Any, Any, Sequence[Figure]]]
 
 
 class Unavailable(Exception):
