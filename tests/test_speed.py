@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from support.pools import few
 
 from thoughtgraph.bench.speed import __main__ as command
 from thoughtgraph.bench.speed.checkpoint_growth import grown_in_sqlite
@@ -11,10 +10,16 @@ from thoughtgraph.bench.speed.figures import Conditions, Figure
 from thoughtgraph.bench.speed.growing_trees import GROWTHS
 
 
-@pytest.mark.parametrize("name", few(("throughput", "latency", "checkpoints"), 1))
-def test_a_measurement_gives_figures_of_different_names(name: str) -> None:
-    measurement = command.MEASUREMENTS[name]
-    figures = asyncio.run(measurement.take(Conditions(measurement.quick, latency=0.001)))
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        pytest.param("throughput", 1, marks=pytest.mark.ci),
+        pytest.param("latency", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_a_measurement_gives_figures_of_different_names(name: str, count: int) -> None:
+    taken = command.MEASUREMENTS[name].take(Conditions(count, latency=0.001))
+    figures = asyncio.run(taken)
     assert len({figure.name for figure in figures}) == len(figures) > 0
     assert all(figure.value > 0 for figure in figures)
 
