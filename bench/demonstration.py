@@ -3,8 +3,8 @@
     uv run --group qwen python -m thoughtgraph.bench.demonstration --out demonstration.jsonl
 
 Runs `thoughtgraph solve` as a user would, once a seed, each in a process of its own, the loading of
-the model included, and prints one line a seed and a summary. With `--out` each run is appended to a
-file, and runs that stand there already are not repeated.
+the model included, and prints one line a seed and a summary. Each run is appended to the file, and
+runs that stand there already are not repeated.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -45,28 +45,12 @@ class DemonstrationRun(NamedTuple):
         """Whether steps were accepted and refused, and the search went back."""
         return min(self.accepted, self.refused, self.backtracks) > 0
 
-    def line(self) -> str:
-        """Returns the run as one line."""
-        return (
-            f"seed {self.seed}: {'right' if self.right else 'not right'}, {self.calls} calls, "
-            f"{self.accepted} accepted, {self.refused} refused, {self.backtracks} times back, "
-            f"{self.seconds:.0f} s"
-        )
 
-
-def run(seed: int | None, model: str, given: Sequence[str] = ()) -> DemonstrationRun:
-    """Runs the demonstration once.
-
-    Args:
-        seed: The seed that is given; None: the command as it stands, counted as seed -1.
-        model: The model's specifier.
-        given: Other settings, as `name=value`.
-    """
+def run(seed: int, model: str) -> DemonstrationRun:
+    """Runs the demonstration once."""
     began = time.monotonic()
-    settings = [*given, *([] if seed is None else [f"seed={seed}"])]
-    options = [word for each in settings for word in ("--set", each)]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as out:
-        command = [*COMMAND, "--model", model, *options]
+        command = [*COMMAND, "--model", model, "--set", f"seed={seed}"]
         with suppress(subprocess.TimeoutExpired):  # what it told until then counts
             subprocess.run(command, stdout=out, timeout=LONGEST, check=False)
         seconds = time.monotonic() - began
@@ -75,60 +59,41 @@ def run(seed: int | None, model: str, given: Sequence[str] = ()) -> Demonstratio
     calls = len(re.findall(r"^propose ", told, re.M))
     accepted, refused, back = (len(re.findall(rf"^{kind}\b", told, re.M)) for kind in SHOWN)
     right = re.search(r"^right: +yes", told, re.M) is not None
-    return DemonstrationRun(
-        -1 if seed is None else seed, right, calls, accepted, refused, back, seconds
-    )
+    return DemonstrationRun(seed, right, calls, accepted, refused, back, seconds)
 
 
 def summary(runs: Sequence[DemonstrationRun]) -> str:
     """Returns how many were right and showed a search, with Wilson's intervals, and the times."""
+    counts = {
+        "right": sum(each.right for each in runs),
+        "with accepted, refused and back": sum(each.shows_search for each in runs),
+    }
+    told = []
+    for words, count in counts.items():
+        low, high = wilson(count, len(runs))
+        told.append(f"{count} of {len(runs)} {words} ({low:.0%} to {high:.0%})")
+    told.append(f"calls: median {statistics.median(each.calls for each in runs):.0f}")
     seconds = [each.seconds for each in runs]
-    counts = (sum(each.right for each in runs), sum(each.shows_search for each in runs))
-    right, shown = (
-        f"{count} of {len(runs)} {words} ({low:.0%} to {high:.0%})"
-        for count, words in zip(counts, ("right", "with accepted, refused and back"), strict=True)
-        for low, high in [wilson(count, len(runs))]
-    )
-    return (
-        f"{right}; {shown}; calls: median {statistics.median(each.calls for each in runs):.0f}; "
-        f"seconds: median {statistics.median(seconds):.0f}, longest {max(seconds):.0f}"
-    )
+    told.append(f"seconds: median {statistics.median(seconds):.0f}, longest {max(seconds):.0f}")
+    return "; ".join(told)
 
 
-def known(file: str) -> Iterator[DemonstrationRun]:
-    """Yields the runs that a file holds."""
-    if file and Path(file).is_file():
-        yield from (
-            DemonstrationRun(**json.loads(line)) for line in Path(file).read_text().splitlines()
-        )
-
-
-def main(
-    seeds: Sequence[int | None], model: str, file: str = "", given: Sequence[str] = ()
-) -> None:
+def main(seeds: int, model: str, file: Path) -> None:
     """Measures what is not measured yet, and prints."""
-    runs = list(known(file))
-    have = {each.seed for each in runs if each.seed >= 0}
-    for seed in seeds:
-        if seed in have:
-            continue
-        runs.append(each := run(seed, model, given))
-        print(each.line(), flush=True)
-        if file:
-            with Path(file).open("a") as out:
-                out.write(json.dumps(each._asdict()) + "\n")
+    lines = file.read_text().splitlines() if file.is_file() else []
+    runs = [DemonstrationRun(**json.loads(line)) for line in lines]
+    for seed in sorted({*range(seeds)} - {each.seed for each in runs}):
+        runs.append(each := run(seed, model))
+        print(each, flush=True)
+        with file.open("a") as out:
+            out.write(json.dumps(each._asdict()) + "\n")
     print(summary(runs))
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--seeds", type=int, default=20, help="how many, from 0 on")
-    parser.add_argument(
-        "--again", type=int, default=0, help="instead: the command as it stands, so many times"
-    )
     parser.add_argument("--model", default="local")
-    parser.add_argument("--out", default="", help="where runs are kept, one JSON object a line")
-    parser.add_argument("--set", action="append", default=[], help="another setting, name=value")
+    parser.add_argument("--out", type=Path, default=Path("demonstration.jsonl"))
     arguments = parser.parse_args()
-    wanted: list[int | None] = [None] * arguments.again or [*range(arguments.seeds)]
-    main(wanted, arguments.model, arguments.out, arguments.set)
+    main(arguments.seeds, arguments.model, arguments.out)

@@ -5,15 +5,11 @@ judged is kept beside the results, a line a run, so that a step that was ended g
 """
 
 import asyncio
-import csv
-import io
-import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 
 from thoughtgraph.bench.metrics import SCORES, coherence
-from thoughtgraph.bench.report_lines import Entry, outputs_of, problem_of
+from thoughtgraph.bench.report_lines import outputs_of
 from thoughtgraph.bench.result_files import Row, append_line, end_line, read_lines
 from thoughtgraph.bench.runner import together
 from thoughtgraph.llm.port import ChatPort
@@ -101,41 +97,3 @@ def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:
         outputs = list(outputs_of(row))
         at = outputs.index(row["answer"]) if row["answer"] in outputs else 0
         yield {**row, "scores": scores, "score": scores[at] if scores else 0.0}
-
-
-def pairs(found: Sequence[Entry], seed: int = 0) -> tuple[str, str]:
-    """Returns passages of every two lines in pairs, for people who prefer one, and the key to them.
-
-    Args:
-        found: The lines; those of tasks that are judged are paired, by problem.
-        seed: Seed of which is A and which is B.
-
-    Returns:
-        Two tables as CSV: number, problem, A, B; and number, method of A, method of B, with their
-        models where these differ. Both are empty where no two lines have a problem in common.
-    """
-    judged = [entry for entry in found if entry.task in TASKS]
-    several = len({entry.model for entry in judged}) > 1
-    lines = [
-        (f"{e.name}, {e.model}" if several else e.name, {problem_of(row): row for row in e.rows})
-        for e in judged
-    ]
-    draws = random.Random(seed)
-    drawn: list[tuple[str, list[tuple[str, str]]]] = []
-    for (one, its), (other, others) in combinations(lines, 2):
-        for problem in sorted(its.keys() & others.keys()):
-            both = [(one, its[problem]["answer"] or ""), (other, others[problem]["answer"] or "")]
-            draws.shuffle(both)
-            drawn.append((problem[1], both))
-    if not drawn:
-        return "", ""
-    numbered = list(enumerate(drawn, 1))
-    shown = [[at, problem, *(said for _, said in both)] for at, (problem, both) in numbered]
-    key = [[at, *(name for name, _ in both)] for at, (_, both) in numbered]
-    return _as_csv(["number", "problem", "A", "B"], shown), _as_csv(["number", "A", "B"], key)
-
-
-def _as_csv(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    out = io.StringIO()
-    csv.writer(out).writerows([headings, *rows])
-    return out.getvalue()

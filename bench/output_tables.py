@@ -7,7 +7,7 @@ from itertools import chain
 from thoughtgraph.bench.budget import BATCHED, SAMPLED
 from thoughtgraph.bench.equal_cost import VOTE
 from thoughtgraph.bench.papers import failed_steps
-from thoughtgraph.bench.report_lines import Entry, MethodTable, outputs_of
+from thoughtgraph.bench.report_lines import Entry, Table, outputs_of
 from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean
 from thoughtgraph.tree import Tree
@@ -28,7 +28,7 @@ FAILURES: Mapping[str, Failed] = {
 """How failures are read off the trees of each method."""
 
 
-def output_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
+def output_tables(table: Sequence[Entry]) -> Iterator[Table]:
     """Yields the tables of which at least one line has something to tell.
 
     Args:
@@ -37,13 +37,13 @@ def output_tables(table: Sequence[Entry]) -> Iterator[MethodTable]:
     if curves := [_best_of(entry) for entry in table if _most(entry) > 1]:
         shown = max(map(len, curves))
         rows = [[*curve, *[""] * (shown - len(curve))] for curve in curves]
-        yield MethodTable(BEST_TITLE, ("method", *map(str, BEST_OF))[:shown], rows)
+        yield Table(BEST_TITLE, ("method", *map(str, BEST_OF))[:shown], rows)
     if failures := [row for entry in table for row in _failures(entry)]:
-        yield MethodTable(FAILED_TITLE, FAILED_HEADINGS, failures)
+        yield Table(FAILED_TITLE, FAILED_HEADINGS, failures)
     if voted := [row for entry in table for row in _votes(entry)]:
-        yield MethodTable(VOTE_TITLE, VOTE_HEADINGS, voted)
+        yield Table(VOTE_TITLE, VOTE_HEADINGS, voted)
     if paid := [row for entry in table for row in _tool_costs(entry)]:
-        yield MethodTable(COST_TITLE, COST_HEADINGS, paid)
+        yield Table(COST_TITLE, COST_HEADINGS, paid)
 
 
 BEST_TITLE = (

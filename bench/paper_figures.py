@@ -7,10 +7,10 @@ from typing import NamedTuple
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.budget import SAMPLED
 from thoughtgraph.bench.crossword_scores import best_state, score
-from thoughtgraph.bench.papers.mixed_metrics import counts
+from thoughtgraph.bench.papers import mixed_metrics
 from thoughtgraph.bench.papers.suites import Figure
 from thoughtgraph.bench.report_lines import Entry, outputs_of
-from thoughtgraph.bench.result_files import tree_of
+from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean
 
 Values = Callable[[Entry], list[float]]
@@ -69,18 +69,12 @@ def _dollars(entry: Entry) -> list[float]:
 
 
 def _calls(entry: Entry) -> list[float]:
-    # As Tree-of-Mixed-Thought counts its reasoning steps.
-    return [row["usage"]["requests"] for row in entry.rows if row["score"] == 1.0]
+    return [mixed_metrics.calls(row) for row in entry.rows if mixed_metrics.right(row)]
 
 
-def _no_back(entry: Entry) -> list[float]:
-    return [
-        float(row["score"] == 1.0 and not counts(tree_of(row), 0).rejected) for row in entry.rows
-    ]
-
-
-def _inconsistent(entry: Entry) -> list[float]:
-    return [float(row["answer"] is not None and row["score"] != 1.0) for row in entry.rows]
+def _share(holds: Callable[[Row], bool]) -> Values:
+    """Makes a figure of plans: the share of problems of which something holds."""
+    return lambda entry: [float(holds(row)) for row in entry.rows] if entry.has_trees else []
 
 
 def _boards(share: str) -> Values:
@@ -119,8 +113,8 @@ FIGURES: Mapping[Figure, Values] = {
     "best": _best,
     "f1": _f1,
     "calls, answered right": _calls,
-    "NoBack": _no_back,
-    "inconsistent": _inconsistent,
+    "NoBack": _share(mixed_metrics.no_back),
+    "inconsistent": _share(mixed_metrics.inconsistent),
     "interactions": lambda entry: [each.samples for each in entry.spent],
     "tokens": lambda entry: [each.tokens for each in entry.spent],
     "prompt tokens": lambda entry: [each.prompt_tokens for each in entry.spent],

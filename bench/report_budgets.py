@@ -7,8 +7,7 @@ from math import inf
 
 from thoughtgraph import registry
 from thoughtgraph.bench.budget import Unit, curve, points
-from thoughtgraph.bench.report_lines import Entry, MethodTable, outputs_of
-from thoughtgraph.bench.report_tables import grid, tables
+from thoughtgraph.bench.report_lines import Entry, Table, outputs_of
 from thoughtgraph.bench.result_files import Row
 from thoughtgraph.bench.result_summaries import rescored
 
@@ -96,34 +95,19 @@ def curves(lines: Sequence[Entry], unit: Unit, most: float) -> dict[str, list[tu
     return {name: [*zip(at, scores, strict=True)] for name, scores in found.items() if scores}
 
 
-def budget_tables(lines: Sequence[Entry]) -> Iterator[MethodTable]:
+def budget_tables(table: Sequence[Entry]) -> Iterator[Table]:
     """Yields a table of scores at round budgets for each unit.
 
     Args:
-        lines: Those of `with_points`.
+        table: The lines of one task, set of problems and model.
     """
+    lines = with_points(table)
     for unit, most in units(lines):
         at = budgets(unit, most)
         found = {entry.name: _reached(entry, unit, [*map(float, at)]) for entry in lines}
         rows = [[name, *(f"{s:.1%}" for s in scores)] for name, scores in found.items() if scores]
         title = f"Score with at most so many {unit} a problem ({SCORED})"
-        yield MethodTable(title, ["method", *(f"{budget:,f}" for budget in at)], rows)
-
-
-def markdown(found: Sequence[Entry]) -> str:
-    """Returns the tables of whole results as Markdown; empty without any.
-
-    Args:
-        found: The lines of all tables. Those of summaries are left out.
-    """
-    parts: list[str] = []
-    for heading, table in tables(found):
-        whole = [entry for entry in table if all("tree" in row for row in entry.rows)]
-        if shown := list(budget_tables(with_points(whole))):
-            parts.append(f"## Score at each budget: {heading}\n")
-        for own in shown:
-            parts += [f"{own.title}:\n", grid(own.headings, own.rows)]
-    return "\n".join(parts)
+        yield Table(title, ["method", *(f"{budget:,f}" for budget in at)], rows)
 
 
 def _reached(entry: Entry, unit: Unit, at: Sequence[float]) -> list[float]:

@@ -36,13 +36,8 @@ def divided(entry: Entry, fact: str) -> Mapping[str, Entry]:
     return {value: part for value, part in parts.items() if part.scores}
 
 
-def are_numbers(values: Sequence[str]) -> bool:
-    """Returns whether all values are whole numbers."""
-    return all(value.isascii() and value.isdecimal() for value in values)
-
-
 def in_order(values: Sequence[str]) -> list[str]:
     """Returns values sorted, numbers by their size."""
-    if are_numbers(values):
+    if all(value.isascii() and value.isdecimal() for value in values):
         return sorted(values, key=lambda value: (len(value), value))
     return sorted(values)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from thoughtgraph import registry
 from thoughtgraph.bench.metrics import best_of_k
 from thoughtgraph.bench.result_files import Row
-from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
+from thoughtgraph.bench.statistics import Interval, interval, mean
 from thoughtgraph.settings import WATCHING
 
 UNKNOWN = "unknown"
@@ -76,8 +76,18 @@ class Entry:
         own = {name: value for name, value in self.given.items() if name not in self.shared}
         told = told_settings(own)
         told += ["oracle"] if self.oracle else []
-        told += ["same run"] if self.rows[0].get("same_run") else []
+        told += ["same run"] if self.same_run else []
         return f"{self.method} ({', '.join(told)})" if told else self.method
+
+    @property
+    def same_run(self) -> bool:
+        """Whether it is another ensemble of the runs of a line."""
+        return bool(self.rows[0].get("same_run"))
+
+    @property
+    def has_trees(self) -> bool:
+        """Whether its rows have their trees: summaries have none."""
+        return all("tree" in row for row in self.rows)
 
     @cached_property
     def scores(self) -> dict[Problem, float]:
@@ -85,13 +95,8 @@ class Entry:
         scored = [row for row in self.rows if row.get("score") is not None]
         return {key: mean([row["score"] for row in same]) for key, same in _by_problem(scored)}
 
-    @cached_property
-    def best(self) -> float:
-        """The mean over problems of the best output's score, as an oracle would choose."""
-        return self.best_of()
-
     def best_of(self, k: int | None = None) -> float:
-        """Returns the mean over problems of the best score of k outputs; None: of all."""
+        """Returns the mean best score of k outputs, as an oracle would choose; None: of all."""
         return mean([best_of_k(row["scores"], k) for row in self.rows if row.get("scores")])
 
     @property
@@ -130,8 +135,8 @@ class Entry:
         return mean([len(row.get("scores") or []) for row in self.rows])
 
 
-class MethodTable(NamedTuple):
-    """A table of some of the lines."""
+class Table(NamedTuple):
+    """A table of a report."""
 
     title: str
     headings: Sequence[str]
@@ -197,16 +202,6 @@ def entries(rows: Iterable[Row]) -> list[Entry]:
 def told_settings(settings: Mapping[str, Any]) -> list[str]:
     """Returns settings in words, long values cut."""
     return [f"{name}={_short(value)}" for name, value in settings.items()]
-
-
-def comparisons(table: Sequence[Entry]) -> Iterator[tuple[Entry, Entry, Comparison]]:
-    """Yields each pair of lines on the problems that both have, those of the same model alone."""
-    for at, first in enumerate(table):
-        for second in table[at + 1 :]:
-            common = sorted(first.scores.keys() & second.scores.keys())
-            if first.model == second.model and common:
-                scores = ([entry.scores[key] for key in common] for entry in (first, second))
-                yield first, second, compare(*scores)
 
 
 def _entry(rows: Sequence[Row]) -> Entry:

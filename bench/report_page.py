@@ -6,30 +6,11 @@ from functools import partial
 from html import escape
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.equal_cost import beside_votes
-from thoughtgraph.bench.method_tables import across_sets, method_tables
-from thoughtgraph.bench.report_budgets import budget_tables, curves, units, with_points
-from thoughtgraph.bench.report_facts import are_numbers, divided, dividing
-from thoughtgraph.bench.report_lines import Entry, comparisons, spent
-from thoughtgraph.bench.report_plots import (
-    Parts,
-    bars,
-    budget_curves,
-    drawn,
-    requests_by_hops,
-    score_against_tokens,
-    score_by_hops,
-)
-from thoughtgraph.bench.report_tables import (
-    COLUMNS,
-    COMPARED,
-    EQUAL,
-    EQUAL_TITLE,
-    cells,
-    compared,
-    equal_cost,
-    tables,
-)
+from thoughtgraph.bench.report_budgets import curves, units, with_points
+from thoughtgraph.bench.report_facts import divided, dividing
+from thoughtgraph.bench.report_lines import Entry, spent
+from thoughtgraph.bench.report_plots import bars, budget_curves, drawn, score_against_tokens
+from thoughtgraph.bench.report_tables import Section
 from thoughtgraph.bench.result_files import Row
 
 STYLE = """
@@ -43,8 +24,6 @@ img { max-width: 100%; background: white; border-radius: 6px }
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Nothing of what a model or a data file wrote is run or fetched."""
-HOP = "hop"
-"""The fact over which lines are drawn: how many steps a question takes."""
 LINKED = 10
 """Runs of a line whose trees are linked (ours)."""
 RUNS = ("method", "problem", "seed", "score", "tokens")
@@ -61,20 +40,24 @@ class Link(NamedTuple):
 Cells = Sequence[Sequence[str | Link]]
 
 
-def page(found: Sequence[Entry], trees: str = "") -> str:
+def page(made: Sequence[Section], trees: str = "") -> str:
     """Returns the page.
 
     Args:
-        found: The lines of the tables.
+        made: What the report shows.
         trees: The folder beside the page that holds the trees of `linked`, each in its `tree_file`;
             empty: none are linked.
 
     Raises:
         InputError: The extra `bench`, which draws the plots, is not installed.
     """
-    parts = [_section(*kind, trees) for kind in tables(found)]
-    for own in across_sets(found):
-        parts.append(f"<h2>{escape(own.title)}</h2>{_table(own.headings, own.rows)}")
+    parts: list[str] = []
+    for heading, in_short, lines, tables, budgets in made:
+        parts += [f"<h2>{escape(heading)}</h2><p>{escape(in_short)}</p>", *_plots(lines)]
+        for title, headings, rows in (*tables, *budgets):
+            parts += [f"<h3>{escape(title)}</h3>" if title else "", _table(headings, rows)]
+        if trees and (runs := [_run(each, row, trees) for each in lines for row in linked(each)]):
+            parts += [f"<h3>{escape(RUNS_TITLE)}</h3>", _table(RUNS, runs)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -98,23 +81,6 @@ def tree_file(row: Row) -> str:
     return f"{row['key']}.html"
 
 
-def _section(heading: str, table: Sequence[Entry], trees: str) -> str:
-    rows = [cells(entry, table) for entry in table]
-    shown = [name for name in COLUMNS if any(row[name] for row in rows)]
-    known = with_points([entry for entry in table if entry.scores])
-    parts = [f"<h2>{escape(heading)}</h2>", *_plots(table, known)]
-    parts.append(_table(shown, [[row[name] for name in shown] for row in rows]))
-    for own in (*method_tables(table), *budget_tables(known)):
-        parts += [f"<h3>{escape(own.title)}</h3>", _table(own.headings, own.rows)]
-    if beside := [equal_cost(each) for each in beside_votes(table)]:
-        parts += [f"<h3>{escape(EQUAL_TITLE)}</h3>", _table(EQUAL, beside)]
-    if pairs := [compared(*pair) for pair in comparisons(table)]:
-        parts += ["<h3>Differences on the same problems</h3>", _table(COMPARED, pairs)]
-    if trees and (runs := [_run(entry, row, trees) for entry in table for row in linked(entry)]):
-        parts += [f"<h3>{escape(RUNS_TITLE)}</h3>", _table(RUNS, runs)]
-    return "".join(parts)
-
-
 def _run(entry: Entry, row: Row, trees: str) -> Sequence[str | Link]:
     score = "" if row["score"] is None else f"{row['score']:.0%}"
     link = Link(f"{trees}/{tree_file(row)}", row["id"])
@@ -133,33 +99,21 @@ def _cell(cell: str | Link) -> str:
     return escape(cell)
 
 
-def _plots(table: Sequence[Entry], known: Sequence[Entry]) -> Iterator[str]:
-    """Yields the plots of a table.
-
-    Args:
-        table: Its lines.
-        known: Those of them whose smaller budgets are known.
-    """
-    named = {entry.name: entry for entry in table if entry.scores}
+def _plots(lines: Sequence[Entry]) -> Iterator[str]:
+    """Yields the plots of a table."""
+    named = {entry.name: entry for entry in lines if entry.scores}
     if not named:
         return
     told = "Score against tokens a problem, with 95 % intervals"
     yield _image(told, lambda axes: score_against_tokens(axes, named))
+    known = with_points(list(named.values()))
     for unit, most in units(known):
         draw = partial(budget_curves, curves=curves(known, unit, most), unit=unit)
         yield _image(f"What each method would have reached with fewer {unit}", draw)
     for fact, values in dividing(list(named.values())).items():
-        yield from _divided(named, fact, values)
-
-
-def _divided(named: Parts, fact: str, values: Sequence[str]) -> Iterator[str]:
-    parts = {name: divided(entry, fact) for name, entry in named.items()}
-    if fact != HOP or not are_numbers(values):
-        told = f"Score by {fact}, with 95 % intervals"
-        yield _image(told, lambda axes: bars(axes, parts, fact, values))
-        return
-    yield _image("Score by hops, with 95 % intervals", lambda axes: score_by_hops(axes, parts))
-    yield _image("Requests a problem by hops", lambda axes: requests_by_hops(axes, parts))
+        parts = {name: divided(entry, fact) for name, entry in named.items()}
+        draw = partial(bars, named=parts, fact=fact, values=values)
+        yield _image(f"Score by {fact}, with 95 % intervals", draw)
 
 
 def _image(told: str, draw: Callable[[Any], None]) -> str:

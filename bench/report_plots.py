@@ -1,4 +1,4 @@
-"""The plots of a report, drawn by matplotlib: score against cost, by kind of problem, by hops."""
+"""The plots of a report, drawn by matplotlib: score against cost, and by kind of problem."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -6,7 +6,6 @@ from io import StringIO
 from typing import Any
 
 from thoughtgraph.bench.report_lines import Entry
-from thoughtgraph.bench.statistics import mean
 from thoughtgraph.errors import InputError
 
 GROUP = 0.8
@@ -86,40 +85,6 @@ def bars(axes: Any, named: Mapping[str, Parts], fact: str, values: Sequence[str]
     _label(axes, _literal(fact))
 
 
-def score_by_hops(axes: Any, named: Mapping[str, Parts]) -> None:
-    """Draws score over the number of hops, with intervals, a line a method.
-
-    Args:
-        axes: Matplotlib's.
-        named: The lines divided by hops, by the names to show.
-    """
-    for name, parts in named.items():
-        hops, lines = _by_hops(parts)
-        scores = [entry.score for entry in lines]
-        axes.errorbar(hops, scores, yerr=_errors(lines), fmt="o-", capsize=3, label=_literal(name))
-    _label_hops(axes, named)
-
-
-def requests_by_hops(axes: Any, named: Mapping[str, Parts]) -> None:
-    """Draws the mean number of requests over the number of hops, a line a method.
-
-    Args:
-        axes: Matplotlib's.
-        named: The lines divided by hops, by the names to show.
-    """
-    for name, parts in named.items():
-        hops, lines = _by_hops(parts)
-        spent = [mean([each.requests for each in entry.spent]) for entry in lines]
-        axes.plot(hops, spent, "o-", label=_literal(name))
-    axes.set_ylim(bottom=0)
-    _label_hops(axes, named, "requests a problem")
-
-
-def _by_hops(parts: Parts) -> tuple[list[float], list[Entry]]:
-    ordered = sorted((float(value), value) for value in parts)
-    return [hops for hops, _ in ordered], [parts[value] for _, value in ordered]
-
-
 def _errors(lines: Sequence[Entry]) -> list[list[float]]:
     """Returns how far the intervals of lines reach below their scores and above them."""
     ends = [(entry.score, entry.interval) for entry in lines]
@@ -132,17 +97,10 @@ def _literal(words: str) -> str:
     return words.replace("$", r"\$")
 
 
-def _label_hops(axes: Any, named: Mapping[str, Parts], up: str = "score") -> None:
-    axes.set_xticks(sorted({float(value) for parts in named.values() for value in parts}))
-    axes.xaxis.set_major_formatter("{x:g}")
-    _label(axes, "hops", up)
-
-
-def _label(axes: Any, across: str, up: str = "score") -> None:
+def _label(axes: Any, across: str) -> None:
     axes.set_xlabel(across)
-    axes.set_ylabel(up)
-    if up == "score":
-        axes.set_ylim(-0.02, 1.02)
+    axes.set_ylabel("score")
+    axes.set_ylim(-0.02, 1.02)
     axes.grid(alpha=0.3)
 
 

@@ -1,34 +1,97 @@
-"""The report's tables, as Markdown and as CSV."""
+"""The tables of a report, assembled once, as Markdown and CSV; `report_page` has the HTML."""
 
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
+from typing import NamedTuple
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
-from thoughtgraph.bench.method_tables import across_sets, method_tables
-from thoughtgraph.bench.report_lines import Entry, Spent, comparisons, problem_of, told_settings
-from thoughtgraph.bench.statistics import Comparison, deviation, mean
+from thoughtgraph.bench.method_tables import method_tables
+from thoughtgraph.bench.report_budgets import budget_tables
+from thoughtgraph.bench.report_lines import Entry, Spent, Table, problem_of, told_settings
+from thoughtgraph.bench.statistics import bootstrap, deviation, mean
 
-COLUMNS = (
-    "method",
-    "problems",
-    "score",
-    "95 %",
-    "sd over seeds",
-    "best of k",
-    "k",
-    "requests",
-    "prompt tokens",
-    "completion tokens",
-    "tokens to cot",
-    "dollars",
-    "seconds",
-    "without an answer",
-    "unread",
-)
+
+class Section(NamedTuple):
+    """The lines of one task, set of problems and model, and their tables."""
+
+    heading: str
+    in_short: str
+    """What they show, in a sentence; empty where there is nothing to compare."""
+    lines: Sequence[Entry]
+    tables: Sequence[Table]
+    budgets: Sequence[Table]
+    """Scores at each budget, which a terminal does not show."""
+
+
+def sections(found: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
+    """Returns what a report shows.
+
+    Args:
+        found: The lines of all tables.
+        budgets: Whether it has scores at each budget.
+    """
+    return [_section(heading, lines, budgets) for heading, lines in tables(found)]
+
+
+def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
+    own = [_scores(lines), *method_tables(lines)]
+    if beside := [_equal_cost(each) for each in beside_votes(lines)]:
+        own.append(Table(EQUAL_TITLE, EQUAL, beside))
+    reached = [*budget_tables(lines)] if budgets else []
+    return Section(heading, in_short(lines), lines, own, reached)
+
+
+def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yields the lines of each task, set of problems and model, with a heading."""
+    kind = attrgetter("table")
+    for (task, data, model, judge), lines in groupby(sorted(found, key=kind), key=kind):
+        table = list(lines)
+        of = f" ({data})" if data and data != task else ""
+        judged = f", judged by {judge}" if judge else ""
+        shared = {name: value for line in table for name, value in line.shared.items()}
+        told = f"; {', '.join(told_settings(shared))}" if shared else ""
+        yield f"{task}{of}, {model}{judged}{told}", table
+
+
+def _scores(lines: Sequence[Entry]) -> Table:
+    rows = [cells(entry, lines) for entry in lines]
+    shown = [name for name in rows[0] if any(row[name] for row in rows)]
+    return Table("", shown, [[row[name] for name in shown] for row in rows])
+
+
+def in_short(lines: Sequence[Entry]) -> str:
+    """Returns which lines score most, by the paired bootstrap, and what the cheapest costs.
+
+    Lines that an oracle told and other ensembles of a run do not compete.
+    """
+    own = [each for each in lines if each.scores and not each.oracle and not each.same_run]
+    if len(own) < 2:
+        return ""
+    methods = Counter(each.method for each in own)
+    names = {id(e): e.method if methods[e.method] == 1 else e.name for e in own}
+    best = max(own, key=lambda each: (each.score, -each.tokens))
+    others = [each for each in own if each is not best]
+    tied = [names[id(each)] for each in others if _ties(best, each)]
+    told = f"{names[id(best)]} scores most" + (f"; it ties with {', '.join(tied)}" if tied else "")
+    if len(tied) == len(others):
+        told = f"All {len(own)} tie" if len(own) > 2 else "Both tie"
+    cheap, *_, dear = sorted(own, key=lambda each: each.tokens)
+    if not cheap.tokens or round(dear.tokens / cheap.tokens) < 2:
+        return f"{told}."
+    share = f"1/{dear.tokens / cheap.tokens:,.0f}"
+    return f"{told}; {names[id(cheap)]} costs {share} of {names[id(dear)]}."
+
+
+def _ties(first: Entry, second: Entry) -> bool:
+    """Returns whether two lines may be equally good on the problems that both have."""
+    common = sorted(first.scores.keys() & second.scores.keys())
+    low, high = bootstrap([first.scores[each] - second.scores[each] for each in common])
+    return low <= 0 <= high
 
 
 def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
@@ -51,7 +114,7 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
         "score": f"{entry.score:.1%}" if scored else "",
         "95 %": f"{low:.1%} to {high:.1%}" if scored else "",
         "sd over seeds": f"{deviation(entry.repeats):.1%}" if scored and several else "",
-        "best of k": f"{entry.best:.1%}" if scored else "",
+        "best of k": f"{entry.best_of():.1%}" if scored else "",
         "k": f"{entry.outputs():.1f}" if scored else "",
         "requests": _spread([each.requests for each in entry.spent]),
         "prompt tokens": _spread([each.prompt_tokens for each in entry.spent]),
@@ -64,68 +127,16 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
     }
 
 
-def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
-    """Yields the lines of each task, set of problems and model, with a heading."""
-    kind = attrgetter("table")
-    for (task, data, model, judge), lines in groupby(sorted(found, key=kind), key=kind):
-        table = list(lines)
-        of = f" ({data})" if data and data != task else ""
-        judged = f", judged by {judge}" if judge else ""
-        shared = {name: value for line in table for name, value in line.shared.items()}
-        told = f"; {', '.join(told_settings(shared))}" if shared else ""
-        yield f"{task}{of}, {model}{judged}{told}", table
-
-
-def markdown(found: Sequence[Entry]) -> str:
-    """Returns all tables, and what is better than what, as Markdown."""
-    parts: list[str] = []
-    for heading, table in tables(found):
-        parts.append(f"## {heading}\n")
-        rows = [cells(entry, table) for entry in table]
-        shown = [name for name in COLUMNS if any(row[name] for row in rows)]
-        parts.append(grid(shown, [[row[name] for name in shown] for row in rows]))
-        for own in method_tables(table):
-            parts += [f"{own.title}:\n", grid(own.headings, own.rows)]
-        if beside := list(beside_votes(table)):
-            parts += [f"{EQUAL_TITLE}:\n", grid(EQUAL, [equal_cost(each) for each in beside])]
-        if pairs := list(comparisons(table)):
-            parts.append("Differences on the same problems (paired bootstrap, McNemar's test):\n")
-            parts.append(grid(COMPARED, [compared(*pair) for pair in pairs]))
-    for own in across_sets(found):
-        parts += [f"## {own.title}\n", grid(own.headings, own.rows)]
-    return "\n".join(parts)
-
-
 EQUAL_TITLE = "Beside as many samples of cot_sc as the same tokens buy (paired bootstrap)"
 EQUAL = (
-    "method",
-    "problems",
-    "tokens",
-    "score",
-    "samples",
-    "their tokens",
-    "their score",
-    "difference",
-    "95 %",
+    *("method", "problems", "tokens", "score"),
+    *("samples", "their tokens", "their score", "difference", "95 %", "p"),
 )
-COMPARED = ("first", "second", "problems", "difference", "95 %", "first alone", "second alone", "p")
 
 
-def compared(first: Entry, second: Entry, found: Comparison) -> list[str]:
-    """Returns one comparison in words; a difference that may be none says so."""
-    return [
-        first.name,
-        second.name,
-        str(found.problems),
-        *_difference(found),
-        str(found.first_alone),
-        str(found.second_alone),
-        f"{found.p:.3f}",
-    ]
-
-
-def equal_cost(found: EqualCost) -> list[str]:
+def _equal_cost(found: EqualCost) -> list[str]:
     """Returns a line and the vote that costs the same in words; a tie says so."""
+    low, high = found.comparison.interval
     return [
         found.entry.name,
         str(found.comparison.problems),
@@ -134,14 +145,22 @@ def equal_cost(found: EqualCost) -> list[str]:
         f"{found.samples} (all; cheaper)" if found.dearer else str(found.samples),
         f"{found.vote_tokens:,.0f}",
         f"{found.vote_score:.1%}",
-        *_difference(found.comparison),
+        f"{found.comparison.difference:+.1%}",
+        f"{low:+.1%} to {high:+.1%}{' (a tie)' if low <= 0 <= high else ''}",
+        f"{found.comparison.p:.3f}",
     ]
 
 
-def _difference(found: Comparison) -> tuple[str, str]:
-    low, high = found.interval
-    tie = " (a tie)" if low <= 0 <= high else ""
-    return f"{found.difference:+.1%}", f"{low:+.1%} to {high:+.1%}{tie}"
+def markdown(made: Sequence[Section], *, budgets: bool = False) -> str:
+    """Returns all tables as Markdown, with or without the scores at each budget."""
+    parts: list[str] = []
+    for section in made:
+        parts.append(f"## {section.heading}\n")
+        parts += [f"{section.in_short}\n"] if section.in_short else []
+        for title, headings, rows in (*section.tables, *(section.budgets if budgets else ())):
+            parts += [f"{title}:\n"] if title else []
+            parts.append(grid(headings, rows))
+    return "\n".join(parts)
 
 
 def grid(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -158,21 +177,14 @@ def as_csv(found: Sequence[Entry]) -> str:
     reached = ["score", "low", "high", "best_of_k"]
     writer.writerow([*named, *reached, *Spent._fields, "unread"])
     for entry in found:
-        low, high = entry.interval
-        known = bool(entry.scores)
-        figures = [entry.score, low, high, entry.best] if known else [""] * 4
+        figures = [entry.score, *entry.interval, entry.best_of()] if entry.scores else [""] * 4
         writer.writerow(
             [
-                entry.task,
-                entry.data,
-                entry.model,
-                entry.judge,
-                entry.method,
-                json.dumps(dict(entry.given)),
+                *(*entry.table, entry.method, json.dumps(dict(entry.given)), entry.oracle),
+                *(len(entry.scores) or len(entry.rows), len(entry.rows), *figures),
+                *(mean(values) for values in zip(*entry.spent, strict=True)),
+                entry.unread(),
             ]
-            + [entry.oracle, len(entry.scores) or len(entry.rows), len(entry.rows), *figures]
-            + [mean([each[at] for each in entry.spent]) for at in range(len(Spent._fields))]
-            + [entry.unread()]
         )
     return out.getvalue()
 

@@ -1,17 +1,16 @@
 """Public CLEVR and PTR question files, with scenes and plans; they are read, never shipped.
 
-CLEVR's questions come with programs (`CLEVR_val_questions.json`, or what CLEVR's generator writes),
-PTR's with programs of its own. Scenes are in the data set's form or in ToMT's.
+CLEVR's are `CLEVR_val_questions.json`, or what CLEVR's generator writes. Scenes are in the data
+set's form or in ToMT's.
 """
 
 import gzip
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.scene_programs import NoPlan, plan_of
 from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.scenes.plan_language import clean
 from thoughtgraph.tools.scenes.scene import Scene
@@ -28,22 +27,17 @@ class GoldQuestion(NamedTuple):
     answer: str
     """The official answer, in lower case."""
     plan: tuple[str, ...] | None
-    """The plan the file gives, else the one made from the program; None when there is no such."""
+    """The plan that the file gives; None where it gives none."""
     program: tuple[str, ...]
-    """The names of the program's functions."""
-    converted: tuple[str, ...] | None
-    """The plan made from the program."""
-    given: bool
-    """Whether the file gives the plan."""
+    """The names of the functions of the data set's own program."""
 
 
-def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[GoldQuestion]:
+def load_questions(path: str | Path) -> list[GoldQuestion]:
     """Reads a question file.
 
     Args:
-        path: The file, JSON, packed with gzip or not: `{"questions": [...]}`.
-        scenes: A file with the scenes, or one scene. When not given: the question file's own, else
-            the `*.tomt.json` beside it whose name is most like the question file's, else such a
+        path: The file, JSON, packed with gzip or not: `{"questions": [...]}`. Its scenes are in it,
+            else in the `*.tomt.json` beside it whose name is most like its own, else in such a
             `*scenes*.json`.
 
     Raises:
@@ -53,7 +47,7 @@ def load_questions(path: str | Path, scenes: str | Path | None = None) -> list[G
     data = _json(file)
     if not isinstance(data, dict) or not isinstance(data.get("questions"), list):
         raise InputError(f'{str(path)!r} is no question file: it has no list "questions"')
-    known = _scenes(data) or _scenes(_json(Path(scenes) if scenes else _beside(file)))
+    known = _scenes(data) or _scenes(_json(_beside(file)))
     return [
         _question(f"{file.name}:{at}", entry, known) for at, entry in enumerate(data["questions"])
     ]
@@ -71,23 +65,12 @@ def _question(name: str, entry: Mapping[str, Any], known: Mapping[Any, Scene]) -
     try:
         inline = entry.get("scene")
         scene = read_scene(inline) if isinstance(inline, dict) else known[_key(entry)]
-        program = entry.get("program", ())
-        converted = _plan(program)
-        plan = tuple(clean(line) for line in entry["plan"]) if "plan" in entry else converted
-        functions = tuple(node.get("function", node.get("type")) for node in program)
+        plan = tuple(clean(line) for line in entry["plan"]) if "plan" in entry else None
+        program = tuple(each.get("function", each.get("type")) for each in entry.get("program", ()))
         answer = str(entry["answer"]).lower()
-        return GoldQuestion(
-            *(name, scene, entry["question"], answer), plan, functions, converted, "plan" in entry
-        )
+        return GoldQuestion(name, scene, entry["question"], answer, plan, program)
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{name} is no question on a known scene: {error!r}") from error
-
-
-def _plan(program: Sequence[Mapping[str, Any]]) -> tuple[str, ...] | None:
-    try:
-        return plan_of(program) if program else None
-    except NoPlan:
-        return None
 
 
 def read_scene(data: Any) -> Scene:

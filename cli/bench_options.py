@@ -137,11 +137,3 @@ class ReportOptions:
     samples: Annotated[
         int, typer.Option(min=1, metavar="N", help="Number of scores to average for a passage.")
     ] = 5
-    pairs: Annotated[
-        str,
-        typer.Option(
-            metavar="FILE.csv",
-            help="Write passages of the first two methods in pairs, for people to choose the "
-            "better one; FILE-key.csv says which method wrote which.",
-        ),
-    ] = ""

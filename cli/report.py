@@ -7,9 +7,8 @@ from os.path import expanduser
 from pathlib import Path
 
 from thoughtgraph import results
-from thoughtgraph.bench import report_budgets as budgets
 from thoughtgraph.bench import report_tables as tables
-from thoughtgraph.bench.judging import judge_runs, judgements, pairs, with_judgements
+from thoughtgraph.bench.judging import judge_runs, judgements, with_judgements
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report_lines import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import linked, page, tree_file
@@ -28,8 +27,6 @@ NOTHING_PUBLISHED = "nothing here is a line of a paper's table; run one with `be
 
 def report(options: ReportOptions) -> None:
     """Prints the tables of result folders, and writes what is asked for."""
-    if options.pairs:  # before a judge is paid
-        results.check_writable(options.pairs)
     rows = latest(_rows(options))
     if any("points" in row for row in rows.values()):
         # Whole results beside summaries are read as such: else one setup would be two lines.
@@ -41,20 +38,16 @@ def report(options: ReportOptions) -> None:
             f"no finished problem in {', '.join(options.folders)}; "
             "`thoughtgraph bench --out DIR` makes one"
         )
-    shown = tables.markdown(found)
-    if options.paper:
-        shown += f"\n{beside_published(found) or NOTHING_PUBLISHED}"
+    published = f"\n{beside_published(found) or NOTHING_PUBLISHED}" if options.paper else ""
     # Results may be another's: what they are called does not act on a terminal.
-    shown = text.lines(shown)
-    print(shown)
+    made = tables.sections(found, budgets=bool(options.out))
+    print(text.lines(tables.markdown(made) + published))
     if failed := sum(bool(row.get("error")) for row in rows.values()):
         print(f"{failed} problems failed and are not counted; run the benchmark again for them")
     if options.summaries:
         _summarize(rows.values(), ResultFolder(options.summaries))
-    if options.pairs:
-        _write_pairs(Path(expanduser(options.pairs)), found)
     if options.out:
-        _write(Path(expanduser(options.out)), found, shown)
+        _write(Path(expanduser(options.out)), found, made, published)
 
 
 def _rows(options: ReportOptions) -> Iterator[Row]:
@@ -75,16 +68,6 @@ async def _judged(folder: ResultFolder, options: ReportOptions) -> None:
     await judge_runs(finished, folder.path, options.judge, port, samples=samples, tell=tell)
 
 
-def _write_pairs(file: Path, found: Sequence[Entry]) -> None:
-    shown, key = pairs(found)
-    if not shown:
-        raise InputError("there are no two methods of creative_writing to compare here")
-    beside = file.with_name(f"{file.stem}-key.csv")
-    results.write(str(file), shown)
-    results.write(str(beside), key)
-    print(f"written: {file}, {beside}")
-
-
 def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     folder.open()
     try:
@@ -97,14 +80,15 @@ def _summarize(rows: Iterable[Row], folder: ResultFolder) -> None:
     print(f"summarized: {folder.path}")
 
 
-def _write(folder: Path, found: Sequence[Entry], shown: str) -> None:
+def _write(
+    folder: Path, found: Sequence[Entry], made: Sequence[tables.Section], published: str
+) -> None:
     trees = _tree_pages(found)
     _make(folder / TREES if trees else folder)
-    more = text.lines(budgets.markdown(found))
     contents = {
-        "report.md": "\n\n".join(filter(None, (shown, more))) + "\n",
+        "report.md": text.lines(tables.markdown(made, budgets=True) + published),
         "report.csv": tables.as_csv(found),
-        "report.html": page(found, TREES if trees else ""),
+        "report.html": page(made, TREES if trees else ""),
     }
     for name, content in contents.items():
         results.write(str(folder / name), content)

@@ -1,6 +1,5 @@
 """Lines of a report beside each other: equal cost, and what a judge says."""
 
-import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from thoughtgraph.bench.equal_cost import beside_votes, vote_line, votes_of
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import page
-from thoughtgraph.bench.report_tables import as_csv, grid, markdown
+from thoughtgraph.bench.report_tables import as_csv, grid, markdown, sections
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.bench.result_summaries import summary
 
@@ -25,8 +24,8 @@ def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:
     assert (beside.entry.method, beside.tokens, beside.score) == ("tot_bfs", 125.0, 1.0)
     assert (beside.samples, beside.vote_tokens, beside.vote_score) == (3, 130.0, 0.5)
     assert (beside.comparison.problems, beside.comparison.difference) == (2, 0.5)
-    line = "2 | 125 | 100.0% | 3 | 130 | 50.0% | +50.0% | +0.0% to +100.0% (a tie) |"
-    assert f"| tot_bfs (n_generate=1) | {line}" in markdown(entries(runs()))
+    line = "2 | 125 | 100.0% | 3 | 130 | 50.0% | +50.0% | +0.0% to +100.0% (a tie) | 1.000 |"
+    assert f"| tot_bfs (n_generate=1) | {line}" in markdown(sections(entries(runs())))
     (equal,) = beside_votes(entries([*runs()[:2], row("tot_bfs", "1", [1.0], 20)]))
     assert (equal.tokens, equal.samples, equal.vote_tokens) == (120.0, 2, 120.0)
     (dearer,) = beside_votes(entries([*runs()[:2], row("tot_bfs", "1", [1.0], 9_000)]))
@@ -62,12 +61,16 @@ def test_votes_of_several_calls_pay_for_the_prompts_that_were_read() -> None:
 
 def test_summaries_give_the_same_report_and_publish_no_text(tmp_path: Path) -> None:
     whole, small = runs(), [summary(each) for each in runs()]
-    told = markdown(entries(whole))
+    told = markdown(sections(entries(whole)))
     for own in method_tables(entries(whole)):
         told = told.replace(f"{own.title}:\n\n{grid(own.headings, own.rows)}\n", "")
-    assert told == markdown(entries(small)), "what is read off the trees alone is left out"
+    assert told == markdown(sections(entries(small))), (
+        "what is read off the trees alone is left out"
+    )
     assert as_csv(entries(whole)) == as_csv(entries(small))
-    assert page(entries(small)).count("<img") == 2, "the budget curve is drawn from them as well"
+    assert page(sections(entries(small))).count("<img") == 2, (
+        "the budget curve is drawn from them as well"
+    )
     text = json.dumps(small)
     for hidden in ("SECRET", *PUZZLES.values(), *RIGHT.values(), WRONG):
         assert hidden not in text
@@ -166,24 +169,3 @@ def test_a_torn_judgement_is_passed_over_and_asked_for_again(
     file.write_bytes(file.read_bytes()[:-5])
     assert command(*told)[1] == out == command(*told)[1]
     assert len(judge.seen) == 3
-
-
-def paired() -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """The passages in pairs, and the key to them."""
-    files = (Path(name).read_text() for name in ("pairs.csv", "pairs-key.csv"))
-    shown, key = (list(csv.DictReader(text.splitlines())) for text in files)
-    return shown, key
-
-
-def test_passages_are_paired_for_people(command: Command) -> None:
-    written("io", {"a": [BAD], "b": [BAD], "c": [BAD], "d": [BAD]})
-    written("cot", {"a": [GOOD], "b": [GOOD], "d": [GOOD], "e": [GOOD]})
-    code, out, _ = command("report", "r", "--pairs", "pairs.csv")
-    assert code == 0 and "pairs-key.csv" in out
-    shown, key = paired()
-    assert [row["problem"] for row in shown] == ["a", "b", "d"]
-    assert "io" not in Path("pairs.csv").read_text()
-    for passages, methods in zip(shown, key, strict=True):
-        assert passages[next(side for side in "AB" if methods[side] == "cot")] == GOOD
-    code, _, err = command("report", "r", "--pairs", "nowhere/pairs.csv")
-    assert code == 2 and "\n" not in err.strip()

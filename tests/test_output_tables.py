@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 from support.rows import ROW, finished, tree_of
 
-from thoughtgraph.bench.method_tables import TRUNCATED, across_sets, method_tables
+from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.papers import failed_steps
-from thoughtgraph.bench.papers.mixed_metrics import counts, saving, score
-from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans, summary
-from thoughtgraph.bench.report_lines import MethodTable, entries
-from thoughtgraph.bench.report_tables import grid, markdown
+from thoughtgraph.bench.papers.mixed_metrics import ahead, calls, inconsistent, no_back, right
+from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans
+from thoughtgraph.bench.report_lines import Table, entries
 from thoughtgraph.bench.result_files import packed
 from thoughtgraph.context import assignments
 from thoughtgraph.errors import InputError
@@ -32,36 +31,16 @@ TREE: Tree = {
 
 
 def test_counts_are_read_off_the_tree() -> None:
-    assert counts(TREE, 6) == (4, 2, 4, 2), "4 calls, 2 refused, 1 + 3 steps, 2 ahead of need"
-    unfinished: Tree = {key: t for key, t in TREE.items() if key != "4"}
-    assert counts(unfinished, 3) == (3, 2, 0, 0)
-
-
-def run(answer: str | None, calls: int, rejected: int = 0, ahead: int = 0) -> dict[str, Any]:
-    given = {"answer": answer, "right": answer == "yes", "calls": calls}
-    return {**given, "rejected": rejected, "ahead": ahead}
-
-
-RUNS = [run("yes", 4, ahead=2), run("yes", 12, 3), run("no", 2), run(None, 30, 30)]
-
-
-def test_scores_by_hand() -> None:
-    of = score(RUNS)
-    assert (of.correct, of.inconsistent, of.unfinished, of.no_back) == (0.5, 0.25, 0.25, 0.25)
-    assert of.calls == 8, "over the questions answered right"
-    assert (of.calls_all, of.ahead) == (12, 0.5)
-    assert of.interval.low < 0.5 < of.interval.high
-    nothing = score([])
-    assert (nothing.questions, nothing.correct, nothing.calls) == (0, 0.0, 0.0)
-    assert saving(nothing, of) is None
-    assert saving(of, score([run("yes", 2), run("no", 90)])) == 4, "each one's own solved questions"
-
-
-def test_one_long_run_holds_the_shorter_ones() -> None:
-    assert [score(RUNS, calls).correct for calls in TRUNCATED] == [0.25, 0.5, 0.5]
-    ten = score(RUNS, 10)
-    assert (ten.inconsistent, ten.unfinished) == (0.25, 0.5)
-    assert ten.calls_all == (4 + 10 + 2 + 10) / 4
+    """Four calls, of which two are refused; with two requests for calls ahead of need."""
+    told = {"score": 1.0, "answer": "yes", "usage": {"requests": 6}, "method": "tomt_os"}
+    row = {**told, "tree": packed(TREE)}
+    assert (calls(row), ahead(row), right(row)) == (4, 2, True)
+    assert not no_back(row) and not inconsistent(row)
+    assert not right(row, 3) and right(row, 4), "one long run holds the shorter ones"
+    assert inconsistent({**row, "score": 0.0})
+    assert not inconsistent({**row, "score": 0.0, "answer": None})
+    assert no_back({**row, "tree": packed({key: TREE[key] for key in ("0", "2")})})
+    assert (calls(told), ahead(told)) == (6, 0), "a summary has no tree"
 
 
 def test_settings_are_json_or_text() -> None:
@@ -108,38 +87,6 @@ def test_the_report_has_the_papers_own_figures_of_plans() -> None:
     assert (stepwise["NoBack"], one_stop_first["NoBack"]) == ("0%", "100%")
 
 
-def test_the_report_has_the_correlations_over_the_means_of_types() -> None:
-    """Means of hops 2, 3, 5; right 100, 50, 25 %; calls of the right ones 2, 4, 8."""
-    kinds = {"sum": [(1, 1, True), (3, 3, True)], "count": [(3, 4, True), (3, 9, False)]}
-    kinds["logic"] = [(5, 7, False), (5, 8, True), (5, 9, False), (5, 9, False)]
-    rows = [
-        {
-            **plan_row("tomt_tot", at, line_of(calls), hop),
-            "data": f"made:{kind}",
-            "facts": {"hop": str(hop), "type": kind},
-            "score": float(right),
-        }
-        for kind, questions in kinds.items()
-        for at, (hop, calls, right) in enumerate(questions)
-    ]
-    [own] = across_sets(entries(rows))
-    # Hops less their mean are -4/3, -1/3, 5/3: with 1, 1/2, 1/4 it is -13/12 / (7/6) = -.93, and
-    # with NoBack's 1/2, 0, 0 it is -2/3 / sqrt(14/3 / 6) = -.76.
-    assert own.rows == [["tomt_tot", "ptr", "m", "3", "-0.93", "+1.00", "-0.76"]]
-    together = [{**each, "data": "made:sum,count,logic"} for each in rows]
-    [whole] = across_sets(entries(together))
-    assert whole.rows == own.rows, "sets of several types are divided by type"
-    text = markdown(entries(rows))
-    assert text.endswith(f"## {own.title}\n\n{grid(own.headings, own.rows)}")
-    none_right = [
-        {**each, "score": 0.0} if each["facts"]["type"] == "logic" else each for each in rows
-    ]
-    [own] = across_sets(entries(none_right))
-    assert own.rows[0][5] == "", "two types have mean calls"
-    assert not list(across_sets(entries(rows[:4]))), "two means are always on a line"
-    assert not list(across_sets(entries([{**each, "method": "io"} for each in rows])))
-
-
 PUZZLE = "4 9 10 13"
 RIGHT = "(13 - 9) * (10 - 4)"
 FIRST, SECOND, THIRD = (
@@ -159,7 +106,7 @@ def row(method: str, tree: Tree, answers: Sequence[str | None], **more: Any) -> 
     return finished(method, **known, scores=scores, tree=packed(tree), **more)
 
 
-def tables(*rows: dict[str, Any]) -> dict[str, MethodTable]:
+def tables(*rows: dict[str, Any]) -> dict[str, Table]:
     """The tables of lines, by what their titles begin with."""
     return {own.title.split()[0]: own for own in method_tables(entries(rows))}
 
@@ -270,29 +217,19 @@ def test_paths_and_first_steps_of_thought_rollback() -> None:
     out = tree_of(("0", "a", BACK), ("1", "b", BACK), ("2", "c", BACK))
     assert kinds(out, "3") == (False, True, False)
     assert spans(ROLLBACKS) == [2, 3]
-    assert first_steps(PUZZLE, ROLLBACKS) == [(0, 0, True), (1, 2, False), (2, 3, True)]
+    assert first_steps(PUZZLE, ROLLBACKS) == [(0, True), (1, False), (2, True)]
 
 
 def test_the_data_of_thought_rollbacks_figure_3() -> None:
-    puzzle = {"task": "game24", "problem": PUZZLE, "usage": {"samples": 11}, "tree": ROLLBACKS}
-    result, *others = ({**puzzle, "method": name} for name in ("rollback", "chain", "level_tot"))
-    told = summary([result, *others, result], right=lambda problem, answer: answer == "1")
-    none = {"paths": 0, "right": 0}
-    assert told == {
-        "results": 4,
-        "interactions": {"rollback": [11, 11], "chain": [11], "level_tot": [11]},
-        "paths": {"into": {"paths": 2, "right": 2}, "out": none, "none": none},
-        "first_steps_by_rollbacks": {
-            "0": {"steps": 2, "failed": 2},
-            "1": {"steps": 2, "failed": 0},
-            "2": {"steps": 2, "failed": 2},
-        },
-        "first_steps_by_span": {
-            "0": {"steps": 2, "failed": 2},
-            "2": {"steps": 2, "failed": 0},
-            "3": {"steps": 2, "failed": 2},
-        },
-        "spans": {"2": 2, "3": 2},
-    }
-    unsolved = {**result, "task": "gsm8k", "tree": tree_of(("0", "a", {}))}
-    assert list(summary([unsolved], lambda *_: True)["paths"].values()) == [none] * 3
+    rows = [
+        row(method, ROLLBACKS, ["1"], id=str(at), usage={"samples": 11})
+        for at, method in enumerate(("rollback", "rollback", "chain"))
+    ]
+    rows = [{**each, "scores": [1.0]} for each in rows]
+    shown = tables(*rows)
+    back, chain = shown["Interactions"].rows
+    assert back == ["rollback", "11.0", "2.00", "2.5", "2 of 2 right", *["0 of 0 right"] * 2]
+    assert chain == ["chain", "11.0", *[""] * 5]
+    first = [["0", "2", "2"], ["1", "2", "0"], ["2", "2", "2"]]
+    assert shown["Failures"].rows == [["rollback", *each] for each in first]
+    assert "Failures" not in tables(*({**each, "task": "gsm8k"} for each in rows))

@@ -39,8 +39,20 @@ def test_every_text_file_of_a_package_is_shipped() -> None:
         for file in (ROOT / FOLDERS[package]).glob(pattern)
     }
     files = {file for top in TOPS for file in (ROOT / top).rglob("*") if file.is_file()}
+    files -= {*(ROOT / "bench/results").rglob("*")}  # the pages read them in a checkout
     assert {file for file in files if file.suffix not in (".py", ".pyc")} == shipped
     assert all([*ROOT.glob(pattern)] for pattern in PROJECT["project"]["license-files"])
+
+
+@pytest.mark.ci
+def test_the_wheel_leaves_out_what_only_a_checkout_needs(tmp_path: Path) -> None:
+    pytest.importorskip("setuptools")
+    build = ("egg_info", "--egg-base", tmp_path, "build_py", "--build-lib", tmp_path)
+    command = [sys.executable, "setup.py", "--quiet", *build]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    bench = tmp_path / "thoughtgraph" / "bench"
+    assert (bench / "runner.py").is_file() and (bench / "papers" / "comparison.toml").is_file()
+    assert not (bench / "speed").exists() and not (bench / "results").exists()
 
 
 def test_every_module_of_core_and_every_family_of_nodes_is_in_a_contract() -> None:

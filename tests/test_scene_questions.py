@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,12 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.rooms import ROOM
 
-from thoughtgraph.bench.questions import plan_mutations
-from thoughtgraph.bench.questions.gold_answers import (
-    Group,
-    Reference,
-    answer,
-)
+from thoughtgraph.bench.questions.gold_answers import answer
 from thoughtgraph.bench.questions.packaged_questions import examples
 from thoughtgraph.bench.questions.question_types import TYPES, Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
@@ -32,7 +28,7 @@ from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.scene_tools import TOOLS
 from thoughtgraph.tools.scenes.values import PlanError
-from thoughtgraph.tools.scenes.vocabulary import Style
+from thoughtgraph.tools.scenes.vocabulary import COLORS, FURNITURE, MATERIALS, PARTS, SHAPES, Style
 
 FOLDER = os.environ.get("THOUGHTGRAPH_SCENE_ORACLES")
 PATTERNS = ("*questions*.json.gz", "*oracle*.json.gz", "*generated*.json.gz")
@@ -47,7 +43,6 @@ EXPECTED = {
 }
 """How many plans that the files give must come out right (the files whose number we know)."""
 
-LAZY = Rules(profile="paper", empty="lazy")
 COMPARING = {"greater_than", "less_than", "equal_integer"}
 
 NONE = pytest.param(
@@ -78,7 +73,7 @@ def test_gold_plans_run_to_the_official_answer(file: Path, policy: Any) -> None:
         finds_nothing = question.answer in ("0", "no") or COMPARING & {*question.program}
         explained = policy == "strict" and judged.code == "E_EMPTY" and finds_nothing
         assert good or explained, (question.id, judged.reason)
-        right[good] += question.given
+        right[good] += 1
         if policy == "lazy" and judged.accepted:
             strict = judge(question.question, question.scene, None, plan, grounded)
             assert (strict.answer, strict.reason) == (judged.answer, ""), question.id
@@ -88,21 +83,9 @@ def test_gold_plans_run_to_the_official_answer(file: Path, policy: Any) -> None:
 
 
 @each_file
-def test_questions_with_plans_are_read_and_programs_become_the_plans(file: Path) -> None:
-    def plain(plan: tuple[str, ...] | None) -> list[str]:
-        return [line.replace(" ", "") for line in plan or ()]
-
+def test_questions_with_plans_are_read_exactly(file: Path) -> None:
     for question in questions(file):
         assert read(question.question, question.scene.style).exact, question.question
-    given = [each for each in questions(file) if each.given and each.converted]
-    unlike = [each for each in given if plain(each.plan) != plain(each.converted)]
-    assert len(unlike) <= 0.05 * len(given)
-    for question in unlike:
-        one, other = (
-            judge("", question.scene, None, plan or (), LAZY).answer
-            for plan in (question.plan, question.converted)
-        )
-        assert one == other, question.id
 
 
 FUZZ = os.environ.get("THOUGHTGRAPH_PLAN_FUZZ")
@@ -230,14 +213,6 @@ every = pytest.mark.parametrize(
 )
 
 
-def references(question: SceneQuestion) -> tuple[Reference, ...]:
-    def tuples(value: Any) -> Any:
-        return tuple(map(tuples, value)) if isinstance(value, list) else value
-
-    plain = [{key: tuples(value) for key, value in each.items()} for each in question.references]
-    return tuple(Reference(**{**p, "group": p["group"] and Group(*p["group"])}) for p in plain)
-
-
 @every
 def test_gold_plans_pass_both_profiles_and_set_logic_agrees(style: Style, kind: Type) -> None:
     questions = made(style, kind)
@@ -247,9 +222,8 @@ def test_gold_plans_pass_both_profiles_and_set_logic_agrees(style: Style, kind: 
             rules = Rules(profile=profile)  # type: ignore[arg-type]
             judged = judge(question.question, scene, None, question.plan, rules)
             assert (judged.answer, judged.reason) == (question.answer, ""), question.question
-        assert answer(scene, references(question), question.asked) == question.answer
+        assert answer(scene, question.references, question.asked) == question.answer
         assert read(question.question, style).exact
-        assert question.hop == len(question.plan)
         assert set(json.loads(question.problem())) == {"scene", "question", "type"}
         assert set(question.scene) <= {"relationships", "objects", "positions"}
     assert len({q.id for q in questions}) == len({json.dumps(q.scene) for q in questions}) == COUNT
@@ -267,16 +241,36 @@ def test_answers_are_balanced_and_hops_about_the_papers(style: Style, kind: Type
     assert abs(sum(question.hop for question in made(style, kind)) / COUNT - HOPS[kind]) < 1.2
 
 
+FAULTS = (COLORS, PARTS, ("left", "right", "front", "behind"), FURNITURE, SHAPES, MATERIALS)
+
+
+def faulty(question: SceneQuestion) -> Iterator[tuple[str, ...]]:
+    """The gold plan with one word after the other replaced by the next of its kind."""
+    for at, line in enumerate(question.plan):
+        for found in re.finditer(r'"([^"]*)"', line):
+            for kind in FAULTS:
+                words = [word.lower() for word in kind]
+                if found[1] in words:
+                    new = words[(words.index(found[1]) + 1) % len(words)]
+                    changed = f"{line[: found.start(1)]}{new}{line[found.end(1) :]}"
+                    yield (*question.plan[:at], changed, *question.plan[at + 1 :])
+
+
+def rejected(questions: list[SceneQuestion], profile: Any) -> float:
+    """The share of faulty plans that an evaluator refuses."""
+    judged = [
+        judge(each.question, Scene.from_json(each.scene), None, plan, Rules(profile=profile))
+        for each in questions
+        for plan in faulty(each)
+    ]
+    return sum(each.answer is None for each in judged) / len(judged)
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize("style", STYLES)
 def test_grounded_rejects_far_more_faults_than_paper(style: Style) -> None:
     questions = [question for kind in TYPES for question in made(style, kind)[:15]]
-    paper = plan_mutations.rates(questions, Rules(profile="paper"))
-    grounded = plan_mutations.rates(questions, Rules(profile="grounded"))
-    for kind, rate in paper.items():
-        assert grounded[kind].rejected >= rate.rejected
-    assert grounded["all"].rejected > 0.98
-    assert paper["all"].rejected < 0.8
+    paper, grounded = (rejected(questions, profile) for profile in ("paper", "grounded"))
+    assert paper < 0.9 < grounded == 1.0
     free = [replace(q, question=f"please tell: {q.question}") for q in questions]
-    words = plan_mutations.rates(free, Rules(profile="grounded"))
-    assert paper["all"].rejected + 0.05 < words["all"].rejected < grounded["all"].rejected
+    assert paper < rejected(free, "grounded") <= grounded, "known by its words alone"

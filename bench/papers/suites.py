@@ -5,18 +5,18 @@ One a published table, and `comparison`, which is ours.
 A suite is a file of TOML beside this one. It says what cannot be reproduced, and why.
 
     title, source      what the table is, and where it stands
-    [[parts]]          what is searched: task, data set, which problems, how many repeats
+    parts              what is searched: task, data set, which problems, how many repeats
     [[rows]]           a line of the table: method, settings, parts, what was published
-    [[averages]]       a mean over the parts, each with a weight
-    [[correlations]]   how the means of the parts go with a fact of their problems
-    [[missing]]        a line that cannot be reproduced, and why
+    averages           a mean over the parts, each with a weight
+    correlations       how the means of the parts go with a fact of their problems
+    missing            a line that cannot be reproduced, and why
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -91,16 +91,35 @@ class Part(_Strict):
     """How it differs from what the paper used."""
 
 
-class Published(_Strict):
+class Published(NamedTuple):
     """One published number."""
 
     part: str
     """Id of a part, or name of an average or a correlation."""
     model: str
     value: float
-    figure: Figure = "score"
-    note: str = ""
+    figure: Figure
+    note: str
     """What keeps it from being compared."""
+
+
+class PublishedFigure(_Strict):
+    """What was published of one figure of a model."""
+
+    model: str
+    figure: Figure = "score"
+    values: Mapping[str, float]
+    """By part, average or correlation."""
+    note: str = ""
+    """What keeps all of them from being compared."""
+    notes: Mapping[str, str] = Field(default_factory=dict)
+    """What keeps single ones from being compared."""
+
+    def numbers(self) -> Iterator[Published]:
+        """Yields each number."""
+        for part, value in self.values.items():
+            note = self.notes.get(part, self.note)
+            yield Published(part, self.model, value, self.figure, note)
 
 
 class Line(_Strict):
@@ -116,7 +135,12 @@ class Line(_Strict):
     """Ids of the parts it is run on; none: all."""
     relative_to: str = ""
     """Name of the line that its savings, ratios and changes are relative to."""
-    published: Sequence[Published] = ()
+    figures: Sequence[PublishedFigure] = Field((), alias="published")
+
+    @property
+    def published(self) -> list[Published]:
+        """All numbers that were published of it."""
+        return [number for figure in self.figures for number in figure.numbers()]
 
 
 class Average(_Strict):

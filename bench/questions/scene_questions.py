@@ -47,9 +47,7 @@ class SceneQuestion:
         question: The text.
         answer: The gold answer: yes or no, digits, a lower-case word.
         plan: The gold plan's lines, without numbers.
-        hop: The number of its steps.
-        seed: What it was drawn from.
-        references: The objects it speaks of, as `gold_answers.Reference` in plain JSON values.
+        references: The objects it speaks of.
         asked: What is asked of them.
     """
 
@@ -60,10 +58,13 @@ class SceneQuestion:
     question: str
     answer: str
     plan: tuple[str, ...]
-    hop: int
-    seed: int
-    references: tuple[Mapping[str, Any], ...]
+    references: tuple[Reference, ...]
     asked: Asked
+
+    @property
+    def hop(self) -> int:
+        """The number of the plan's steps."""
+        return len(self.plan)
 
     def problem(self) -> str:
         """Returns the problem as JSON text: scene, question, type; nothing of the gold."""
@@ -100,19 +101,9 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
         given[gold] += 1
         tries = 0
         plan = gold_plan(made.references, made.asked)
-        references = tuple(_plain(each) for each in made.references)
         name = f"{style}-{kind}-{seed}-{len(questions):04d}"
-        record = (
-            scene.to_json(),
-            made.question,
-            gold,
-            plan,
-            len(plan),
-            seed,
-            references,
-            made.asked,
-        )
-        questions.append(SceneQuestion(name, style, kind, *record))
+        known = (name, style, kind, scene.to_json(), made.question, gold, plan)
+        questions.append(SceneQuestion(*known, made.references, made.asked))
     return questions
 
 
@@ -193,14 +184,3 @@ def _changes_answer(scene: Scene, without: QuestionDraft, gold: str) -> bool:
         return answer(scene, without.references, without.asked) != gold
     except (NotUnique, ValueError):
         return True
-
-
-def _plain(reference: Reference) -> dict[str, Any]:
-    return {
-        "noun": reference.noun,
-        "attributes": list(reference.attributes),
-        "group": list(reference.group) if reference.group else None,
-        "links": [list(link) for link in reference.links],
-        "same": list(reference.same) if reference.same else None,
-        "like": list(reference.like) if reference.like else None,
-    }

@@ -1,15 +1,14 @@
 """Searches of the embedded model, beside the same requests sent to llama.cpp in the best order.
 
-What searches ask, one as `solve` makes it or several side by side as `bench` does, is noted, and
-asked again by a bare client: one after the other, as it was asked, and all at once, sorted so that
-prompts that begin alike follow each other. The faster of the two is the best order. Before each,
-the server forgets all that it has read.
+The requests of searches, of one problem or of several side by side, are noted and sent again by a
+bare client: one after the other, as they were sent, and all at once, sorted so that prompts that
+begin alike follow each other. The faster of the two is the best order. Before each, the server
+forgets all that it has read.
 """
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from tempfile import TemporaryDirectory
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -19,17 +18,8 @@ from langchain_core.messages import BaseMessage, convert_to_openai_messages
 
 import thoughtgraph as tg
 from thoughtgraph.bench.data import generated
-from thoughtgraph.bench.data_formats import Record
-from thoughtgraph.bench.result_files import ResultFolder, Row
-from thoughtgraph.bench.runner import Batch, Search, Setup, Trial, run, trials
-from thoughtgraph.bench.speed.measurement import (
-    Conditions,
-    Figure,
-    Measurement,
-    Readings,
-    Unavailable,
-)
-from thoughtgraph.errors import ModelUnavailable, ThoughtgraphError
+from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
+from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import local
 from thoughtgraph.llm.local import SLOTS
 from thoughtgraph.registry import task
@@ -39,7 +29,7 @@ SENT = ("temperature", "max_tokens", "seed", "n", "stop")
 SAMPLES = 8
 """Of `cot_sc` (ours): enough that decoding together shows, few enough to end in minutes."""
 SIDE_BY_SIDE = 4
-"""Problems that are searched at once, as `bench` does (ours)."""
+"""Problems that are searched at once (ours)."""
 PEN = "A pen costs 2 dollars and a pencil a quarter of that. What do 7 pens and 12 pencils cost?"
 
 
@@ -49,7 +39,7 @@ class MeasuredSearch(NamedTuple):
     name: str
     method: str
     task: str
-    records: Sequence[Record]
+    problems: Sequence[Any]
     settings: dict[str, Any]
 
 
@@ -76,81 +66,55 @@ class RequestRecorder(AsyncCallbackHandler):
 def searches(requests: int) -> Sequence[MeasuredSearch]:
     """Returns what is searched, with at most so many requests each."""
     most = {"limit_requests": requests, "max_completion_tokens": 120}
-    questions = generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)
-    pen, puzzle = Record("pen", PEN, None), Record("puzzle", "4 9 10 13", None)
+    questions = [record.problem for record in generated(task("ptr"), ["sum"], SIDE_BY_SIDE, seed=3)]
     plans = {"evaluator": "grounded", "shots": 3, "redraw": "question", "temperature": 1.0, **most}
     votes = {"n_generate": SAMPLES, "wording": "chat", **most}
     return (
-        MeasuredSearch("cot_sc", "cot_sc", "gsm8k", [pen], votes),
-        MeasuredSearch("tot_bfs", "tot_bfs", "game24", [puzzle], {"n_evaluate": 1, **most}),
+        MeasuredSearch("cot_sc", "cot_sc", "gsm8k", [PEN], votes),
+        MeasuredSearch("tot_bfs", "tot_bfs", "game24", ["4 9 10 13"], {"n_evaluate": 1, **most}),
         MeasuredSearch("tomt_os", "tomt_os", "ptr", questions[:1], plans),
-        MeasuredSearch("rollback", "rollback", "gsm8k", [pen], most),
-        MeasuredSearch("bench", "tomt_os", "ptr", questions, plans),
+        MeasuredSearch("rollback", "rollback", "gsm8k", [PEN], most),
+        MeasuredSearch("four problems", "tomt_os", "ptr", questions, plans),
     )
 
 
-async def measured(under: Conditions) -> Readings:
+async def measured(under: Conditions) -> Sequence[Figure]:
     """Returns how long each search takes, and in times of its requests in the best order."""
     try:
         server = await asyncio.to_thread(local.serve_named, "local")
     except ModelUnavailable as error:
         raise Unavailable(str(error)) from error
-    readings: dict[str, float] = {}
+    figures: list[Figure] = []
     key = {"Authorization": f"Bearer {server.key}"}
     async with httpx.AsyncClient(headers=key, timeout=None, trust_env=False) as client:
         for each in searches(under.count):
             requests, seconds = await timed_search(each)
             in_order = await timed_replay(client, server, requests, 1)
-            together = await timed_replay(client, server, sorted(requests, key=_prompt), SLOTS)
-            readings |= {
-                f"{each.name}, requests": len(requests),
-                f"{each.name}, seconds": seconds,
-                f"{each.name}, of them raw one by one": in_order,
-                f"{each.name}, of them raw together": together,
-                f"{each.name}, times the best": seconds / min(in_order, together),
-            }
-    return readings
+            together = await timed_replay(client, server, sorted(requests, key=str), SLOTS)
+            best = min(in_order, together)
+            figures += [
+                Figure(f"{each.name}, requests", len(requests)),
+                Figure(f"{each.name}, searched", seconds, "s"),
+                Figure(f"{each.name}, raw one by one", in_order, "s"),
+                Figure(f"{each.name}, raw together", together, "s"),
+                Figure(f"{each.name}, times the best", seconds / best, "x", most=1.15),
+            ]
+    return figures
 
 
 async def timed_search(wanted: MeasuredSearch) -> tuple[Sequence[dict[str, Any]], float]:
-    """Makes a search, or all by the loop of `bench`; returns what was asked, and the seconds."""
-    graph: Any = tg.build(wanted.method, task=wanted.task, model="local")
+    """Searches all problems at once; returns what was asked, and the seconds."""
+    graph = tg.build(wanted.method, task=wanted.task, model="local")
     recorder = RequestRecorder()
-
-    async def search(record: Record) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = await graph.ainvoke(
-            {"problem": record.problem}, {"callbacks": [recorder]}, context=wanted.settings
-        )
-        return found
-
+    config: Any = {"callbacks": [recorder]}
     began = time.perf_counter()
-    if len(wanted.records) == 1:
-        await search(wanted.records[0])
-    else:
-        await _side_by_side(wanted, lambda trial: search(trial.record))
-    return recorder.requests, time.perf_counter() - began
-
-
-async def _side_by_side(wanted: MeasuredSearch, search: Search) -> None:
-    setup = Setup(wanted.task, wanted.method, "local", given=wanted.settings)
-    with TemporaryDirectory() as place:
-        folder = ResultFolder(place)
-        folder.open()
-        await run(
-            trials([Batch([setup], wanted.records, [0])]),
-            folder,
-            search,
-            lambda trial, answers: [],
-            concurrency=len(wanted.records),
-            tell=_succeeded,
+    await asyncio.gather(
+        *(
+            graph.ainvoke({"problem": problem}, config, context=wanted.settings)
+            for problem in wanted.problems
         )
-        folder.close()
-
-
-def _succeeded(trial: Trial, row: Row) -> None:
-    """Ends the measurement where a search failed: what is left of it would be too fast."""
-    if error := row.get("error"):
-        raise ThoughtgraphError(error)
+    )
+    return recorder.requests, time.perf_counter() - began
 
 
 async def timed_replay(
@@ -173,28 +137,3 @@ async def timed_replay(
     began = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(at_once)))
     return time.perf_counter() - began
-
-
-def _prompt(request: dict[str, Any]) -> str:
-    return str(request["messages"])
-
-
-EMBEDDED = Measurement(
-    "embedded",
-    "searches of the embedded model, beside their requests in the best order",
-    "12 requests each (--count) of at most 120 tokens; takes half an hour",
-    tuple(
-        figure
-        for name in ("cot_sc", "tot_bfs", "tomt_os", "rollback", "bench")
-        for figure in (
-            Figure(f"{name}, requests", ""),
-            Figure(f"{name}, seconds", "s"),
-            Figure(f"{name}, of them raw one by one", "s"),
-            Figure(f"{name}, of them raw together", "s"),
-            Figure(f"{name}, times the best", "x", most=1.15),
-        )
-    ),
-    count=12,
-    quick=3,
-    take=measured,
-)

@@ -1,6 +1,6 @@
 """A server that plays the model of Game of 24 by rule, after a fixed latency.
 
-    python -m thoughtgraph.bench.speed.game24_server [--latency 0.2] [--fail-every 10]
+    python -m thoughtgraph.bench.speed.game24_server SECONDS
 
 Speaks as much of the OpenAI protocol as a search needs, prints its address, and ends when its
 standard input does. It is a process of its own, because the processor time of the searches is
@@ -8,7 +8,6 @@ measured. A proposal is eight equations, those first that lead to 24; a verdict 
 can be reached.
 """
 
-import argparse
 import asyncio
 import json
 import operator
@@ -19,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations, count
+from itertools import combinations
 from typing import Any
 
 from thoughtgraph.tasks.game24.game24 import TARGET
@@ -92,29 +91,18 @@ def _shown(number: Fraction) -> str:
     return str(number.numerator) if number.denominator == 1 else f"{float(number):.2f}".rstrip("0")
 
 
-class Server:
-    """Answers chat completions on 127.0.0.1."""
+async def serve(latency: float) -> None:
+    """Answers chat completions on 127.0.0.1 until standard input ends."""
 
-    def __init__(self, latency: float, fail_every: int) -> None:
-        self.latency, self.fail_every = latency, fail_every
-        self.numbers = count(1)
-
-    async def serve(self) -> None:
-        """Serves until standard input ends."""
-        server = await asyncio.start_server(self.connected, "127.0.0.1", 0, backlog=1024)
-        print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1#game24", flush=True)
-        await asyncio.to_thread(sys.stdin.read)
-        server.close()
-
-    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers the requests of one connection, one after the other."""
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin1").lower()
                 size = int(head.partition("content-length:")[2].partition("\r\n")[0])
-                status, sent = await self.reply(json.loads(await reader.readexactly(size)))
-                body = json.dumps(sent).encode()
-                lines = f"HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n"
+                request = json.loads(await reader.readexactly(size))
+                await asyncio.sleep(latency)
+                body = json.dumps(completion(request)).encode()
+                lines = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
                 writer.write(f"{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
@@ -122,34 +110,30 @@ class Server:
         finally:
             writer.close()
 
-    async def reply(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Returns status and body of an answer, after the latency."""
-        number = next(self.numbers)
-        await asyncio.sleep(self.latency)
-        if self.fail_every and number % self.fail_every == 0:
-            return 500, {"error": {"message": "as was asked for"}}
-        text = answer("\n".join(str(message["content"]) for message in asked["messages"]))
-        message = {"role": "assistant", "content": text}
-        choices = [
-            {"index": at, "finish_reason": "stop", "message": message}
-            for at in range(asked.get("n") or 1)
-        ]
-        usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
-        named = {"id": "x", "object": "chat.completion", "created": 0, "model": asked["model"]}
-        return 200, {**named, "choices": choices, "usage": usage}
+    server = await asyncio.start_server(connected, "127.0.0.1", 0, backlog=1024)
+    print(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1", flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    server.close()
+
+
+def completion(request: dict[str, Any]) -> dict[str, Any]:
+    """Returns the answer to a request, in OpenAI's form."""
+    text = answer("\n".join(str(message["content"]) for message in request["messages"]))
+    message = {"role": "assistant", "content": text}
+    choices = [
+        {"index": at, "finish_reason": "stop", "message": message}
+        for at in range(request.get("n") or 1)
+    ]
+    usage = {"prompt_tokens": 100, "completion_tokens": 50, "total_tokens": 150}
+    named = {"id": "x", "object": "chat.completion", "created": 0, "model": request["model"]}
+    return {**named, "choices": choices, "usage": usage}
 
 
 @contextmanager
-def serving(latency: float, fail_every: int = 0) -> Iterator[str]:
-    """Starts such a server; yields its specifier.
-
-    Args:
-        latency: Seconds that an answer takes.
-        fail_every: One request in so many fails with status 500; 0: none.
-    """
-    command = [sys.executable, "-m", __name__, f"--latency={latency}"]
+def serving(latency: float) -> Iterator[str]:
+    """Starts such a server, whose answers take so many seconds; yields its address."""
     with subprocess.Popen(
-        [*command, f"--fail-every={fail_every}"],
+        [sys.executable, "-m", __name__, str(latency)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -159,8 +143,4 @@ def serving(latency: float, fail_every: int = 0) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--latency", type=float, default=0.2, help="seconds an answer takes")
-    parser.add_argument("--fail-every", type=int, default=0, help="one request in so many fails")
-    given = parser.parse_args()
-    asyncio.run(Server(given.latency, given.fail_every).serve())
+    asyncio.run(serve(float(sys.argv[1])))

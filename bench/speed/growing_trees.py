@@ -1,27 +1,24 @@
 """Searches on instant scripted models whose trees grow as far as one likes, of long thoughts.
 
 A thought is a text of 250 bytes in which no compressor finds anything. `tot_bfs` takes ten levels
-and ten proposals a state, `tot_dfs` and `tomt_tot` trees that have ten children everywhere. On
-crosswords `tot_dfs` tries six words for each row of a board, clue by clue, as the task judges it.
-Thought Rollback goes back at every second analysis; A* calls a tool for every thought.
+and ten proposals a state, `tot_dfs` and `tomt_tot` trees that have ten children everywhere. Thought
+Rollback goes back at every second analysis; A* calls a tool for every thought.
 """
 
 import base64
 import hashlib
 import itertools
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from langchain_core.tools import BaseTool, tool
+from langchain_core.tools import tool
 
 import thoughtgraph as tg
-from thoughtgraph.bench.speed.critical_path import drawing
 from thoughtgraph.building import Graph
-from thoughtgraph.llm.scripted import Call, Reply, ScriptedChat
+from thoughtgraph.llm.scripted import Call, ScriptedChat
 from thoughtgraph.planning import Ruling
 from thoughtgraph.task import Prompt, Question, Task, Verdict
-from thoughtgraph.tasks.crossword_board import LABELS, SIZE
 from thoughtgraph.tools.costs import Priced
 from thoughtgraph.tools.toolbox import ToolSet
 from thoughtgraph.tools.wiki.search_tools import finish_tool
@@ -32,14 +29,12 @@ FAN = 10
 LETTERS = 250
 DEEPEST = 5
 """Thoughts on a path of the depth-first searches: the widest tree has room for 10,000."""
-WORDS = ("abide", "tenor", "local", "super", "organ", "mirth")
-CLUES = "\n".join(f"clue {label}" for label in LABELS)
 PROPOSED = {"generate": "propose", "evaluate": "value", "n_evaluate": 1}
 ENDLESS = {"limit_requests": None, "limit_rounds": None, "limit_tokens": None}
 
 
 def noise(seed: str) -> str:
-    """Returns a text of `LETTERS` bytes in which no compressor finds anything, as in a good one."""
+    """Returns a text of `LETTERS` bytes in which no compressor finds anything."""
     drawn = hashlib.shake_256(seed.encode()).digest(LETTERS)
     return base64.b64encode(drawn).decode()[:LETTERS]
 
@@ -96,22 +91,30 @@ class Bulk:
         return Ruling(len(path) + 1 < DEEPEST, steps[0], code="E_DEEP", reason="too deep")
 
 
+Writer = Callable[[random.Random, Call], str]
+"""Writes one sample, with randomness that hangs on the request and the sample alone."""
+
+
 class Growth(NamedTuple):
     """A search that can be stopped at any number of thoughts."""
 
     method: str
     task: str | Task
-    problem: str
-    reply: Reply
     settings: Mapping[str, Any]
-    """Its settings, whatever the task publishes; limits apart."""
+    """Its settings, limits apart."""
+    write: Writer
     most: int = 100_000
     """The most thoughts that its tree can have."""
 
     def graph(self, checkpointer: Any) -> Graph:
         """Returns the graph of the search on a new model."""
-        model = ScriptedChat(reply=self.reply)
-        tools = ToolSet([Priced(endless_search()), Priced(finish_tool(), 0.0)])
+
+        def reply(call: Call) -> list[str]:
+            keys = (f"{call.role} {call.prompt} {call.draw} {n}" for n in range(call.n))
+            return [self.write(random.Random(key), call) for key in keys]
+
+        tools = ToolSet([Priced(endless_search), Priced(finish_tool(), 0.0)])
+        model = ScriptedChat(reply=reply)
         given = tools if self.method.startswith("itot") else ()
         return tg.build(
             self.method, task=self.task, model=model, tools=given, checkpointer=checkpointer
@@ -133,13 +136,9 @@ def breadth(thoughts: int) -> int:
     return next(b for b in itertools.count(1) if grown(b) >= thoughts)
 
 
-def filled(call: Call) -> str:
-    """Plays crosswords: six words for each row that has none yet, and no clue is impossible."""
-    if "Unfilled:" not in call.prompt:
-        return "maybe"
-    still = call.prompt.rpartition("Unfilled:")[2].partition("Filled:")[0]
-    rows = [label for label in LABELS[:SIZE] if f"{label}. " in still]
-    return "\n".join(f"{row}. {word} (low)" for row in rows for word in WORDS)
+def long_step(draws: random.Random, call: Call) -> str:
+    """Writes a step that no other call writes."""
+    return noise(str(draws.random()))
 
 
 def rolled_back(draws: random.Random, call: Call) -> str:
@@ -157,47 +156,22 @@ def searching(draws: random.Random, call: Call) -> str:
     return f"Score: {draws.randint(1, 10)}"
 
 
-def endless_search() -> BaseTool:
-    """Returns a Search that finds a short page for anything."""
-
-    @tool("Search")
-    async def search(entity: str) -> str:
-        """Finds a page."""
-        return f"page of {entity}"
-
-    return search
+@tool("Search")
+async def endless_search(entity: str) -> str:
+    """Finds a page."""
+    return f"page of {entity}"
 
 
 DEPTH_FIRST = {"steps": DEEPEST, "proposal_samples": 1, "outputs": 0}
 VISITING = {"max_per_state": 100, "max_records": 100_000}
-FINE: Reply = lambda call: "fine"  # noqa: E731
 GROWTHS: Mapping[str, Growth] = {
-    "tot_bfs": Growth("tot_bfs", Bulk(), CLUES, FINE, {"steps": LEVELS, **PROPOSED}),
-    "tot_dfs": Growth("tot_dfs", Bulk(), CLUES, FINE, {**DEPTH_FIRST, **PROPOSED, **VISITING}),
-    "tot_dfs on crosswords": Growth(
-        "tot_dfs", "crosswords", CLUES, filled, {**DEPTH_FIRST, "n_evaluate": 1, **VISITING}, 3_000
-    ),
-    "rollback": Growth(
-        "rollback",
-        "gsm8k",
-        "How many apples are left?",
-        drawing(0, rolled_back),
-        {"solutions": 1000, "path_rollbacks": 1000},
-        700,
-    ),
-    "tomt_tot": Growth(
-        "tomt_tot",
-        Bulk(),
-        CLUES,
-        lambda call: noise(str(call.draw)),
-        {"branches": FAN, "max_calls": 10_000},
-    ),
-    "itot_a_star": Growth(
-        "itot_a_star",
-        "hotpotqa",
-        "Which of the two rivers is longer?",
-        drawing(0, searching),
-        {"rounds": 100_000},
-    ),
+    each.method: each
+    for each in (
+        Growth("tot_bfs", Bulk(), {"steps": LEVELS, **PROPOSED}, long_step),
+        Growth("tot_dfs", Bulk(), {**DEPTH_FIRST, **PROPOSED, **VISITING}, long_step),
+        Growth("rollback", "gsm8k", {"solutions": 1000, "path_rollbacks": 1000}, rolled_back, 700),
+        Growth("tomt_tot", Bulk(), {"branches": FAN, "max_calls": 10_000}, long_step),
+        Growth("itot_a_star", "hotpotqa", {"rounds": 100_000}, searching),
+    )
 }
-"""The searches, by the label of their figures."""
+"""The searches, by their methods."""

@@ -12,7 +12,7 @@ from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.papers import suites
 from thoughtgraph.bench.report_lines import Entry, entries
-from thoughtgraph.bench.report_tables import markdown
+from thoughtgraph.bench.report_tables import markdown, sections
 from thoughtgraph.bench.result_files import ResultFolder, latest
 from thoughtgraph.bench.statistics import mean
 from thoughtgraph.cli.describe import FITS, bounds, default, fit
@@ -172,7 +172,7 @@ def where_ours_are(*methods: str) -> str:
 def report(folder: str) -> str:
     """Returns the tables of results that are kept, as `thoughtgraph report` prints them."""
     # Below the page's own headings.
-    return re.sub("^(#+ )", r"#\1", markdown(kept_lines(folder)), flags=re.M).strip()
+    return re.sub("^(#+ )", r"#\1", markdown(sections(kept_lines(folder))), flags=re.M).strip()
 
 
 def kept_lines(folder: str) -> list[Entry]:

@@ -43,7 +43,7 @@ def test_it_installs_with_its_command_its_prompts_and_its_types(tmp_path: Path) 
     """Built from a copy: a build leaves files in its tree, which the next one would ship."""
     for top in TOPS:
         shutil.copytree(ROOT / top, tmp_path / top, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     run("uv", "build", "--wheel", "--out-dir", "dist", cwd=tmp_path)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
