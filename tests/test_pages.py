@@ -6,14 +6,15 @@ from pathlib import Path
 
 import page_parts
 import pytest
+import results_parts
 import worked_searches
 
 from thoughtgraph import registry
 
 ROOT = Path(__file__).parents[1]
-MEASURED, COMPARED = {"costs", "ours"}, {"budgets", "comparison", "report", "scores"}
-"""Parts that are read off kept results, and those that compare them by resampling."""
-CODE = page_parts.MAKERS.keys() - MEASURED - COMPARED
+COMPARED = {"comparison"}
+"""Parts that compare kept results by resampling."""
+CODE = page_parts.MAKERS.keys() - COMPARED
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -35,7 +36,6 @@ def parts(kind: str) -> set[str]:
     "kinds",
     [
         pytest.param(CODE, id="code"),
-        pytest.param(MEASURED, id="measured", marks=pytest.mark.ci),
         pytest.param(COMPARED, id="compared", marks=pytest.mark.slow),
     ],
 )
@@ -48,6 +48,11 @@ def test_what_a_page_says_of_the_code_is_true(
     for page in page_parts.pages():
         text = page.read_text(encoding="utf-8")
         assert page_parts.remade(text) == text, page.name
+
+
+@pytest.mark.slow
+def test_all_pairs_of_the_comparison_stand_in_a_file() -> None:
+    assert results_parts.pairs() == results_parts.PAIRS.read_text(encoding="utf-8")
 
 
 def test_each_method_has_one_page_and_each_search_stands_on_one() -> None:
