@@ -9,7 +9,7 @@ TITLES = ("name", "what it is", "problems", "download", "licence", "home")
 
 
 def data_sets() -> str:
-    """Returns a table of what can be downloaded, and a line for each set that cannot."""
+    """Returns a table of what can be downloaded."""
     rows = [
         (
             code(each.name),
@@ -21,5 +21,4 @@ def data_sets() -> str:
         )
         for each in catalogue().sets.values()
     ]
-    missing = [f"* {code(each.name)} has no file: {each.why}." for each in catalogue().missing]
-    return "\n".join([table(TITLES, rows), "", *missing])
+    return table(TITLES, rows)

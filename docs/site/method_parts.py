@@ -1,4 +1,4 @@
-"""Parts of the pages of methods: boxes, settings with their sources, costs."""
+"""Parts of the pages of methods: boxes, tasks, settings with their sources."""
 
 import ast
 import re
@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import worked_searches
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
@@ -39,6 +38,8 @@ NEEDS: Mapping[str, str] = {
 METHOD_PAGES = ROOT / "docs" / "methods"
 _LISTED = re.compile(r"<!-- made: settings ([\w ]+?) -->")
 """The methods whose own settings a page lists."""
+_RANGE = re.compile(r"(?:whole )?number( or none)? ((?:from )?\S*\d)")
+"""A number's bounds, which stand alone; those of a setting that is on or off are left out."""
 Row = tuple[str, ...]
 
 
@@ -118,11 +119,22 @@ def common_settings() -> str:
     texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES.glob("*.md")]
     pages = [set(found[1].split()) for text in texts if (found := _LISTED.search(text))]
     rows = [
-        (code(setting.name), *setting.told(), ", ".join(map(code, of)))
+        (code(setting.name), *setting.told(), _families(of))
         for setting, of in _settings().items()
         if not any(set(of) <= page for page in pages)
     ]
     return table(("setting", "default", "values", "meaning and source", "methods"), rows)
+
+
+def _families(methods: Sequence[str]) -> str:
+    """Returns methods in words, a family that is whole as one name."""
+    told = list(methods)
+    for family in ("itot_", "tomt_"):
+        whole = [each for each in registry.METHODS if each.startswith(family)]
+        if set(whole) <= set(methods):
+            told = [each for each in told if each not in whole[1:]]
+            told[told.index(whole[0])] = f"{family}*"
+    return ", ".join(map(code, told))
 
 
 class Setting(NamedTuple):
@@ -139,7 +151,8 @@ class Setting(NamedTuple):
 
 
 def _setting(name: str, info: FieldInfo) -> Setting:
-    return Setting(name, default(info, None), bounds(info), info.description or "")
+    values = _RANGE.sub(r"\2\1", bounds(info)).replace("true | false", "")
+    return Setting(name, default(info, None), values, info.description or "")
 
 
 @cache
@@ -164,27 +177,3 @@ def shared_settings() -> str:
     fields = [_setting(name, info) for name, info in Settings.model_fields.items()]
     rows = [(code(each.name), *each.told()) for each in fields]
     return table(("setting", "default", "values", "meaning and source"), rows)
-
-
-def costs() -> str:
-    """Returns what every method costs: the formula, and what the worked search of its page took."""
-    worked = {m: file for file in worked_searches.names() for m in worked_searches.methods_of(file)}
-    rows = [
-        (code(name), entry.requests, *_spent(worked[name], name), needs_of(name))
-        for name, entry in registry.METHODS.items()
-    ]
-    titles = (
-        "method",
-        "requests per problem",
-        "worked search: requests",
-        "samples",
-        "tokens",
-        "needs",
-    )
-    return table(titles, rows)
-
-
-def _spent(file: str, method: str) -> Row:
-    usage = worked_searches.search(file, method).result["usage"]
-    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-    return str(usage["requests"]), str(usage["samples"]), str(tokens)

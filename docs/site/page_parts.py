@@ -28,20 +28,17 @@ MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
     "common": method_parts.common_settings,
     "comparison": results_parts.comparison,
-    "costs": method_parts.costs,
     "data_sets": data_parts.data_sets,
     "facts": method_parts.facts,
     "faults": reference_parts.faults,
     "fields": reference_parts.fields,
     "graph": graph_figure.mermaid,
-    "names": reference_parts.names,
     "search": worked_searches.outline,
     "settings": method_parts.settings,
     "shared": method_parts.shared_settings,
 }
 ON_SITE: Mapping[str, Maker] = {
     "graph": graph_figure.figure,
-    "names": reference_parts.docstrings,
     "search": worked_searches.framed,
 }
 """Parts that are another thing on the site."""

@@ -90,21 +90,19 @@ def _beside_votes(found: EqualCost) -> str:
 
 
 def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
-    """Returns how a plan does against those that cost at least as much; of ties only the names.
+    """Returns whom a plan beats, and ties with, of those that cost at least as much.
 
     Nothing is said of a dearer line that scores more: either may be the better choice.
     """
-    told, ties = [], []
+    found: dict[str, list[str]] = {"wins": [], "a tie": []}
     for other in sorted(lines, key=lambda each: each.tokens):
-        found = None if other is entry else _compared(entry, other)
-        if found is None or other.tokens < entry.tokens:
-            continue
-        verdict = judged(found)
-        if verdict == "a tie":
-            ties.append(line_name(other))
-        elif verdict != "loses":
-            told.append(f"{_difference(found)}, {verdict} against {line_name(other)}")
-    return "; ".join([*told, *([f"ties with {', '.join(ties)}"] if ties else [])])
+        compared = None if other is entry else _compared(entry, other)
+        if compared and other.tokens >= entry.tokens and judged(compared) in found:
+            found[judged(compared)].append(line_name(other))
+    told = [f"beats {', '.join(found['wins'])}"] if found["wins"] else []
+    return "; ".join(
+        [*told, *([f"ties with {', '.join(found['a tie'])}"] if found["a tie"] else [])]
+    )
 
 
 def judged(found: Comparison) -> str:
