@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import data_parts
 import graph_figure
 import method_parts
 import reference_parts
@@ -28,7 +27,7 @@ MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
     "common": method_parts.common_settings,
     "comparison": results_parts.comparison,
-    "data_sets": data_parts.data_sets,
+    "data_sets": reference_parts.data_sets,
     "facts": method_parts.facts,
     "faults": reference_parts.faults,
     "fields": reference_parts.fields,

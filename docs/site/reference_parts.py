@@ -1,4 +1,4 @@
-"""Tables of what the code defines: fields of a thought, codes of refusals."""
+"""Tables of what the code defines: fields of a thought, codes of refusals, public data sets."""
 
 import ast
 import inspect
@@ -8,6 +8,8 @@ from itertools import pairwise
 from method_parts import code, table
 
 from thoughtgraph import tree
+from thoughtgraph.bench.data_sets import catalogue
+from thoughtgraph.cli import text
 from thoughtgraph.tools.scenes.values import FAULTS
 
 _LIMIT = re.compile(r"`([A-Z]+_LIMIT)`")
@@ -35,3 +37,19 @@ def _plain(told: str) -> str:
 def faults() -> str:
     """Returns what the codes mean with which plans are refused."""
     return table(("code", "what is wrong"), [(code(name), why) for name, why in FAULTS.items()])
+
+
+def data_sets() -> str:
+    """Returns what public data sets can be downloaded."""
+    rows = [
+        (
+            code(each.name),
+            each.title,
+            f"{each.entries:,}",
+            "not known beforehand" if each.size is None else text.size(each.size),
+            each.licence,
+            f"[{each.home.partition('://')[2]}]({each.home})",
+        )
+        for each in catalogue().sets.values()
+    ]
+    return table(("name", "what it is", "problems", "download", "licence", "home"), rows)
