@@ -12,8 +12,7 @@ import worked_searches
 from thoughtgraph import registry
 
 ROOT = Path(__file__).parents[1]
-COMPARED = {"comparison"}
-"""Parts that compare kept results by resampling."""
+COMPARED = {"comparison"}  # by resampling, which takes long
 CODE = page_parts.MAKERS.keys() - COMPARED
 
 
@@ -34,10 +33,7 @@ def parts(kind: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "kinds",
-    [
-        pytest.param(CODE, id="code"),
-        pytest.param(COMPARED, id="compared", marks=pytest.mark.slow),
-    ],
+    [pytest.param(CODE, id="code"), pytest.param(COMPARED, id="slow", marks=pytest.mark.slow)],
 )
 def test_what_a_page_says_of_the_code_is_true(
     monkeypatch: pytest.MonkeyPatch, kinds: set[str]
@@ -48,11 +44,8 @@ def test_what_a_page_says_of_the_code_is_true(
     for page in page_parts.pages():
         text = page.read_text(encoding="utf-8")
         assert page_parts.remade(text) == text, page.name
-
-
-@pytest.mark.slow
-def test_all_pairs_of_the_comparison_stand_in_a_file() -> None:
-    assert results_parts.pairs() == results_parts.PAIRS.read_text(encoding="utf-8")
+    if kinds == COMPARED:
+        assert results_parts.pairs() == results_parts.PAIRS.read_text(encoding="utf-8")
 
 
 def test_each_method_has_one_page_and_each_search_stands_on_one() -> None:
