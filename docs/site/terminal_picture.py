@@ -46,17 +46,12 @@ def picture() -> str:
     console.print(COMMAND, style="bold", markup=False)
     # Not a terminal, so the tree is drawn once, when the screen is closed.
     screen = LiveScreen(console, f"{SEARCH} on game24", clock=lambda: 0.0)
-    screen.open(LiveState(SearchState, result))
+    screen.open(LiveState(SearchState, {**result, "thoughts": result["tree"]}))
     screen.close()
     console.line()
     config = RunConfig(SEARCH, "game24", result["problem"], "scripted")
     show(console, Summary(config, results.stored(result), [], ""))
     return FONTS.sub("", console.export_svg(title="thoughtgraph", unique_id="terminal"))
-
-
-def words(svg: str) -> list[str]:
-    """Returns what a picture says, line by line, whatever draws it."""
-    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
 
 
 if __name__ == "__main__":
