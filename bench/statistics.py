@@ -94,6 +94,9 @@ class Comparison(NamedTuple):
     """Mean of the first's score less the second's."""
     interval: Interval
     """95 % interval of the difference, by the paired bootstrap."""
+    first_alone: int
+    """Problems that the first alone has right."""
+    second_alone: int
     p: float
     """McNemar's exact test: how likely so uneven a split is when neither is better."""
 
@@ -110,8 +113,14 @@ def compare(first: Sequence[float], second: Sequence[float]) -> Comparison:
     differences = [a - b for a, b in pairs]
     first_alone = sum(a > 0.5 >= b for a, b in pairs)
     second_alone = sum(b > 0.5 >= a for a, b in pairs)
-    p = mcnemar(first_alone, second_alone)
-    return Comparison(len(pairs), mean(differences), bootstrap(differences), p)
+    return Comparison(
+        len(pairs),
+        mean(differences),
+        bootstrap(differences),
+        first_alone,
+        second_alone,
+        mcnemar(first_alone, second_alone),
+    )
 
 
 def mcnemar(first_alone: int, second_alone: int) -> float:

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import page_parts
 import pytest
+import results_parts
 import worked_searches
 
 from thoughtgraph import registry
 
 ROOT = Path(__file__).parents[1]
-MEASURED, COMPARED = {"costs", "ours"}, {"budgets", "comparison", "report", "scores"}
-"""Parts that are read off kept results, and those that compare them by resampling."""
-CODE = page_parts.MAKERS.keys() - MEASURED - COMPARED
+COMPARED = {"comparison"}  # by resampling, which takes long
+CODE = page_parts.MAKERS.keys() - COMPARED
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,11 +33,7 @@ def parts(kind: str) -> set[str]:
 
 @pytest.mark.parametrize(
     "kinds",
-    [
-        pytest.param(CODE, id="code"),
-        pytest.param(MEASURED, id="measured", marks=pytest.mark.ci),
-        pytest.param(COMPARED, id="compared", marks=pytest.mark.slow),
-    ],
+    [pytest.param(CODE, id="code"), pytest.param(COMPARED, id="slow", marks=pytest.mark.slow)],
 )
 def test_what_a_page_says_of_the_code_is_true(
     monkeypatch: pytest.MonkeyPatch, kinds: set[str]
@@ -48,6 +44,8 @@ def test_what_a_page_says_of_the_code_is_true(
     for page in page_parts.pages():
         text = page.read_text(encoding="utf-8")
         assert page_parts.remade(text) == text, page.name
+    if kinds == COMPARED:
+        assert results_parts.pairs() == results_parts.PAIRS.read_text(encoding="utf-8")
 
 
 def test_each_method_has_one_page_and_each_search_stands_on_one() -> None:

@@ -1,12 +1,11 @@
 """The drawing of a method's compiled graph: Mermaid for GitHub, SVG in the page for the site.
 
-The SVG is ours: nodes in a column in the order of the wiring, an arrow to the next one straight
-down, one that skips nodes on the right, one that goes back on the left. What is dashed depends on
-the state. It takes its colour from the page and needs no script.
+The SVG is ours, as the site runs no script: nodes in a column in the order of the wiring, an arrow
+to the next one straight down, one that skips nodes on the right, one that goes back on the left.
+What is dashed depends on the state. It takes its colour from the page.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from typing import Any, NamedTuple
@@ -15,8 +14,10 @@ import thoughtgraph as tg
 
 WIDTH, HEIGHT, GAP = 130, 30, 30
 """Of a node, and between two."""
-LANE = 20
-"""Between two arrows side by side."""
+BULGE = 18
+"""How far an arrow swings out, for each row it passes."""
+INSET = 8
+"""How far from a node's corner an arrow begins and ends."""
 MARGIN = 16
 ENDS = {"__start__": "START", "__end__": "END"}
 
@@ -29,9 +30,10 @@ class Arrow(NamedTuple):
     conditional: bool
 
     @property
-    def span(self) -> range:
-        """The rows it passes."""
-        return range(min(self.source, self.target), max(self.source, self.target) + 1)
+    def swing(self) -> int:
+        """How far it swings out to the right; negative to the left; 0: it goes straight down."""
+        rows = self.target - self.source
+        return 0 if rows == 1 else BULGE * (rows or 1)
 
 
 @cache
@@ -57,13 +59,11 @@ def figure(method: str) -> str:
 
 
 def _svg(method: str, names: Sequence[str], arrows: Sequence[Arrow]) -> str:
-    right = _lanes(a for a in arrows if a.target > a.source + 1 or a.target == a.source)
-    left = _lanes(a for a in arrows if a.target < a.source)
-    middle = MARGIN + LANE * (1 + max(left.values(), default=0)) + WIDTH // 2
-    width = middle + WIDTH // 2 + LANE * (1 + max(right.values(), default=0)) + MARGIN
-    height = len(names) * (HEIGHT + GAP) - GAP + 2 * MARGIN
+    left, right = (max(sign * arrow.swing for arrow in arrows) for sign in (-1, 1))
+    middle = MARGIN + max(left, 0) + WIDTH // 2
+    width = middle + WIDTH // 2 + max(right, 0) + MARGIN
+    height = _top(len(names)) - GAP + MARGIN
     told = "; ".join(f"{names[a.source]} to {names[a.target]}" for a in arrows)
-    ports = _ports(arrows)
     lines = [
         f'<svg class="graph" role="img" viewBox="0 0 {width} {height}" width="{width}" '
         f'aria-label="{escape(f"The graph of {method}, its arrows: {told}")}">',
@@ -72,62 +72,32 @@ def _svg(method: str, names: Sequence[str], arrows: Sequence[Arrow]) -> str:
         "</defs>",
     ]
     for arrow in arrows:
-        lane = right.get(arrow, left.get(arrow))
-        side = 1 if arrow in right else -1
-        path = _way(arrow, middle, side, lane, ports)
         dashed = ' stroke-dasharray="4 3"' if arrow.conditional else ""
         lines.append(
-            f'<path d="{path}" fill="none" stroke="currentColor"{dashed} '
+            f'<path d="{_way(arrow, middle)}" fill="none" stroke="currentColor"{dashed} '
             f'marker-end="url(#tip-{method})"/>'
         )
     for row, name in enumerate(names):
-        top = MARGIN + row * (HEIGHT + GAP)
         lines += [
-            f'<rect x="{middle - WIDTH // 2}" y="{top}" width="{WIDTH}" height="{HEIGHT}" rx="6" '
-            'fill="none" stroke="currentColor"/>',
-            f'<text x="{middle}" y="{top + HEIGHT // 2 + 5}" text-anchor="middle" '
+            f'<rect x="{middle - WIDTH // 2}" y="{_top(row)}" width="{WIDTH}" height="{HEIGHT}" '
+            'rx="6" fill="none" stroke="currentColor"/>',
+            f'<text x="{middle}" y="{_top(row) + HEIGHT // 2 + 5}" text-anchor="middle" '
             f'fill="currentColor">{escape(name)}</text>',
         ]
     return "\n".join([*lines, "</svg>"])
 
 
-def _lanes(arrows: Iterable[Arrow]) -> dict[Arrow, int]:
-    """Gives arrows that pass the same rows lanes of their own, the shortest ones the nearest."""
-    lanes: dict[Arrow, int] = {}
-    for arrow in sorted(arrows, key=lambda a: (len(a.span), a)):
-        taken = {lanes[o] for o in lanes if set(o.span) & set(arrow.span)}
-        lanes[arrow] = next(at for at in range(1, len(lanes) + 2) if at not in taken)
-    return lanes
+def _top(row: int) -> int:
+    return MARGIN + row * (HEIGHT + GAP)
 
 
-def _ports(arrows: Sequence[Arrow]) -> dict[tuple[Arrow, bool], int]:
-    """Says how far from its node's middle each end of an arrow is, so that none lie on another."""
-    at: dict[tuple[int, bool], list[tuple[Arrow, bool]]] = defaultdict(list)
-    for arrow in arrows:
-        if arrow.target != arrow.source + 1:
-            side = arrow.target >= arrow.source
-            at[arrow.source, side].append((arrow, True))
-            at[arrow.target, side].append((arrow, False))
-    ports: dict[tuple[Arrow, bool], int] = {}
-    for ends in at.values():
-        # Those that come from above or go there are nearer to the top.
-        ends.sort(key=lambda end: end[0].target if end[1] else end[0].source)
-        step = (HEIGHT - 8) // max(1, len(ends))
-        for place, end in enumerate(ends):
-            ports[end] = (2 * place - len(ends) + 1) * step // 2
-    return ports
-
-
-def _way(
-    arrow: Arrow, middle: int, side: int, lane: int | None, ports: dict[tuple[Arrow, bool], int]
-) -> str:
-    def top(row: int) -> int:
-        return MARGIN + row * (HEIGHT + GAP)
-
-    if lane is None:
-        return f"M{middle} {top(arrow.source) + HEIGHT}V{top(arrow.target)}"
-    edge = middle + side * WIDTH // 2
-    away = edge + side * lane * LANE
-    begin = top(arrow.source) + HEIGHT // 2 + ports[arrow, True]
-    end = top(arrow.target) + HEIGHT // 2 + ports[arrow, False]
-    return f"M{edge} {begin}H{away}V{end}H{edge}"
+def _way(arrow: Arrow, middle: int) -> str:
+    begin, end = _top(arrow.source) + HEIGHT, _top(arrow.target)
+    if not arrow.swing:
+        return f"M{middle} {begin}V{end}"
+    begin, end = begin - INSET, end + INSET
+    if arrow.swing < 0:
+        begin, end = _top(arrow.source) + INSET, _top(arrow.target) + HEIGHT - INSET
+    side = WIDTH // 2 if arrow.swing > 0 else -WIDTH // 2
+    edge, away = middle + side, middle + side + arrow.swing * 4 // 3
+    return f"M{edge} {begin}C{away} {begin} {away} {end} {edge} {end}"

@@ -1,26 +1,20 @@
-"""Parts of the pages of methods: boxes, settings with their sources, costs, published figures."""
+"""Parts of the pages of methods: boxes, tasks, settings with their sources."""
 
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
-import worked_searches
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
-from thoughtgraph.bench.papers import suites
-from thoughtgraph.bench.report_lines import Entry, entries
-from thoughtgraph.bench.report_tables import markdown, sections
-from thoughtgraph.bench.result_files import ResultFolder, latest
-from thoughtgraph.bench.statistics import mean
 from thoughtgraph.cli.describe import FITS, bounds, default, fit
 from thoughtgraph.settings import CHOICES, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results"
-UNMEASURED = "Nothing is measured yet."
 NEEDS: Mapping[str, str] = {
     "Acts": "tools",
     "Answers": "a question",
@@ -43,7 +37,12 @@ NEEDS: Mapping[str, str] = {
     "Votes": "votes among states",
 }
 """What a capability of a task is, in the words of the tables."""
-Row = Sequence[str]
+METHOD_PAGES = ROOT / "docs" / "methods"
+_LISTED = re.compile(r"<!-- made: settings ([\w ]+?) -->")
+"""The methods whose own settings a page lists."""
+_RANGE = re.compile(r"(?:whole )?number( or none)? ((?:from )?\S*\d)")
+"""A number's bounds, which stand alone; those of a setting that is on or off are left out."""
+Row = tuple[str, ...]
 
 
 def table(titles: Row, rows: Iterable[Row]) -> str:
@@ -74,15 +73,15 @@ def box(method: str) -> str:
 
 def facts(*methods: str) -> str:
     """Returns where methods stand, what they cost and which tasks they take."""
+    alike: dict[Row, list[str]] = {}
+    for name in methods:
+        row = (registry.METHODS[name].requests, needs_of(name), "; ".join(_tasks(name)))
+        alike.setdefault(row, []).append(name)
+    rows = [(", ".join(map(code, names)), *row) for row, names in alike.items()]
     file = graph_file(methods[0]).relative_to(ROOT)
-    rows = [
-        (code(name), registry.METHODS[name].requests, needs_of(name), "; ".join(_tasks(name)))
-        for name in methods
-    ]
-    titles = ("method", "requests per problem", "a task must have", "tasks")
     return (
-        f"{registry.METHODS[methods[0]].paper}. Its graph: [{file}](../../{file}).\n\n"
-        f"{table(titles, rows)}"
+        f"{registry.METHODS[methods[0]].paper}. Graph: [{file}](../../{file}).\n\n"
+        f"{table(('method', 'requests per problem', 'needs', 'tasks'), rows)}"
     )
 
 
@@ -101,128 +100,82 @@ def needs_of(method: str) -> str:
 
 
 def settings(*methods: str) -> str:
-    """Returns the settings that methods have of their own, and those they begin with."""
-    known: dict[tuple[str, ...], list[str]] = {}
-    for method in methods:
-        for name, info in registry.settings(method).model_fields.items():
-            if name not in CHOICES and not _is_shared(name, info):
-                row = (name, default(info, None), bounds(info), info.description or "")
-                known.setdefault(row, []).append(method)
-    order = list(dict.fromkeys(row[0] for row in known))
+    """Returns the settings that methods have of their own, and the names of those they share."""
+    own, shared = [], []
+    for setting, of in _settings().items():
+        mine = [each for each in of if each in methods]
+        if mine and set(of) <= set(methods):
+            name = code(setting.name) + _of(mine, methods)
+            own.append((name, *setting.told()))
+        elif mine and code(setting.name) not in shared:
+            shared.append(code(setting.name))
+    also = f"{', '.join(shared)} and " if shared else ""
+    return (
+        f"{table(('setting', 'default', 'values', 'meaning and source'), own)}\n\n"
+        f"Also {also}[those of every method](settings.md)."
+    )
+
+
+def common_settings() -> str:
+    """Returns the settings that methods of several pages share."""
+    texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES.glob("*.md")]
+    pages = [set(found[1].split()) for text in texts if (found := _LISTED.search(text))]
     rows = [
-        (_named(row[0], of, methods), code(row[1]), code(row[2]), row[3])
-        for row, of in sorted(known.items(), key=lambda item: order.index(item[0][0]))
+        (code(setting.name), *setting.told(), _families(of))
+        for setting, of in _settings().items()
+        if not any(set(of) <= page for page in pages)
     ]
-    return table(("setting", "default", "values", "meaning and source"), rows)
+    return table(("setting", "default", "values", "meaning and source", "methods"), rows)
 
 
-def _named(field: str, of: Sequence[str], methods: Sequence[str]) -> str:
-    return code(field) + ("" if len(of) == len(methods) else f" ({', '.join(map(code, of))})")
+def _families(methods: Sequence[str]) -> str:
+    """Returns methods in words, a family that is whole as one name."""
+    told = list(methods)
+    for family in ("itot_", "tomt_"):
+        whole = [each for each in registry.METHODS if each.startswith(family)]
+        if set(whole) <= set(methods):
+            told = [each for each in told if each not in whole[1:]]
+            told[told.index(whole[0])] = f"{family}*"
+    return ", ".join(map(code, told))
 
 
-def _is_shared(name: str, info: FieldInfo) -> bool:
-    shared = Settings.model_fields.get(name)
-    return shared is not None and _description_and_default(shared) == _description_and_default(info)
+class Setting(NamedTuple):
+    """A field of settings as pages tell it."""
+
+    name: str
+    default: str
+    values: str
+    meaning: str
+
+    def told(self) -> Row:
+        """Returns its cells beside the name."""
+        return code(self.default), code(self.values), self.meaning
 
 
-def _description_and_default(info: FieldInfo) -> tuple[str, str]:
-    return default(info, None), info.description or ""
+def _setting(name: str, info: FieldInfo) -> Setting:
+    values = _RANGE.sub(r"\2\1", bounds(info)).replace("true | false", "")
+    return Setting(name, default(info, None), values, info.description or "")
+
+
+@cache
+def _settings() -> Mapping[Setting, Sequence[str]]:
+    """Returns the settings that not every method has, with the methods that have them."""
+    found: dict[Setting, list[str]] = {}
+    shared = {_setting(name, info) for name, info in Settings.model_fields.items()}
+    for method in registry.METHODS:
+        for name, info in registry.settings(method).model_fields.items():
+            setting = _setting(name, info)
+            if name not in CHOICES and setting not in shared:
+                found.setdefault(setting, []).append(method)
+    return found
+
+
+def _of(some: Sequence[str], methods: Sequence[str]) -> str:
+    return "" if len(some) == len(methods) else f" ({', '.join(map(code, some))})"
 
 
 def shared_settings() -> str:
     """Returns the settings that every method has."""
-    rows = [
-        (code(name), code(default(info, None)), code(bounds(info)), info.description or "")
-        for name, info in Settings.model_fields.items()
-    ]
+    fields = [_setting(name, info) for name, info in Settings.model_fields.items()]
+    rows = [(code(each.name), *each.told()) for each in fields]
     return table(("setting", "default", "values", "meaning and source"), rows)
-
-
-def published(*methods: str) -> str:
-    """Returns what papers published of methods, a row each line of a table, model and figure."""
-    rows = [row for name in suites.names() for row in _published(suites.suite(name), methods)]
-    if not rows:
-        return "Nothing was published of it."
-    return table(("table", "line", "settings", "model", "figure", "published"), rows)
-
-
-def _published(suite: suites.Suite, methods: Sequence[str]) -> Iterator[Row]:
-    for line in suite.rows:
-        if line.method not in methods:
-            continue
-        found: dict[tuple[str, str], list[str]] = {}
-        for each in line.published:
-            note = f" ({each.note})" if each.note else ""
-            part = "" if len(suite.parts) == 1 else f"{each.part} "
-            found.setdefault((each.model, each.figure), []).append(f"{part}{each.value:g}{note}")
-        given = ", ".join(f"{name}={value}" for name, value in line.settings.items())
-        for (model, figure), values in found.items():
-            name = f"{line.name} ({code(line.method)})" if len(methods) > 1 else line.name
-            yield (code(suite.id), name, given, model, figure, ", ".join(values))
-
-
-def where_ours_are(*methods: str) -> str:
-    """Says on GitHub where our own figures are, if there are any."""
-    kept = [f"`uv run thoughtgraph report {RESULTS.relative_to(ROOT)}/{f}`" for f in _kept(methods)]
-    if not kept:
-        return UNMEASURED
-    return f"{' and '.join(kept)} {'prints' if len(kept) == 1 else 'print'} what we measured."
-
-
-def report(folder: str) -> str:
-    """Returns the tables of results that are kept, as `thoughtgraph report` prints them."""
-    # Below the page's own headings.
-    return re.sub("^(#+ )", r"#\1", markdown(sections(kept_lines(folder))), flags=re.M).strip()
-
-
-def kept_lines(folder: str) -> list[Entry]:
-    """Returns the lines of results that are kept in a folder of `bench/results/`."""
-    return entries(latest(ResultFolder(RESULTS / folder).rows()).values())
-
-
-def ours(*methods: str) -> str:
-    """Returns what we measured of methods, from the lines of results that are kept."""
-    lines = [line for found in _kept(methods).values() for line in found]
-    if not lines:
-        return UNMEASURED
-    rows = [(*map(code, (line.data, line.name, line.model)), *_measured(line)) for line in lines]
-    titles = ("problems of", "method", "model", "problems", "score", "requests", "tokens")
-    return f"{table(titles, rows)}\n\nFewer than 50 problems decide nothing."
-
-
-def _kept(methods: Sequence[str]) -> dict[str, list[Entry]]:
-    """Returns the lines of methods that have a score, by the folder of their results."""
-    found = {}
-    for folder in sorted(path.parent.name for path in RESULTS.glob("*/results.jsonl")):
-        lines = kept_lines(folder)
-        found[folder] = [each for each in lines if each.method in methods and each.scores]
-    return {name: lines for name, lines in found.items() if lines}
-
-
-def _measured(line: Entry) -> Row:
-    requests = mean([each.requests for each in line.spent])
-    return str(len(line.scores)), f"{line.score:.0%}", f"{requests:.1f}", f"{line.tokens:.0f}"
-
-
-def costs() -> str:
-    """Returns what every method costs: the formula, and what the worked search of its page took."""
-    worked = {m: file for file in worked_searches.names() for m in worked_searches.methods_of(file)}
-    rows = [
-        (code(name), entry.requests, *_spent(worked[name], name), needs_of(name))
-        for name, entry in registry.METHODS.items()
-    ]
-    titles = (
-        "method",
-        "requests per problem",
-        "worked search: requests",
-        "samples",
-        "tokens",
-        "needs",
-    )
-    return table(titles, rows)
-
-
-def _spent(file: str, method: str) -> Row:
-    usage = worked_searches.search(file, method).result["usage"]
-    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-    return str(usage["requests"]), str(usage["samples"]), str(tokens)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import data_parts
 import graph_figure
 import method_parts
 import reference_parts
@@ -26,27 +25,19 @@ Maker = Callable[..., str]
 
 MAKERS: Mapping[str, Maker] = {
     "box": method_parts.box,
-    "budgets": results_parts.budgets,
+    "common": method_parts.common_settings,
     "comparison": results_parts.comparison,
-    "costs": method_parts.costs,
-    "data_sets": data_parts.data_sets,
+    "data_sets": reference_parts.data_sets,
     "facts": method_parts.facts,
     "faults": reference_parts.faults,
     "fields": reference_parts.fields,
     "graph": graph_figure.mermaid,
-    "names": reference_parts.names,
-    "ours": method_parts.where_ours_are,
-    "published": method_parts.published,
-    "report": method_parts.report,
-    "scores": results_parts.scores,
     "search": worked_searches.outline,
     "settings": method_parts.settings,
     "shared": method_parts.shared_settings,
 }
 ON_SITE: Mapping[str, Maker] = {
     "graph": graph_figure.figure,
-    "names": reference_parts.docstrings,
-    "ours": method_parts.ours,
     "search": worked_searches.framed,
 }
 """Parts that are another thing on the site."""
@@ -78,3 +69,4 @@ if __name__ == "__main__":
         text = page.read_text(encoding="utf-8")
         if (new := remade(text)) != text:
             page.write_text(new, encoding="utf-8")
+    results_parts.PAIRS.write_text(results_parts.pairs(), encoding="utf-8")

@@ -53,10 +53,5 @@ def picture() -> str:
     return FONTS.sub("", console.export_svg(title="thoughtgraph", unique_id="terminal"))
 
 
-def words(svg: str) -> list[str]:
-    """Returns what a picture says, line by line, whatever draws it."""
-    return re.findall(r"<text[^>]*>([^<]*)</text>", svg)
-
-
 if __name__ == "__main__":
     FILE.write_text(picture(), encoding="utf-8")

@@ -105,15 +105,13 @@ def _replies(rules: Sequence[Mapping[str, Any]], call: Call) -> list[str]:
 
 def _fits(rule: Mapping[str, Any], call: Call) -> bool:
     """Says whether a rule is about a call: its end, what it warns of, whose draw it is."""
-    if not call.prompt.rstrip().endswith(rule.get("ends", "")):
-        return False
-    if (
-        rule.get("after", "") not in call.prompt[-TAIL:]
-        or rule.get("warned", "") not in call.prompt
-    ):
-        return False
     drawn = {"thought": "", "expansion": 0} if call.draw is None else call.draw._asdict()
-    return all(rule.get(name, drawn[name]) == drawn[name] for name in ("thought", "expansion"))
+    return (
+        call.prompt.rstrip().endswith(rule.get("ends", ""))
+        and rule.get("after", "") in call.prompt[-TAIL:]
+        and rule.get("warned", "") in call.prompt
+        and all(rule.get(name, drawn[name]) == drawn[name] for name in ("thought", "expansion"))
+    )
 
 
 def names() -> list[str]:
