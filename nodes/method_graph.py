@@ -52,7 +52,8 @@ def _input_of(run: Run, state: type) -> type:
 
     LangGraph drops what no schema names, so that nobody would be told. Forms do not show them.
     """
-    hidden = Annotated[Any, SkipJsonSchema(), EphemeralValue]
+    no_form: Any = SkipJsonSchema  # to type checkers an alias, not a class
+    hidden = Annotated[Any, no_form(), EphemeralValue]
     names = run.settings.model_fields.keys() - state.__annotations__.keys()
     fields: dict[str, Any] = {**SearchInput.__annotations__, **dict.fromkeys(names, hidden)}
     return TypedDict("SearchInput", fields, total=False)  # type: ignore[no-any-return,operator]
