@@ -36,7 +36,7 @@ def test_what_is_above_or_below_its_bound_is_missed(capsys: pytest.CaptureFixtur
 @pytest.mark.slow
 @pytest.mark.parametrize("label", GROWTHS)
 async def test_a_thought_costs_the_same_in_a_tree_three_times_as_large(label: str) -> None:
-    most = min(600, GROWTHS[label].most)
+    most = min(1_200, GROWTHS[label].most)
     small, large = [await grown_in_sqlite(GROWTHS[label], size) for size in (most // 3, most)]
     assert small.thoughts >= most // 3 and large.thoughts >= most
     assert large.size / large.thoughts < 1.1 * small.size / small.thoughts
