@@ -11,7 +11,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from thoughtgraph.building import SUPERSTEPS, Graph
-from thoughtgraph.configurations import configurable, is_nested
+from thoughtgraph.configurations import called_by_node, configurable, configured
 from thoughtgraph.context import check_context, presets_of
 from thoughtgraph.errors import InputError, ModelError, ProblemError, ToolsUnavailable
 from thoughtgraph.outcome import REFUSED, sentence
@@ -160,16 +160,13 @@ def _apart(graph: object) -> Iterator[None]:
     Inside a graph LangGraph hands on what belongs to a node.
     """
     around = var_child_runnable_config.get()
-    if around is None or is_nested():
+    if around is None or called_by_node():
         yield
         return
     settings = getattr(getattr(graph, "context_schema", None), "model_fields", {})
     kept = {name: each for name, each in configurable(around).items() if name not in settings}
-    token = var_child_runnable_config.set({**around, "configurable": kept})
-    try:
+    with configured(configurable=kept):
         yield
-    finally:
-        var_child_runnable_config.reset(token)
 
 
 def _either(search: Callable[[Any], Awaitable[Fields]], name: str) -> Runnable[Any, Any]:
@@ -198,13 +195,13 @@ def _read(state: Parent, key: str) -> Any:
     return found[key]
 
 
-def _detached(input: Any, config: RunnableConfig | None) -> tuple[Any, Any]:
+def _taken_by_search(input: Any, config: RunnableConfig | None) -> tuple[Any, Any]:
     """Returns how a search is called by a node of a graph that is not async.
 
     Of that graph, whose saver may not be async either, it knows the callbacks alone, and of its
     state what a search takes.
     """
-    if not (is_nested() or configurable(config).get("checkpoint_ns")):
+    if not (called_by_node() or configurable(config).get("checkpoint_ns")):
         return input, config
     if isinstance(input, Mapping):
         known = SearchInput.__annotations__
@@ -216,18 +213,18 @@ class _Waiting(RunnableBinding[Any, Any]):
     """A graph that can be called as well as awaited; what is streamed so comes at its end."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        return wait_for(partial(self.ainvoke, *_detached(input, config), **options))
+        return wait_for(partial(self.ainvoke, *_taken_by_search(input, config), **options))
 
     def batch(self, inputs: Any, config: Any = None, **options: Any) -> list[Any]:
         configs = config if isinstance(config, list) else [config] * len(inputs)
-        pairs = [_detached(*pair) for pair in zip(inputs, configs, strict=True)]
+        pairs = [_taken_by_search(*pair) for pair in zip(inputs, configs, strict=True)]
         taken, own = [each for each, _ in pairs], [each for _, each in pairs]
         return wait_for(partial(self.abatch, taken, own, **options))
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Iterator[Any]:
-        taken, own = _detached(input, config)
+        taken, own = _taken_by_search(input, config)
 
         async def parts() -> list[Any]:
             return [part async for part in self.astream(taken, own, **options)]

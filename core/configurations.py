@@ -1,13 +1,16 @@
 """What `config` says of a call: whose node it is, and what no client may write there."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import CONFIG_KEYS, var_child_runnable_config
 
 from thoughtgraph.errors import InputError
 
+PLACE = 'config["configurable"]'
+"""Where settings stood in older LangGraph, in words."""
 INTERNAL = "__pregel_"
 """What LangGraph's own keys in a configuration begin with; it puts objects there."""
 PLAIN = (str, int, float, list, dict, type(None))
@@ -25,7 +28,18 @@ def configurable(*configs: RunnableConfig | None) -> dict[str, Any]:
     return found
 
 
-def is_nested() -> bool:
+@contextmanager
+def configured(**changes: Any) -> Iterator[None]:
+    """Changes the configuration that is handed on to what is called inside."""
+    config = {**(var_child_runnable_config.get() or {}), **changes}
+    token = var_child_runnable_config.set(cast("RunnableConfig", config))
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+def called_by_node() -> bool:
     """Returns whether whoever calls a graph is itself a node of a running one.
 
     Only that node's own configuration tells: what a caller hands on, anybody could send.
@@ -42,8 +56,7 @@ def admit_configurable(given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         own = name.startswith(INTERNAL) and isinstance(value, PLAIN)
         if own or not isinstance(value, (PLACES.get(name, object), type(None))):
-            place = 'config["configurable"]'
-            raise InputError(f"{name[:60]!r} cannot be set in {place}; leave it out")
+            raise InputError(f"{name[:60]!r} cannot be set in {PLACE}; leave it out")
 
 
 def admit_callbacks(config: RunnableConfig | None) -> None:

@@ -24,8 +24,7 @@ from thoughtgraph.settings.marks import Ceiling, FreeText, Offer, Operators, Ser
 S = TypeVar("S", bound=Settings)
 
 LONGEST = 100_000
-"""Characters of a problem, and of a setting that is any text (ours): both go into every prompt, and
-a page of a problem's own into every thought."""
+"""Characters of a problem, and of a setting that is any text (ours): both go into every prompt."""
 CEILINGS: Mapping[str, float | None] = {
     name: info.get_default(call_default_factory=True) if mark.most is None else mark.most
     for name, info in Settings.model_fields.items()
@@ -35,12 +34,10 @@ CEILINGS: Mapping[str, float | None] = {
 """The settings that have a ceiling, each with the one that holds where the operator names none."""
 DEFAULT = "default"
 """Name of the one model that is served when none is named."""
-LISTED = "the assistant's schema lists what can be set"
 NO_PAGES = "none"
 """What an operator names who offers no source of pages."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_LIFTED = re.compile(r" None: [^.:]*+\.")
-"""What a description says of a limit that is lifted."""
+_LIFTED = re.compile(r" None: [^.:]*+\.")  # what a description says of a limit that is lifted
 MODELS_VARIABLE = "THOUGHTGRAPH_SERVED_MODELS"
 CORPORA_VARIABLE = "THOUGHTGRAPH_SERVED_CORPORA"
 LIMITS_VARIABLE = "THOUGHTGRAPH_SERVED_LIMITS"
@@ -113,7 +110,8 @@ class Policy:
         fields = {name: self._field(name, field) for name, field in base.model_fields.items()}
         changed: dict[str, Any] = {name: each for name, each in fields.items() if each is not None}
         made = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **changed)
-        made.listed = LISTED  # API clients can read the schema, but have no command
+        # API clients can read the schema, but have no command.
+        made.listed = "the assistant's schema lists what can be set"
         return made
 
     def admit(self, settings: type[Settings], found: object) -> None:
@@ -175,8 +173,7 @@ class Policy:
 
     def _field(self, name: str, field: FieldInfo) -> Any:
         """Returns what a setting becomes by its mark; None if it stays as it is."""
-        usual = Settings.model_fields.get(name, field)  # a method may say more of it, not less
-        for mark in (*field.metadata, *usual.metadata):
+        for mark in _marks(name, field):
             match mark:
                 case Operators():
                     return self._own(name, field)
@@ -189,8 +186,7 @@ class Policy:
                 case FreeText():
                     return Annotated[str, MaxLen(LONGEST)], field
                 case Served(default):
-                    kept = cast("Any", field.annotation)
-                    return kept, FieldInfo.merge_field_infos(field, default=default)
+                    return field.annotation, FieldInfo.merge_field_infos(field, default=default)
         if _any_text(field.annotation):
             raise TypeError(f"{name!r} takes any text: mark what a client may choose by it")
         return None
@@ -229,19 +225,23 @@ class Policy:
 
     def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
         """Returns a task's published values, none above the operator's ceiling."""
-        most = {name: self.ceilings.get(name, usual) for name, usual in CEILINGS.items()}
-        capped = {
-            name: min(value, ceiling)
-            for name, value in published.items()
-            if value is not None and (ceiling := most.get(name)) is not None
-        }
-        return {**published, **capped}
+        lowest = dict(published)
+        for name, usual in CEILINGS.items():
+            most = self.ceilings.get(name, usual)
+            if published.get(name) is not None and most is not None:
+                lowest[name] = min(published[name], most)
+        return lowest
 
 
 def operators(settings: type[Settings]) -> list[str]:
     """Returns the settings that are an operator's alone."""
     fields = settings.model_fields.items()
-    return [name for name, field in fields if any(isinstance(m, Operators) for m in field.metadata)]
+    return [n for n, field in fields if any(isinstance(m, Operators) for m in _marks(n, field))]
+
+
+def _marks(name: str, field: FieldInfo) -> list[Any]:
+    """Returns the marks of a setting: a method may say more of one that all have, not less."""
+    return [*field.metadata, *Settings.model_fields.get(name, field).metadata]
 
 
 def _one_of(names: tuple[str, ...], default: str, description: str) -> Any:

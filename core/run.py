@@ -107,18 +107,18 @@ class Run:
             raise context.refusal
         return context.model_dump(mode="json", include=context.model_fields_set)
 
-    def check(self, context: object, settings: Mapping[str, Any]) -> None:
+    def check(self, chosen: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Refuses to go on with a search under other settings than those with which it began.
 
         Args:
-            context: The run's context.
+            chosen: The settings that the run was given.
             settings: The settings in the state.
 
         Raises:
-            SettingError: The context says otherwise, or the policy, where there is one, does not
-                allow what the state holds: a client could not have chosen it.
+            SettingError: They differ, or the policy, where there is one, does not allow what the
+                state holds: a client could not have chosen it.
         """
-        for name, value in self.chosen(context).items():
+        for name, value in chosen.items():
             if value is not None and value != settings.get(name):
                 raise SettingError(
                     f"this run began with {name}={settings.get(name)!r}, not {value!r}; leave it "

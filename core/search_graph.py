@@ -13,8 +13,8 @@ from langgraph.types import Command, StateUpdate
 from thoughtgraph.configurations import (
     admit_callbacks,
     admit_configurable,
+    called_by_node,
     configurable,
-    is_nested,
 )
 from thoughtgraph.edits import applied, check_nodes, differing, edited
 from thoughtgraph.errors import InputError, UnknownName
@@ -134,11 +134,11 @@ class GuardedGraph(SearchGraph):
         Raises:
             InputError: Always.
         """
-        raise InputError(f"the graph of {self.name!r} is async: await graph.ainvoke(…)")
+        raise only_async(self.name)
 
     def astream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
         """Streams a search; every other way of running it comes here."""
-        if not is_nested():
+        if not called_by_node():
             admit_configurable(configurable(config))
             admit_callbacks(config)
         return super().astream(self._admitted(input), config, **options)
@@ -178,6 +178,14 @@ class GuardedGraph(SearchGraph):
         _admit_problem(values)
         add_turns([], values.get("messages"))
         return edited(state, values, trusted=False)
+
+
+def only_async(method: str) -> InputError:
+    """Returns the error that says how a graph is called, whose nodes are async."""
+    return InputError(
+        f"the graph of {method!r} is async: await graph.ainvoke(…), or call "
+        "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
+    )
 
 
 def _admit_problem(values: Mapping[str, Any]) -> None:

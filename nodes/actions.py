@@ -20,7 +20,7 @@ from thoughtgraph.outcome import REJECTED
 from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import ROOT, Path, Shown, Thought, Tree, bounded, cut, path_to, shortened
 
 

@@ -33,21 +33,17 @@ def add_answer(graph: Graph, run: Run, node: Node, name: str = "answer") -> None
     async def conclude(state: Any) -> dict[str, Any]:
         out = await node(state)
         _log(run, state, out)
-        return with_tree(state, out)
+        return out
 
     async def last(state: Any) -> dict[str, Any]:
         if state["stop_reason"] == REFUSED:
             return _refused(state)
-        return with_tree(state, reviewed_answer(run, state, await conclude(state)))
+        out = reviewed_answer(run, state, await conclude(state))
+        return {**out, "tree": merge_thoughts(state["thoughts"], [out["thoughts"]])}
 
     run.conclude = conclude
     graph.add_node(name, guarded(run, last, last=True), input_schema=graph.state_schema)
     graph.add_edge(name, END)
-
-
-def with_tree(state: Mapping[str, Any], out: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the end of a search with the whole tree, which its result holds."""
-    return {**out, "tree": merge_thoughts(state["thoughts"], [out["thoughts"]])}
 
 
 def _refused(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from langgraph.graph import START, StateGraph
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.start import start
 from thoughtgraph.run import Run
+from thoughtgraph.search_graph import only_async
 from thoughtgraph.state import SearchInput, SearchOutput, SearchState
 from thoughtgraph.tree import Thought
 
@@ -32,10 +32,7 @@ def method_graph(
     """
 
     def refuse(state: object) -> None:
-        raise InputError(
-            f"the graph of {run.method.id!r} is async: await graph.ainvoke(…), or call "
-            "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
-        )
+        raise only_async(run.method.id)
 
     given = _input_of(run, state)
     graph: Graph = StateGraph(

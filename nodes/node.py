@@ -7,7 +7,7 @@ from typing import Any
 from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 
-from thoughtgraph.configurations import configurable
+from thoughtgraph.configurations import PLACE, configurable
 from thoughtgraph.edits import applied
 from thoughtgraph.errors import InputError, ModelError
 from thoughtgraph.nodes.thought_events import tell_events
@@ -23,7 +23,6 @@ Node = Callable[..., Awaitable[dict[str, Any]]]
 
 LangGraph types a node by the name of its parameter, which `Callable` can only leave open.
 """
-CONFIGURABLE = 'config["configurable"]'
 RESULT = SearchOutput.__annotations__.keys() - {"messages"}
 """What the result holds that comes with an error; a conversation has no reply then."""
 
@@ -70,13 +69,21 @@ def is_nested(runtime: Runtime[Any]) -> bool:
     return running is not None and "|" in running.checkpoint_ns
 
 
+def check_configuration(run: Run, chosen: Mapping[str, Any]) -> None:
+    """Refuses settings among the configuration; a server copies there what the context chose.
+
+    Raises:
+        InputError: One of them is a setting.
+    """
+    check_place(run, configurable(get_config()).keys() - chosen.keys(), PLACE)
+
+
 def check_place(run: Run, names: Collection[str], place: str) -> None:
     """Refuses settings that stand where no graph looks.
 
     Args:
         run: The objects of the graph.
-        names: What stands there. A server copies a context to where settings stood in older
-            LangGraph: those are left out.
+        names: What stands there.
         place: Where that is, in words.
 
     Raises:
@@ -91,10 +98,10 @@ def check_place(run: Run, names: Collection[str], place: str) -> None:
 
 def _check(run: Run, state: Mapping[str, Any]) -> None:
     runtime = get_runtime()
-    run.check(runtime.context, state["settings"])
+    chosen = run.chosen(runtime.context)
+    run.check(chosen, state["settings"])
     if not is_nested(runtime):
-        names = configurable(get_config()).keys() - run.chosen(runtime.context).keys()
-        check_place(run, names, CONFIGURABLE)
+        check_configuration(run, chosen)
 
 
 def raises(state: Mapping[str, Any]) -> bool:
@@ -110,4 +117,5 @@ async def _until_now(run: Run, state: Mapping[str, Any], update: Mapping[str, An
     ended = await run.conclude(after)
     tell_events(after["thoughts"], ended)
     result = applied(after, {**ended, "usage": ended["usage"].value})
+    result["tree"] = result["thoughts"]
     return Result({k: v for k, v in result.items() if k in RESULT})

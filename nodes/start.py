@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 from langgraph.types import Overwrite
 
-from thoughtgraph.configurations import configurable
 from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
-from thoughtgraph.nodes.node import CONFIGURABLE, Node, check_place, is_nested
+from thoughtgraph.nodes.node import Node, check_configuration, check_place, is_nested
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.outcome import REFUSED
 from thoughtgraph.policy import LONGEST
@@ -85,17 +83,26 @@ async def _begun(
     if tools := await run.open_tools(settings, problem, name):
         planted["tools"] = tools
     begun = {
-        **nothing_found(planted),
-        "method": run.method.id,
+        **_named(run, name, planted),
         "problem": problem,
         "settings": dict(settings),  # what it was until now may be known by its objects
-        "run": name,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "prices": prices,
         "oracle": run.has_feedback(settings),
     }
     tell(logging.INFO, labels(run, begun), "starts")
     return begun
+
+
+def _named(run: Run, name: str, planted: Thought) -> dict[str, Any]:
+    """Returns what every search begins with, also one that is refused.
+
+    Args:
+        run: The objects of the graph.
+        name: The name of the run.
+        planted: The root of its tree.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {**nothing_found(planted), "method": run.method.id, "run": name, "date": now}
 
 
 def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:
@@ -118,7 +125,7 @@ def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, An
             "context={'limit_requests': 100}"
         )
     chosen = run.chosen(context)
-    check_place(run, configurable(get_config()).keys() - chosen.keys(), CONFIGURABLE)
+    check_configuration(run, chosen)
     check_place(run, state.keys() - SearchInput.__annotations__.keys(), "the input")
     return chosen
 
@@ -161,12 +168,9 @@ def _refused(run: Run, state: SearchInput, error: ThoughtgraphError) -> dict[str
     # That of a conversation is in its messages; what stands here is of an earlier turn.
     problem = "" if state.get("messages") else state.get("problem")
     return {
-        **nothing_found(root()),
-        "method": run.method.id,
+        **_named(run, name, root()),
         "problem": problem if isinstance(problem, str) and len(problem) <= LONGEST else "",
         "settings": {},
-        "run": name,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "prices": {},
         "stop_reason": Overwrite(REFUSED),
         "error": Overwrite(str(error)),

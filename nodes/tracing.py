@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_core.runnables.config import var_child_runnable_config
 
+from thoughtgraph.configurations import configured
 from thoughtgraph.run import Run
 
 
@@ -30,9 +31,5 @@ def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any
 def traced_as(said: Mapping[str, Any]) -> Iterator[None]:
     """Gives what is called inside, such as a tool, the labels by which a trace knows it."""
     config = var_child_runnable_config.get() or {}
-    metadata = {**config.get("metadata", {}), **said}
-    token = var_child_runnable_config.set({**config, "metadata": metadata})
-    try:
+    with configured(metadata={**config.get("metadata", {}), **said}):
         yield
-    finally:
-        var_child_runnable_config.reset(token)

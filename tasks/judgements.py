@@ -11,7 +11,7 @@ from typing import cast
 from thoughtgraph.acting import LOWEST, Label, labelled
 from thoughtgraph.task import Verdict
 from thoughtgraph.tasks.numbers import KEYBOARD
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 
 HIGHEST = 10.0
 """The upper end of the scale of iToT's evaluator."""

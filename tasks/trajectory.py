@@ -15,7 +15,7 @@ from itertools import groupby
 
 from thoughtgraph.acting import Move
 from thoughtgraph.tasks.grammar import grammar, literal, one_of
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import Path, Thought
 
 STOP = "\nObservation"

@@ -17,7 +17,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.llm.completions import encodable
 from thoughtgraph.tools.costs import Priced, Receipt, checked_cost
 from thoughtgraph.tools.deadline import DEADLINE, result_of, within_deadline
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import cut
 
 LONGEST = 4_000

@@ -48,8 +48,7 @@ __all__ = ["ChatPort", "Draw", "Replay"]
 Replay = Literal["off", "record", "replay"]
 """`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 
-MOST_CHOICES = 128
-"""Most completions that one request to OpenAI may ask for."""
+MOST_CHOICES = 128  # Most completions that one request to OpenAI may ask for.
 
 
 class ChatPort:
@@ -71,11 +70,9 @@ class ChatPort:
         price: What it costs, in US dollars a million prompt and completion tokens; by the public
             table of its provider's prices when None.
         seeded: Whether the parameter `seed` reaches the model, mixed with what is asked and which
-            draw it is: equal runs then get equal answers (ours: the embedded model alone, as others
-            promise no more than their best).
+            draw it is: equal runs then get equal answers (ours: the embedded model alone).
         takes_grammar: Whether its server holds completions to a grammar, as llama.cpp's does to
-            the request's field `grammar` (ours: the embedded model alone, as nothing says it of
-            others).
+            the request's field `grammar` (ours: the embedded model alone).
     """
 
     def __init__(
@@ -190,8 +187,8 @@ class ChatPort:
     ) -> Answer:
         """Sends one of identical evaluations at the same time; the others wait for its answer.
 
-        What it fails with, they fail with too. Where its asker is stopped or out of budget, one of
-        those that wait sends it.
+        If its sender fails, they get the same error. If it is stopped or out of budget, one of them
+        sends it.
         """
         here = asyncio.get_running_loop(), key
         while (flight := self._flights.get(here)) is not None:
@@ -293,8 +290,8 @@ class ChatPort:
                 # Before the next one gets this turn: it may be over the limit now.
                 return counted(answer, request, self.name, meter)
 
-        hide = partial(secrets_of, self.model)
-        loop = self._retry.loop(endpoint=place, retried=retried, hide=hide)
+        secrets = partial(secrets_of, self.model)
+        loop = self._retry.loop(endpoint=place, retried=retried, hide=secrets)
         async with meter.in_time(failures):
             answer: Answer = await loop(attempt)
         if paid:

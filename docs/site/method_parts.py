@@ -106,7 +106,7 @@ def settings(*methods: str) -> str:
         mine = [each for each in of if each in methods]
         if mine and set(of) <= set(methods):
             name = code(setting.name) + _of(mine, methods)
-            own.append((name, *setting.told()))
+            own.append((name, *setting.cells()))
         elif mine and code(setting.name) not in shared:
             shared.append(code(setting.name))
     also = f"{', '.join(shared)} and " if shared else ""
@@ -121,7 +121,7 @@ def common_settings() -> str:
     texts = [page.read_text(encoding="utf-8") for page in METHOD_PAGES.glob("*.md")]
     pages = [set(found[1].split()) for text in texts if (found := _LISTED.search(text))]
     rows = [
-        (code(setting.name), *setting.told(), _families(of))
+        (code(setting.name), *setting.cells(), _families(of))
         for setting, of in _settings().items()
         if not any(set(of) <= page for page in pages)
     ]
@@ -147,7 +147,7 @@ class Setting(NamedTuple):
     values: str
     meaning: str
 
-    def told(self) -> Row:
+    def cells(self) -> Row:
         """Returns its cells beside the name."""
         return code(self.default), code(self.values), self.meaning
 
@@ -177,5 +177,5 @@ def _of(some: Sequence[str], methods: Sequence[str]) -> str:
 def shared_settings() -> str:
     """Returns the settings that every method has."""
     fields = [_setting(name, info) for name, info in Settings.model_fields.items()]
-    rows = [(code(each.name), *each.told()) for each in fields]
+    rows = [(code(each.name), *each.cells()) for each in fields]
     return table(("setting", "default", "values", "meaning and source"), rows)

@@ -14,7 +14,7 @@ from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, unlabelled
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
 from thoughtgraph.tools.arithmetic import evaluate, integers
 from thoughtgraph.tools.costs import read_costs
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import page_of_text, title_key
 from thoughtgraph.tree import Thought
 

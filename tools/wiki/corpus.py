@@ -16,7 +16,7 @@ import tantivy
 from thoughtgraph.errors import InputError
 from thoughtgraph.folders import cache_folder
 from thoughtgraph.llm.store import digest
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.corpus_files import Entry, Redirect, read_entries
 from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, title_key
 

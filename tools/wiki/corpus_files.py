@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import Page, page_of_text
 
 FORMAT = (

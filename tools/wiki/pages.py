@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from thoughtgraph.errors import InputError, ThoughtgraphError
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 
 logger = logging.getLogger("thoughtgraph")
 

@@ -26,7 +26,7 @@ from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from langgraph.prebuilt import InjectedState
 
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, errors_as
 
 Style = Literal["clean", "react"]

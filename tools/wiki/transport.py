@@ -28,7 +28,7 @@ from urllib3.exceptions import HTTPError
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.failures import retry_after
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import (
     Busy,
     PagesError,

@@ -19,7 +19,7 @@ import wikipedia
 from bs4 import BeautifulSoup
 
 from thoughtgraph.folders import cache_folder
-from thoughtgraph.tools.text import one_line
+from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import (
     MOST_SIMILAR,
     Page,
