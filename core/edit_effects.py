@@ -90,8 +90,8 @@ def _opened(state: Mapping[str, Any], tree: Tree, key: str, more: Tree) -> dict[
         return {}  # It is there, or in the open set, which is read from the tree.
     if "ends" in state:  # Thought Rollback grows all open paths.
         return {"frontier": [*frontier, key]}
-    if "visiting" in state and "visit" in thought:
-        return _visited_again(state, thought, more)
+    if not frontier and "stack" not in state and not state.get("generation"):
+        return {}  # The search keeps nothing beside its tree.
     generation = state.get("generation", [])
     if any(tree[each]["parent"] == thought["parent"] for each in generation):
         return {"generation": sorted([*generation, key], key=int)}
@@ -103,26 +103,6 @@ def _opened(state: Mapping[str, Any], tree: Tree, key: str, more: Tree) -> dict[
     if thought["parent"] in frontier:
         return {"generation": [*generation, key]}
     raise _left_behind(key)
-
-
-def _visited_again(state: Mapping[str, Any], thought: Thought, more: Tree) -> dict[str, Any]:
-    """Returns how a depth-first search goes into a state that it visited and left alone."""
-    key, settings = thought["id"], state["settings"]
-    if state["frontier"]:
-        raise InputError(f"thought {state['frontier'][0]} comes first; open thought {key} later")
-    if settings.get("variant") == "no_backtrack":
-        raise InputError("variant no_backtrack takes nothing up again that it left")
-    if thought["depth"] >= settings["steps"]:
-        more[key] = {**more.get(key, {}), "status": "terminal"}
-        return {}
-    if thought["depth"] >= (settings.get("limit_depth") or thought["depth"] + 1):
-        raise InputError(f"no thought is deeper than {settings['limit_depth']} (limit_depth)")
-    update: dict[str, Any] = {"frontier": [key]}
-    if (waiting := state["visiting"]) and "visit" not in state["thoughts"][waiting]:
-        *below, top = state["stack"]  # Its turn comes again.
-        top = {**top, "pos": top["pos"] - 1, "tried": top["tried"] - 1}
-        update |= {"visiting": "", "stack": [*below, top]}
-    return update
 
 
 def _on_stack(stack: Sequence[Mapping[str, Any]], thought: Thought) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """How writes change what a search has so far: the reducers of the state's channels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -14,15 +14,6 @@ def first_nonempty(old: str, new: str) -> str:
 def last_write(old: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Keeps the last write: what hardly changes is not stored again at every step."""
     return writes[-1] if writes else old
-
-
-def merge_index(index: dict[str, str], writes: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Adds entries to an index; what is known stays: the first thought counts."""
-    merged = dict(index)
-    for write in writes:
-        for key, thought in write.items():
-            merged.setdefault(key, thought)
-    return merged
 
 
 class Frame(TypedDict):

@@ -17,7 +17,7 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.reducers import Frame, first_nonempty, last_write, merge_index, restack
+from thoughtgraph.reducers import Frame, first_nonempty, last_write, restack
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages, nothing_spent
 
@@ -31,8 +31,6 @@ LangGraph's default, would be most of its checkpoints."""
 
 Stack = Annotated[list[Frame], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
 """The frames of a depth-first search; only what changes at the top is stored at a step."""
-Index = Annotated[dict[str, str], DeltaChannel(merge_index, dict, snapshot_frequency=SNAPSHOT)]
-"""Ids of thoughts by a key; only what is added is stored at a step."""
 
 
 def add_turns(said: Any, more: Any) -> Any:
@@ -100,22 +98,6 @@ class SearchState(SearchInput, total=False):
     candidates: list[str | None]
     ensembles: dict[str, str | None]
     oracle: bool
-
-
-class DfsState(SearchState, total=False):
-    """The state of a depth-first search: recursion as an explicit stack, so that it can resume.
-
-    `step` counts the recorded states.
-    """
-
-    stack: Stack
-    """The frames from the root down; the last one is tried next."""
-    visiting: str
-    """Id of the candidate under judgement; empty when the top frame has none left."""
-    proposed: Index
-    """Which thought was first expanded by a prompt, by the prompt's key."""
-    judged: Index
-    """Which thought holds the verdict on a question, by the question's state key."""
 
 
 class Level(TypedDict):

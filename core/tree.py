@@ -115,6 +115,8 @@ class Thought(TypedDict, total=False):
     """Priority f, for methods with an order; smaller is sooner."""
     expansions: int
     """How often it was expanded, for methods that may do so again."""
+    prompt: str
+    """Key of the prompt that it was expanded by, where equal prompts share their proposals."""
     score: float
     """The generator's own confidence, where the task asks for one."""
     visit: int

@@ -8,33 +8,54 @@
     4          DFS(s', t + 1)                                         select -> generate
        (nothing left to try in s)                                     backtrack
 
-The recursion is a stack in the state, so a search can be stopped and resumed anywhere. `generate`
-opens a frame of candidates, sorted by the generator's own score where the task asks for one;
-`select` writes down the state that was judged and goes into it, or else takes the top frame's next
-candidate, and `backtrack` closes a frame. As in the official crosswords code, a state is judged
-when it is visited and a candidate that alters what an earlier thought fixed is passed over. What
-the evaluator undervalues is lost with everything below it; `variant="no_prune"` descends regardless
-and `variant="no_backtrack"` follows the best candidate only (both are rows of the paper's Table 3).
+The recursion is read off the tree (`thoughtgraph.nodes.depth_first`), so a search can be stopped,
+edited and resumed anywhere. Candidates are sorted by the generator's own score where the task asks
+for one. As in the official crosswords code, a state is judged when it is visited, and a candidate
+that alters what an earlier thought fixed is passed over. What the evaluator undervalues is lost
+with everything below it; `variant="no_prune"` descends regardless and `variant="no_backtrack"`
+follows the best candidate only (both are rows of the paper's Table 3).
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any, Literal, cast
+
+from langgraph.config import get_stream_writer
 
 from thoughtgraph.entries import METHODS
+from thoughtgraph.generation import Expansion
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.depth_first.candidates import backtrack, expand_next, initial_state
-from thoughtgraph.nodes.depth_first.visit import awaits_verdict, evaluate_state, visit
+from thoughtgraph.nodes.calls import Ask, join_samples
+from thoughtgraph.nodes.depth_first import (
+    awaits_verdict,
+    candidates,
+    current,
+    levels,
+    next_state,
+    to_expand,
+    visited,
+)
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import propose, sample
-from thoughtgraph.nodes.limits import may_begin
+from thoughtgraph.nodes.limits import limit_reason, may_begin
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.review import reviewed_after
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.nodes.verdicts import state_key_of, verdict_json
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
-from thoughtgraph.state import DfsState, SearchState
-from thoughtgraph.tree import Thought
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Inspects, Question, Values, Verdict, extras
+from thoughtgraph.tree import Path, Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
+from thoughtgraph.usage import add_counts
+
+DUPLICATE = "proposed twice; the first one counts"
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -47,41 +68,115 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires Algorithm 2."""
-    graph = method_graph(run, DfsState, **initial_state())
-    graph.add_node(guarded(run, expand_next(run, generator)))
-    graph.add_node("select", guarded(run, reviewed_after(visit(run))))
-    graph.add_node(guarded(run, evaluate_state(run)))
-    graph.add_node("backtrack", guarded(run, backtrack))
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
+        key, tree, step = to_expand(state), state["thoughts"], Step(run, state)
+        ask = expansion(run, state, generator, key, 0)
+        reuses = TotDfsSettings.of(state["settings"]).reuse_proposals
+        prompt = state_key_of(ask.question.prompt) if reuses else ""
+        known = next((k for k, t in tree.items() if prompt and t.get("prompt") == prompt), None)
+        expansions = [_repeated(tree, key, known)] if known else drafted(await step.ask([ask]))
+        if not expansions:
+            return step.update(stop_reason=limit_reason(state))
+        placed = place(state, expansions)
+        _mark_duplicates(placed.new)
+        if prompt:
+            placed.parents[key]["prompt"] = prompt
+        step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
+        return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
+
+    async def select(state: SearchState) -> dict[str, Any]:
+        """Lines 1 and 3: records the state that was judged, then looks for the next candidate."""
+        passed, update = _passed_over(run, state), dict[str, Any]()
+        after = _with(state, passed)
+        key = next_state(after)
+        if key and not awaits_verdict(after, key):
+            update = _record(after, key)
+            passed |= update["thoughts"]
+            after = _with({**after, "step": update["step"]}, passed)
+            if not update.get("stop_reason") and not to_expand(after):
+                passed |= _passed_over(run, after)
+        elif TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
+            update["stop_reason"] = "dead_end"
+        return {**update, "thoughts": passed} if passed else update
+
+    async def evaluate(state: SearchState) -> dict[str, Any]:
+        """Line 3, part by part where the task judges so; a part judged before has its verdict."""
+        key, step = next_state(state), Step(run, state)
+        asked = _questions(run, state, path_to(state["thoughts"], key))
+        if isinstance(asked, Verdict):
+            return step.update(thoughts={key: Thought(value=asked.value, note=asked.label)})
+        keys = [state_key_of(question.prompt) for question in asked]
+        earlier = _earlier(state["thoughts"], keys)
+        n = TotDfsSettings.of(state["settings"]).n_evaluate
+        fresh = {k: q for k, q in zip(keys, asked, strict=True) if k not in earlier}
+        asks = [Ask(q, key, "value", n, part=part, judges=True) for part, q in fresh.items()]
+        answers = await step.ask(asks)
+        new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
+        fields, known = Thought(verdicts=new), {**earlier, **new}
+        if answers:
+            fields["value_raw"] = cut(join_samples([cut(join_samples(a.texts)) for a in answers]))
+            fields["usage"] = reduce(add_counts, [answer.usage for answer in answers])
+        if any(part not in known for part in keys):
+            return step.update(thoughts={key: fields}, stop_reason=limit_reason(state))
+        fields["value"] = float(sum(known[part]["value"] for part in keys))
+        fields["note"] = _tally([known[part]["label"] for part in keys])
+        step.count(cached=len(set(keys) - set(new)))
+        return step.update(thoughts={key: fields})
+
+    async def backtrack(state: SearchState) -> dict[str, Any]:
+        """Goes up to the deepest state with something left to try; ends the search without one."""
+        passed = Tree()
+        for level in levels(state["thoughts"]):
+            passed |= _passed_over(run, state, level)
+            if set(candidates(state, level)) - passed.keys():
+                break
+        key = next_state(_with(state, passed))
+        to = state["thoughts"][key]["parent"] if key else None
+        get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
+        return {"thoughts": passed, "stop_reason": "" if key else _why_exhausted(state)}
+
+    graph = method_graph(run, frontier=[])
+    graph.add_node(guarded(run, generate))
+    graph.add_node("select", guarded(run, reviewed_after(select)))
+    graph.add_node(guarded(run, evaluate))
+    graph.add_node(guarded(run, backtrack))
     add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs))
     graph.add_conditional_edges("start", begin)
     graph.add_conditional_edges("generate", go_on)
     graph.add_conditional_edges("select", visit_next)
     graph.add_edge("evaluate", "select")
-    graph.add_conditional_edges("backtrack", go_on)
+    graph.add_conditional_edges("backtrack", try_next)
     return graph
 
 
-async def begin(state: DfsState) -> Literal["generate", "answer"]:
+async def begin(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the first expansion, if a request is allowed."""
     return "generate" if may_begin(state) else "answer"
 
 
+async def go_on(state: SearchState) -> Literal["select", "answer"]:
+    """Routes to the candidates, unless a limit kept some of them out of the tree."""
+    return "answer" if state["stop_reason"] else "select"
+
+
 async def visit_next(
-    state: DfsState,
+    state: SearchState,
 ) -> Literal["generate", "evaluate", "select", "backtrack", "answer"]:
-    """Routes into the state that was recorded, to the judgement of the next, or back."""
+    """Routes into the state that was recorded, to the next one of its level, or back."""
+    if not state["stop_reason"] and to_expand(state):
+        return "generate"
+    if not state["stop_reason"] and not candidates(state, current(state["thoughts"])):
+        return "backtrack"
+    return await try_next(state)
+
+
+async def try_next(state: SearchState) -> Literal["evaluate", "select", "answer"]:
+    """Routes to the judgement of the next candidate; past it where a person has judged it."""
     if state["stop_reason"]:
         return "answer"
-    if state["frontier"]:
-        return "generate"
-    if not state["visiting"]:
-        return "backtrack"
-    return "evaluate" if awaits_verdict(state) else "select"
-
-
-async def go_on(state: DfsState) -> Literal["select", "answer"]:
-    """Routes to the top frame's next candidate unless the search has ended."""
-    return "answer" if state["stop_reason"] else "select"
+    return "evaluate" if awaits_verdict(state, next_state(state)) else "select"
 
 
 def outputs(state: SearchState) -> list[str]:
@@ -94,9 +189,112 @@ def outputs(state: SearchState) -> list[str]:
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]
 
 
-def visited(thoughts: Iterable[Thought]) -> list[Thought]:
-    """Returns the thoughts that a search recorded, in the order of its visits."""
-    return sorted((t for t in thoughts if "visit" in t), key=lambda thought: thought["visit"])
+def _repeated(tree: Tree, key: str, known: str) -> Expansion:
+    """Returns the expansion of a state by the proposals of one that had an equal prompt."""
+    kept = ("text", "score", "answer", "raw")
+    thoughts = [{k: v for k, v in t.items() if k in kept} for t in children_of(tree, known)]
+    return {"parent": key, "thoughts": thoughts, "usage": {}}
+
+
+def _mark_duplicates(new: Tree) -> None:
+    first: dict[str, str] = {}
+    for key, thought in new.items():
+        if first.setdefault(thought["text"], key) != key:
+            thought["status"], thought["note"] = "pruned", DUPLICATE
+
+
+def _with(state: Mapping[str, Any], changes: Tree) -> SearchState:
+    return cast("SearchState", {**state, "thoughts": merge_thoughts(state["thoughts"], [changes])})
+
+
+def _passed_over(run: Run, state: SearchState, level: Sequence[Thought] | None = None) -> Tree:
+    """Returns the first candidates of a level that break what earlier thoughts fixed, pruned.
+
+    Without backtracking the best candidate may overwrite that (section 4.3: "allowing
+    overwriting"); in the official code the last one, where all do.
+    """
+    settings, pruned = TotDfsSettings.of(state["settings"]), Tree()
+    keys = candidates(state, current(state["thoughts"]) if level is None else level)
+    if settings.variant == "no_backtrack":
+        keys = keys[:-1] if settings.repo_compat else []
+    task = extras(run.task_for(state["settings"], object))
+    for key in keys:
+        path = path_to(state["thoughts"], key)
+        if "visit" in path[-1] or not (why := task.violation(state["problem"], path)):
+            break
+        pruned[key] = {"status": "pruned", "note": why}
+    return pruned
+
+
+def _record(state: SearchState, key: str) -> dict[str, Any]:
+    """Returns what the verdict on a state changes: it is an output, gone into, or left.
+
+    With `prune` a state is continued when its value exceeds the threshold, otherwise always.
+    """
+    thought, step = state["thoughts"][key], state["step"] + 1
+    status = _status(TotDfsSettings.of(state["settings"]), thought)
+    counts = {"rounds": 1, "evaluated": int("value" in thought)}
+    update = {
+        "thoughts": {key: {"status": status, "visit": step}},
+        "step": step,
+        "usage": {name: number for name, number in counts.items() if number},
+        "stop_reason": _stop_reason(state, step, status),
+    }
+    # What is empty was empty before, and every write is a row of the checkpoints.
+    return {name: value for name, value in update.items() if value}
+
+
+def _status(settings: TotDfsSettings, thought: Thought) -> Status:
+    last = settings.steps
+    if settings.variant == "no_backtrack":
+        last = settings.greedy_steps or last
+    reopened = thought.get("pruned_by") == ""
+    if settings.variant == "prune" and thought["value"] <= settings.threshold and not reopened:
+        return "pruned"
+    return "terminal" if thought["depth"] >= last else "open"
+
+
+def _stop_reason(state: SearchState, step: int, status: Status) -> StopReason:
+    """Returns why the search ends with this state, if it does."""
+    settings, tree = TotDfsSettings.of(state["settings"]), state["thoughts"]
+    if status == "terminal":
+        if settings.variant == "no_backtrack":
+            return "finished"
+        # Not counted where it does not matter: that would look at the whole tree for each output.
+        if settings.outputs and _outputs(tree) + 1 == settings.outputs:
+            return "finished"
+    return "step_limit" if step >= settings.max_records else ""
+
+
+def _outputs(tree: Tree) -> int:
+    return sum(thought["status"] == "terminal" for thought in tree.values())
+
+
+def _why_exhausted(state: SearchState) -> StopReason:
+    if _outputs(state["thoughts"]):
+        return "finished"
+    return "exhausted" if state["step"] else "dead_end"
+
+
+def _questions(run: Run, state: SearchState, path: Path) -> Sequence[Question[Verdict]] | Verdict:
+    """Returns what must be asked to judge a state, or its verdict where no model is needed."""
+    settings, problem = state["settings"], state["problem"]
+    if TotDfsSettings.of(settings).evaluate == "inspect":
+        return run.task_for(settings, Inspects).inspect(problem, path, settings)
+    asked = run.task_for(settings, Values).value(problem, path, settings)
+    return asked if isinstance(asked, Verdict) else [asked]
+
+
+def _earlier(tree: Tree, keys: Sequence[str]) -> dict[str, Any]:
+    """Returns the verdicts that the tree holds already, by state key."""
+    held = [verdicts for thought in tree.values() if (verdicts := thought.get("verdicts"))]
+    return {key: each[key] for each in reversed(held) for key in keys if key in each}
+
+
+def _tally(labels: Sequence[str]) -> str:
+    if len(labels) == 1:
+        return labels[0]
+    return ", ".join(f"{label or 'unclear'} {n}" for label, n in sorted(Counter(labels).items()))
 
 
 TOT_DFS = Method(METHODS["tot_dfs"], TotDfsSettings, generator, wire)

@@ -10,6 +10,7 @@ Events are read off what nodes write to the tree, so that no method has to send 
     {"event": "judged", "id": "3", "value": 7.0, "note": …}
     {"event": "pruned", "id": "3", "note": …}
     {"event": "rolled_back", "id": "3", "to": "1", "step": 2}
+    {"event": "backtracked", "to": "1"}                                  None: all is tried
     {"event": "propagated", "id": "3", "raised": [{"thought": "1", "before": 0.0, "after": 1.0}]}
     {"event": "checked", "id": "3", "right": false, "note": …}           its answer
     {"event": "chosen", "id": "3", "answer": …}                          the result's answer

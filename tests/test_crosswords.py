@@ -10,7 +10,7 @@ import thoughtgraph as tg
 from thoughtgraph.bench.crossword_scores import best_state, load, rows, score
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
-from thoughtgraph.graphs.tot_dfs import visited
+from thoughtgraph.nodes.depth_first import visited
 from thoughtgraph.tasks.crossword_board import LABELS, CrosswordBoard
 from thoughtgraph.tasks.crosswords import Crosswords, board_of, clues_of
 

@@ -15,6 +15,7 @@ from support.spelling import WRONG, Spelling, speller
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.edit_effects import BELOW
+from thoughtgraph.nodes.depth_first import next_state
 
 LIMITS = {"limit_requests": 40, "limit_thoughts": 60}
 ALONE: Any = {"configurable": {"thread_id": "alone"}}
@@ -156,7 +157,7 @@ async def test_a_thought_that_a_person_adds_is_judged_and_followed() -> None:
 async def test_a_value_set_by_hand_is_not_asked_for_in_a_depth_first_search() -> None:
     graph, model = built(CASES["tot_dfs"], "tot_dfs")
     state = await until(graph, "tot_dfs", "generate")
-    first = state.values["stack"][-1]["candidates"][0]
+    first = next_state(state.values)
     await edit(graph, "generate", {first: {"value": -1.0, "note": "no"}})
     thought = (await rest(graph))["tree"][first]
     assert (thought["status"], thought["value"]) == ("pruned", -1.0)
@@ -185,7 +186,7 @@ async def test_what_lies_below_a_pruned_thought_goes_with_it() -> None:
     after = (await graph.aget_state(THREAD)).values
     below = [thought for thought in after["thoughts"].values() if thought["parent"] == upper]
     assert below and {(t["status"], t["note"]) for t in below} == {("pruned", BELOW)}
-    assert [frame["thought"] for frame in after["stack"]] == ["0"]
+    assert after["thoughts"][next_state(after)]["parent"] == "0"
     out = await rest(graph)
     assert all(t.get("visit", 0) <= 2 or t["parent"] != upper for t in out["tree"].values())
 

@@ -15,7 +15,7 @@ from thoughtgraph.tree import merge_thoughts
 
 LEAF: Any = {"problem": "leaf"}
 KNOWN = {"made", "called", "judged", "checked", "pruned", "rolled_back", "propagated", "chosen"}
-KNOWN |= {"selected", "ended"}
+KNOWN |= {"selected", "backtracked", "ended"}
 REQUESTS = {"asked", "answered"}
 
 

@@ -9,7 +9,7 @@ from support.pools import POOLS
 from support.scripted import Call
 
 import thoughtgraph as tg
-from thoughtgraph.graphs.tot_dfs import visited
+from thoughtgraph.nodes.depth_first import visited
 from thoughtgraph.nodes.select import draw_states
 
 
@@ -145,8 +145,7 @@ async def test_a_depth_first_search_by_hand() -> None:
         *("generate", "select"),
         *("evaluate", "select"),  # bd
         *("evaluate", "select"),  # bc
-        *("backtrack", "select"),
-        *("evaluate", "select"),  # a
+        *("backtrack", "evaluate", "select"),  # a
         *("generate", "select"),
         *("evaluate", "select"),  # ac
         "answer",

@@ -14,7 +14,8 @@ LONGEST = 300
 SHORT = 200
 """Characters of a reason that a line quotes (ours)."""
 TOLD = frozenset(
-    {"made", "called", "judged", "checked", "pruned", "rolled_back", "propagated", "selected"}
+    {"made", "called", "judged", "checked", "pruned", "selected"}
+    | {"rolled_back", "backtracked", "propagated"}
 )
 """Events of thoughts that become lines."""
 ThoughtEvent = Mapping[str, Any]
@@ -55,6 +56,9 @@ def event_lines(events: Sequence[ThoughtEvent], tree: Tree, problem: str) -> Ite
             elif event["event"] == "rolled_back":
                 step, to = event["step"], quote(tree, event["to"], problem)
                 yield Event("rollback", f"from {event['id']} (step {step} is bad) to {to}")
+            elif event["event"] == "backtracked":
+                to, left = event["to"], "and nothing is left to try"
+                yield Event("backtrack", left if to is None else f"to {quote(tree, to, problem)}")
             else:
                 yield from _changed(event, tree[event["id"]] if "id" in event else Thought())
         yield from _selected(node, written)

@@ -93,8 +93,7 @@ class LiveState:
     def focus(self) -> list[str]:
         """Ids of the thoughts that matter now: those at work, then those that are next."""
         listed = [key for name in ("frontier", "generation") for key in self.state.get(name) or ()]
-        named = [*self.working, self.state.get("visiting"), *listed]
-        return [key for key in named if key in self.tree]
+        return [key for key in (*self.working, *listed) if key in self.tree]
 
     def quote(self, key: str) -> str:
         """Returns a thought's id and label; of the root, the problem."""

@@ -23,6 +23,7 @@ from thoughtgraph.errors import ModelError, ThoughtgraphError
 SEEN = ("answer", "candidates", "ensembles", "outcome", "stop_reason", "limit", "verified", "votes")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SECONDS = ("seconds", "mark")
+MARKS = ("prompt",)
 BETWEEN = ("select", "evaluate", "rollback", "call_tool", "propagate", "check")
 """Nodes before which a search is edited, where the method has them."""
 
@@ -32,7 +33,13 @@ def of_result(out: Mapping[str, Any], seen: list[Call]) -> dict[str, Any]:
     asked = sorted(json.dumps([c.role, c.prompt, c.n, c.draw, c.stop]) for c in seen)
     usage = {name: count for name, count in out.get("usage", {}).items() if name not in SECONDS}
     ends = {name: out.get(name) for name in (*SEEN, "error", "oracle")}
-    return {**ends, "usage": usage, "tree": out.get("tree"), "asked": asked}
+    tree = {key: _plain(thought) for key, thought in (out.get("tree") or {}).items()}
+    return {**ends, "usage": usage, "tree": tree, "asked": asked}
+
+
+def _plain(thought: Mapping[str, Any]) -> dict[str, Any]:
+    """A thought without the marks that say where a search stands: it may be told otherwise."""
+    return {name: value for name, value in thought.items() if name not in MARKS}
 
 
 def digest(result: Mapping[str, Any]) -> str:
