@@ -10,7 +10,7 @@ from typing import Any
 from thoughtgraph.entries import METHODS
 from thoughtgraph.errors import InputError
 from thoughtgraph.reducers import StackWrite
-from thoughtgraph.tree import PERSON, ROOT, Thought, Tree, merge_thoughts
+from thoughtgraph.tree import PERSON, Thought, Tree, merge_thoughts
 
 BELOW = "below a thought that was pruned by hand"
 
@@ -60,8 +60,9 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
         if gone & set(state.get(name) or ()):
             kept[name] = [key for key in state[name] if key not in gone]
     entry = METHODS.get(state.get("method", ""))
-    if entry is not None and entry.stands and not kept.get("frontier", [ROOT]):
-        raise InputError(f"the search stands at thought {state['frontier'][0]}; prune it later")
+    stand = (state.get("frontier") or [next(reversed(state["thoughts"]))])[0]
+    if entry is not None and entry.stands and stand in gone:
+        raise InputError(f"the search stands at thought {stand}; prune it later")
     if "stack" in state:
         stack = state["stack"]
         cut = next((at for at, frame in enumerate(stack) if frame["thought"] in gone), len(stack))

@@ -117,6 +117,8 @@ class Thought(TypedDict, total=False):
     """How often it was expanded, for methods that may do so again."""
     prompt: str
     """Key of the prompt that it was expanded by, where equal prompts share their proposals."""
+    draws: list[int]
+    """Its places in the last draw of states to go on with; absent where none are drawn."""
     score: float
     """The generator's own confidence, where the task asks for one."""
     visit: int
@@ -216,6 +218,11 @@ def path_to(tree: Tree, key: str) -> list[Thought]:
         path.append(thought)
         at = thought["parent"]
     return path[::-1]
+
+
+def without_root(tree: Tree) -> list[str]:
+    """Returns the ids of all thoughts but the root, in the order of their creation."""
+    return [key for key in tree if key != ROOT]
 
 
 def children_of(tree: Tree, key: str) -> list[Thought]:

@@ -30,6 +30,7 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.adaptive.batches import (
     candidates,
+    leader,
     new_samples,
     next_batch,
     select,
@@ -53,7 +54,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the loop of draws."""
-    graph = method_graph(run)
+    graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, draw_samples(run, generator)))
     graph.add_node("select", guarded(run, reviewed(select(run), new_samples)))
     add_answer(graph, run, answer(run, candidates, best=leader, tally=votes))
@@ -66,11 +67,6 @@ def wire(run: Run) -> Graph:
 async def draw(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next batch, or to the answer when there is none to be drawn."""
     return "generate" if next_batch(state) else "answer"
-
-
-def leader(state: SearchState) -> list[str]:
-    """Returns the thought that answers, if any does."""
-    return state["frontier"]
 
 
 ADAPTIVE = Method(METHODS["adaptive"], AdaptiveSettings, generator, wire)

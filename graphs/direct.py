@@ -30,7 +30,7 @@ from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tally import majority_vote, samples_of
+from thoughtgraph.nodes.tally import leader, majority_vote, samples, samples_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
@@ -56,12 +56,10 @@ def direct(run: Run, style: str) -> Graph:
         step.count(thoughts=len(new.new), expansions=len(answers))
         return step.update(
             thoughts=new.tree,
-            frontier=[] if answers else [ROOT],
-            generation=list(new.new),
             stop_reason="" if new.complete else "budget",
         )
 
-    graph = method_graph(run)
+    graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, generate))
     graph.add_conditional_edges("start", may_ask)
     return graph
@@ -84,16 +82,11 @@ def majority(run: Run) -> Graph:
     """Wires `cot_sc`: the samples vote."""
     graph = direct(run, "cot")
     graph.add_node("vote", guarded(run, majority_vote))
-    elected = answer(run, pick=samples, best=lambda state: state["frontier"], tally=samples_of)
+    elected = answer(run, pick=samples, best=leader, tally=samples_of)
     add_answer(graph, run, elected)
     graph.add_edge("generate", "vote")
     graph.add_edge("vote", "answer")
     return graph
-
-
-def samples(state: SearchState) -> list[str]:
-    """Returns the samples in order."""
-    return state["generation"]
 
 
 IO = Method(METHODS["io"], IoSettings, partial(generator, "io"), partial(first_sample, style="io"))

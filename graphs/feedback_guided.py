@@ -104,7 +104,9 @@ async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "select
     settings = FgdipSettings.of(state["settings"])
     if state["tried"] < settings.n_generate and spare_requests(state):
         return "generate"
-    return "evaluate" if settings.step_evaluator and unjudged(state) else "select"
+    return (
+        "evaluate" if settings.step_evaluator and unjudged(state, state["generation"]) else "select"
+    )
 
 
 async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:

@@ -18,12 +18,13 @@ from typing import Any, Literal
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.check import check, passed
+from thoughtgraph.nodes.check import check, latest_output, passed
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.refinement import add_output, output_question
 from thoughtgraph.nodes.start import admitted
+from thoughtgraph.nodes.tally import samples
 from thoughtgraph.run import Run
 from thoughtgraph.settings.refine import RefineSettings
 from thoughtgraph.state import SearchState
@@ -41,13 +42,13 @@ async def check_or_end(state: SearchState) -> Literal["check", "answer"]:
 
 async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
     """Routes to the next refinement until an output passed or k refinements were made."""
-    latest = state["thoughts"][state["frontier"][0]]
+    latest = state["thoughts"][latest_output(state)]
     return "answer" if state["stop_reason"] or passed(latest) else "refine"
 
 
 def wire(run: Run) -> Graph:
     """Wires the loop."""
-    graph = method_graph(run)
+    graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, add_output(run, "generate")))
     graph.add_node(guarded(run, check(run, last=_last)))
     graph.add_node(guarded(run, add_output(run, "refine")))
@@ -56,8 +57,8 @@ def wire(run: Run) -> Graph:
         run,
         answer(
             run,
-            pick=lambda state: state["generation"],
-            best=lambda state: state["generation"][::-1],
+            pick=samples,
+            best=lambda state: samples(state)[::-1],
         ),
     )
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
@@ -68,7 +69,7 @@ def wire(run: Run) -> Graph:
 
 
 def _last(state: SearchState) -> bool:
-    return len(state["generation"]) > RefineSettings.of(state["settings"]).refinements
+    return len(samples(state)) > RefineSettings.of(state["settings"]).refinements
 
 
 REFINE = Method(METHODS["refine"], RefineSettings, generator, wire)

@@ -28,8 +28,9 @@ from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviewed, this_round
-from thoughtgraph.nodes.select import select_states, unready
+from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.rounds import complete_round, draws_left, frontier, outputs, unready
+from thoughtgraph.nodes.select import select_states
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import levels_of
@@ -50,10 +51,10 @@ def wire(run: Run) -> Graph:
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
-        step, frontier = Step(run, state), state["frontier"]
+        step = Step(run, state)
         settings = TotBfsSettings.of(state["settings"])
         each = settings.n_generate if settings.generate == "sample" else 1
-        due = frontier[: expansions_allowed(state, each=each)]
+        due = frontier(state)[: expansions_allowed(state, each=each)]
         answers = await step.ask(
             [
                 expansion(run, state, generator, key, due[:at].count(key))
@@ -61,14 +62,10 @@ def wire(run: Run) -> Graph:
             ]
         )
         new = place(state, drafted(answers))
-        left = list(frontier)
-        for served in answers:
-            left.remove(served.ask.about)
+        draws_left(state, new, [each.ask.about for each in answers])
         step.count(thoughts=len(new.new), expansions=len(answers))
         return step.update(
             thoughts=new.tree,
-            frontier=left,
-            generation=[*state["generation"], *new.new],
             stop_reason="" if new.complete else "budget",
         )
 
@@ -89,12 +86,12 @@ def wire(run: Run) -> Graph:
         last = state["step"] == TotBfsSettings.of(state["settings"]).steps
         return "generate" if unready(state) and not state["stop_reason"] and not last else "answer"
 
-    graph = method_graph(run)
+    graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, evaluate))
-    graph.add_node("select", guarded(run, reviewed(select_states(run), this_round)))
+    graph.add_node("select", guarded(run, reviewed(select_states(run), complete_round)))
     compared = levels_of("votes", wanted=_votes)
-    add_answer(graph, run, answer(run, pick=lambda state: state["frontier"], tally=compared))
+    add_answer(graph, run, answer(run, pick=outputs, tally=compared))
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_edge("generate", "evaluate")
     graph.add_edge("evaluate", "select")

@@ -32,7 +32,7 @@ def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
     """
 
     async def check(state: SearchState) -> dict[str, Any]:
-        latest, step = state["frontier"][0], Step(run, state)
+        latest, step = latest_output(state), Step(run, state)
         feedback = run.has_feedback(state["settings"])
         if feedback:
             thought = await _ask_oracle(run, state, latest)
@@ -49,6 +49,11 @@ def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
         return step.update(thoughts={latest: thought}, stop_reason=reason)
 
     return check
+
+
+def latest_output(state: SearchState) -> str:
+    """Returns the id of the latest output, the root's before there is one."""
+    return next(reversed(state["thoughts"]))
 
 
 def passed(thought: Thought) -> bool:

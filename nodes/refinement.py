@@ -6,6 +6,7 @@ from typing import Any, Literal
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.method import ThoughtQuestion
 from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.check import latest_output
 from thoughtgraph.nodes.generators import generator_input, one_thought_each
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node
@@ -46,7 +47,7 @@ def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
     """
 
     async def node(state: SearchState) -> dict[str, Any]:
-        latest, step = state["frontier"][0], Step(run, state)
+        latest, step = latest_output(state), Step(run, state)
         if reason := blocking_limit(state, latest):
             return {"stop_reason": reason}
         draft = RefineSettings.of(state["settings"]).draft if role == "generate" else ""
@@ -62,10 +63,7 @@ def add_output(run: Run, role: Literal["generate", "refine"]) -> Node:
             step.count(parse_errors={role: 1})
         step.count(thoughts=1, expansions=len(answers), rounds=int(role == "refine"))
         placed = place_below(state, latest, [output], answers[0].usage if answers else {})
-        new = list(placed.new)
-        return step.update(
-            thoughts=placed.tree, frontier=new, generation=[*state["generation"], *new]
-        )
+        return step.update(thoughts=placed.tree)
 
     node.__name__ = role
     return node

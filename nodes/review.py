@@ -15,7 +15,6 @@ from thoughtgraph.edits import applied, edited
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.select import unready
 from thoughtgraph.reducers import StackWrite, restack
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
@@ -108,12 +107,6 @@ def reviewed_answer(run: Run, state: SearchState, out: dict[str, Any]) -> dict[s
 
 def _ends(thought: Thought) -> bool:
     return thought["status"] == "terminal"
-
-
-def this_round(state: SearchState) -> list[str]:
-    """Returns the thoughts of a round, once nothing is left to be expanded or judged in it."""
-    ended = state["stop_reason"] or unready(state)
-    return [] if ended else [*state["generation"]]
 
 
 def _asks(state: Mapping[str, Any], kind: str) -> bool:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from thoughtgraph.edits import applied
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node
+from thoughtgraph.nodes.rounds import this_round, unready
 from thoughtgraph.nodes.valuation import valuation
 from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.outcome import StopReason
@@ -27,7 +28,7 @@ def select_states(run: Run) -> Node:
         if ruled := _added(run, state):
             judged = await node(cast("SearchState", applied(state, {"thoughts": ruled})))
             return {**judged, "thoughts": merge_thoughts(ruled, [judged.get("thoughts", {})])}
-        tree, generation = state["thoughts"], state["generation"]
+        tree, generation = state["thoughts"], this_round(state)
         settings = TotBfsSettings.of(state["settings"])
         counts = {"rounds": 1}
         if unready(state):
@@ -41,12 +42,14 @@ def select_states(run: Run) -> Node:
             draws = random.Random(f"{settings.seed}:{state['problem']}:{step}")
             kept = draw_states(tree, generation, settings.breadth, draws)
         status: Status = "terminal" if step == settings.steps else "open"
+        thoughts: Tree = {
+            key: {"status": status if key in kept else "pruned"} for key in generation
+        }
+        if settings.select == "sample":
+            for key in kept:
+                thoughts[key]["draws"] = [at for at, each in enumerate(kept) if each == key]
         return {
-            "thoughts": {
-                key: {"status": status if key in kept else "pruned"} for key in generation
-            },
-            "frontier": kept,
-            "generation": [],
+            "thoughts": thoughts,
             "step": step,
             "usage": counts,
             "stop_reason": _early(run, state, kept) or _stop_reason(state, step),
@@ -58,7 +61,11 @@ def select_states(run: Run) -> Node:
 def _added(run: Run, state: SearchState) -> Tree:
     """Returns what is known of thoughts that a person has just added: nobody need be asked."""
     tree = state["thoughts"]
-    added = [key for key in unjudged(state) if tree[key].get("created_by") == {"node": PERSON}]
+    added = [
+        key
+        for key in unjudged(state, this_round(state))
+        if tree[key].get("created_by") == {"node": PERSON}
+    ]
     if not added or TotBfsSettings.of(state["settings"]).evaluate != "value":
         return {}
     return {key: new for key, new in valuation(run, state).verdicts.items() if key in added}
@@ -76,11 +83,6 @@ def draw_states(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -
     """
     weights = [max(0.0, tree[key]["value"]) for key in keys]
     return draws.choices(keys, weights if any(weights) else None, k=b)
-
-
-def unready(state: SearchState) -> bool:
-    """Returns whether thoughts of this step are still to be expanded or judged."""
-    return bool(state["frontier"] or unjudged(state))
 
 
 def _stop_reason(state: SearchState, step: int) -> StopReason:

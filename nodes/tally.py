@@ -6,35 +6,43 @@ from typing import Any
 
 from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import ROOT, Thought, path_to
+from thoughtgraph.tree import ROOT, Thought, path_to, without_root
 
 Tally = Callable[[SearchState, str], list[Vote]]
 """From the last state and the thought that the answer is from to how it was chosen, in order."""
 
 
 async def majority_vote(state: SearchState) -> dict[str, Any]:
-    """Counts how often each answer was given and puts the winner into the frontier.
+    """Counts how often each answer was given: every sample's value becomes that number.
 
-    Samples without a readable answer do not vote; when no sample has one the frontier is empty. Of
-    equally frequent answers the one given first wins. Every sample's value becomes the number of
-    samples that gave its answer.
+    Samples without a readable answer do not vote.
     """
-    answers = {key: state["thoughts"][key].get("answer") for key in state["generation"]}
-    given = {key: answer for key, answer in answers.items() if answer is not None}
-    # Both keep the order of first occurrence, so `max` finds the earliest of equals.
-    votes = Counter(given.values())
-    winner = max(given, key=lambda key: votes[given[key]], default=None)
+    answers = {key: state["thoughts"][key].get("answer") for key in samples(state)}
+    votes = Counter(answer for answer in answers.values() if answer is not None)
     return {
         "thoughts": {
-            key: {"value": float(votes[given[key]] if key in given else 0)} for key in answers
-        },
-        "frontier": [] if winner is None else [winner],
+            key: {"value": 0.0 if answer is None else float(votes[answer])}
+            for key, answer in answers.items()
+        }
     }
+
+
+def leader(state: SearchState) -> list[str]:
+    """Returns the sample that wins a vote, of equals the first; none where there is no answer."""
+    tree = state["thoughts"]
+    given = [key for key in samples(state) if tree[key].get("answer") is not None]
+    return [max(given, key=lambda key: tree[key].get("value", 0.0))] if given else []
+
+
+def samples(state: SearchState) -> list[str]:
+    """Returns the samples of a problem in their order, without those that a person dropped."""
+    tree = state["thoughts"]
+    return [key for key in without_root(tree) if not tree[key].get("pruned_by")]
 
 
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:
     """Tells of answers each of which one sample gave (self-consistency)."""
-    given = [state["thoughts"][key].get("answer") for key in state["generation"]]
+    given = [state["thoughts"][key].get("answer") for key in samples(state)]
     worth: dict[str, float] = {}
     for answer in given:
         if answer is not None:

@@ -37,26 +37,35 @@ def tell_events(tree: Tree, update: Mapping[str, Any]) -> None:
         update: What the node writes.
     """
     write, node = get_stream_writer(), get_config()["metadata"]["langgraph_node"]
-    for event in events(tree, update):
+    for event in events(tree, update, node):
         write({**event, "node": node})
 
 
-def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def events(tree: Tree, update: Mapping[str, Any], node: str) -> Iterator[dict[str, Any]]:
     """Yields what an update does to thoughts.
 
     Args:
         tree: The tree before.
         update: What a node writes.
+        node: Its name.
     """
     written = update.get("thoughts", {})
     if isinstance(written, Mapping):
         for key, fields in written.items():
             if key != ROOT:
                 yield from _of_thought(key, tree.get(key), fields)
-    if ids := [key for key in update.get("frontier") or () if key != ROOT]:
+    if ids := _selected(node, tree, update):
         yield {"event": "selected", "ids": ids}
     if update.get("outcome"):
         yield {"event": "ended", **{key: update[key] for key in ENDED}}
+
+
+def _selected(node: str, tree: Tree, update: Mapping[str, Any]) -> list[str]:
+    """Returns the thoughts that a selection kept."""
+    if "frontier" in update:
+        return [key for key in update["frontier"] if key != ROOT]
+    written: Mapping[str, Thought] = update.get("thoughts", {}) if node == "select" else {}
+    return [key for key, new in written.items() if new.get("status") in ("open", "terminal")]
 
 
 def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:
@@ -77,7 +86,7 @@ def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict
         yield {"event": "rolled_back", "id": key, **new["rollback"]}
     if raised := new.get("propagation", {}).get("raised"):
         yield {"event": "propagated", "id": key, "raised": raised}
-    if new.get("chosen"):
+    if new.get("chosen") and not old.get("chosen"):
         yield {"event": "chosen", "id": key, "answer": new.get("answer")}
 
 

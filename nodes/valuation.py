@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from thoughtgraph.nodes.calls import Answer, Ask, join_samples
+from thoughtgraph.nodes.rounds import this_round
 from thoughtgraph.nodes.verdicts import (
     VoteCounts,
     counted_votes,
@@ -65,7 +66,7 @@ def valuation(run: Run, state: SearchState) -> Valuation:
         Valuation(),
     )
     task = run.task_for(state["settings"], Values)
-    for thought in state["generation"]:
+    for thought in this_round(state):
         path = path_to(tree, thought)
         line, new = "\n".join(texts(path)), "value" not in tree[thought]
         if new and line in seen:
@@ -110,7 +111,7 @@ def _sort(
 
 def vote(run: Run, state: SearchState) -> list[Ask[VoteCounts]]:
     """Returns the question that compares the thoughts of a round; none when all have votes."""
-    keys, settings = unjudged(state), state["settings"]
+    keys, settings = unjudged(state, this_round(state)), state["settings"]
     if not keys:
         return []
     paths = [path_to(state["thoughts"], key) for key in keys]
@@ -125,7 +126,7 @@ def voted(state: SearchState, answers: Sequence[Answer[VoteCounts]]) -> Tree:
     for answer in answers:
         votes, unread = answer.reading
         lost: Thought = {"unread": unread} if unread else {}
-        counts = zip(unjudged(state), votes, strict=True)
+        counts = zip(unjudged(state, this_round(state)), votes, strict=True)
         tree = {key: {"value": float(count), **lost} for key, count in counts}
         tree[answer.ask.about] |= words_of(answer)
     return tree

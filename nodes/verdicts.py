@@ -3,7 +3,7 @@
 A verdict is kept under the state key of its question, so that equal questions are asked once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from thoughtgraph.llm.store import digest
@@ -21,9 +21,9 @@ class VoteCounts(NamedTuple):
     malformed: int
 
 
-def unjudged(state: SearchState) -> list[str]:
-    """Returns the ids of this round's thoughts that have no value yet, in creation order."""
-    return [key for key in state["generation"] if "value" not in state["thoughts"][key]]
+def unjudged(state: SearchState, keys: Iterable[str]) -> list[str]:
+    """Returns those of some thoughts that have no value yet."""
+    return [key for key in keys if "value" not in state["thoughts"][key]]
 
 
 def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:

@@ -117,8 +117,6 @@ NONSENSE = [
     {"drop": ["1"], "values": {"1": 3}},
     {"add": [{"text": "x", "parent": ["0"]}]},
     {"add": [{"text": "x", "parent": "9"}]},
-    # A level lower is no place that a breadth-first search is at.
-    {"values": {"1": 9}, "add": [{"text": "e", "parent": "1"}]},
 ]
 
 

@@ -10,6 +10,7 @@ from support.scripted import Call
 
 import thoughtgraph as tg
 from thoughtgraph.nodes.depth_first import visited
+from thoughtgraph.nodes.rounds import outputs
 from thoughtgraph.nodes.select import draw_states
 
 
@@ -57,7 +58,7 @@ async def test_what_holds_for_every_search(pool: range) -> None:
             if "select" in names and state["step"] > reached:
                 tree, reached = state["thoughts"], state["step"]
                 level = [key for key in tree if tree[key]["depth"] == reached]
-                check_selection(tree, level, state["frontier"], settings)
+                check_selection(tree, level, outputs(state), settings)
 
 
 def check_selection(tree: tg.Tree, level: list[str], kept: list[str], settings: Any) -> None:

@@ -9,7 +9,7 @@ from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import times_expanded
-from thoughtgraph.nodes.tally import samples_of
+from thoughtgraph.nodes.tally import samples, samples_of
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
@@ -56,27 +56,24 @@ def next_batch(state: SearchState) -> Batch | None:
         return None
     settings = AdaptiveSettings.of(state["settings"])
     wanted = min(needed(_standing(state), settings.confidence), _left(state))
-    return Batch((state["frontier"] or [ROOT])[0], wanted)
+    return Batch(_furthest(state), wanted)
 
 
 def select(run: Run) -> Node:
-    """Makes the node that ends the search, or says from where the next samples go on.
-
-    `frontier` is then the thought to go on from; at the end the leader, if any answer was given.
-    """
+    """Makes the node that counts the votes and ends the search once they are settled."""
 
     async def node(state: SearchState) -> dict[str, Any]:
         spent: Usage = {"rounds": 1}
         if accepted := await _accepted(run, state):
             reason = "verified" if state["oracle"] else "finished"
-            return {"frontier": [accepted], "stop_reason": reason, "usage": spent}
+            chosen: Tree = {accepted: {"chosen": True}}
+            return {"thoughts": chosen, "stop_reason": reason, "usage": spent}
         after = cast("SearchState", {**state, "usage": add_usage(state["usage"], spent)})
         reason = state["stop_reason"] or _stop_reason(after)
-        frontier = _leader(state) if reason else [_furthest(state)]
         votes, tree = _votes(state), state["thoughts"]
         worth = {key: votes[tree[key]["answer"] or ""] for key in candidates(state)}
         values: Tree = {key: {"value": float(given)} for key, given in worth.items()}
-        return {"thoughts": values, "frontier": frontier, "stop_reason": reason, "usage": spent}
+        return {"thoughts": values, "stop_reason": reason, "usage": spent}
 
     return node
 
@@ -93,12 +90,12 @@ def _stop_reason(state: SearchState) -> StopReason:
 
 
 def _left(state: SearchState) -> int:
-    return AdaptiveSettings.of(state["settings"]).samples - len(state["generation"])
+    return AdaptiveSettings.of(state["settings"]).samples - len(samples(state))
 
 
 def _votes(state: SearchState) -> Counter[str]:
     """Returns how often each answer was given, in the order of their first occurrence."""
-    answers = (state["thoughts"][key].get("answer") for key in state["generation"])
+    answers = (state["thoughts"][key].get("answer") for key in samples(state))
     return Counter(answer for answer in answers if answer is not None)
 
 
@@ -107,9 +104,11 @@ def _standing(state: SearchState) -> Counter[str]:
     return Counter() if state["oracle"] else _votes(state)
 
 
-def _leader(state: SearchState) -> list[str]:
-    """Returns the first sample that gave the most frequent answer; nothing without an answer."""
+def leader(state: SearchState) -> list[str]:
+    """Returns the sample that was accepted, else the first that gave the most frequent answer."""
     votes, tree = _votes(state), state["thoughts"]
+    if accepted := [key for key, thought in tree.items() if thought.get("chosen")]:
+        return accepted
     if not votes:
         return []
     most = max(votes, key=lambda answer: votes[answer])
@@ -118,14 +117,14 @@ def _leader(state: SearchState) -> list[str]:
 
 def candidates(state: SearchState) -> list[str]:
     """Returns the samples that gave an answer, or should have, in order."""
-    return [key for key in state["generation"] if state["thoughts"][key]["status"] == "terminal"]
+    return [key for key in samples(state) if state["thoughts"][key]["status"] == "terminal"]
 
 
 def new_samples(state: SearchState) -> list[str]:
     """Returns the samples of the last request."""
     tree = state["thoughts"]
-    drawn = max((tree[key]["created_by"]["expansion"] for key in state["generation"]), default=0)
-    last = [k for k in state["generation"] if tree[k]["created_by"]["expansion"] == drawn]
+    drawn = max((tree[key]["created_by"]["expansion"] for key in samples(state)), default=0)
+    last = [k for k in samples(state) if tree[k]["created_by"]["expansion"] == drawn]
     return [key for key in last if tree[key]["status"] != "pruned"]
 
 
@@ -154,7 +153,7 @@ async def _accepted(run: Run, state: SearchState) -> str:
 def _furthest(state: SearchState) -> str:
     """Returns the start of the next samples: tried least, then furthest, then the oldest."""
     tree = state["thoughts"]
-    begun = [key for key in state["generation"] if tree[key]["status"] in ("open", "expanded")]
+    begun = [key for key in samples(state) if tree[key]["status"] in ("open", "expanded")]
 
     def order(key: str) -> tuple[int, int, int]:
         steps = sum(len(thought["text"].split("\n")) for thought in path_to(tree, key))

@@ -18,7 +18,7 @@ from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, extras
-from thoughtgraph.tree import Path, Thought, cut, path_to
+from thoughtgraph.tree import Path, Thought, cut, path_to, without_root
 
 REPEATED = "the same beginning was drawn before"
 ENDLESS = "the plan does not end"
@@ -68,7 +68,6 @@ def draw_samples(run: Run, generator: ChooseGenerator) -> Node:
         step.count(thoughts=len(placed.new), expansions=len(placed.parents))
         return step.update(
             thoughts=with_times(state, placed),
-            generation=[*state["generation"], *placed.new],
             stop_reason="" if placed.parents and placed.complete else limit_reason(state),
         )
 
@@ -85,7 +84,7 @@ def _numbered(state: SearchState, drawn: Expansion) -> Expansion:
 def _run(run: Run, state: SearchState, drawn: Expansion) -> Expansion:
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
     path = path_to(state["thoughts"], drawn["parent"])
-    seen = {_steps(path_to(state["thoughts"], key)) for key in state["generation"]}
+    seen = {_steps(path_to(state["thoughts"], key)) for key in without_root(state["thoughts"])}
     ran = []
     for written in drawn["thoughts"]:
         fields = _followed(run, state, path, written["text"])

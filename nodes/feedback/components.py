@@ -125,7 +125,7 @@ def label(run: Run) -> Node:
         step, tree = Step(run, state), Tree()
         task = run.task_for(state["settings"], Estimates)
         asks = []
-        for key in unjudged(state)[: spare_requests(state)]:
+        for key in unjudged(state, state["generation"])[: spare_requests(state)]:
             path = path_to(state["thoughts"], key)
             question = task.estimate(state["problem"], path, STYLE, state["settings"])
             asks.append(Ask(question, key, "step_eval", judges=True))

@@ -96,7 +96,9 @@ def _unfinished(state: FeedbackState) -> bool:
         awaits_tool(state["thoughts"][key]) for key in state["generation"]
     ):
         return True
-    return bool(FgdipSettings.of(state["settings"]).step_evaluator and unjudged(state))
+    return bool(
+        FgdipSettings.of(state["settings"]).step_evaluator and unjudged(state, state["generation"])
+    )
 
 
 def _ordered(state: FeedbackState) -> tuple[list[str], Tree]:

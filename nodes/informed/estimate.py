@@ -22,7 +22,7 @@ def estimate(run: Run) -> Node:
         tree, step, known = state["thoughts"], Step(run, state), verdicts_in(state["thoughts"])
         task = run.task_for(state["settings"], Estimates)
         n, asks, values = ValuedSettings.of(state["settings"]).n_evaluate, [], Tree()
-        for key in unjudged(state):
+        for key in unjudged(state, state["generation"]):
             path = path_to(tree, key)
             question = task.estimate(state["problem"], path, STYLE, state["settings"])
             verdict = known.get(state_key_of(question.prompt))

@@ -29,7 +29,7 @@ def score(run: Run) -> Node:
                 expansion=0,
                 judges=True,
             )
-            for key in unjudged(state)
+            for key in unjudged(state, state["generation"])
         ]
         answers = await step.ask(asks)
         step.count(evaluated=len(answers))
@@ -40,7 +40,11 @@ def score(run: Run) -> Node:
 
 def level(state: SearchState) -> list[str]:
     """Returns the candidates of a level, once all are scored."""
-    return [] if state["stop_reason"] or unjudged(state) else [*state["generation"]]
+    return (
+        []
+        if state["stop_reason"] or unjudged(state, state["generation"])
+        else [*state["generation"]]
+    )
 
 
 async def keep_best(state: SearchState) -> dict[str, Any]:
@@ -53,7 +57,7 @@ async def keep_best(state: SearchState) -> dict[str, Any]:
     if state["stop_reason"]:
         return {}
     last = state["frontier"][:1]
-    if unjudged(state) or (last and not children_of(tree, last[0])):
+    if unjudged(state, state["generation"]) or (last and not children_of(tree, last[0])):
         return {"stop_reason": "budget"}
     if not level:  # A person dropped all.
         return {"frontier": [], "stop_reason": "dead_end"}
