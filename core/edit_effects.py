@@ -10,7 +10,7 @@ from typing import Any
 from thoughtgraph.entries import METHODS
 from thoughtgraph.errors import InputError
 from thoughtgraph.reducers import StackWrite
-from thoughtgraph.tree import PERSON, Thought, Tree, merge_thoughts
+from thoughtgraph.tree import PERSON, ROOT, Thought, Tree, merge_thoughts
 
 BELOW = "below a thought that was pruned by hand"
 
@@ -87,7 +87,7 @@ def _opened(state: Mapping[str, Any], tree: Tree, key: str, more: Tree) -> dict[
         InputError: It has left that place and does not come back.
     """
     thought, frontier = tree[key], state.get("frontier", [])
-    if "priority" in thought or key in frontier or key in state.get("generation", []):
+    if "priority" in tree[ROOT] or key in frontier or key in state.get("generation", []):
         return {}  # It is there, or in the open set, which is read from the tree.
     if "ends" in state:  # Thought Rollback grows all open paths.
         return {"frontier": [*frontier, key]}

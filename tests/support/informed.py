@@ -43,9 +43,14 @@ def waiting(state: Any) -> list[str]:
     return [k for k in tree if "priority" in tree[k] and tree[k]["status"] in ("open", "terminal")]
 
 
+def new(state: Any) -> list[str]:
+    """The children of the last round, which have no f yet."""
+    return [key for key, thought in state["thoughts"].items() if "priority" not in thought]
+
+
 def entering(before: Any) -> list[str]:
     """The open set from which a round takes, with the children of the last round."""
-    return [*waiting(before), *before["generation"]]
+    return [*waiting(before), *new(before)]
 
 
 def left(after: Any) -> list[str]:
