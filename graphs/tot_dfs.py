@@ -29,11 +29,13 @@ from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.calls import Ask, join_samples
 from thoughtgraph.nodes.depth_first import (
+    Level,
     awaits_verdict,
     candidates,
     current,
     levels,
     next_state,
+    siblings,
     to_expand,
     visited,
 )
@@ -47,13 +49,12 @@ from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.review import reviewed_after
 from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.verdicts import state_key_of, verdict_json
-from thoughtgraph.outcome import StopReason
+from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Inspects, Question, Values, Verdict, extras
-from thoughtgraph.tree import Path, Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
+from thoughtgraph.task import Inspects, Values, Verdict, extras
+from thoughtgraph.tree import Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
 from thoughtgraph.usage import add_counts
 
 DUPLICATE = "proposed twice; the first one counts"
@@ -74,14 +75,16 @@ def wire(run: Run) -> Graph:
         """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
         key, tree, step = to_expand(state), state["thoughts"], Step(run, state)
         ask = expansion(run, state, generator, key, 0)
-        reuses = TotDfsSettings.of(state["settings"]).reuse_proposals
+        reuses = _settings(state).reuse_proposals
         prompt = state_key_of(ask.question.prompt) if reuses else ""
         known = next((k for k, t in tree.items() if prompt and t.get("prompt") == prompt), None)
         expansions = [_repeated(tree, key, known)] if known else drafted(await step.ask([ask]))
         if not expansions:
             return step.update(stop_reason=limit_reason(state))
-        placed = place(state, expansions)
-        _mark_duplicates(placed.new)
+        placed, first = place(state, expansions), dict[str, str]()
+        for thought in placed.new.values():
+            if first.setdefault(thought["text"], thought["id"]) != thought["id"]:
+                thought |= {"status": "pruned", "note": DUPLICATE}
         if prompt:
             placed.parents[key]["prompt"] = prompt
         step.count(thoughts=len(placed.new), expansions=1, cached=int(known is not None))
@@ -89,54 +92,65 @@ def wire(run: Run) -> Graph:
 
     async def select(state: SearchState) -> dict[str, Any]:
         """Lines 1 and 3: records the state that was judged, then looks for the next candidate."""
-        passed, update = _passed_over(run, state), dict[str, Any]()
+        passed, update = passed_over(run, state, current(state["thoughts"])), dict[str, Any]()
         after = _with(state, passed)
         key = next_state(after)
         if key and not awaits_verdict(after, key):
-            update = _record(after, key)
+            update = record(after, key)
             passed |= update["thoughts"]
             after = _with({**after, "step": update["step"]}, passed)
-            if not update.get("stop_reason") and not to_expand(after):
-                passed |= _passed_over(run, after)
-        elif TotDfsSettings.of(state["settings"]).variant == "no_backtrack":
+            if "stop_reason" not in update and not to_expand(after):
+                passed |= passed_over(run, after, current(after["thoughts"]))
+        elif _settings(state).variant == "no_backtrack":
             update["stop_reason"] = "dead_end"
         return {**update, "thoughts": passed} if passed else update
 
     async def evaluate(state: SearchState) -> dict[str, Any]:
         """Line 3, part by part where the task judges so; a part judged before has its verdict."""
-        key, step = next_state(state), Step(run, state)
-        asked = _questions(run, state, path_to(state["thoughts"], key))
-        if isinstance(asked, Verdict):
-            return step.update(thoughts={key: Thought(value=asked.value, note=asked.label)})
-        keys = [state_key_of(question.prompt) for question in asked]
-        earlier = _earlier(state["thoughts"], keys)
-        n = TotDfsSettings.of(state["settings"]).n_evaluate
-        fresh = {k: q for k, q in zip(keys, asked, strict=True) if k not in earlier}
-        asks = [Ask(q, key, "value", n, part=part, judges=True) for part, q in fresh.items()]
+        key, tree, chosen = next_state(state), state["thoughts"], state["settings"]
+        if not key or not awaits_verdict(state, key):
+            return {}  # a person has pruned it, or given it a value
+        if passed := passed_over(run, state, siblings(tree, key)):
+            return {"thoughts": passed}  # next since a person pruned what was to be judged
+        step, problem, path = Step(run, state), state["problem"], path_to(tree, key)
+        if _settings(state).evaluate == "inspect":
+            asked = run.task_for(chosen, Inspects).inspect(problem, path, chosen)
+        else:
+            judged = run.task_for(chosen, Values).value(problem, path, chosen)
+            if isinstance(judged, Verdict):
+                return {"thoughts": {key: {"value": judged.value, "note": judged.label}}}
+            asked = [judged]
+        keys, known = [state_key_of(each.prompt) for each in asked], verdicts_in(tree)
+        fresh = {k: each for k, each in zip(keys, asked, strict=True) if k not in known}
+        n = _settings(state).n_evaluate
+        asks = [Ask(each, key, "value", n, part=k, judges=True) for k, each in fresh.items()]
         answers = await step.ask(asks)
         new = {answer.ask.part: verdict_json(answer.reading) for answer in answers}
-        fields, known = Thought(verdicts=new), {**earlier, **new}
+        fields: Thought = {"verdicts": new}
         if answers:
             fields["value_raw"] = cut(join_samples([cut(join_samples(a.texts)) for a in answers]))
             fields["usage"] = reduce(add_counts, [answer.usage for answer in answers])
-        if any(part not in known for part in keys):
+        if len(new) < len(fresh):
             return step.update(thoughts={key: fields}, stop_reason=limit_reason(state))
-        fields["value"] = float(sum(known[part]["value"] for part in keys))
-        fields["note"] = _tally([known[part]["label"] for part in keys])
-        step.count(cached=len(set(keys) - set(new)))
+        verdicts = [{**known, **new}[part] for part in keys]
+        fields["value"] = float(sum(verdict["value"] for verdict in verdicts))
+        fields["note"] = _tally([verdict["label"] for verdict in verdicts])
+        step.count(cached=len(set(keys) - new.keys()))
         return step.update(thoughts={key: fields})
 
     async def backtrack(state: SearchState) -> dict[str, Any]:
         """Goes up to the deepest state with something left to try; ends the search without one."""
         passed = Tree()
         for level in levels(state["thoughts"]):
-            passed |= _passed_over(run, state, level)
+            passed |= passed_over(run, state, level)
             if set(candidates(state, level)) - passed.keys():
                 break
-        key = next_state(_with(state, passed))
-        to = state["thoughts"][key]["parent"] if key else None
+        key, tree = next_state(_with(state, passed)), state["thoughts"]
+        to, reason = (tree[key]["parent"], "") if key else (None, "finished")
+        if not key and not _outputs(tree):
+            reason = "exhausted" if state["step"] else "dead_end"
         get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
-        return {"thoughts": passed, "stop_reason": "" if key else _why_exhausted(state)}
+        return {"thoughts": passed, "stop_reason": reason}
 
     graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, generate))
@@ -179,7 +193,7 @@ def outputs(state: SearchState) -> list[str]:
     """Returns what a search puts out: the outputs in order, else the deepest states it visited."""
     thoughts = visited(state["thoughts"].values())
     passed = [thought for thought in thoughts if thought["status"] == "terminal"]
-    if passed and TotDfsSettings.of(state["settings"]).answer_from == "outputs":
+    if passed and _settings(state).answer_from == "outputs":
         return [thought["id"] for thought in passed]
     deepest = max((thought["depth"] for thought in thoughts), default=0)
     return [thought["id"] for thought in thoughts if thought["depth"] == deepest]
@@ -192,25 +206,17 @@ def _repeated(tree: Tree, key: str, known: str) -> Expansion:
     return {"parent": key, "thoughts": thoughts, "usage": {}}
 
 
-def _mark_duplicates(new: Tree) -> None:
-    first: dict[str, str] = {}
-    for key, thought in new.items():
-        if first.setdefault(thought["text"], key) != key:
-            thought["status"], thought["note"] = "pruned", DUPLICATE
-
-
 def _with(state: Mapping[str, Any], changes: Tree) -> SearchState:
     return cast("SearchState", {**state, "thoughts": merge_thoughts(state["thoughts"], [changes])})
 
 
-def _passed_over(run: Run, state: SearchState, level: Sequence[Thought] | None = None) -> Tree:
+def passed_over(run: Run, state: SearchState, level: Level) -> Tree:
     """Returns the first candidates of a level that break what earlier thoughts fixed, pruned.
 
     Without backtracking the best candidate may overwrite that (section 4.3: "allowing
     overwriting"); in the official code the last one, where all do.
     """
-    settings, pruned = TotDfsSettings.of(state["settings"]), Tree()
-    keys = candidates(state, current(state["thoughts"]) if level is None else level)
+    settings, pruned, keys = _settings(state), Tree(), candidates(state, level)
     if settings.variant == "no_backtrack":
         keys = keys[:-1] if settings.repo_compat else []
     task = extras(run.task_for(state["settings"], object))
@@ -222,69 +228,37 @@ def _passed_over(run: Run, state: SearchState, level: Sequence[Thought] | None =
     return pruned
 
 
-def _record(state: SearchState, key: str) -> dict[str, Any]:
+def record(state: SearchState, key: str) -> dict[str, Any]:
     """Returns what the verdict on a state changes: it is an output, gone into, or left.
 
-    With `prune` a state is continued when its value exceeds the threshold, otherwise always.
+    With `prune` a state is continued when its value exceeds the threshold, otherwise always; so is
+    one that a person opened again.
     """
-    thought, step = state["thoughts"][key], state["step"] + 1
-    status = _status(TotDfsSettings.of(state["settings"]), thought)
-    counts = {"rounds": 1, "evaluated": int("value" in thought)}
-    update = {
+    settings, step, thought = _settings(state), state["step"] + 1, state["thoughts"][key]
+    greedy, reopened = settings.variant == "no_backtrack", thought.get("pruned_by") == ""
+    last = (settings.greedy_steps if greedy else None) or settings.steps
+    status: Status = "terminal" if thought["depth"] >= last else "open"
+    if settings.variant == "prune" and not reopened and thought["value"] <= settings.threshold:
+        status = "pruned"
+    update: dict[str, Any] = {
         "thoughts": {key: {"status": status, "visit": step}},
         "step": step,
-        "usage": {name: number for name, number in counts.items() if number},
-        "stop_reason": _stop_reason(state, step, status),
+        "usage": {"rounds": 1, **({"evaluated": 1} if "value" in thought else {})},
     }
-    # What is empty was empty before, and every write is a row of the checkpoints.
-    return {name: value for name, value in update.items() if value}
+    # Not counted where it does not matter: that looks at the whole tree for each output.
+    wanted = status == "terminal" and settings.outputs
+    done = wanted and _outputs(state["thoughts"]) + 1 == settings.outputs
+    if done or (greedy and status == "terminal"):
+        return {**update, "stop_reason": "finished"}
+    return {**update, "stop_reason": "step_limit"} if step >= settings.max_records else update
 
 
-def _status(settings: TotDfsSettings, thought: Thought) -> Status:
-    last = settings.steps
-    if settings.variant == "no_backtrack":
-        last = settings.greedy_steps or last
-    reopened = thought.get("pruned_by") == ""
-    if settings.variant == "prune" and thought["value"] <= settings.threshold and not reopened:
-        return "pruned"
-    return "terminal" if thought["depth"] >= last else "open"
-
-
-def _stop_reason(state: SearchState, step: int, status: Status) -> StopReason:
-    """Returns why the search ends with this state, if it does."""
-    settings, tree = TotDfsSettings.of(state["settings"]), state["thoughts"]
-    if status == "terminal":
-        if settings.variant == "no_backtrack":
-            return "finished"
-        # Not counted where it does not matter: that would look at the whole tree for each output.
-        if settings.outputs and _outputs(tree) + 1 == settings.outputs:
-            return "finished"
-    return "step_limit" if step >= settings.max_records else ""
+def _settings(state: SearchState) -> TotDfsSettings:
+    return TotDfsSettings.of(state["settings"])
 
 
 def _outputs(tree: Tree) -> int:
     return sum(thought["status"] == "terminal" for thought in tree.values())
-
-
-def _why_exhausted(state: SearchState) -> StopReason:
-    if _outputs(state["thoughts"]):
-        return "finished"
-    return "exhausted" if state["step"] else "dead_end"
-
-
-def _questions(run: Run, state: SearchState, path: Path) -> Sequence[Question[Verdict]] | Verdict:
-    """Returns what must be asked to judge a state, or its verdict where no model is needed."""
-    settings, problem = state["settings"], state["problem"]
-    if TotDfsSettings.of(settings).evaluate == "inspect":
-        return run.task_for(settings, Inspects).inspect(problem, path, settings)
-    asked = run.task_for(settings, Values).value(problem, path, settings)
-    return asked if isinstance(asked, Verdict) else [asked]
-
-
-def _earlier(tree: Tree, keys: Sequence[str]) -> dict[str, Any]:
-    """Returns the verdicts that the tree holds already, by state key."""
-    held = [verdicts for thought in tree.values() if (verdicts := thought.get("verdicts"))]
-    return {key: each[key] for each in reversed(held) for key in keys if key in each}
 
 
 def _tally(labels: Sequence[str]) -> str:

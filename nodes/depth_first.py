@@ -6,21 +6,22 @@ and the levels of the stack by going up from the youngest thought.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import ROOT, Thought, Tree
+from thoughtgraph.tree import ROOT, Thought, Tree, living, path_to
 
 Level = Sequence[Thought]
 """The thoughts that one expansion made, in the order of their creation."""
 
 
 def levels(tree: Tree) -> Iterator[Level]:
-    """Yields the levels of the stack, the deepest first."""
-    key: str | None = str(len(tree) - 1)
-    while key is not None and key != ROOT:
-        yield siblings(tree, key)
-        key = tree[key]["parent"]
+    """Yields the levels of the stack, the deepest first; none below a pruned thought."""
+    path = path_to(tree, str(len(tree) - 1))
+    alive = [*takewhile(lambda thought: thought["status"] != "pruned", path)]
+    for thought in reversed(path[: len(alive) + 1]):
+        yield siblings(tree, thought["id"])
 
 
 def siblings(tree: Tree, key: str) -> Level:
@@ -42,10 +43,9 @@ def latest(tree: Tree) -> str:
 
 def current(tree: Tree) -> Level:
     """Returns the level of the last visit, or the one below where that thought was expanded."""
-    key = latest(tree)
-    youngest = tree[str(len(tree) - 1)]
-    if youngest["parent"] == key:
-        return siblings(tree, youngest["id"])
+    key, top = latest(tree), next(levels(tree), [])
+    if top and top[0]["parent"] == key:
+        return top
     return [] if tree[key]["status"] == "expanded" else siblings(tree, key)
 
 
@@ -64,10 +64,11 @@ def candidates(state: SearchState, level: Level) -> list[str]:
 
 def next_state(state: SearchState) -> str:
     """Returns the candidate to judge and visit next; empty where nothing is left to try."""
-    for level in levels(state["thoughts"]):
+    tree = state["thoughts"]
+    for level in levels(tree):
         if keys := candidates(state, level):
             return keys[0]
-    return next((t["id"] for t in _reopened(state, state["thoughts"].values())), "")
+    return next((t["id"] for t in _reopened(state, [tree[key] for key in living(tree)])), "")
 
 
 def to_expand(state: SearchState) -> str:
