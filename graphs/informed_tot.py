@@ -41,8 +41,20 @@ from thoughtgraph.nodes.actions import next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.informed.estimate import estimate
-from thoughtgraph.nodes.informed.propagate import Rank, call_tools, failures, propagate
-from thoughtgraph.nodes.informed.queue import expand_all, pop_next, returned_thoughts, waiting
+from thoughtgraph.nodes.informed.propagate import (
+    Rank,
+    call_tools,
+    failures,
+    new_thoughts,
+    propagate,
+)
+from thoughtgraph.nodes.informed.queue import (
+    expand_all,
+    pop_next,
+    returned_thoughts,
+    to_expand,
+    waiting,
+)
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.review import reviewed
@@ -69,13 +81,13 @@ def wire(rank: Rank, run: Run) -> Graph:
         """Routes to the expansions of this round; to the next one when nothing may be expanded."""
         if state["stop_reason"]:
             return "answer"
-        return "generate" if state["frontier"] else "select"
+        return "generate" if to_expand(state) else "select"
 
     async def act(state: SearchState) -> Literal["call_tool", "select", "answer"]:
         """Routes past the tools where a further expansion found nothing new."""
         if state["stop_reason"]:
             return "answer"
-        return "select" if rank.propagates and not state["generation"] else "call_tool"
+        return "select" if rank.propagates and not new_thoughts(state) else "call_tool"
 
     async def judge(state: SearchState) -> Literal["propagate", "evaluate"]:
         """Routes to the thoughts above the calls that failed."""

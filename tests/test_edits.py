@@ -16,6 +16,7 @@ import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.edit_effects import BELOW
 from thoughtgraph.nodes.depth_first import next_state
+from thoughtgraph.nodes.rounds import frontier
 
 LIMITS = {"limit_requests": 40, "limit_thoughts": 60}
 ALONE: Any = {"configurable": {"thread_id": "alone"}}
@@ -250,7 +251,7 @@ async def test_edits_of_one_call_know_of_each_other() -> None:
     graph = await spelling("select", breadth=2)
     edits = [[StateUpdate({"thoughts": {key: PRUNE}}, "select")] for key in ("1", "2")]
     await graph.abulk_update_state(THREAD, edits)
-    assert (await graph.aget_state(THREAD)).values["frontier"] == []
+    assert not frontier((await graph.aget_state(THREAD)).values)
 
 
 async def test_a_visited_state_that_is_opened_again_is_gone_into() -> None:

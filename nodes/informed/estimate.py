@@ -3,6 +3,7 @@
 from typing import Any
 
 from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.informed.propagate import new_thoughts
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, unjudged, verdict_json, verdicts_in, words_of
@@ -22,7 +23,7 @@ def estimate(run: Run) -> Node:
         tree, step, known = state["thoughts"], Step(run, state), verdicts_in(state["thoughts"])
         task = run.task_for(state["settings"], Estimates)
         n, asks, values = ValuedSettings.of(state["settings"]).n_evaluate, [], Tree()
-        for key in unjudged(state, state["generation"]):
+        for key in unjudged(state, new_thoughts(state)):
             path = path_to(tree, key)
             question = task.estimate(state["problem"], path, STYLE, state["settings"])
             verdict = known.get(state_key_of(question.prompt))

@@ -9,7 +9,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.settings.informed import ItotDStarLiteSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import Propagation, Raise, Thought, Tree, merge_thoughts
+from thoughtgraph.tree import ROOT, Propagation, Raise, Thought, Tree, merge_thoughts
 
 
 class Rank(NamedTuple):
@@ -22,6 +22,15 @@ class Rank(NamedTuple):
     out)."""
     propagates: bool = False
     """Whether a failed call costs `failure_cost`, and raises and reopens the thoughts above it."""
+
+
+def new_thoughts(state: SearchState) -> list[str]:
+    """Returns the thoughts that are not in the open set yet, in the order of their creation."""
+    return [
+        key
+        for key, thought in state["thoughts"].items()
+        if "priority" not in thought and key != ROOT and thought["status"] != "pruned"
+    ]
 
 
 ROOT_VALUE = 5.0
@@ -39,7 +48,7 @@ def call_tools(run: Run, rank: Rank) -> Node:
     """
 
     async def call_tool(state: SearchState) -> dict[str, Any]:
-        step, new = Step(run, state), state["generation"]
+        step, new = Step(run, state), new_thoughts(state)
         called = await carry_out(
             run, state, step, [k for k in new if awaits_tool(state["thoughts"][k])]
         )
@@ -58,7 +67,7 @@ def call_tools(run: Run, rank: Rank) -> Node:
 
 def failures(state: SearchState) -> list[str]:
     """Returns the new thoughts whose tool call failed, in the order of the samples."""
-    return [key for key in state["generation"] if state["thoughts"][key].get("failed")]
+    return [key for key in new_thoughts(state) if state["thoughts"][key].get("failed")]
 
 
 def propagate(run: Run, rank: Rank) -> Node:
@@ -78,14 +87,15 @@ def propagate(run: Run, rank: Rank) -> Node:
         steps = _step_costs(run, state, rank)
         costs = {key: thought.get("cost", 0.0) for key, thought in tree.items()}
         raised: dict[str, list[Raise]] = {}
-        for key in state["generation"]:
+        new = new_thoughts(state)
+        for key in new:
             if settings.sibling_base == "live":
                 costs[key] = costs[_parent(tree, key)] + steps[key]
             if tree[key].get("failed"):
                 raised[key] = _raise_ancestors(tree, costs, key, settings.failure_cost)
         times = Counter(each["thought"] for raises in raised.values() for each in raises)
         dearer = {key: _raised(settings, tree[key], costs[key], times[key]) for key in times}
-        children: Tree = {key: {"cost": costs[key]} for key in state["generation"]}
+        children: Tree = {key: {"cost": costs[key]} for key in new}
         last = max(tree, key=int)
         for key, raises in raised.items():
             children[key]["propagation"] = Propagation(last=last, raised=raises)
@@ -97,7 +107,7 @@ def propagate(run: Run, rank: Rank) -> Node:
 def _step_costs(run: Run, state: SearchState, rank: Rank) -> dict[str, float]:
     """Returns what the last step to each new thought adds to g."""
     tree, extra = state["thoughts"], ItotDStarLiteSettings.of(state["settings"]).failure_cost
-    new = {key: tree[key] for key in state["generation"]}
+    new = {key: tree[key] for key in new_thoughts(state)}
     prices = {key: thought.get("price", 0.0) if rank.pays else 0.0 for key, thought in new.items()}
     if rank.pays and any(thought.get("invalid") for thought in new.values()):
         known, paid = toolbox(run, state), [each.get("price", 0.0) for each in tree.values()]

@@ -9,7 +9,7 @@ from thoughtgraph.method import ChooseGenerator
 from thoughtgraph.nodes.actions import awaits_tool
 from thoughtgraph.nodes.check import is_right
 from thoughtgraph.nodes.expand import drafted, expansion
-from thoughtgraph.nodes.informed.propagate import Rank
+from thoughtgraph.nodes.informed.propagate import Rank, new_thoughts
 from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
@@ -18,7 +18,7 @@ from thoughtgraph.outcome import StopReason
 from thoughtgraph.run import Run
 from thoughtgraph.settings.informed import ItotDfsSettings, ValuedSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts
+from thoughtgraph.tree import ROOT, Thought, Tree, children_of, merge_thoughts
 from thoughtgraph.usage import Usage, add_usage
 
 
@@ -37,7 +37,7 @@ def pop_next(run: Run, rank: Rank) -> Node:
         entered = _entered(state, rank)
         tree = merge_thoughts(state["thoughts"], [entered])
         ended: Usage = {"rounds": state["step"] - state["usage"].get("rounds", 0)}
-        update = {"thoughts": entered, "generation": [], "usage": ended}
+        update = {"thoughts": entered, "usage": ended}
         ordered = open_set(tree)
         if reason := _stop_reason(state, entered, ordered):
             return {**update, "frontier": [], "stop_reason": reason}
@@ -77,7 +77,7 @@ def open_set(tree: Tree) -> list[str]:
 
 def waiting(state: SearchState) -> list[str]:
     """Returns who may be next, and the new thoughts that come in with the next choice."""
-    return [] if state["stop_reason"] else [*state["generation"], *open_set(state["thoughts"])]
+    return [] if state["stop_reason"] else [*new_thoughts(state), *open_set(state["thoughts"])]
 
 
 def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
@@ -96,7 +96,7 @@ def expand_all(run: Run, generator: ChooseGenerator) -> Node:
     """
 
     async def generate(state: SearchState) -> dict[str, Any]:
-        step, keys = Step(run, state), state["frontier"]
+        step, keys = Step(run, state), to_expand(state)
         asks = [expansion(run, state, generator, k, times_expanded(state, k)) for k in keys]
         expansions = drafted(await step.ask(asks))
         distinct = [_distinct(state, expansion) for expansion in expansions]
@@ -108,11 +108,15 @@ def expand_all(run: Run, generator: ChooseGenerator) -> Node:
         short = len(placed.parents) < len(keys) or (wanted and not placed.new)
         return step.update(
             thoughts=with_times(state, placed),
-            generation=list(placed.new),
             stop_reason=limit_reason(state) if short else "",
         )
 
     return generate
+
+
+def to_expand(state: SearchState) -> list[str]:
+    """Returns the thoughts that were taken out of the open set and that nobody has dropped."""
+    return [key for key in state["frontier"] if state["thoughts"][key]["status"] != "pruned"]
 
 
 def returned_thoughts(state: SearchState) -> list[str]:
@@ -134,21 +138,24 @@ def returned_thoughts(state: SearchState) -> list[str]:
 
 
 def _entered(state: SearchState, rank: Rank) -> Tree:
-    """Returns the new thoughts that can enter the open set, with their f."""
+    """Returns the f of new thoughts that can enter the open set, and of those valued anew."""
     # A method without judges has no such setting, nor a use for its default.
     weight, entered = ValuedSettings.of(state["settings"]).value_weight, Tree()
-    for key in state["generation"]:
-        thought = state["thoughts"][key]
-        if awaits_tool(thought) or (rank.judges and "value" not in thought):
+    for key, thought in state["thoughts"].items():
+        new = key != ROOT and "priority" not in thought
+        if thought["status"] not in ("open", "terminal") or awaits_tool(thought):
             continue
-        youngest_first = -float(state["step"])
-        f = thought["cost"] - weight * thought["value"] if rank.judges else youngest_first
-        entered[key] = {"priority": f}
+        if rank.judges and "value" in thought:
+            f = thought["cost"] - weight * thought["value"]
+            if thought.get("priority") != f:  # new, or a person changed its value
+                entered[key] = {"priority": f}
+        elif new and not rank.judges:
+            entered[key] = {"priority": -float(state["step"])}  # youngest first
     return entered
 
 
 def _stop_reason(state: SearchState, entered: Tree, queue: Sequence[str]) -> StopReason:
-    if state["stop_reason"] or len(entered) < len(state["generation"]):
+    if state["stop_reason"] or not entered.keys() >= set(new_thoughts(state)):
         return limit_reason(state)
     settings = ItotDfsSettings.of(state["settings"])
     if state["step"] == settings.rounds:

@@ -8,6 +8,8 @@ from typing import Any, cast
 from support.acting import Odds, Walk, prepared
 from support.scripted import Reply
 
+from thoughtgraph.nodes.informed.propagate import new_thoughts
+
 METHODS = ("itot_a_star", "itot_d_star_lite", "itot_best_first", "itot_dfs")
 A_STAR, D_STAR, BEST, DFS = METHODS
 Trace = list[tuple[list[str], Any]]
@@ -45,7 +47,7 @@ def waiting(state: Any) -> list[str]:
 
 def entering(before: Any) -> list[str]:
     """The open set from which a round takes, with the children of the last round."""
-    return [*waiting(before), *before["generation"]]
+    return [*waiting(before), *new_thoughts(before)]
 
 
 def left(after: Any) -> list[str]:
