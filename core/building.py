@@ -23,7 +23,6 @@ from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
-from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -105,9 +104,7 @@ def build(
         tools=tools,
         policy=policy,
     )
-    graph = SearchGraph(**vars(found.wire(run).compile(name=method, checkpointer=checkpointer)))
-    if policy is not None:
-        graph = GuardedGraph.of(graph)
+    graph = found.wire(run).compile(name=method, checkpointer=checkpointer)
     return graph.with_config(recursion_limit=SUPERSTEPS)
 
 

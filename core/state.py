@@ -4,7 +4,7 @@ Methods with more state subclass `SearchState` here, so that one page shows ever
 holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
@@ -13,6 +13,7 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from thoughtgraph.edits import Reducer
 from thoughtgraph.errors import InputError
 from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
@@ -64,8 +65,8 @@ class SearchState(SearchInput, total=False):
 
     method: str
     """Id of the method."""
-    thoughts: Annotated[Tree, DeltaChannel(merge_thoughts, dict, snapshot_frequency=SNAPSHOT)]
-    """The search tree while it grows; `DeltaChannel` keeps checkpoints linear in it."""
+    thoughts: Tree
+    """The search tree while it grows, and where a person edits it (`with_tree`)."""
     tree: Tree
     """The whole tree, written once, by the last node: states are streamed at every superstep, and
     with the tree in each of them two thousand thoughts would come to gigabytes."""
@@ -98,6 +99,26 @@ class SearchState(SearchInput, total=False):
     candidates: list[str | None]
     ensembles: dict[str, str | None]
     oracle: bool
+
+
+def with_tree(state: type, reducer: Reducer) -> type:
+    """Returns a method's state whose tree changes by a reducer, stored by what changes.
+
+    Args:
+        state: `SearchState` or a subclass.
+        reducer: That of `thoughtgraph.edits`, which knows the method.
+    """
+    channel = DeltaChannel(reducer, dict, snapshot_frequency=SNAPSHOT)
+    fields: dict[str, Any] = {**state.__annotations__, "thoughts": Annotated[Tree, channel]}
+    return TypedDict(state.__name__, fields, total=False)  # type: ignore[no-any-return,operator]
+
+
+def updated(state: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a state after an update, of whose keys the tree alone adds up."""
+    after = {**state, **update}
+    if "thoughts" in update:
+        after["thoughts"] = merge_thoughts(state["thoughts"], [update["thoughts"]])
+    return after
 
 
 class Level(TypedDict):

@@ -41,7 +41,7 @@ from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
@@ -56,12 +56,19 @@ def wire(run: Run) -> Graph:
     """Wires the loop of draws."""
     graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, draw_samples(run, generator)))
-    graph.add_node("select", guarded(run, reviewed(select(run), new_samples)))
-    add_answer(graph, run, answer(run, candidates, best=leader, tally=votes))
+    graph.add_node("select", guarded(run, select(run)))
+    add_answer(
+        graph, run, answer(run, candidates, best=leader, tally=votes), candidates=new_samples
+    )
     graph.add_conditional_edges("start", draw, ["generate", "answer"])
-    graph.add_edge("generate", "select")
+    graph.add_conditional_edges("generate", show)
     graph.add_conditional_edges("select", draw, ["generate", "answer"])
     return graph
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the new samples first, under `review="select"`."""
+    return "review" if reviews(state, new_samples) else "select"
 
 
 async def draw(state: SearchState) -> Literal["generate", "answer"]:

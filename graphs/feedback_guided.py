@@ -48,7 +48,7 @@ from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.run import Run
 from thoughtgraph.settings.feedback import FgdipSettings
@@ -66,16 +66,16 @@ def wire(run: Run) -> Graph:
     graph = method_graph(run, FeedbackState, stack=Overwrite([]), rejected=[], tried=0)
     for node in (extract(run), generate_next(run), call_tools(run), label(run)):
         graph.add_node(guarded(run, node))
-    graph.add_node("select", guarded(run, reviewed(visit_next, new_layer)))
+    graph.add_node("select", guarded(run, visit_next))
     graph.add_node(guarded(run, verify(run)))
     graph.add_node(guarded(run, conclude(run)))
-    add_answer(graph, run, answer(run, pick=found, cut_short=found))
+    add_answer(graph, run, answer(run, pick=found, cut_short=found), candidates=new_layer)
     graph.add_conditional_edges("start", begin)
-    layer = ["generate", "evaluate", "select"]
+    layer = ["generate", "evaluate", "review", "select"]
     graph.add_conditional_edges("extract", carry_out, ["call_tool", "answer", *layer[1:]])
     graph.add_conditional_edges("generate", carry_out, ["call_tool", "answer", *layer])
     graph.add_conditional_edges("call_tool", go_on, layer)
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("select", visit)
     graph.add_conditional_edges("verify", backtrack)
     graph.add_edge("conclude", "answer")
@@ -91,7 +91,7 @@ async def begin(state: FeedbackState) -> Literal["extract", "generate", "answer"
 
 async def carry_out(
     state: FeedbackState,
-) -> Literal["call_tool", "generate", "evaluate", "select", "answer"]:
+) -> Literal["call_tool", "generate", "evaluate", "review", "select", "answer"]:
     """Routes to the tools of the new steps; past them when there is none to call."""
     if state["stop_reason"]:
         return "answer"
@@ -99,14 +99,19 @@ async def carry_out(
     return "call_tool" if waiting else await go_on(state)
 
 
-async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "select"]:
+async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "review", "select"]:
     """Routes to the next child, or to the labels of a complete layer."""
     settings = FgdipSettings.of(state["settings"])
     if state["tried"] < settings.n_generate and spare_requests(state):
         return "generate"
-    return (
-        "evaluate" if settings.step_evaluator and unjudged(state, state["generation"]) else "select"
-    )
+    if settings.step_evaluator and unjudged(state, state["generation"]):
+        return "evaluate"
+    return await show(state)
+
+
+async def show(state: FeedbackState) -> Literal["review", "select"]:
+    """Shows a person the new layer first, under `review="select"`."""
+    return "review" if reviews(state, new_layer) else "select"
 
 
 async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:

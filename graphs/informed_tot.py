@@ -57,7 +57,7 @@ from thoughtgraph.nodes.informed.queue import (
 )
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
@@ -94,11 +94,16 @@ def wire(rank: Rank, run: Run) -> Graph:
         failed = rank.propagates and failures(state) and not state["stop_reason"]
         return "propagate" if failed else "evaluate"
 
+    async def show(state: SearchState) -> Literal["review", "select"]:
+        """Shows a person the open set first, under `review="select"`."""
+        return "review" if reviews(state, waiting) else "select"
+
     graph = method_graph(run, origin=ORIGIN)
-    graph.add_node("select", guarded(run, reviewed(pop_next(run, rank), waiting)))
+    graph.add_node("select", guarded(run, pop_next(run, rank)))
     graph.add_node(guarded(run, expand_all(run, generator)))
     graph.add_node(guarded(run, call_tools(run, rank)))
-    add_answer(graph, run, answer(run, pick=returned_thoughts, cut_short=returned_thoughts))
+    returned = answer(run, pick=returned_thoughts, cut_short=returned_thoughts)
+    add_answer(graph, run, returned, candidates=waiting)
     graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "answer"})
     graph.add_conditional_edges("select", expand)
     # Only a thought that was expanded before can have nothing new.
@@ -106,13 +111,15 @@ def wire(rank: Rank, run: Run) -> Graph:
     graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
     if rank.judges:
         graph.add_node(guarded(run, estimate(run)))
-        graph.add_edge("evaluate", "select")
+        graph.add_conditional_edges("evaluate", show)
     if rank.propagates:
         graph.add_node("propagate", guarded(run, propagate(run, rank)))
         graph.add_edge("propagate", "evaluate")
         graph.add_conditional_edges("call_tool", judge)
+    elif rank.judges:
+        graph.add_edge("call_tool", "evaluate")
     else:
-        graph.add_edge("call_tool", "evaluate" if rank.judges else "select")
+        graph.add_conditional_edges("call_tool", show)
     return graph
 
 

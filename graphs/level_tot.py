@@ -18,7 +18,7 @@ from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import may_step, next_step, step_ask, steps_of
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.stepwise.score import keep_best, level, score
 from thoughtgraph.nodes.tally import levels_of
@@ -46,15 +46,19 @@ def wire(run: Run) -> Graph:
     graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, score(run)))
-    graph.add_node("select", guarded(run, reviewed(keep_best, level)))
-    add_answer(
-        graph, run, answer(run, pick=terminal, cut_short=terminal, tally=levels_of("scores"))
-    )
+    graph.add_node("select", guarded(run, keep_best))
+    best = answer(run, pick=terminal, cut_short=terminal, tally=levels_of("scores"))
+    add_answer(graph, run, best, candidates=level)
     graph.add_conditional_edges("start", go_on)
     graph.add_edge("generate", "evaluate")
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("select", go_on)
     return graph
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the candidates first, under `review="select"`."""
+    return "review" if reviews(state, level) else "select"
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:

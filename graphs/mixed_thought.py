@@ -42,7 +42,6 @@ from thoughtgraph.nodes.plans.search import (
     next_steps,
     write_steps,
 )
-from thoughtgraph.nodes.review import reviewed_after
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.mixed_thought import (
@@ -58,7 +57,7 @@ def wire(chunk_size: ChunkSize, run: Run) -> Graph:
     """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
     graph = method_graph(run, PlanState, stack=Overwrite([FIRST_LEVEL]))
     graph.add_node(guarded(run, write_steps(run, next_steps(chunk_size))))
-    graph.add_node("evaluate", guarded(run, reviewed_after(evaluate_steps(run))))
+    graph.add_node("evaluate", guarded(run, evaluate_steps(run)))
     graph.add_node("backtrack", guarded(run, backtrack))
     add_answer(graph, run, answer(run, pick=terminal, cut_short=terminal))
     graph.add_conditional_edges("start", begin)

@@ -35,7 +35,6 @@ from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import next_step
-from thoughtgraph.nodes.review import reviewed
 from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
 from thoughtgraph.nodes.rollback.controller import rollback
 from thoughtgraph.nodes.rollback.ensemble import ensemble
@@ -44,7 +43,6 @@ from thoughtgraph.nodes.rollback.schedule import (
     begin_round,
     due_at,
     end_of_search,
-    open_paths,
     plan,
 )
 from thoughtgraph.nodes.start import admitted
@@ -61,7 +59,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 def wire(run: Run) -> Graph:
     """Wires the search."""
     graph = method_graph(run, RollbackState, pending=[], ends=[])
-    graph.add_node("select", guarded(run, reviewed(begin_round, open_paths)))
+    graph.add_node("select", guarded(run, begin_round))
     graph.add_node(guarded(run, analyse(run)))
     graph.add_node(guarded(run, extract_index(run)))
     graph.add_node("rollback", guarded(run, rollback))

@@ -28,7 +28,7 @@ from thoughtgraph.nodes.limits import expansions_allowed
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.rounds import complete_round, draws_left, frontier, outputs, unready
 from thoughtgraph.nodes.select import select_states
 from thoughtgraph.nodes.start import admitted
@@ -81,6 +81,10 @@ def wire(run: Run) -> Graph:
         step.count(evaluated=len(answers), cached=found.reused)
         return step.update(thoughts=found.judged(answers))
 
+    async def judged(state: SearchState) -> Literal["review", "select"]:
+        """Shows a person the round first, under `review="select"`."""
+        return "review" if reviews(state, complete_round) else "select"
+
     async def again(state: SearchState) -> Literal["generate", "answer"]:
         """Line 2; what a limit left undone in a step is done before the next one."""
         last = state["step"] == TotBfsSettings.of(state["settings"]).steps
@@ -89,12 +93,13 @@ def wire(run: Run) -> Graph:
     graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, evaluate))
-    graph.add_node("select", guarded(run, reviewed(select_states(run), complete_round)))
+    graph.add_node("select", guarded(run, select_states(run)))
     compared = levels_of("votes", wanted=_votes)
-    add_answer(graph, run, answer(run, pick=outputs, tally=compared))
+    best = answer(run, pick=outputs, tally=compared)
+    add_answer(graph, run, best, candidates=complete_round)
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_edge("generate", "evaluate")
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", judged)
     graph.add_conditional_edges("select", again)
     return graph
 

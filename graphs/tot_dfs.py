@@ -32,6 +32,7 @@ from thoughtgraph.nodes.depth_first import (
     awaits_verdict,
     candidates,
     current,
+    judged,
     levels,
     next_state,
     to_expand,
@@ -44,7 +45,7 @@ from thoughtgraph.nodes.limits import limit_reason, may_begin
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviewed_after
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json
 from thoughtgraph.outcome import StopReason
@@ -72,6 +73,8 @@ def wire(run: Run) -> Graph:
     async def generate(state: SearchState) -> dict[str, Any]:
         """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
         key, tree, step = to_expand(state), state["thoughts"], Step(run, state)
+        if not key:  # a person pruned it
+            return {}
         ask = expansion(run, state, generator, key, 0)
         reuses = TotDfsSettings.of(state["settings"]).reuse_proposals
         prompt = state_key_of(ask.question.prompt) if reuses else ""
@@ -139,14 +142,14 @@ def wire(run: Run) -> Graph:
 
     graph = method_graph(run, frontier=[])
     graph.add_node(guarded(run, generate))
-    graph.add_node("select", guarded(run, reviewed_after(select)))
+    graph.add_node(guarded(run, select))
     graph.add_node(guarded(run, evaluate))
     graph.add_node(guarded(run, backtrack))
-    add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs))
+    add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs), candidates=judged)
     graph.add_conditional_edges("start", begin)
     graph.add_conditional_edges("generate", go_on)
     graph.add_conditional_edges("select", visit_next)
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("backtrack", try_next)
     return graph
 
@@ -159,6 +162,11 @@ async def begin(state: SearchState) -> Literal["generate", "answer"]:
 async def go_on(state: SearchState) -> Literal["select", "answer"]:
     """Routes to the candidates, unless a limit kept some of them out of the tree."""
     return "answer" if state["stop_reason"] else "select"
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the state that was judged first, under `review="select"`."""
+    return "review" if reviews(state, judged) else "select"
 
 
 async def visit_next(

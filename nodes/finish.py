@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.messages import AIMessage
 from langgraph.graph import END
@@ -11,23 +11,34 @@ from langgraph.types import Overwrite
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.method_graph import Graph
 from thoughtgraph.nodes.node import Node, guarded
-from thoughtgraph.nodes.review import reviewed_answer
+from thoughtgraph.nodes.review import Candidates, answered, review
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.run import Run
-from thoughtgraph.state import REPLY
+from thoughtgraph.state import REPLY, SearchState
 from thoughtgraph.tree import merge_thoughts
 from thoughtgraph.usage import nothing_spent, report
 
 
-def add_answer(graph: Graph, run: Run, node: Node, name: str = "answer") -> None:
-    """Adds the last node of a method: it logs how the search ended, and lets a person look at it.
+def add_answer(
+    graph: Graph,
+    run: Run,
+    node: Node,
+    name: str = "answer",
+    *,
+    candidates: Candidates | None = None,
+) -> None:
+    """Adds the last node of a method, which logs how the search ended, and `review` after it.
+
+    Under `review="answer"` a person looks at the answer in `review`; where the method chooses among
+    thoughts, its routers lead there before `select`, under `review="select"`.
 
     Args:
         graph: The graph.
         run: Its objects; from now on they know how the method concludes.
         node: Reads the answer off the state.
         name: What the node is called.
+        candidates: The thoughts that a person chooses among; None: the method chooses nothing.
     """
 
     async def conclude(state: Any) -> dict[str, Any]:
@@ -38,12 +49,22 @@ def add_answer(graph: Graph, run: Run, node: Node, name: str = "answer") -> None
     async def last(state: Any) -> dict[str, Any]:
         if state["stop_reason"] == REFUSED:
             return _refused(state)
-        out = reviewed_answer(run, state, await conclude(state))
+        out = await conclude(state)
         return {**out, "tree": merge_thoughts(state["thoughts"], [out["thoughts"]])}
 
     run.conclude = conclude
     graph.add_node(name, guarded(run, last, last=True), input_schema=graph.state_schema)
-    graph.add_edge(name, END)
+    graph.add_conditional_edges(name, answered)
+    graph.add_node(guarded(run, review(run, candidates), last=True))
+    if candidates is None:
+        graph.add_edge("review", END)
+    else:
+        graph.add_conditional_edges("review", reviewed)
+
+
+async def reviewed(state: SearchState) -> Literal["select", "__end__"]:
+    """Routes from a review to the choice that it was about, or to the end."""
+    return "__end__" if state["outcome"] else "select"
 
 
 def _refused(state: Mapping[str, Any]) -> dict[str, Any]:

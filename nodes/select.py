@@ -4,7 +4,6 @@ import random
 from collections.abc import Sequence
 from typing import Any, cast
 
-from thoughtgraph.edits import applied
 from thoughtgraph.nodes.limits import requests_left
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.rounds import this_round, unready
@@ -13,7 +12,7 @@ from thoughtgraph.nodes.verdicts import unjudged
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
-from thoughtgraph.state import SearchState
+from thoughtgraph.state import SearchState, updated
 from thoughtgraph.task import Checks, Outputs
 from thoughtgraph.tree import PERSON, Status, Tree, merge_thoughts, path_to
 
@@ -26,7 +25,7 @@ def select_states(run: Run) -> Node:
 
     async def node(state: SearchState) -> dict[str, Any]:
         if ruled := _added(run, state):
-            judged = await node(cast("SearchState", applied(state, {"thoughts": ruled})))
+            judged = await node(cast("SearchState", updated(state, {"thoughts": ruled})))
             return {**judged, "thoughts": merge_thoughts(ruled, [judged.get("thoughts", {})])}
         tree, generation = state["thoughts"], this_round(state)
         settings = TotBfsSettings.of(state["settings"])
