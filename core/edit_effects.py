@@ -56,7 +56,7 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
         InputError: The search stands at one of them.
     """
     kept: dict[str, Any] = {}
-    for name in ("frontier", "generation", "pending", "ends", "reports"):
+    for name in ("frontier", "generation"):
         if gone & set(state.get(name) or ()):
             kept[name] = [key for key in state[name] if key not in gone]
     entry = METHODS.get(state.get("method", ""))
@@ -88,8 +88,8 @@ def _opened(state: Mapping[str, Any], tree: Tree, key: str, more: Tree) -> dict[
     thought, frontier = tree[key], state.get("frontier", [])
     if "priority" in thought or key in frontier or key in state.get("generation", []):
         return {}  # It is there, or in the open set, which is read from the tree.
-    if "ends" in state:  # Thought Rollback grows all open paths.
-        return {"frontier": [*frontier, key]}
+    if not any(state.get(name) for name in ("frontier", "generation", "stack", "stop_reason")):
+        return {}  # What is open is read from the tree.
     if "visiting" in state and "visit" in thought:
         return _visited_again(state, thought, more)
     generation = state.get("generation", [])

@@ -23,8 +23,6 @@ from thoughtgraph.tree import (
     merge_thoughts,
 )
 
-HANDED_ON = ("reports",)
-"""State keys that hold what one node made for the next: an edit between the two would drop it."""
 CHANGES = ("status", "value", "note")
 """What can be changed of a thought."""
 PLACE = {"id", "parent", "depth", "created_by"}
@@ -44,7 +42,6 @@ def edited(
     values: Mapping[str, Any],
     *,
     trusted: bool = True,
-    between: bool = True,
 ) -> dict[str, Any]:
     """Returns what is to be written for an edit.
 
@@ -55,13 +52,11 @@ def edited(
         values: What is written to it, by state key: of the tree, changed thoughts by id, and new
             ones by the ids that come next.
         trusted: Whether fields may be written that only nodes write otherwise, such as verdicts.
-        between: Whether it is an edit between two steps, not within one.
 
     Raises:
         InputError: It makes no sense.
     """
-    handed_on = {key: state[key] for key in HANDED_ON if between and state.get(key)}
-    changed = {**handed_on, **differing(state, values)}
+    changed = differing(state, values)
     if "stack" in changed and not _is_write(changed["stack"]):
         changed["stack"] = _stack(state, changed["stack"])
     if "thoughts" not in changed:

@@ -4,11 +4,10 @@ Methods with more state subclass `SearchState` here, so that one page shows ever
 holds.
 """
 
-from collections.abc import Sequence
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import DeltaChannel, Topic
+from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
@@ -137,21 +136,6 @@ class PlanState(SearchState, total=False):
 
     stack: Annotated[list[Level], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
     """The levels from the root down; the last one is continued next."""
-
-
-class RollbackState(SearchState, total=False):
-    """The state of Thought Rollback: a directed graph with cycles, kept in the tree.
-
-    Reasoning edges lead from parents to children; a thought's `rollback` is the edge back from it.
-    `frontier` holds the open paths' last thoughts, finished ones included until they are analysed.
-    """
-
-    reports: Annotated[Sequence[str], Topic(str)]
-    """Ids of the thoughts whose bad steps the last superstep named; emptied after each."""
-    pending: list[str]
-    """Sources of the rollbacks whose destination has not been continued yet."""
-    ends: list[str]
-    """Ids of the thoughts that end a path, in the order of their creation; at most K."""
 
 
 class TrajectoryState(SearchState, total=False):

@@ -221,6 +221,15 @@ def children_of(tree: Tree, key: str) -> list[Thought]:
     return [thought for thought in tree.values() if thought.get("parent") == key]
 
 
+def living(tree: Tree) -> list[str]:
+    """Returns the thoughts that are not pruned and follow no pruned one, parents first."""
+    gone: set[str | None] = set()
+    for key, thought in tree.items():
+        if thought["status"] == "pruned" or thought["parent"] in gone:
+            gone.add(key)
+    return [key for key in tree if key not in gone]
+
+
 def texts(path: Path) -> list[str]:
     """Returns the texts of a path's thoughts."""
     return [thought["text"] for thought in path]

@@ -133,7 +133,7 @@ def _chosen(state: Mapping[str, Any], candidates: Sequence[str]) -> dict[str, An
         changes = _changes(tree, keys, reply)
         if not changes:
             return {}
-        return edited(state, {"thoughts": changes}, trusted=False, between=False)
+        return edited(state, {"thoughts": changes}, trusted=False)
 
     return cast("dict[str, Any]", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
 
