@@ -10,7 +10,7 @@ from typing import Any
 from thoughtgraph.entries import METHODS
 from thoughtgraph.errors import InputError
 from thoughtgraph.reducers import StackWrite
-from thoughtgraph.tree import PERSON, ROOT, Thought, Tree, merge_thoughts
+from thoughtgraph.tree import PERSON, Thought, Tree, merge_thoughts
 
 BELOW = "below a thought that was pruned by hand"
 
@@ -59,9 +59,9 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
     for name in ("frontier", "generation"):
         if gone & set(state.get(name) or ()):
             kept[name] = [key for key in state[name] if key not in gone]
-    entry = METHODS.get(state.get("method", ""))
-    if entry is not None and entry.stands and not kept.get("frontier", [ROOT]):
-        raise InputError(f"the search stands at thought {state['frontier'][0]}; prune it later")
+    entry, last = METHODS.get(state.get("method", "")), next(reversed(state["thoughts"]))
+    if entry is not None and entry.stands and last in gone:
+        raise InputError(f"the search stands at thought {last}; prune it later")
     if "stack" in state:
         stack = state["stack"]
         cut = next((at for at, frame in enumerate(stack) if frame["thought"] in gone), len(stack))

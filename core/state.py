@@ -138,34 +138,6 @@ class PlanState(SearchState, total=False):
     """The levels from the root down; the last one is continued next."""
 
 
-class TrajectoryState(SearchState, total=False):
-    """The state of a method that follows one trajectory, perhaps again and again.
-
-    `frontier` is the latest thought of the trial; `step` counts the trial's steps.
-    """
-
-    trial: int
-    """Trials that have ended."""
-    lessons: list[str]
-    """Ids of their last thoughts, which hold what each of them taught."""
-
-
-class FeedbackState(SearchState, total=False):
-    """The state of a depth-first search that learns from rejected answers.
-
-    `frontier` is the thought under expansion, or the visited answer; `generation` are the layer's
-    thoughts so far, and `step` counts the visits.
-    """
-
-    stack: Stack
-    """The layers from the first down, each the children of one thought in the order of their
-    visits; the last one is visited next."""
-    tried: int
-    """How many children of the expanded thought were generated."""
-    rejected: list[str]
-    """Ids of the answers that were found wrong, in order: the error memory."""
-
-
 class SearchOutput(TypedDict, total=False):
     """What a caller gets back: all that `thoughtgraph.results` needs to keep and show it."""
 

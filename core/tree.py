@@ -151,6 +151,8 @@ class Thought(TypedDict, total=False):
     """Of a solution: how many experiences it was made with."""
     lesson: str
     """What the model learnt from the trial that ended here (Reflexion)."""
+    only: bool
+    """Whether no other step can be taken beside it, so that none is asked for."""
     shown: Shown
     """What else the prompt that made it contained; absent: nothing."""
     created_by: dict[str, Any]

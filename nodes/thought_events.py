@@ -47,12 +47,13 @@ def events(tree: Tree, update: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         tree: The tree before.
         update: What a node writes.
     """
-    written = update.get("thoughts", {})
+    written, seen = update.get("thoughts", {}), list[str]()
     if isinstance(written, Mapping):
+        seen = [key for key, fields in written.items() if "visit" in fields]
         for key, fields in written.items():
             if key != ROOT:
                 yield from _of_thought(key, tree.get(key), fields)
-    if ids := [key for key in update.get("frontier") or () if key != ROOT]:
+    if ids := [key for key in update.get("frontier", seen) if key != ROOT]:
         yield {"event": "selected", "ids": ids}
     if update.get("outcome"):
         yield {"event": "ended", **{key: update[key] for key in ENDED}}

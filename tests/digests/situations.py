@@ -23,6 +23,8 @@ from thoughtgraph.errors import ModelError, ThoughtgraphError
 SEEN = ("answer", "candidates", "ensembles", "outcome", "stop_reason", "limit", "verified", "votes")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SECONDS = ("seconds", "mark")
+MARKS = ("only",)
+"""Fields by which a search remembers what it was told; digests are older than they."""
 BETWEEN = ("select", "evaluate", "rollback", "call_tool", "propagate", "check")
 """Nodes before which a search is edited, where the method has them."""
 
@@ -32,7 +34,11 @@ def of_result(out: Mapping[str, Any], seen: list[Call]) -> dict[str, Any]:
     asked = sorted(json.dumps([c.role, c.prompt, c.n, c.draw, c.stop]) for c in seen)
     usage = {name: count for name, count in out.get("usage", {}).items() if name not in SECONDS}
     ends = {name: out.get(name) for name in (*SEEN, "error", "oracle")}
-    return {**ends, "usage": usage, "tree": out.get("tree"), "asked": asked}
+    tree = {
+        key: {name: each for name, each in thought.items() if name not in MARKS}
+        for key, thought in (out.get("tree") or {}).items()
+    }
+    return {**ends, "usage": usage, "tree": tree if out.get("tree") else None, "asked": asked}
 
 
 def digest(result: Mapping[str, Any]) -> str:
