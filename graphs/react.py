@@ -33,7 +33,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the loop."""
-    graph = method_graph(run)
+    graph = method_graph(run, frontier=[])
     for node in (think(run), act(run), call_tool(run)):
         graph.add_node(guarded(run, node))
     add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))

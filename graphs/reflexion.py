@@ -59,7 +59,7 @@ def wire(run: Run) -> Graph:
         lesson = {"lesson": cut(answers[0].reading), "usage": answers[0].usage}
         return step.update(thoughts={last: lesson})
 
-    graph = method_graph(run)
+    graph = method_graph(run, frontier=[])
     for node in (think(run), act(run), call_tool(run), check(run, last=last_trial), reflect):
         graph.add_node(guarded(run, node))
     add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
