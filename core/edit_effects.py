@@ -73,8 +73,6 @@ def _without(state: Mapping[str, Any], gone: set[str]) -> dict[str, Any]:
 
 def _passed_over(frame: Mapping[str, Any], gone: set[str]) -> Mapping[str, Any]:
     """Returns a frame without candidates that are gone, those apart that were looked at already."""
-    if "candidates" not in frame:
-        return frame
     seen, left = frame["candidates"][: frame["pos"]], frame["candidates"][frame["pos"] :]
     return {**frame, "candidates": [*seen, *(key for key in left if key not in gone)]}
 
@@ -128,7 +126,7 @@ def _visited_again(state: Mapping[str, Any], thought: Thought, more: Tree) -> di
 def _on_stack(stack: Sequence[Mapping[str, Any]], thought: Thought) -> dict[str, Any]:
     key, parent = thought["id"], thought["parent"]
     for at, frame in enumerate(stack):
-        if frame["thought"] == parent and "candidates" in frame:
+        if frame["thought"] == parent:
             done = frame["candidates"][: frame["pos"]]
             left = [each for each in frame["candidates"][frame["pos"] :] if each != key]
             moved = {**frame, "candidates": [*done, key, *left]}
@@ -147,7 +145,7 @@ def _resorted(state: Mapping[str, Any], tree: Tree) -> dict[str, Any]:
     """Returns the stack with candidates in the order of their values, where all have one."""
     frames = []
     for frame in state.get("stack") or []:
-        left = frame["candidates"][frame["pos"] :] if "candidates" in frame else []
+        left = frame["candidates"][frame["pos"] :]
         if left and all("value" in tree[key] for key in left):
             done = frame["candidates"][: frame["pos"]]
             ordered = sorted(left, key=lambda key: -tree[key]["value"])

@@ -44,7 +44,7 @@ class StackWrite(TypedDict):
     keep: int
     """How many frames stay, from the root down."""
     frames: list[Any]
-    """What is put on them: frames, or what else a search keeps a level in."""
+    """What is put on them."""
 
 
 def restack(stack: list[Any], writes: Sequence[StackWrite]) -> list[Any]:

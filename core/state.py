@@ -117,25 +117,11 @@ class DfsState(SearchState, total=False):
     """Which thought holds the verdict on a question, by the question's state key."""
 
 
-class Level(TypedDict):
-    """One level of a search over plans: an accepted chunk and the calls made to continue it."""
-
-    thought: str
-    """Id of the chunk's thought; the root's at the first level."""
-    tried: int
-    """Calls whose chunk was judged; the index of the next one."""
-    ahead: list[Expansion]
-    """Calls generated ahead and not judged yet, in the order of their indices."""
-
-
 class PlanState(SearchState, total=False):
-    """The state of a depth-first search over plans: recursion as an explicit stack.
+    """The state of a depth-first search over plans, whose calls are made ahead of need."""
 
-    `step` counts the calls that were judged (the paper's t).
-    """
-
-    stack: Annotated[list[Level], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
-    """The levels from the root down; the last one is continued next."""
+    ahead: dict[str, list[Expansion]]
+    """Calls that are not judged yet, in the order of their indices, by the chunk they continue."""
 
 
 class SearchOutput(TypedDict, total=False):

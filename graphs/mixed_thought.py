@@ -25,8 +25,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from langgraph.types import Overwrite
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
@@ -34,12 +32,13 @@ from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.plans.search import (
-    FIRST_LEVEL,
     ChunkSize,
     backtrack,
     calls_due,
     evaluate_steps,
     next_steps,
+    top,
+    tried,
     write_steps,
 )
 from thoughtgraph.nodes.review import reviewed_after
@@ -56,7 +55,7 @@ from thoughtgraph.state import PlanState
 
 def wire(chunk_size: ChunkSize, run: Run) -> Graph:
     """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
-    graph = method_graph(run, PlanState, stack=Overwrite([FIRST_LEVEL]))
+    graph = method_graph(run, PlanState, frontier=[], ahead={})
     graph.add_node(guarded(run, write_steps(run, next_steps(chunk_size))))
     graph.add_node("evaluate", guarded(run, reviewed_after(evaluate_steps(run))))
     graph.add_node("backtrack", guarded(run, backtrack))
@@ -80,10 +79,10 @@ async def go_on(
     """Routes to the next continuation of the top state, one generated ahead first."""
     if state["stop_reason"]:
         return "answer"
-    top = state["stack"][-1]
-    if top["ahead"]:
+    tree = state["thoughts"]
+    if state["ahead"].get(top(tree)):
         return "evaluate"
-    if top["tried"] == TomtTotSettings.of(state["settings"]).branches:
+    if tried(tree) == TomtTotSettings.of(state["settings"]).branches:
         return "backtrack"
     begins = not state["stop_reason"] and calls_due(state) > 0
     return "generate" if begins else "answer"

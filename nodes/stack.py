@@ -1,7 +1,6 @@
 """The stack of a depth-first search, which stands in its state so that it can be resumed.
 
-Its frames hold candidates that were all made at once. The levels of a search over plans hold none:
-a plan's next continuation is asked for only when the one before it was refused.
+Its frames hold candidates that were all made at once.
 """
 
 from collections.abc import Callable, Sequence
