@@ -33,7 +33,7 @@ class MethodEntry:
     texts that anybody can write, `open` where it comes back to what it left, `value` where it
     chooses by values."""
     stands: bool = False
-    """Whether it stands at one thought and goes on from there: that one cannot be dropped."""
+    """Whether it goes on from its youngest thought alone: that one cannot be dropped."""
 
 
 _TOT = "Tree of Thoughts (Yao et al. 2023)"
@@ -246,7 +246,6 @@ METHODS = {
             "feedback:FgdipSettings",
             requests="1 for the first entities, 2 per child, 1 per answer; at most limit_requests",
             edits=("open", "value"),
-            stands=True,
         ),
         MethodEntry(
             "adaptive",

@@ -157,6 +157,8 @@ class Thought(TypedDict, total=False):
     """Of a solution: how many experiences it was made with."""
     lesson: str
     """What the model learnt from the trial that ended here (Reflexion)."""
+    only: bool
+    """Whether no other step can be taken beside it, so that none is asked for."""
     shown: Shown
     """What else the prompt that made it contained; absent: nothing."""
     created_by: dict[str, Any]
@@ -236,6 +238,15 @@ def without_root(tree: Tree) -> list[str]:
 def children_of(tree: Tree, key: str) -> list[Thought]:
     """Returns the children of thought `key` in the order of their creation."""
     return [thought for thought in tree.values() if thought.get("parent") == key]
+
+
+def living(tree: Tree) -> list[str]:
+    """Returns the thoughts that are not pruned and follow no pruned one, parents first."""
+    gone: set[str | None] = set()
+    for key, thought in tree.items():
+        if thought["status"] == "pruned" or thought["parent"] in gone:
+            gone.add(key)
+    return [key for key in tree if key not in gone]
 
 
 def texts(path: Path) -> list[str]:

@@ -54,7 +54,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the loop of draws."""
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, draw_samples(run, generator)))
     graph.add_node("select", guarded(run, select(run)))
     add_answer(

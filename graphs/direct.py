@@ -59,7 +59,7 @@ def direct(run: Run, style: str) -> Graph:
             stop_reason="" if new.complete else "budget",
         )
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_conditional_edges("start", may_ask)
     return graph

@@ -48,7 +48,7 @@ async def refine_or_end(state: SearchState) -> Literal["refine", "answer"]:
 
 def wire(run: Run) -> Graph:
     """Wires the loop."""
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, add_output(run, "generate")))
     graph.add_node(guarded(run, check(run, last=_last)))
     graph.add_node(guarded(run, add_output(run, "refine")))

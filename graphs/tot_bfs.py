@@ -90,7 +90,7 @@ def wire(run: Run) -> Graph:
         last = state["step"] == TotBfsSettings.of(state["settings"]).steps
         return "generate" if unready(state) and not state["stop_reason"] and not last else "answer"
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, evaluate))
     graph.add_node("select", guarded(run, select_states(run)))

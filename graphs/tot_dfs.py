@@ -140,7 +140,7 @@ def wire(run: Run) -> Graph:
         get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
         return {"thoughts": passed, "stop_reason": "" if key else _why_exhausted(state)}
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, select))
     graph.add_node(guarded(run, evaluate))

@@ -1,8 +1,8 @@
 """How a search ends: what its last node does beside reading the answer."""
 
 import logging
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Literal, get_args, get_type_hints
 
 from langchain_core.messages import AIMessage
 from langgraph.graph import END
@@ -27,6 +27,7 @@ def add_answer(
     name: str = "answer",
     *,
     candidates: Candidates | None = None,
+    onward: Callable[[Any], Awaitable[str]] | None = None,
 ) -> None:
     """Adds the last node of a method, which logs how the search ended, and `review` after it.
 
@@ -39,6 +40,7 @@ def add_answer(
         node: Reads the answer off the state.
         name: What the node is called.
         candidates: The thoughts that a person chooses among; None: the method chooses nothing.
+        onward: The router from a choice on, with a `Literal` of its targets; None: to `select`.
     """
 
     async def conclude(state: Any) -> dict[str, Any]:
@@ -56,15 +58,22 @@ def add_answer(
     graph.add_node(name, guarded(run, last, last=True), input_schema=graph.state_schema)
     graph.add_conditional_edges(name, answered)
     graph.add_node(guarded(run, review(run, candidates), last=True))
+
+    async def reviewed(state: Any) -> str:
+        """Routes from a review to the choice that it was about, or to the end."""
+        return END if state["outcome"] else await to_choice(state)
+
+    to_choice = onward or select
+    targets = get_args(get_type_hints(to_choice)["return"])
     if candidates is None:
         graph.add_edge("review", END)
     else:
-        graph.add_conditional_edges("review", reviewed)
+        graph.add_conditional_edges("review", reviewed, [*targets, END])
 
 
-async def reviewed(state: SearchState) -> Literal["select", "__end__"]:
-    """Routes from a review to the choice that it was about, or to the end."""
-    return "__end__" if state["outcome"] else "select"
+async def select(state: SearchState) -> Literal["select"]:
+    """Routes to the choice that was reviewed."""
+    return "select"
 
 
 def _refused(state: Mapping[str, Any]) -> dict[str, Any]:

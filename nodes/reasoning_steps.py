@@ -8,7 +8,7 @@ from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.generators import generator_input
-from thoughtgraph.nodes.limits import requests_left, thoughts_left
+from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.placement import Placed, place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import Steps
@@ -75,14 +75,12 @@ def steps_of(
         answers: The answers to `step_ask`.
         mark: What the steps of an answer keep besides.
     """
-    expansions: list[Expansion] = [
-        {
-            "parent": answer.ask.about,
-            "thoughts": [{**_step(thought), **mark(answer)} for thought in answer.reading],
-            "usage": answer.usage,
-        }
-        for answer in answers
-    ]
+    expansions: list[Expansion] = []
+    for answer in answers:
+        steps = [{**bounded(each), **mark(answer)} for each in answer.reading]
+        steps = [{**each, "text": each["text"] or NOTHING} for each in steps]
+        made = Expansion(parent=answer.ask.about, thoughts=steps, usage=answer.usage)
+        expansions.append(made)
     placed = place(state, expansions)
     longest = longest_path(ReasoningSettings.of(state["settings"]))
     for thought in placed.new.values():
@@ -91,16 +89,11 @@ def steps_of(
     return placed
 
 
-def end_reason(step: Thought) -> tuple[StopReason, list[str]]:
-    """Returns why a path ends with its newest step, and the open path's last thought if not."""
+def end_reason(step: Thought) -> StopReason:
+    """Returns why a path ends with its newest step, if it does."""
     if step["status"] != "terminal":
-        return "", [step["id"]]
-    return ("step_limit" if step.get("note") == TOO_LONG else "finished"), []
-
-
-def may_step(state: SearchState) -> bool:
-    """Returns whether the one open path may take another step."""
-    return bool(not state["stop_reason"] and state["frontier"] and requests_left(state))
+        return ""
+    return "step_limit" if step.get("note") == TOO_LONG else "finished"
 
 
 def longest_path(settings: ReasoningSettings) -> int:
@@ -110,8 +103,3 @@ def longest_path(settings: ReasoningSettings) -> int:
 
 def _says(steps: Sequence[Mapping[str, Any]]) -> bool:
     return any(step["text"].strip() for step in steps)
-
-
-def _step(thought: Mapping[str, Any]) -> dict[str, Any]:
-    made = bounded(thought)
-    return made if made["text"] else {**made, "text": NOTHING}

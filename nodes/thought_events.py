@@ -49,8 +49,9 @@ def events(tree: Tree, update: Mapping[str, Any], node: str) -> Iterator[dict[st
         update: What a node writes.
         node: Its name.
     """
-    written = update.get("thoughts", {})
+    written, seen = update.get("thoughts", {}), list[str]()
     if isinstance(written, Mapping):
+        seen = [key for key, fields in written.items() if "visit" in fields]
         for key, fields in written.items():
             if key != ROOT:
                 yield from _of_thought(key, tree.get(key), fields)

@@ -17,7 +17,7 @@ from support.scripted import Call
 from support.stepping import MARKER, STEPPING, drawn, mistaken, scripted, single, walker
 from support.stepping import run as grown
 
-from thoughtgraph.nodes.rollback.ensemble import ranked, weight
+from thoughtgraph.nodes.rollback.votes import ranked, weight
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, single_step, unlabelled
 from thoughtgraph.tree import Thought, Tree, root
@@ -172,18 +172,17 @@ RULES = ["first", "last", "majority", "ratio", "difference"]
 def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
     """The answer of solutions given as (answer, alpha, beta), each with a path of its own."""
     tree: Tree = {"0": root()}
-    ends: list[str] = []
     for answer, alpha, beta in votes:
         above = "0"
         for _ in range(alpha):
             key = str(len(tree))
-            tree[key] = Thought(id=key, parent=above, rollback={"to": "0", "step": 1})
+            edge: Any = {"to": "0", "step": 1}
+            tree[key] = Thought(id=key, parent=above, status="expanded", rollback=edge)
             above = key
-        end = str(len(tree))
-        tree[end] = Thought(id=end, parent=above, answer=answer, experiences=["x"] * beta)
-        ends.append(end)
+        end = Thought(id=str(len(tree)), parent=above, status="terminal", answer=answer)
+        tree[end["id"]] = {**end, "experiences": ["x"] * beta}
     settings = {"ensemble": rule, "parallel": False}
-    state: Any = {"thoughts": tree, "ends": ends, "settings": settings}
+    state: Any = {"thoughts": tree, "settings": settings}
     order = ranked(state, rule)
     return tree[order[0]]["answer"] if order else None
 
