@@ -87,6 +87,9 @@ def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool
         elif change := _change(key, tree[key], thought, method, editable):
             changes[key] = change
     changes |= _below(tree, changes)
+    last = next(reversed(tree))
+    if method.stands and changes.get(last, {}).get("status") == "pruned":
+        raise InputError(f"the search stands at thought {last}; prune it later")
     return {**changes, **_additions(merge_thoughts(tree, [changes]), new, method)}
 
 

@@ -23,28 +23,38 @@ answer is accepted by an oracle alone. Nothing guarantees that what is accepted,
 right: samples that share a mistake settle the vote on it.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import comb
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
-from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.adaptive.batches import (
-    candidates,
-    leader,
-    new_samples,
-    next_batch,
-    select,
-    votes,
-)
-from thoughtgraph.nodes.adaptive.drawing import draw_samples, whole_answers, whole_plans
+from thoughtgraph.generation import Expansion, GeneratorInput
+from thoughtgraph.method import Method, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.check import is_right
+from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.generators import direct_answer, one_thought_each
+from thoughtgraph.nodes.limits import limit_reason, may_begin, requests_left, thoughts_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
+from thoughtgraph.nodes.placement import place, times_expanded, with_times
+from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.nodes.tally import samples, samples_of
+from thoughtgraph.outcome import StopReason, Vote
+from thoughtgraph.planning import Plans
 from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
+from thoughtgraph.task import Question, extras
+from thoughtgraph.tree import Path, Thought, cut, living, path_to, texts, without_root
+from thoughtgraph.usage import add_usage
+
+REPEATED = "the same beginning was drawn before"
+ENDLESS = "the plan does not end"
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -52,17 +62,72 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     return whole_plans if AdaptiveSettings.of(settings).draw == "plans" else whole_answers
 
 
+def whole_answers(run: Run, given: GeneratorInput) -> ThoughtQuestion:
+    """Asks for whole answers, thought before."""
+    return direct_answer("cot", given.get("samples", 1))(run, given)
+
+
+def whole_plans(run: Run, given: GeneratorInput) -> ThoughtQuestion:
+    """Asks for all steps that are left of a plan."""
+    settings, problem, path = given["settings"], given["problem"], given["path"]
+    task, times = run.task_for(settings, Plans), given.get("expansion", 0)
+    library = extras(task).shots(problem, settings)
+    shots = draw_shots(settings, problem, given["thought"], times, library)
+    made = {"node": "generate", "expansion": times, "shots": shots}
+
+    def plan(steps: Sequence[str], text: str) -> Mapping[str, Any]:
+        return {"text": "\n".join(steps), "raw": cut(text), "created_by": made}
+
+    question = task.plan(problem, path, shots, None, settings)
+    wanted = given.get("samples", 1)
+    return one_thought_each(Question(question.prompt, question.read, wanted), wanted, plan)
+
+
 def wire(run: Run) -> Graph:
     """Wires the loop of draws."""
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """Draws the next samples, in one request; plans are run first."""
+        step, start, size = Step(run, state), _start(state), _batch(state)
+        times = times_expanded(state, start)
+        drawn = drafted(await step.ask([expansion(run, state, generator, start, times, size)]))
+        made = {"node": "generate", "expansion": times}
+        for each in drawn:
+            each["thoughts"] = [{"created_by": made, **thought} for thought in each["thoughts"]]
+            if AdaptiveSettings.of(state["settings"]).draw == "plans":
+                each["thoughts"] = _ran(run, state, each)
+            if malformed := sum(t.pop("malformed", False) for t in each["thoughts"]):
+                step.count(parse_errors={"generate": malformed})
+        placed = place(state, drawn)
+        step.count(thoughts=len(placed.new), expansions=len(placed.parents))
+        return step.update(
+            thoughts=with_times(state, placed),
+            stop_reason="" if placed.parents and placed.complete else limit_reason(state),
+        )
+
+    async def select(state: SearchState) -> dict[str, Any]:
+        """Counts the votes; ends the search once one is accepted or they are settled."""
+        spent: dict[str, Any] = {"usage": {"rounds": 1}}
+        if accepted := await _accepted(run, state):
+            reason = "verified" if state["oracle"] else "finished"
+            return {"thoughts": {accepted: {"chosen": True}}, "stop_reason": reason, **spent}
+        after: SearchState = {**state, "usage": add_usage(state["usage"], spent["usage"])}
+        counted, tree = _counted(state), state["thoughts"]
+        worth = {key: counted[tree[key]["answer"] or ""] for key in candidates(state)}
+        return {
+            "thoughts": {key: {"value": float(votes)} for key, votes in worth.items()},
+            "stop_reason": state["stop_reason"] or _stop_reason(after),
+            **spent,
+        }
+
     graph = method_graph(run)
-    graph.add_node(guarded(run, draw_samples(run, generator)))
-    graph.add_node("select", guarded(run, select(run)))
-    add_answer(
-        graph, run, answer(run, candidates, best=leader, tally=votes), candidates=new_samples
-    )
-    graph.add_conditional_edges("start", draw, ["generate", "answer"])
+    graph.add_node(guarded(run, generate))
+    graph.add_node(guarded(run, select))
+    best = answer(run, candidates, best=leader, tally=votes)
+    add_answer(graph, run, best, candidates=new_samples)
+    graph.add_conditional_edges("start", draw)
     graph.add_conditional_edges("generate", show)
-    graph.add_conditional_edges("select", draw, ["generate", "answer"])
+    graph.add_conditional_edges("select", draw)
     return graph
 
 
@@ -73,7 +138,160 @@ async def show(state: SearchState) -> Literal["review", "select"]:
 
 async def draw(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next batch, or to the answer when there is none to be drawn."""
-    return "generate" if next_batch(state) else "answer"
+    return "generate" if may_begin(state) else "answer"
+
+
+def sureness(first: int, second: int) -> float:
+    """Returns the probability that of two answers the first is the more probable one.
+
+    It is that of Beta(first + 1, second + 1) above 1/2, which is a sum of binomial coefficients.
+
+    Args:
+        first: Votes of the leader.
+        second: Votes of the runner-up.
+    """
+    drawn = first + second + 1
+    ways = sum(comb(drawn, at) for at in range(first + 1))
+    return float(ways / 2**drawn)
+
+
+def needed(votes: Mapping[str, int], confidence: float) -> int:
+    """Returns the fewest samples that settle a vote if all agree with its leader; 0: it is."""
+    first, second, *_ = [*sorted(votes.values(), reverse=True), 0, 0]
+    more = 0
+    while sureness(first + more, second) <= confidence:
+        more += 1
+    return more
+
+
+def candidates(state: SearchState) -> list[str]:
+    """Returns the samples that gave an answer, or should have, in order."""
+    return [key for key in samples(state) if state["thoughts"][key]["status"] == "terminal"]
+
+
+def leader(state: SearchState) -> list[str]:
+    """Returns the sample that was accepted, else the first that gave the most frequent answer."""
+    tree, counted = state["thoughts"], _counted(state)
+    if accepted := [key for key, thought in tree.items() if thought.get("chosen")]:
+        return accepted
+    most = max(counted, key=lambda answer: counted[answer], default=None)
+    return [key for key in candidates(state) if tree[key]["answer"] == most and counted][:1]
+
+
+def new_samples(state: SearchState) -> list[str]:
+    """Returns the samples of the last request."""
+    tree = state["thoughts"]
+    drawn = max((tree[key]["created_by"]["expansion"] for key in samples(state)), default=0)
+    last = [k for k in samples(state) if tree[k]["created_by"]["expansion"] == drawn]
+    return [key for key in last if tree[key]["status"] != "pruned"]
+
+
+def votes(state: SearchState, chosen: str) -> list[Vote]:
+    """Tells how the answers voted; nothing of plans, of which the first that runs answers."""
+    plans = AdaptiveSettings.of(state["settings"]).draw == "plans"
+    return [] if plans else samples_of(state, chosen)
+
+
+def _counted(state: SearchState) -> Counter[str]:
+    """Returns how often each answer was given, in the order of their first occurrence."""
+    answers = (state["thoughts"][key].get("answer") for key in samples(state))
+    return Counter(answer for answer in answers if answer is not None)
+
+
+def _batch(state: SearchState) -> int:
+    """Returns how many samples are drawn next: what settles the vote, but no more than n in all.
+
+    An oracle that accepted none of the answers leaves no votes.
+    """
+    settings = AdaptiveSettings.of(state["settings"])
+    standing = Counter[str]() if state["oracle"] else _counted(state)
+    return min(needed(standing, settings.confidence), settings.samples - len(samples(state)))
+
+
+def _start(state: SearchState) -> str:
+    """Returns the start of the next samples: tried least, then furthest, then the oldest."""
+    tree = state["thoughts"]
+
+    def order(key: str) -> tuple[int, int, int]:
+        steps = sum(len(text.split("\n")) for text in texts(path_to(tree, key)))
+        return times_expanded(state, key), -steps, int(key)
+
+    return min((k for k in living(tree) if tree[k]["status"] != "terminal"), key=order)
+
+
+async def _accepted(run: Run, state: SearchState) -> str:
+    """Returns the sample that ends the search: a plan that ran, or what an oracle accepts."""
+    tree = state["thoughts"]
+    new = [key for key in candidates(state) if "value" not in tree[key]]
+    if not state["oracle"]:
+        plans = AdaptiveSettings.of(state["settings"]).draw == "plans"
+        return new[0] if plans and new else ""
+    known: dict[str | None, bool] = {}
+    for key in new:
+        answer = tree[key]["answer"]
+        if answer not in known:
+            known[answer] = await is_right(run, state, answer)
+        if known[answer]:
+            return key
+    return ""
+
+
+def _stop_reason(state: SearchState) -> StopReason:
+    """Returns why no more samples are drawn; empty while they are."""
+    if _batch(state) <= 0:
+        return "finished"
+    rounds = AdaptiveSettings.of(state["settings"]).limit_rounds
+    over = rounds is not None and state["usage"].get("rounds", 0) >= rounds
+    none_left = not requests_left(state) or not thoughts_left(state)
+    return limit_reason(state) if over or none_left else ""
+
+
+def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]:
+    """Runs the plans of an expansion; one that begins like another before it is not continued."""
+    tree, ran = state["thoughts"], []
+    path = path_to(tree, drawn["parent"])
+    seen = {"\n".join(texts(path_to(tree, key))) for key in without_root(tree)}
+    for written in drawn["thoughts"]:
+        fields = _followed(run, state, path, written["text"])
+        if "status" not in fields:
+            whole = "\n".join([*texts(path), fields["text"]])
+            if whole in seen:
+                fields |= {"status": "pruned", "note": f"{REPEATED}; {fields['note']}"}
+            seen.add(whole)
+        ran.append({**written, **fields})
+    return ran
+
+
+def _followed(run: Run, state: SearchState, path: Path, written: str) -> dict[str, Any]:
+    """Returns what is left of a plan: its steps up to the first fault, or to its end."""
+    task, settings = run.task_for(state["settings"], Plans), state["settings"]
+    most = AdaptiveSettings.of(settings).max_steps
+    left = most - sum(len(text.split("\n")) for text in texts(path))
+    taken: list[Thought] = []
+    fault, end = ENDLESS, dict[str, Any]()
+    malformed = not written
+    for step in written.split("\n") if written else []:
+        if len(taken) == left:
+            fault = f"E_LIMIT: a plan has at most {most} steps"
+            break
+        ruling = task.execute(state["problem"], [*path, *taken], [step], settings)
+        if not ruling.accepted:
+            fault, malformed = cut(f"{ruling.code}: {ruling.reason}"), ruling.malformed
+            break
+        after = dict(ruling.tool_state)
+        taken.append(Thought(text=ruling.text, observation=ruling.observation, tool_state=after))
+        if ruling.answer is not None:
+            end = {"status": "terminal", "answer": ruling.answer}
+            break
+    if not taken:
+        kept = {"status": "pruned", "text": cut(written), "note": fault}
+        return {**kept, "malformed": malformed}
+    return {
+        "text": "\n".join(texts(taken)),
+        "observation": "\n".join(each["observation"] or "" for each in taken),
+        "tool_state": taken[-1]["tool_state"],
+        **(end or {"note": fault}),
+    }
 
 
 ADAPTIVE = Method(METHODS["adaptive"], AdaptiveSettings, generator, wire)

@@ -49,9 +49,8 @@ def events(tree: Tree, update: Mapping[str, Any], node: str) -> Iterator[dict[st
         update: What a node writes.
         node: Its name.
     """
-    written, seen = update.get("thoughts", {}), list[str]()
+    written = update.get("thoughts", {})
     if isinstance(written, Mapping):
-        seen = [key for key, fields in written.items() if "visit" in fields]
         for key, fields in written.items():
             if key != ROOT:
                 yield from _of_thought(key, tree.get(key), fields)
@@ -66,7 +65,8 @@ def _selected(node: str, tree: Tree, update: Mapping[str, Any]) -> list[str]:
     if "frontier" in update:
         return [key for key in update["frontier"] if key != ROOT]
     written: Mapping[str, Thought] = update.get("thoughts", {}) if node == "select" else {}
-    return [key for key, new in written.items() if new.get("status") in ("open", "terminal")]
+    kept = ("open", "terminal")
+    return [k for k, new in written.items() if new.get("status") in kept or "visit" in new]
 
 
 def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from support.pools import POOLS
 from support.scripted import Call, Reply, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.adaptive.batches import needed, sureness
+from thoughtgraph.graphs.adaptive import needed, sureness
 
 
 async def seen(task: Any, reply: Reply, problem: str, **context: Any) -> tuple[Any, list[int]]:

@@ -14,6 +14,7 @@ from support.informed import (
     Trace,
     cost,
     entering,
+    new,
     odds,
     pops,
     rounds,
@@ -26,8 +27,7 @@ from support.pools import POOLS, few
 from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.informed.propagate import new_thoughts
-from thoughtgraph.nodes.informed.queue import TOO_DEEP
+from thoughtgraph.graphs.informed_tot import TOO_DEEP
 
 SCORES = {"a": 7, "b": 8, "c": 9, "d": 3, "end": 10}
 SCRIPT = {("0", 0): ["a>Go[a]", "b>Go[b!]"], ("1", 0): ["c>Go[c]", "d>Go[d!]"]}
@@ -253,7 +253,7 @@ def check_records(before: Any, after: Any, amount: float, times: dict[str, int])
     """The record of each failure is a chain of parents, and all records add up to the new costs."""
     costs = {key: cost(thought) for key, thought in before["thoughts"].items()}
     told: dict[str, int] = {}
-    for key in new_thoughts(before):
+    for key in new(before):
         thought = after["thoughts"][key]
         assert ("propagation" in thought) == thought["failed"]
         below = key
@@ -269,7 +269,7 @@ def raised_by_hand(state: Any, amount: float) -> tuple[dict[str, int], dict[str,
     """How often each ancestor is raised, and all costs after: Algorithms 2 and 3, read afresh."""
     tree, times = state["thoughts"], dict[str, int]()
     costs = {key: cost(thought) for key, thought in tree.items()}
-    for key in new_thoughts(state):
+    for key in new(state):
         costs[key] += amount * times.get(tree[key]["parent"], 0)
         child = key
         while tree[key]["failed"] and tree[child]["parent"] is not None:

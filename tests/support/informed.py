@@ -8,8 +8,6 @@ from typing import Any, cast
 from support.acting import Odds, Walk, prepared
 from support.scripted import Reply
 
-from thoughtgraph.nodes.informed.propagate import new_thoughts
-
 METHODS = ("itot_a_star", "itot_d_star_lite", "itot_best_first", "itot_dfs")
 A_STAR, D_STAR, BEST, DFS = METHODS
 Trace = list[tuple[list[str], Any]]
@@ -45,9 +43,14 @@ def waiting(state: Any) -> list[str]:
     return [k for k in tree if "priority" in tree[k] and tree[k]["status"] in ("open", "terminal")]
 
 
+def new(state: Any) -> list[str]:
+    """The children of the last round, which have no f yet."""
+    return [key for key, thought in state["thoughts"].items() if "priority" not in thought]
+
+
 def entering(before: Any) -> list[str]:
     """The open set from which a round takes, with the children of the last round."""
-    return [*waiting(before), *new_thoughts(before)]
+    return [*waiting(before), *new(before)]
 
 
 def left(after: Any) -> list[str]:
