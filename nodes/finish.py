@@ -57,7 +57,8 @@ def add_answer(
     run.conclude = conclude
     graph.add_node(name, guarded(run, last, last=True), input_schema=graph.state_schema)
     graph.add_conditional_edges(name, answered)
-    graph.add_node(guarded(run, review(run, candidates), last=True))
+    reviewing = guarded(run, review(run, candidates), last=True)
+    graph.add_node(reviewing, input_schema=graph.state_schema)
 
     async def reviewed(state: Any) -> str:
         """Routes from a review to the choice that it was about, or to the end."""
