@@ -44,7 +44,9 @@ def wire(run: Run) -> Graph:
     async def generate(state: SearchState) -> dict[str, Any]:
         """A level's candidates."""
         step = Step(run, state)
-        answers = await step.ask([step_ask(run, state, generator, key, 0) for key in best(state)])
+        answers = await step.ask(
+            [step_ask(run, state, generator, key, 0) for key in level(state, 0)]
+        )
         placed = steps_of(state, answers)
         step.count(thoughts=len(placed.new), expansions=len(answers))
         return step.update(thoughts=placed.tree)
@@ -107,19 +109,13 @@ async def show(state: SearchState) -> Literal["review", "select"]:
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next level until one has the solution or a limit is reached."""
-    return "generate" if may_begin(state) and best(state) else "answer"
+    return "generate" if may_begin(state) and level(state, 0) else "answer"
 
 
-def best(state: SearchState) -> list[str]:
-    """Returns the step that was kept last, the root at first; none where a person pruned it."""
-    tree = state["thoughts"]
-    return [key for key in living(tree) if tree[key]["depth"] == state["step"]]
-
-
-def level(state: SearchState) -> list[str]:
-    """Returns the candidates of the next level."""
-    tree = state["thoughts"]
-    return [key for key in living(tree) if tree[key]["depth"] == state["step"] + 1]
+def level(state: SearchState, more: int = 1) -> list[str]:
+    """Returns the candidates of the next level; with `more=0` the step that was kept last."""
+    tree, depth = state["thoughts"], state["step"] + more
+    return [key for key in living(tree) if tree[key]["depth"] == depth]
 
 
 def unscored(state: SearchState) -> list[str]:

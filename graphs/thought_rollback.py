@@ -33,24 +33,13 @@ from typing import Any, Literal, cast, get_args
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.calls import Answer, Ask
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import next_step, step_ask, steps_of
 from thoughtgraph.nodes.review import reviews
-from thoughtgraph.nodes.rollback.paths import alpha, beta, experiences, solutions
-from thoughtgraph.nodes.rollback.schedule import (
-    NO_ROLLBACK,
-    due_at,
-    edge_from,
-    open_paths,
-    plan,
-    solved,
-    undecided,
-    why_ended,
-)
-from thoughtgraph.nodes.rollback.votes import ranked, solution_order, tally, weight
+from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
@@ -75,7 +64,7 @@ def wire(run: Run) -> Graph:
     def faults_asked(state: SearchState, role: str, *, apart: bool) -> list[Ask[Faults]]:
         """Returns what to ask about the paths that are to be reviewed."""
         task, asks = run.task_for(state["settings"], Reviews), []
-        for due in due_at(state, role):
+        for due in schedule.due_at(state, role):
             path = path_to(state["thoughts"], due.thought)
             question = task.analyse(state["problem"], path, state["settings"])
             question = _unread(question) if apart else question
@@ -106,8 +95,8 @@ def wire(run: Run) -> Graph:
         step, tree, asks = Step(run, state), state["thoughts"], []
         settings, marks = RollbackSettings.of(state["settings"]), dict[str, Thought]()
         times = Counter(thought["parent"] for thought in tree.values())
-        for due in due_at(state, "generate"):
-            shown = experiences(tree, settings, due.thought, due.source)
+        for due in schedule.due_at(state, "generate"):
+            shown = paths.experiences(tree, settings, due.thought, due.source)
             ask = step_ask(run, state, generator, due.thought, times[due.thought], shown)
             times[due.thought] += 1
             marks[ask.name] = Thought(experiences=shown) if shown else Thought()
@@ -115,13 +104,10 @@ def wire(run: Run) -> Graph:
                 marks[ask.name]["caused_by"] = due.source
             asks.append(ask)
 
-        def mark(said: Answer[Any]) -> Thought:
-            return marks[said.ask.name]
-
         answers = await step.ask(asks)
-        placed = steps_of(state, answers, mark)
+        placed = steps_of(state, answers, marks)
         ends = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
-        for key in ends[settings.solutions - len(solutions(tree)) :]:
+        for key in ends[settings.solutions - len(paths.solutions(tree)) :]:
             placed.new[key] |= Thought(status="pruned", note=SURPLUS)
         step.count(thoughts=len(placed.new), expansions=len(answers))
         return step.update(thoughts=placed.tree)
@@ -130,26 +116,34 @@ def wire(run: Run) -> Graph:
     graph.add_node(guarded(run, select))
     for node in (analyse, extract_index, rollback, generate):
         graph.add_node(node.__name__, guarded(run, node))
-    last = answer(run, pick=found, best=winners, cut_short=found, tally=tally)
+    last = answer(
+        run,
+        pick=paths.solution_order,
+        best=paths.winners,
+        cut_short=paths.solution_order,
+        tally=paths.tally,
+    )
 
     async def ensemble(state: SearchState) -> dict[str, Any]:
         """Line 9; every solution's `value` becomes the weight of its vote, its `note` says why."""
-        state = cast("SearchState", {**state, "stop_reason": why_ended(state)})
+        state = cast("SearchState", {**state, "stop_reason": schedule.why_ended(state)})
         tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
         weighed: Tree = {}
-        for key in solutions(tree):
-            a, b = alpha(tree, key), beta(tree, key)
+        for key in paths.solutions(tree):
+            a, b = paths.alpha(tree, key), paths.beta(tree, key)
             note = with_note(tree[key], f"alpha {a}, beta {b}")
-            weighed[key] = Thought(value=float(weight(rule, a, b)), alpha=a, beta=b, note=note)
+            weighed[key] = Thought(
+                value=float(paths.weight(rule, a, b)), alpha=a, beta=b, note=note
+            )
         # Where the search stopped as its own answer was sure, the others were not heard out.
         heard = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
-        best = {each: ranked(state, each)[:1] for each in heard}
+        best = {each: paths.ranked(state, each)[:1] for each in heard}
         answers = {each: tree[keys[0]]["answer"] if keys else None for each, keys in best.items()}
         ended = await last(state)
         thoughts = merge_thoughts(weighed, [ended["thoughts"]])
         return {**ended, "thoughts": thoughts, "ensembles": answers}
 
-    add_answer(graph, run, ensemble, "ensemble", candidates=open_paths)
+    add_answer(graph, run, ensemble, "ensemble", candidates=schedule.open_paths)
     graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "ensemble"})
     targets = ["analyse", "extract_index", "generate", "ensemble"]
     graph.add_conditional_edges("select", begin, targets)
@@ -163,7 +157,7 @@ def wire(run: Run) -> Graph:
 async def select(state: SearchState) -> dict[str, Any]:
     """Line 2: begins a round, or ends the search where its solutions do."""
     # A round counts once it is over: a request in it must not find its own round spent.
-    ended = {"usage": {"rounds": int(state["step"] > 0)}, "stop_reason": solved(state)}
+    ended = {"usage": {"rounds": int(state["step"] > 0)}, "stop_reason": schedule.solved(state)}
     return {"step": state["step"] + 1, **ended}
 
 
@@ -172,21 +166,21 @@ async def rollback(state: SearchState) -> dict[str, Any]:
     tree, new, added = dict(state["thoughts"]), Tree(), 0
     settings = RollbackSettings.of(state["settings"])
     into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
-    for key in undecided(tree):
-        edge, note = edge_from(tree, settings, key, into), tree[key].get("note", "")
+    for key in schedule.undecided(tree):
+        edge, note = schedule.edge_from(tree, settings, key, into), tree[key].get("note", "")
         if not isinstance(edge, str):
             into[edge["to"]] += 1
             added += 1
             new[key] = Thought(rollback=edge, note=with_note(tree[key], BACK.format(**edge)))
             tree[key] = {**tree[key], **new[key]}
-        elif not any(why in note for why in NO_ROLLBACK):
+        elif not any(why in note for why in schedule.NO_ROLLBACK):
             new[key] = Thought(note=with_note(tree[key], edge))
     return {"thoughts": new, **({"usage": {"rollbacks": added}} if added else {})}
 
 
 async def begin(state: SearchState) -> list[str]:
     """Routes to the requests of a round."""
-    return [*dict.fromkeys(due.node for due in plan(state))] or ["ensemble"]
+    return [*dict.fromkeys(due.node for due in schedule.plan(state))] or ["ensemble"]
 
 
 async def read_off(state: SearchState) -> Literal["extract_index", "rollback"]:
@@ -206,17 +200,7 @@ async def regrow(state: SearchState) -> Literal["generate", "review", "select"]:
 
 async def show(state: SearchState) -> Literal["review", "select"]:
     """Shows a person the open paths first, under `review="select"`."""
-    return "review" if reviews(state, open_paths) else "select"
-
-
-def found(state: SearchState) -> list[str]:
-    """Returns the solutions, in the order in which the paper's search finds them."""
-    return solution_order(state).order
-
-
-def winners(state: SearchState) -> list[str]:
-    """Returns the solutions that have an answer, those of the ensemble's answer first."""
-    return ranked(state, RollbackSettings.of(state["settings"]).ensemble)
+    return "review" if reviews(state, schedule.open_paths) else "select"
 
 
 def _unread(question: Question[Faults]) -> Question[Faults]:
@@ -231,7 +215,9 @@ def _unread(question: Question[Faults]) -> Question[Faults]:
 
 def _is_next(state: SearchState, node: str) -> bool:
     """Returns whether the one request that is due is that node's; rounds begin at `select`."""
-    return not RollbackSettings.of(state["settings"]).parallel and bool(due_at(state, node))
+    return not RollbackSettings.of(state["settings"]).parallel and bool(
+        schedule.due_at(state, node)
+    )
 
 
 ROLLBACK = Method(METHODS["rollback"], RollbackSettings, generator, wire, abreast=3)

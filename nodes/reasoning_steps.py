@@ -1,6 +1,6 @@
 """Reasoning step by step: the next step of a path, and its place in the tree."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,26 +61,27 @@ def step_ask(
     """
     given = generator_input(state, key, expansion=times, experiences=experiences)
     question = generator(state["settings"])(run, given)
-    return Ask(question, key, most=max(1, thoughts_left(state)), expansion=times, enough=_says)
+    most = max(1, thoughts_left(state))
+    return Ask(question, key, most=most, expansion=times, enough=_says_something)
 
 
 def steps_of(
     state: SearchState,
     answers: Sequence[Answer[Sequence[Mapping[str, Any]]]],
-    mark: Callable[[Answer[Any]], Mapping[str, Any]] = lambda answer: {},
+    marks: Mapping[str, Thought] | None = None,
 ) -> Placed:
     """Places the steps of a superstep; one at the greatest depth ends its path.
 
     Args:
         answers: The answers to `step_ask`.
-        mark: What the steps of an answer keep besides.
+        marks: What the steps of an answer keep besides, by the question's name.
     """
     expansions: list[Expansion] = []
-    for answer in answers:
-        steps = [{**bounded(each), **mark(answer)} for each in answer.reading]
+    for said in answers:
+        kept: Any = (marks or {}).get(said.ask.name, {})
+        steps = [{**bounded(each), **kept} for each in said.reading]
         steps = [{**each, "text": each["text"] or NOTHING} for each in steps]
-        made = Expansion(parent=answer.ask.about, thoughts=steps, usage=answer.usage)
-        expansions.append(made)
+        expansions.append(Expansion(parent=said.ask.about, thoughts=steps, usage=said.usage))
     placed = place(state, expansions)
     longest = longest_path(ReasoningSettings.of(state["settings"]))
     for thought in placed.new.values():
@@ -101,5 +102,5 @@ def longest_path(settings: ReasoningSettings) -> int:
     return min(settings.steps, settings.limit_depth or settings.steps)
 
 
-def _says(steps: Sequence[Mapping[str, Any]]) -> bool:
+def _says_something(steps: Sequence[Mapping[str, Any]]) -> bool:
     return any(step["text"].strip() for step in steps)

@@ -17,7 +17,7 @@ from support.scripted import Call
 from support.stepping import MARKER, STEPPING, drawn, mistaken, scripted, single, walker
 from support.stepping import run as grown
 
-from thoughtgraph.nodes.rollback.votes import ranked, weight
+from thoughtgraph.nodes.rollback.paths import ranked, weight
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, single_step, unlabelled
 from thoughtgraph.tree import Thought, Tree, root

@@ -5,14 +5,15 @@ from typing import Literal, NamedTuple, cast
 
 from thoughtgraph.nodes.limits import limit_reason, requests_left, thoughts_left
 from thoughtgraph.nodes.rollback.paths import (
+    FIRST,
     alpha,
     analysable,
     has_ended,
     path_ids,
     priority,
+    settled,
     solutions,
 )
-from thoughtgraph.nodes.rollback.votes import FIRST, settled
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import SearchState
