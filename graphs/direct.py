@@ -15,9 +15,10 @@ where the provider can. Answers are compared in the task's canonical form; of eq
 the first to occur wins (self-consistency: Wang et al. 2022).
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
@@ -25,13 +26,14 @@ from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import direct_answer
-from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tally import leader, majority_vote, samples, samples_of
+from thoughtgraph.nodes.tally import samples, samples_of
 from thoughtgraph.run import Run
+from thoughtgraph.settings import Settings
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT
@@ -42,55 +44,52 @@ def generator(style: str, settings: Mapping[str, Any]) -> ThoughtGenerator:
     return direct_answer(style, IoSettings.of(settings).n_generate)
 
 
-def direct(run: Run, style: str) -> Graph:
-    """Wires one question, asked in a style, and its samples; what follows them is left open.
-
-    A search goes straight to `answer` where no request is allowed.
-    """
+def wire(style: str, votes: bool, run: Run) -> Graph:
+    """Wires one question in a style; `votes` says whether its samples vote."""
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """The samples, which are one request."""
         step = Step(run, state)
         answers = await step.ask([expansion(run, state, partial(generator, style), ROOT, 0)])
-        new = place(state, drafted(answers))
-        step.count(thoughts=len(new.new), expansions=len(answers))
-        return step.update(
-            thoughts=new.tree,
-            stop_reason="" if new.complete else "budget",
-        )
+        placed = place(state, drafted(answers))
+        step.count(thoughts=len(placed.new), expansions=len(answers))
+        return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
     graph = method_graph(run)
     graph.add_node(guarded(run, generate))
-    graph.add_conditional_edges("start", may_ask)
+    graph.add_conditional_edges("start", begin)
+    if votes:
+        graph.add_node(guarded(run, vote))
+        graph.add_edge("generate", "vote")
+    graph.add_edge("vote" if votes else "generate", "answer")
+    best, tally = (leader, samples_of) if votes else (None, None)
+    add_answer(graph, run, answer(run, pick=samples, best=best, tally=tally))
     return graph
 
 
-async def may_ask(state: SearchState) -> Literal["generate", "answer"]:
-    """Routes to the one request, if it is allowed."""
-    return "generate" if may_begin(state) else "answer"
+async def vote(state: SearchState) -> dict[str, Any]:
+    """Counts how often each answer was given: every sample's value becomes that number.
+
+    Samples without a readable answer do not vote.
+    """
+    answers = {key: state["thoughts"][key].get("answer") for key in samples(state)}
+    votes = Counter(answers.values())
+    del votes[None]
+    return {"thoughts": {key: {"value": float(votes[each])} for key, each in answers.items()}}
 
 
-def first_sample(run: Run, style: str) -> Graph:
-    """Wires `io` and `cot`: the first sample answers."""
-    graph = direct(run, style)
-    add_answer(graph, run, answer(run, pick=samples))
-    graph.add_edge("generate", "answer")
-    return graph
+def leader(state: SearchState) -> list[str]:
+    """Returns the sample that wins a vote, of equals the first; none where there is no answer."""
+    tree = state["thoughts"]
+    given = [key for key in samples(state) if tree[key].get("answer") is not None]
+    return [max(given, key=lambda key: tree[key].get("value", 0.0))] if given else []
 
 
-def majority(run: Run) -> Graph:
-    """Wires `cot_sc`: the samples vote."""
-    graph = direct(run, "cot")
-    graph.add_node("vote", guarded(run, majority_vote))
-    elected = answer(run, pick=samples, best=leader, tally=samples_of)
-    add_answer(graph, run, elected)
-    graph.add_edge("generate", "vote")
-    graph.add_edge("vote", "answer")
-    return graph
+def direct(name: str, settings: type[Settings], style: str, *, votes: bool = False) -> Method:
+    """Returns the method that asks in a style."""
+    return Method(METHODS[name], settings, partial(generator, style), partial(wire, style, votes))
 
 
-IO = Method(METHODS["io"], IoSettings, partial(generator, "io"), partial(first_sample, style="io"))
-COT = Method(
-    METHODS["cot"], CotSettings, partial(generator, "cot"), partial(first_sample, style="cot")
-)
-COT_SC = Method(METHODS["cot_sc"], CotScSettings, partial(generator, "cot"), majority)
+IO = direct("io", IoSettings, "io")
+COT = direct("cot", CotSettings, "cot")
+COT_SC = direct("cot_sc", CotScSettings, "cot", votes=True)

@@ -15,29 +15,39 @@ graph: `candidates` are the outputs, best first, `answer` is the first that can 
 for good.
 """
 
-from collections.abc import Mapping
+import random
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import propose, sample
-from thoughtgraph.nodes.limits import expansions_allowed
+from thoughtgraph.nodes.limits import expansions_allowed, requests_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.review import reviews
-from thoughtgraph.nodes.rounds import complete_round, draws_left, frontier, outputs, unready
-from thoughtgraph.nodes.select import select_states
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import levels_of
-from thoughtgraph.nodes.valuation import valuation, vote, voted
+from thoughtgraph.nodes.valuation import judgements
+from thoughtgraph.nodes.verdicts import (
+    counted_votes,
+    state_key_of,
+    verdict_fields,
+    verdict_json,
+    words_of,
+)
+from thoughtgraph.outcome import StopReason
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
+from thoughtgraph.task import Checks, Outputs, Votes
+from thoughtgraph.tree import Status, Thought, Tree, living, merge_thoughts, path_to
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -51,61 +61,186 @@ def wire(run: Run) -> Graph:
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """Line 3, for as many states as the limits allow; one drawn twice is expanded twice."""
-        step = Step(run, state)
-        settings = TotBfsSettings.of(state["settings"])
+        step, tree, settings = Step(run, state), state["thoughts"], _settings(state)
         each = settings.n_generate if settings.generate == "sample" else 1
         due = frontier(state)[: expansions_allowed(state, each=each)]
-        answers = await step.ask(
-            [
-                expansion(run, state, generator, key, due[:at].count(key))
-                for at, key in enumerate(due)
-            ]
-        )
-        new = place(state, drafted(answers))
-        draws_left(state, new, [each.ask.about for each in answers])
-        step.count(thoughts=len(new.new), expansions=len(answers))
-        return step.update(
-            thoughts=new.tree,
-            stop_reason="" if new.complete else "budget",
-        )
+        asks = [
+            expansion(run, state, generator, key, due[:at].count(key)) for at, key in enumerate(due)
+        ]
+        answers = await step.ask(asks)
+        placed, served = place(state, drafted(answers)), [each.ask.about for each in answers]
+        for key, parent in placed.parents.items():
+            if "draws" in tree[key]:
+                parent["draws"] = tree[key]["draws"][served.count(key) :]
+        step.count(thoughts=len(placed.new), expansions=len(answers))
+        return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
     async def evaluate(state: SearchState) -> dict[str, Any]:
         """Line 4: each distinct state is judged by itself, or all are compared with each other."""
-        step = Step(run, state)
-        if _votes(state["settings"]):
-            tree = voted(state, await step.ask(vote(run, state)))
-            step.count(evaluated=len(tree))
-            return step.update(thoughts=tree)
-        found = valuation(run, state)
-        answers = await step.ask(found.asks)
+        if _settings(state).evaluate == "vote":
+            return await compare(state)
+        step, found = Step(run, state), judgements(run, state, new_states(state))
+        answers, judged = await step.ask([*found.asks.values()]), {**found.known}
+        for each in answers:
+            key = state_key_of(each.ask.question.prompt)
+            verdict, words = verdict_fields(key, verdict_json(each.reading)), words_of(each)
+            equal: Thought = {**verdict, "value_raw": words["value_raw"]}
+            # The request was made once: of equal states the first thought bears its cost.
+            judged |= dict.fromkeys(found.alike[key], equal) | {each.ask.about: verdict | words}
         step.count(evaluated=len(answers), cached=found.reused)
-        return step.update(thoughts=found.judged(answers))
+        return step.update(thoughts=judged)
 
-    async def judged(state: SearchState) -> Literal["review", "select"]:
-        """Shows a person the round first, under `review="select"`."""
-        return "review" if reviews(state, complete_round) else "select"
+    async def compare(state: SearchState) -> dict[str, Any]:
+        step, keys, settings = Step(run, state), unjudged(state), state["settings"]
+        asks, judged = [], Tree()
+        if keys:
+            paths = [path_to(state["thoughts"], key) for key in keys]
+            asked = run.task_for(settings, Votes).vote(state["problem"], paths, settings)
+            question, n = counted_votes(asked, len(keys)), _settings(state).n_evaluate
+            asks = [Ask(question, keys[0], "vote", n, judges=True)]
+        for said in await step.ask(asks):
+            votes, unread = said.reading
+            lost: Thought = {"unread": unread} if unread else {}
+            counts = zip(keys, votes, strict=True)
+            judged = {key: {"value": float(count), **lost} for key, count in counts}
+            judged[keys[0]] |= words_of(said)
+        step.count(evaluated=len(judged))
+        return step.update(thoughts=judged)
 
-    async def again(state: SearchState) -> Literal["generate", "answer"]:
-        """Line 2; what a limit left undone in a step is done before the next one."""
-        last = state["step"] == TotBfsSettings.of(state["settings"]).steps
-        return "generate" if unready(state) and not state["stop_reason"] and not last else "answer"
+    async def select(state: SearchState) -> dict[str, Any]:
+        """Line 5; nothing while a limit has left states unjudged."""
+        settings, ruled = _settings(state), Tree()
+        if unjudged(state) and settings.evaluate == "value":
+            # A person may have added what is judged without asking.
+            ruled = judgements(run, state, new_states(state)).known
+            state = {**state, "thoughts": merge_thoughts(state["thoughts"], [ruled])}
+        if is_unfinished(state):
+            reason: StopReason = "" if requests_left(state) else "budget"
+            return {"thoughts": ruled, "stop_reason": reason}
+        new, step, count = new_states(state), state["step"] + 1, {"rounds": 1}
+        if not new:
+            return {"thoughts": ruled, "stop_reason": "dead_end", "usage": count}
+        if settings.select == "greedy":
+            kept = best_states(state["thoughts"], new, settings.breadth)
+        else:
+            draws = random.Random(f"{settings.seed}:{state['problem']}:{step}")
+            kept = draw_states(state["thoughts"], new, settings.breadth, draws)
+        status: Status = "terminal" if step == settings.steps else "open"
+        marks = {key: Thought(status="pruned") for key in new}
+        marks |= {key: Thought(status=status) for key in kept}
+        if settings.select == "sample":
+            for key in kept:
+                marks[key]["draws"] = [at for at, each in enumerate(kept) if each == key]
+        return {
+            "thoughts": merge_thoughts(ruled, [marks]),
+            "step": step,
+            "usage": count,
+            "stop_reason": _stop_reason(run, state, kept),
+        }
 
     graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, evaluate))
-    graph.add_node("select", guarded(run, select_states(run)))
-    compared = levels_of("votes", wanted=_votes)
-    best = answer(run, pick=outputs, tally=compared)
-    add_answer(graph, run, best, candidates=complete_round)
+    graph.add_node(guarded(run, select))
+    compared = levels_of("votes", wanted=lambda settings: settings["evaluate"] == "vote")
+    add_answer(graph, run, answer(run, pick=selection, tally=compared), candidates=judged_states)
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", judged)
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("select", again)
     return graph
 
 
-def _votes(settings: Mapping[str, Any]) -> bool:
-    return TotBfsSettings.of(settings).evaluate == "vote"
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the new states first, under `review="select"`."""
+    return "review" if reviews(state, judged_states) else "select"
+
+
+async def again(state: SearchState) -> Literal["generate", "answer"]:
+    """Line 2; what a limit left undone in a step is done before the next one."""
+    last = state["step"] == _settings(state).steps
+    return (
+        "generate" if is_unfinished(state) and not state["stop_reason"] and not last else "answer"
+    )
+
+
+def selection(state: SearchState) -> list[str]:
+    """Returns what the last selection kept, best first or as it was drawn; ids may occur twice."""
+    tree, t = state["thoughts"], state["step"]
+    kept = [tree[key] for key in living(tree) if tree[key]["depth"] == t]
+    drawn = sorted((at, thought["id"]) for thought in kept for at in thought.get("draws", ()))
+    best = [thought for thought in kept if "draws" not in thought]
+    best.sort(key=lambda thought: -thought.get("value", 0.0))
+    return [*(key for _, key in drawn), *(thought["id"] for thought in best)]
+
+
+def frontier(state: SearchState) -> list[str]:
+    """Returns the states to expand, in order; of one drawn several times some draws may be left."""
+    tree = state["thoughts"]
+    begun = ("open", "expanded")
+    return [
+        key
+        for key in selection(state)
+        if tree[key]["status"] in (begun if "draws" in tree[key] else begun[:1])
+    ]
+
+
+def new_states(state: SearchState) -> list[str]:
+    """Returns the states created in this step that nobody has dropped (the paper's S'_t)."""
+    tree = state["thoughts"]
+    return [key for key in living(tree) if tree[key]["depth"] == state["step"] + 1]
+
+
+def unjudged(state: SearchState) -> list[str]:
+    """Returns the new states that have no value yet."""
+    return [key for key in new_states(state) if "value" not in state["thoughts"][key]]
+
+
+def is_unfinished(state: SearchState) -> bool:
+    """Returns whether states of this step are still to be expanded or judged."""
+    return bool(frontier(state) or unjudged(state))
+
+
+def judged_states(state: SearchState) -> list[str]:
+    """Returns the new states, once they can be selected from."""
+    return [] if state["stop_reason"] or is_unfinished(state) else new_states(state)
+
+
+def best_states(tree: Tree, keys: Sequence[str], b: int) -> list[str]:
+    """Returns the b thoughts of highest value; ties keep the order of creation."""
+    return sorted(keys, key=lambda key: -tree[key]["value"])[:b]
+
+
+def draw_states(tree: Tree, keys: Sequence[str], b: int, draws: random.Random) -> list[str]:
+    """Draws b thoughts with replacement, with probabilities in proportion to their values.
+
+    Values below zero count as zero; when all are zero the draw is uniform.
+    """
+    weights = [max(0.0, tree[key]["value"]) for key in keys]
+    return draws.choices(keys, weights if any(weights) else None, k=b)
+
+
+def _stop_reason(run: Run, state: SearchState, kept: Sequence[str]) -> StopReason:
+    """Returns why there is no further step: an output passes (`early_stop`), or a limit."""
+    settings, step = _settings(state), state["step"] + 1
+    if settings.early_stop:
+        outputs = run.task_for(state["settings"], Outputs)
+        checks = run.task_for(state["settings"], Checks)
+        for key in kept:
+            found = outputs.output(state["problem"], path_to(state["thoughts"], key))
+            if found is not None and checks.check(state["problem"], found):
+                return "verified"
+    if step == settings.steps:
+        return ""
+    if not requests_left(state):
+        return "budget"
+    if step >= (settings.limit_depth or step + 1):
+        return "step_limit"
+    return "round_limit" if step >= (settings.limit_rounds or step + 1) else ""
+
+
+def _settings(state: SearchState) -> TotBfsSettings:
+    return TotBfsSettings.of(state["settings"])
 
 
 TOT_BFS = Method(METHODS["tot_bfs"], TotBfsSettings, generator, wire)

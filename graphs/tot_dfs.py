@@ -41,11 +41,12 @@ from thoughtgraph.nodes.depth_first import (
 from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.generators import propose, sample
-from thoughtgraph.nodes.limits import limit_reason, may_begin
+from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json
 from thoughtgraph.outcome import StopReason
@@ -152,11 +153,6 @@ def wire(run: Run) -> Graph:
     graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("backtrack", try_next)
     return graph
-
-
-async def begin(state: SearchState) -> Literal["generate", "answer"]:
-    """Routes to the first expansion, if a request is allowed."""
-    return "generate" if may_begin(state) else "answer"
 
 
 async def go_on(state: SearchState) -> Literal["select", "answer"]:

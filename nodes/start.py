@@ -14,6 +14,7 @@ from thoughtgraph.llm.completions import encodable
 from thoughtgraph.llm.prices import check_limit, unpriced
 from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
+from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.node import Node, check_configuration, check_place, is_nested
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.outcome import REFUSED
@@ -39,7 +40,7 @@ def start(run: Run, *, origin: Thought | None = None, **fresh: Any) -> Node:
         fresh: What the method's further state fields begin with.
     """
 
-    async def begin(state: SearchInput) -> dict[str, Any]:
+    async def first(state: SearchInput) -> dict[str, Any]:
         runtime = get_runtime()
         try:
             chosen = _chosen(run, state, runtime)
@@ -50,12 +51,17 @@ def start(run: Run, *, origin: Thought | None = None, **fresh: Any) -> Node:
             begun = _refused(run, state, error)
         return {**begun, **fresh}
 
-    return begin
+    return first
 
 
 async def admitted(state: SearchState) -> Literal["begins", "refused"]:
     """Routes past a search that was refused."""
     return "refused" if state["stop_reason"] else "begins"
+
+
+async def begin(state: SearchState) -> Literal["generate", "answer"]:
+    """Routes to the first request, if one is allowed."""
+    return "generate" if may_begin(state) else "answer"
 
 
 async def _begun(

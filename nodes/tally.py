@@ -1,6 +1,5 @@
 """What the answer was chosen by: votes, weights or scores, as the result tells them."""
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -10,28 +9,6 @@ from thoughtgraph.tree import ROOT, Thought, path_to, without_root
 
 Tally = Callable[[SearchState, str], list[Vote]]
 """From the last state and the thought that the answer is from to how it was chosen, in order."""
-
-
-async def majority_vote(state: SearchState) -> dict[str, Any]:
-    """Counts how often each answer was given: every sample's value becomes that number.
-
-    Samples without a readable answer do not vote.
-    """
-    answers = {key: state["thoughts"][key].get("answer") for key in samples(state)}
-    votes = Counter(answer for answer in answers.values() if answer is not None)
-    return {
-        "thoughts": {
-            key: {"value": 0.0 if answer is None else float(votes[answer])}
-            for key, answer in answers.items()
-        }
-    }
-
-
-def leader(state: SearchState) -> list[str]:
-    """Returns the sample that wins a vote, of equals the first; none where there is no answer."""
-    tree = state["thoughts"]
-    given = [key for key in samples(state) if tree[key].get("answer") is not None]
-    return [max(given, key=lambda key: tree[key].get("value", 0.0))] if given else []
 
 
 def samples(state: SearchState) -> list[str]:

@@ -16,8 +16,8 @@ from support.spelling import WRONG, Spelling, speller
 import thoughtgraph as tg
 from thoughtgraph.building import Graph
 from thoughtgraph.edits import BELOW
+from thoughtgraph.graphs.tot_bfs import frontier
 from thoughtgraph.nodes.depth_first import next_state
-from thoughtgraph.nodes.rounds import frontier
 
 LIMITS = {"limit_requests": 40, "limit_thoughts": 60}
 ALONE: Any = {"configurable": {"thread_id": "alone"}}

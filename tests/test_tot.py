@@ -9,9 +9,8 @@ from support.pools import POOLS
 from support.scripted import Call
 
 import thoughtgraph as tg
+from thoughtgraph.graphs.tot_bfs import draw_states, selection
 from thoughtgraph.nodes.depth_first import visited
-from thoughtgraph.nodes.rounds import outputs
-from thoughtgraph.nodes.select import draw_states
 
 
 async def test_drawing_follows_the_values_and_is_uniform_without_any() -> None:
@@ -58,7 +57,7 @@ async def test_what_holds_for_every_search(pool: range) -> None:
             if "select" in names and state["step"] > reached:
                 tree, reached = state["thoughts"], state["step"]
                 level = [key for key in tree if tree[key]["depth"] == reached]
-                check_selection(tree, level, outputs(state), settings)
+                check_selection(tree, level, selection(state), settings)
 
 
 def check_selection(tree: tg.Tree, level: list[str], kept: list[str], settings: Any) -> None:

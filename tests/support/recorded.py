@@ -16,7 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.rounds import outputs
+from thoughtgraph.graphs.tot_bfs import selection
 from thoughtgraph.nodes.verdicts import state_key_of
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.game24.game24 import Game24
@@ -164,7 +164,7 @@ async def replay_puzzle(entry: Any) -> Any:
         None, config, context=context, durability="exit", **modes
     ):
         if mode == "values" and "select" in ran:
-            selected.append(outputs(chunk))
+            selected.append(selection(chunk))
         ran = chunk if mode == "updates" else {}
     out = (await graph.aget_state(config)).values
     tree = out["tree"]
