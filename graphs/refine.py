@@ -26,7 +26,7 @@ from thoughtgraph.nodes.refinement import add_output, output_question
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.tally import samples
 from thoughtgraph.run import Run
-from thoughtgraph.settings.refine import RefineSettings
+from thoughtgraph.settings.direct import RefineSettings
 from thoughtgraph.state import SearchState
 
 

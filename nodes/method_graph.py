@@ -32,7 +32,7 @@ def method_graph(
     """
 
     def refuse(state: object) -> None:
-        raise only_async(run.method.id)
+        raise only_async(run.method.entry.id)
 
     given = _input_of(run, state)
     graph: Graph = StateGraph(

@@ -13,7 +13,7 @@ from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
-from thoughtgraph.settings.refine import RefineSettings
+from thoughtgraph.settings.direct import RefineSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Question, Refines
 from thoughtgraph.tree import bounded

@@ -230,12 +230,8 @@ def answers(run: Run, found: SearchState) -> Sequence[str]:
 
 
 def _shown(state: FeedbackState) -> Shown:
-    settings, tree = FgdipSettings.of(state["settings"]), state["thoughts"]
-    beside = state["generation"]
-    if settings.layer_scope == "global":
-        depth = tree[state["frontier"][0]]["depth"] + 1
-        beside = [k for k in tree if tree[k]["depth"] == depth and tree[k].get("note") != SAME]
+    settings = FgdipSettings.of(state["settings"])
     return Shown(
         rejected=state["rejected"] if settings.error_analysis else [],
-        beside=beside if settings.feedback else [],
+        beside=state["generation"] if settings.feedback else [],
     )

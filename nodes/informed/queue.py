@@ -122,14 +122,13 @@ def to_expand(state: SearchState) -> list[str]:
 def returned_thoughts(state: SearchState) -> list[str]:
     """Returns the thought that solved the search, else the best terminal ones that are open.
 
-    A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
-    says otherwise.
+    A search that ran to its end without one returns nothing, as the paper does.
     """
-    tree, settings = state["thoughts"], ItotDfsSettings.of(state["settings"])
     if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
-    if state["stop_reason"] not in ("budget", "error") and settings.fallback == "none":
+    if state["stop_reason"] not in ("budget", "error"):
         return []
+    tree = state["thoughts"]
     open_ends = [thought for thought in tree.values() if thought["status"] == "terminal"]
     ranked = sorted(
         open_ends, key=lambda thought: ("priority" not in thought, by_priority(thought))

@@ -128,8 +128,7 @@ def _solved(state: RollbackState) -> StopReason:
     settings = RollbackSettings.of(state["settings"])
     if len(state["ends"]) >= settings.solutions:
         return "finished"
-    wanted = settings.stop_settled or settings.ensemble == FIRST
-    return "settled" if wanted and settled(state) else ""
+    return "settled" if settings.ensemble == FIRST and settled(state) else ""
 
 
 def end_of_search(state: RollbackState) -> StopReason:
