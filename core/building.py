@@ -1,6 +1,6 @@
 """From a method's name and a few objects to a compiled graph."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from inspect import signature
 from pathlib import Path
@@ -89,7 +89,10 @@ def build(
         ModelUnavailable: The embedded model cannot be had here.
     """
     found = load(method)
-    _check_names(settings, found.settings.model_fields)
+    known = found.settings.model_fields.keys()
+    for name in settings.keys() - known:
+        arguments = signature(build).parameters.keys() - {"settings"}
+        raise UnknownName("argument or setting", name, known | arguments)
     answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache or MemoryStore()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     run = Run(
@@ -106,13 +109,6 @@ def build(
     )
     graph = found.wire(run).compile(name=method, checkpointer=checkpointer)
     return graph.with_config(recursion_limit=SUPERSTEPS)
-
-
-def _check_names(settings: Collection[str], known: Collection[str]) -> None:
-    arguments = [arg for arg in signature(build).parameters if arg != "settings"]
-    for name in settings:
-        if name not in known:
-            raise UnknownName("argument or setting", name, {*arguments, *known})
 
 
 @cache

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from thoughtgraph.entries import METHODS, MethodEntry
-from thoughtgraph.errors import UnknownName
+from thoughtgraph.entries import DEFAULT_METHODS, METHODS, MethodEntry
 from thoughtgraph.task_entries import TASKS, TaskEntry
 
 if TYPE_CHECKING:
@@ -14,27 +13,26 @@ if TYPE_CHECKING:
     from thoughtgraph.task import Task
 
 
-__all__ = ["METHODS", "TASKS", "MethodEntry", "TaskEntry", "method", "settings", "task", "viewer"]
+__all__ = [
+    "DEFAULT_METHODS",
+    "METHODS",
+    "TASKS",
+    "MethodEntry",
+    "TaskEntry",
+    "named",
+    "settings",
+    "task",
+    "viewer",
+]
 
-Viewer = Callable[[Sequence[Mapping[str, Any]]], str]
-VIEWER = "thoughtgraph.cli.viewer.page:page"
+VIEWER = "cli.viewer.page:page"
 """`module:callable`; of stored results it makes one page of their search trees."""
 
 
-def viewer() -> Viewer:
+def viewer() -> Callable[[Sequence[Mapping[str, Any]]], str]:
     """Imports the viewer, which stands in a layer above: only who asks for a page loads it."""
-    return cast("Viewer", named(VIEWER))
-
-
-def method(name: str) -> MethodEntry:
-    """Returns a method's entry.
-
-    Raises:
-        UnknownName: There is no such method.
-    """
-    if name not in METHODS:
-        raise UnknownName("method", name, METHODS)
-    return METHODS[name]
+    page: Callable[[Sequence[Mapping[str, Any]]], str] = named(VIEWER)
+    return page
 
 
 def settings(name: str) -> "type[Settings]":
@@ -43,7 +41,8 @@ def settings(name: str) -> "type[Settings]":
     Raises:
         UnknownName: There is no such method.
     """
-    return cast("type[Settings]", named(f"thoughtgraph.settings.{method(name).settings}"))
+    found: type[Settings] = named(f"settings.{METHODS[name].settings}")
+    return found
 
 
 @cache
@@ -53,13 +52,11 @@ def task(name: str) -> "Task":
     Raises:
         UnknownName: There is no such task.
     """
-    if name not in TASKS:
-        raise UnknownName("task", name, TASKS)
-    return cast("Callable[[], Task]", named(f"thoughtgraph.tasks.{TASKS[name].factory}"))()
+    made: Task = named(f"tasks.{TASKS[name].factory}")()
+    return made
 
 
-def named(name: str) -> object:
+def named(name: str) -> Any:
     """Imports what `module:NAME` stands for."""
     module, _, attribute = name.partition(":")
-    found: object = getattr(import_module(module), attribute)
-    return found
+    return getattr(import_module(f"thoughtgraph.{module}"), attribute)

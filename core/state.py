@@ -147,8 +147,8 @@ class SearchOutput(TypedDict, total=False):
     """Of `rollback` alone: the answer of each way to make one answer of the solutions (`first`,
     `last`, `majority`, `ratio`, `difference`), None where no solution has one; `answer` is that of
     the setting `ensemble`. One run thus gives the paper's rows TR (`first`) and TR + W-Voting.
-    Where the search stopped because that setting's answer was sure (`first`, `stop_settled`), the
-    others are absent: their solutions were not grown."""
+    Where the search stopped because that setting's answer was sure (`first`), the others are
+    absent: their solutions were not grown."""
     outcome: str
     """How the search ended, with or without an answer, and by which votes: one sentence."""
     stop_reason: StopReason

@@ -257,13 +257,11 @@ def _waiting(state: SearchState) -> list[str]:
 def _returned(state: InformedState) -> list[str]:
     """Returns the thought that solved the search, else the best terminal ones that are open.
 
-    A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
-    says otherwise.
+    A search that ran to its end without one returns nothing, as the paper does.
     """
     if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
-    fallback = ItotDfsSettings.of(state["settings"]).fallback
-    if state["stop_reason"] not in ("budget", "error") and fallback == "none":
+    if state["stop_reason"] not in ("budget", "error"):
         return []
     tree = state["thoughts"]
     return sorted(terminal(state), key=lambda k: ("priority" not in tree[k], by_priority(tree[k])))

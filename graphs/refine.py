@@ -32,7 +32,7 @@ from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import samples
 from thoughtgraph.run import Run
-from thoughtgraph.settings.refine import RefineSettings
+from thoughtgraph.settings.direct import RefineSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Refines
 from thoughtgraph.tree import bounded

@@ -34,7 +34,7 @@ def method_graph(
 
     def refuse(state: object) -> None:
         raise InputError(
-            f"the graph of {run.method.id!r} is async: await graph.ainvoke(…), or call "
+            f"the graph of {run.method.entry.id!r} is async: await graph.ainvoke(…), or call "
             "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
         )
 

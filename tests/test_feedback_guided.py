@@ -100,14 +100,6 @@ async def test_the_exact_check_of_a_task_may_judge_answers():
     assert not any(call.role == "answer_eval" for call in asked)
 
 
-async def test_feedback_of_a_whole_layer():
-    steps = {"1": ["s>Go[x]"], "2": ["t>Finish[y]"]}
-    reply = scripted(steps, s="impossible")
-    _, asked = await search(reply, n_generate=1, layer_scope="global")
-    last = [call for call in asked if call.role == "generate"][-1]
-    assert "beside s>Go[x]" in last.prompt
-
-
 @pytest.mark.parametrize(
     ("switch", "hint"), [("feedback", "beside "), ("error_analysis", "wrong ")]
 )

@@ -24,7 +24,7 @@ from thoughtgraph.tree import Thought
 NAMES = ("hotpotqa", "fever", "strategyqa")
 OPTIONS = {
     **{"corpus": "", "observations": "clean", "tool_costs": "", "contact": ""},
-    **{"lenient_lookup": False, "tool_deadline": 5.0, "recording": "keep"},
+    **{"tool_deadline": 5.0, "recording": "keep"},
 }
 PARAGRAPHS = [["Milan", ["Milan is a city.", "It is in Italy."]], ["Oslo", ["Oslo is a capital."]]]
 TOOLS = toolbox(ScriptedPages({}))

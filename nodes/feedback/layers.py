@@ -124,12 +124,9 @@ def next_visit(state: SearchState, lost: Sequence[str]) -> str | None:
 def shown_beside(state: SearchState) -> Shown:
     """Returns what the prompt of the next child shows besides the path."""
     settings, tree = FgdipSettings.of(state["settings"]), state["thoughts"]
-    beside, depth = layer(state), tree[visited(tree)]["depth"] + 1
-    if settings.layer_scope == "global":
-        beside = [k for k, t in tree.items() if t["depth"] == depth and t.get("note") != SAME]
     return Shown(
         rejected=rejected(tree) if settings.error_analysis else [],
-        beside=beside if settings.feedback else [],
+        beside=layer(state) if settings.feedback else [],
     )
 
 

@@ -84,8 +84,7 @@ def solved(state: SearchState) -> StopReason:
     settings = RollbackSettings.of(state["settings"])
     if len(solutions(state["thoughts"])) >= settings.solutions:
         return "finished"
-    wanted = settings.stop_settled or settings.ensemble == FIRST
-    return "settled" if wanted and settled(state) else ""
+    return "settled" if settings.ensemble == FIRST and settled(state) else ""
 
 
 def why_ended(state: SearchState) -> StopReason:
