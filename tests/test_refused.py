@@ -15,8 +15,7 @@ from support.fake_server import OK, FakeServer, Fault, Seen
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.llm.port import ChatPort
-from thoughtgraph.llm.refused import refused_parameter
-from thoughtgraph.llm.sending import Prepared, prepared
+from thoughtgraph.llm.sending import Prepared, prepared, refused_parameter
 
 ASK: list[BaseMessage] = [SystemMessage("Be brief."), HumanMessage("which way")]
 SENT = {"stop", "temperature", "top_p", "n", "seed", "system"}

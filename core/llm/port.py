@@ -21,9 +21,8 @@ from thoughtgraph.llm.exchange import Draw, Request
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.prices import Price, public_price
-from thoughtgraph.llm.refused import LENGTH, OTHER_LENGTHS, SEED
 from thoughtgraph.llm.retry import Attempts, Retry, is_endpoint_failure
-from thoughtgraph.llm.sending import send
+from thoughtgraph.llm.sending import LENGTH, OTHER_LENGTHS, SEED, send
 from thoughtgraph.llm.store import PAID, Answer, AnswerStore, MemoryStore, Replay, digest
 from thoughtgraph.usage import Limits, Usage
 
