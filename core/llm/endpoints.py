@@ -163,17 +163,15 @@ def _of_provider(specifier: str, provider: str, name: str) -> BaseChatModel:
 
 def _refuse(specifier: str, error: Exception) -> NoReturn:
     """Raises in one line whatever a provider's package raises while a model is made."""
-    # Without a cause on purpose: a package's error may show what it was given.
-    if isinstance(error, ImportError):
-        missing = getattr(error.__cause__ or error, "name", None) or "langchain"
-        package = missing.partition(".")[0].replace("_", "-")
-        raise InputError(
-            f"model {specifier!r} needs the package {package}: `uv pip install {package}`"
-        ) from None
     if isinstance(error, ValidationError):
         why = error.errors(include_input=False)[0]["msg"]
     else:
         why = " ".join(str(error).split())
-    if why.startswith("Unsupported"):
-        raise InputError(f"unknown model {specifier!r}; write {FORMS}") from None
-    raise InputError(f"model {specifier!r} cannot be used: {why}") from None
+    line = f"model {specifier!r} cannot be used: {why}"
+    if isinstance(error, ImportError):
+        missing = getattr(error.__cause__ or error, "name", None) or "langchain"
+        package = missing.partition(".")[0].replace("_", "-")
+        line = f"model {specifier!r} needs the package {package}: `uv pip install {package}`"
+    elif why.startswith("Unsupported"):
+        line = f"unknown model {specifier!r}; write {FORMS}"
+    raise InputError(line) from None  # a package's error may show what it was given

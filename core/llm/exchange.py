@@ -72,12 +72,8 @@ class Request(NamedTuple):
     grammar: str = ""
     """What a completion is held to, in GBNF; empty: nothing."""
 
-    def content(self) -> dict[str, Any]:
+    def content(self, *, grammar: bool = True) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
-        # Only where there is one: what was recorded without keeps its key.
-        return {**self._asked(), **({"grammar": self.grammar} if self.grammar else {})}
-
-    def _asked(self) -> dict[str, Any]:
         called = ("tool_calls", "tool_call_id")
         return {
             "messages": [
@@ -93,6 +89,8 @@ class Request(NamedTuple):
             "stop": self.stop,
             "parameters": self.parameters,
             "draw": self.draw,
+            # Only where there is one: what was recorded without keeps its key.
+            **({"grammar": self.grammar} if grammar and self.grammar else {}),
         }
 
     def prompt_tokens(self) -> int:
@@ -110,23 +108,16 @@ class Request(NamedTuple):
         return [text_of(each)[:longest] for each in generations]
 
     def name(self, at: int) -> str:
-        """Names a call by what it asks, not whom, nor how many samples were wanted in all.
-
-        Args:
-            at: Index, within this request, of the first sample the call asks for.
-        """
+        """Names the call for the samples from an index on, whoever is asked for however many."""
         content = {name: value for name, value in self.content().items() if name != "n"}
         return digest({**content, "role": self.role, "at": at})
 
     def seed(self, at: int) -> int:
-        """Returns a seed of the sampling: another one for every draw of every question.
+        """Returns a seed for the samples from an index on, different for every draw and question.
 
         With and without a grammar it is the same, so that what the grammar allows is drawn alike.
-
-        Args:
-            at: Index, within this request, of the first sample the call asks for.
         """
-        return int(digest({**self._asked(), "at": at})[:SEED_DIGITS], 16)
+        return int(digest({**self.content(grammar=False), "at": at})[:SEED_DIGITS], 16)
 
     def tell(self, level: int, message: str, *values: Any) -> None:
         """Logs what becomes of the request, in no text of a model, a person or an endpoint."""
@@ -153,8 +144,6 @@ def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer
     """Returns the texts and the size of a model's answer.
 
     Args:
-        result: What the model returned.
-        request: What was asked.
         n: How many samples this call asked for; more are dropped.
         openai: Whether the model speaks OpenAI's protocol.
 

@@ -49,11 +49,7 @@ class Rates:
 
 
 class Limiter:
-    """Holds requests back until the endpoint's rates admit them, first come, first served.
-
-    Args:
-        rates: What the endpoint allows.
-    """
+    """Holds requests back until the endpoint's rates admit them, first come, first served."""
 
     def __init__(self, rates: Rates) -> None:
         self.rates = rates
@@ -65,12 +61,11 @@ class Limiter:
 
     @asynccontextmanager
     async def slot(self, samples: int = 1, tokens: int = 0) -> AsyncIterator[None]:
-        """Waits for a turn and holds it.
+        """Waits for a turn and holds it; what is above a cap waits until nothing is in flight.
 
         Args:
-            samples: How many completions the request asks for. One that asks for more than the cap
-                waits until nothing else is in flight.
-            tokens: The most tokens that it can come to, for the cap on those in flight; likewise.
+            samples: How many completions the request asks for.
+            tokens: The most tokens that it can come to.
         """
         wanted = list(map(min, (1, samples, tokens), self._caps))
         waiter = asyncio.get_running_loop().create_future(), wanted

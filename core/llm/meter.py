@@ -38,11 +38,10 @@ class Meter:
     Args:
         limits: What the whole search may spend.
         before: What the search had spent when the node started.
-        prices: US dollars a million prompt tokens and a million completion tokens, by model name;
-            None for a model whose price nobody knows, which is not counted.
-        step: Number of the running superstep; nodes that run side by side share it.
-        siblings: What those nodes have spent in this superstep, shared and changed by their meters,
-            so that a limit holds for all of them together.
+        prices: As of `llm.prices`; a model whose price nobody knows costs nothing here.
+        step: Number of the running superstep.
+        siblings: What the nodes of this superstep have spent in it, shared and changed by their
+            meters, so that a limit holds for all of them together.
         needed: Whether a request that fails for good ends the search; else those beside it go on.
         tell: Is told, in one line, why an attempt failed that is repeated.
     """
@@ -63,15 +62,11 @@ class Meter:
 
     @contextmanager
     def request(self, role: str, model: str) -> Iterator[None]:
-        """Watches one request: reserves it, and counts it when it was answered.
+        """Watches one request: reserves it as `check` does, and counts it when it was answered.
 
         Args:
             role: What it is for.
             model: Name of the model.
-
-        Raises:
-            BudgetSpent: It would break the request limit, another limit is reached, or a request
-                beside it failed for good.
         """
         self.check(reserve=True)
         try:
@@ -114,12 +109,11 @@ class Meter:
         The time for which a node waits for a model or a tool is what a search's seconds count.
 
         Args:
-            failures: What went wrong with it so far: the limit never hides what kept an answer
-                away.
+            failures: What went wrong with it so far: the last of it is raised when the time is
+                over, as the limit never hides what kept an answer away.
 
         Raises:
-            ModelError: The time was over first, and something had gone wrong; the last of it.
-            OutOfTime: The time was over first.
+            OutOfTime: The time was over, and nothing had gone wrong.
         """
         self._waited = True
         limit = self.limits.get("seconds")
@@ -156,7 +150,6 @@ class Meter:
         """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).
 
         Args:
-            role: What the request was for.
             model: Name of the model, for its price.
             numbers: Counters of `RoleUsage`.
         """
@@ -170,13 +163,9 @@ class Meter:
 
     def count_answer(self, role: str, model: str, answer: Answer) -> None:
         """Counts what a call of a model was answered."""
-        self.count(
-            role,
-            model,
-            samples=len(answer["texts"]),
-            prompt_tokens=answer["prompt_tokens"],
-            completion_tokens=answer["completion_tokens"],
-        )
+        prompt, completion = answer["prompt_tokens"], answer["completion_tokens"]
+        tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
+        self.count(role, model, samples=len(answer["texts"]), **tokens)
         self.add({"calls": 1, "incomplete": answer.get("incomplete", {})})
 
     def add(self, counts: Mapping[str, Any]) -> None:
@@ -208,10 +197,8 @@ def tell(level: int, labels: Mapping[str, Any], message: str, *values: Any) -> N
     """Logs one line of a run.
 
     Args:
-        level: As of `logging`.
         labels: Whose it is: metadata of the run's calls, by name.
         message: What happened, with a `%s` for each value; no text of a model or a person.
-        values: What stands there.
     """
     if logger.isEnabledFor(level):
         _write(logger, level, labels, message, *values)

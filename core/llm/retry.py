@@ -256,8 +256,6 @@ def explained(error: BaseException, endpoint: str, tries: str, hide: Sequence[st
     """Returns a failure in one line: the endpoint, what is wrong with it, and a remedy.
 
     Args:
-        error: The failure of the last attempt.
-        endpoint: Named in the line.
         tries: How many attempts were made, and how long they took.
         hide: Texts that the line may not show, such as keys.
     """

@@ -85,7 +85,6 @@ async def send(
 
     Args:
         model: The model, with connections of the running event loop.
-        request: What is asked.
         at: Index, within the request, of the first sample.
         n: How many samples the call asks for.
         refused: What the server is known to refuse. What this call shows is added, and told once,
@@ -181,10 +180,6 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
 
     It is the first that is named. Of two that exclude each other, `temperature` stays. A bound that
     is too large is no refused parameter: without it completions would have no end.
-
-    Args:
-        error: The failure of a call.
-        sent: The parameters that were sent, `system` for a system message.
     """
     # Without the escapes of JSON in JSON.
     text = f"{error} {getattr(error, 'body', '')}".lower().replace("\\n", "\n")
@@ -226,7 +221,6 @@ def callbacks(request: Request, *, once: bool) -> BaseCallbackManager | list[Any
     """Returns the running graph's callbacks: traces and token streams nest under its node.
 
     Args:
-        request: What is asked.
         once: Whether the model may tell the size of its answer more than once.
     """
     config = var_child_runnable_config.get()

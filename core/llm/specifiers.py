@@ -26,16 +26,9 @@ FORMS = (
     "PROVIDER:NAME, such as anthropic:NAME"
 )
 FAMILIES = {
-    "gpt-": "openai",
-    "chatgpt-": "openai",
-    "o1": "openai",
-    "o3": "openai",
-    "o4": "openai",
-    "claude-": "anthropic",
-    "gemini-": "google_genai",
-    "mistral-": "mistralai",
-    "deepseek-": "deepseek",
-    "grok-": "xai",
+    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
+    **{"claude-": "anthropic", "gemini-": "google_genai", "mistral-": "mistralai"},
+    **{"deepseek-": "deepseek", "grok-": "xai"},
 }
 """Whose models have a name that begins so, for a hint to those who leave the provider out."""
 WEIGHTS = ".gguf"
@@ -62,9 +55,6 @@ def takes_grammar(specifier: str) -> bool:
 
 def check_specifier(specifier: str) -> None:
     """Refuses what no model can be opened by, as far as the text and the environment tell.
-
-    Args:
-        specifier: The specifier; not empty.
 
     Raises:
         InputError: It has no known form, its file is not there, its address is none, or OpenAI's
@@ -97,12 +87,7 @@ def check_specifier(specifier: str) -> None:
 
 
 def _check_address(address: str, where: str) -> None:
-    """Refuses what no server can be reached at, before half a minute goes into trying.
-
-    Args:
-        address: The address.
-        where: What it was given as; named in the error.
-    """
+    """Refuses what no server can be reached at; the error names where the address stands."""
     try:
         parts = urlsplit(address)
         host, port = (parts.hostname or "").encode("idna"), parts.port
@@ -120,9 +105,6 @@ def key_for(address: str) -> str | None:
 
     A key belongs to all of a server whose address was given without a path, else to that path and
     what lies below it. Where there are keys, but none for this server, one line says so.
-
-    Args:
-        address: The address of the server's API.
 
     Raises:
         InputError: The variable cannot be read, or holds a key that no header can.

@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from os.path import expanduser
@@ -27,8 +27,6 @@ Replay = Literal["off", "record", "replay"]
 """`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
-COMPANIONS = ("", "-wal", "-shm")
-"""What the names of SQLite's files for one database end with."""
 
 
 class Answer(TypedDict):
@@ -46,11 +44,9 @@ class AnswerStore(Protocol):
 
     def get(self, key: str) -> Answer | None:
         """Returns the answer recorded under a key, or None."""
-        ...
 
     def put(self, key: str, answer: Answer) -> None:
         """Records an answer; an earlier one under the same key is kept."""
-        ...
 
 
 @dataclass
@@ -60,11 +56,11 @@ class MemoryStore:
     _answers: dict[str, Answer] = field(default_factory=dict)
 
     def get(self, key: str) -> Answer | None:
-        """Returns the answer recorded under a key, or None."""
+        """As of `AnswerStore`."""
         return self._answers.get(key)
 
     def put(self, key: str, answer: Answer) -> None:
-        """Records an answer; an earlier one under the same key is kept."""
+        """As of `AnswerStore`."""
         self._answers.setdefault(key, answer)
 
 
@@ -226,25 +222,22 @@ side by side."""
 
 def forget(file: Path) -> None:
     """Deletes a store that nobody has open."""
-    for companion in COMPANIONS:
+    for companion in ("", "-wal", "-shm"):  # SQLite's files for one database
         file.with_name(file.name + companion).unlink(missing_ok=True)
 
 
 def read_answer(written: str | bytes) -> Answer | None:
     """Returns an answer that was written as JSON, with whatever stands beside it; None if none."""
-    try:
-        answer: Any = json.loads(written)
-    except (ValueError, RecursionError):
+    answer: Any = None
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(written)
+    if not isinstance(answer, dict):
         return None
-    counts = ("prompt_tokens", "completion_tokens")
-    whole = (
-        isinstance(answer, dict)
-        and isinstance(texts := answer.get("texts"), list)
-        and all(isinstance(text, str) for text in texts)
-        and all(type(answer.get(name)) is int for name in counts)
-        and isinstance(ends := answer.get("incomplete", {}), dict)
-        and all(type(number) is int for number in ends.values())
-    )
+    texts, ends = answer.get("texts"), answer.get("incomplete", {})
+    if not (isinstance(texts, list) and isinstance(ends, dict)):
+        return None
+    numbers = [answer.get("prompt_tokens"), answer.get("completion_tokens"), *ends.values()]
+    whole = all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)
     return cast("Answer", answer) if whole else None
 
 
