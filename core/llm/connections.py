@@ -120,7 +120,7 @@ async def _client(loop: asyncio.AbstractEventLoop) -> "AsyncClient":
     # Of the SDK's two kinds the one on aiohttp: the other asks every idle connection, twice a
     # request, whether its server has closed it.
     client: AsyncClient = import_module("openai").DefaultAioHttpClient(
-        headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_stay, _bound]}
+        headers={"Accept-Encoding": "identity"}, event_hooks={"response": [_check]}
     )
 
     async def keep() -> AsyncIterator[None]:
@@ -142,16 +142,12 @@ def _drop_closed(kept: dict[asyncio.AbstractEventLoop, Any]) -> None:
         kept.pop(loop, None)
 
 
-async def _stay(response: Response) -> None:
-    """Refuses to be sent to another server: an endpoint does not choose whom we ask."""
-    if response.has_redirect_location:
+async def _check(response: Response) -> None:
+    """Bounds the body of an answer, which is read later, and refuses what may not be followed."""
+    if response.has_redirect_location:  # an endpoint does not choose whom we ask
         here, there = response.url, response.url.join(response.headers["Location"])
         if (here.scheme, here.host, here.port) != (there.scheme, there.host, there.port):
             raise Unacceptable(f"it points to {there}; name that address if you trust it")
-
-
-async def _bound(response: Response) -> None:
-    """Bounds the body of an answer, which is read later."""
     assert isinstance(response.stream, AsyncByteStream), "an asynchronous client gets these"
     encoding = response.headers.pop("Content-Encoding", "").strip().lower()
     if encoding not in ("", "identity", *PACKED):

@@ -27,6 +27,7 @@ from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifie
 from thoughtgraph.llm.store import AnswerStore, Replay
 
 if TYPE_CHECKING:
+    from thoughtgraph.llm.local import Endpoint
     from thoughtgraph.llm.weights import Progress
 
 LOCAL_TIMEOUT = 600.0
@@ -85,12 +86,13 @@ def port_for(
 
 def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") -> ChatPort:
     # Only who asks for the embedded model loads what serves it.
-    server = import_module("thoughtgraph.llm.local").serve_named(name or "local", progress)
+    local = import_module("thoughtgraph.llm.local")
+    server: Endpoint = local.serve_named(name or "local", progress)
     kind, more = ChatOpenAI, dict[str, Any](timeout=LOCAL_TIMEOUT)
     if server.prompts is not None:
         kind = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat
         more["prompts"] = server.prompts
-    rates = Rates(concurrency=None, samples=server.samples, context=server.context)
+    rates = Rates(concurrency=None, samples=local.SLOTS, context=local.CONTEXT)
     return port(
         _chat(server.model, server.base_url, server.key, kind, **more),
         name=name or "local",
@@ -99,7 +101,7 @@ def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") ->
         limiter=shared_limiter(server.base_url, rates),
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.
-        choices=server.samples,
+        choices=local.SLOTS,
         price=FREE,
         seeded=True,
         takes_grammar=True,

@@ -48,25 +48,17 @@ what is used of it, and the entry of `memory.stat` for pages that are given up w
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A running server.
-
-    Args:
-        base_url: The address of its OpenAI-compatible API.
-        model: The name to ask for.
-        key: What it asks of whoever calls it: pages in a browser and other users of the machine
-            must be able neither to use it nor to look on.
-        prompts: What it has read; None where nothing can be saved.
-        samples: How many completions it decodes together: the largest `n` of one request (a larger
-            one is refused with status 400), and what it is worth having in flight.
-        context: How many tokens all that is in flight may come to.
-    """
+    """A running server."""
 
     base_url: str
+    """The address of its OpenAI-compatible API."""
     model: str
+    """The name to ask for."""
     key: str
+    """What it asks of whoever calls it: pages in a browser and other users of the machine must be
+    able neither to use it nor to look on."""
     prompts: PromptCache | None
-    samples: int = SLOTS
-    context: int = CONTEXT
+    """What it has read; None where nothing can be saved."""
 
 
 _starting = threading.Lock()

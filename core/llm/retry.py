@@ -111,29 +111,26 @@ class Attempts:
 
     def before_sleep(self, state: RetryCallState) -> None:
         """Tells of a failure that is repeated."""
-        self.retried(self._shown(self._failure(state)))
+        self.retried(self._failure(state, final=False))
 
     def give_up(self, state: RetryCallState) -> NoReturn:
         """Raises the last failure."""
-        failure = self._failure(state)
-        if self.served_as:
-            logger.error("model %r: %s", self.served_as, failure)
         # Without a cause on purpose: an SDK's error holds the request and with it the key.
-        raise self._shown(failure)
+        raise self._failure(state, final=True)
 
-    def _shown(self, failure: ModelError) -> ModelError:
-        if not self.served_as:
-            return failure
-        line = f"model {self.served_as!r} failed: {failure.kind}"
-        return ModelError(line, status=failure.status, kind=failure.kind)
-
-    def _failure(self, state: RetryCallState) -> ModelError:
+    def _failure(self, state: RetryCallState, *, final: bool) -> ModelError:
         number, seconds = state.attempt_number, state.seconds_since_start or 0.0
         tries = f"{number} attempt{'s' * (number > 1)} in {seconds:.1f} s"
         values = (getattr(self.model, name, None) for name in type(self.model).model_fields)
         keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
         hide = [key for key in keys if len(key) >= SHORTEST_SECRET]
-        return explained(_fault(state), self.endpoint, tries, hide)
+        failure = explained(_fault(state), self.endpoint, tries, hide)
+        if not self.served_as:
+            return failure
+        if final:
+            logger.error("model %r: %s", self.served_as, failure)
+        line = f"model {self.served_as!r} failed: {failure.kind}"
+        return ModelError(line, status=failure.status, kind=failure.kind)
 
 
 def _fault(state: RetryCallState) -> BaseException:

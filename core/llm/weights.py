@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +16,6 @@ from http import HTTPStatus
 from http.client import HTTPException
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Protocol
 from urllib.request import Request, urlopen
 
 from filelock import FileLock
@@ -36,14 +35,10 @@ ALTERNATIVES = (
 )
 
 
-class Progress(Protocol):
-    """Told about weights that are assembled or downloaded, before and while it happens."""
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Receives what happens (source and licence included), and the bytes done and to do.
-
-        It is called before the first byte is asked for; what it raises ends the work.
-        """
+Progress = Callable[[str, int, int], None]
+"""Told about weights that are assembled or downloaded: what happens, source and licence included,
+and the bytes done and to do. It is called before the first byte is asked for, too; what it raises
+ends the work."""
 
 
 @dataclass(frozen=True, slots=True)
