@@ -22,8 +22,9 @@ from thoughtgraph.usage import Limits, Usage
 if TYPE_CHECKING:
     from thoughtgraph.building import build
     from thoughtgraph.composition import node, runnable, subagent, tool
+    from thoughtgraph.llm.exchange import Draw
     from thoughtgraph.llm.limiter import Rates
-    from thoughtgraph.llm.port import ChatPort, Draw
+    from thoughtgraph.llm.port import ChatPort
     from thoughtgraph.llm.retry import Retry
     from thoughtgraph.llm.scripted import ScriptedChat
     from thoughtgraph.policy import Policy
@@ -67,7 +68,7 @@ __all__ = [
 
 _LATE = {
     "ChatPort": "llm.port",
-    "Draw": "llm.port",
+    "Draw": "llm.exchange",
     "Policy": "policy",
     "Rates": "llm.limiter",
     "Result": "results",

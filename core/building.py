@@ -17,9 +17,9 @@ from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
-from thoughtgraph.llm.port import ChatPort, Replay
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
+from thoughtgraph.llm.store import AnswerStore, MemoryStore, Replay, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run

@@ -166,7 +166,6 @@ def _call(run: Run, state: SearchState, key: str) -> Call:
     name, argument = action["name"], action["argument"]
 
     async def make(meter: Meter) -> dict[str, Any]:
-        meter.wait()
         async with meter.in_time():
             with traced_as(labels(run, state, key)):
                 result = await tools.call(name, argument, _tool_state_after(before))

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import END
 from langgraph.types import Overwrite
 
-from thoughtgraph.llm.run_log import tell
+from thoughtgraph.llm.meter import tell
 from thoughtgraph.nodes.method_graph import Graph
 from thoughtgraph.nodes.node import Node, guarded
 from thoughtgraph.nodes.review import Candidates, answered, review

@@ -11,8 +11,8 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError
 from thoughtgraph.llm.completions import encodable
+from thoughtgraph.llm.meter import tell
 from thoughtgraph.llm.prices import check_limit, unpriced
-from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
 from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.node import Node, check_configuration, check_place, is_nested

@@ -14,8 +14,8 @@ from langgraph.func import task as durable
 from langgraph.runtime import get_runtime
 
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError
+from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.llm.meter import SHARED, Meter
-from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
 from thoughtgraph.nodes.calls import (
     MODEL,
@@ -183,7 +183,7 @@ class Step:
         if not fresh:  # it counts beside those that are made now
             spent: Mapping[str, Any] = kept["usage"]
             for name in SHARED:
-                ledger.spent[name] = ledger.spent.get(name, 0) + spent.get(name, 0)
+                ledger.spent[name] += spent.get(name, 0)
         return kept
 
     def _keeper(self, ledger: Ledger, size: int) -> Keep:
