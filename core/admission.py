@@ -14,7 +14,7 @@ from thoughtgraph import registry
 from thoughtgraph.context import effective
 from thoughtgraph.errors import CapabilityError, InputError, SettingError
 from thoughtgraph.settings.marks import Exact, Needs
-from thoughtgraph.task import Checks, Task, lacking
+from thoughtgraph.task import Checks, Task
 
 Oracle = Callable[[str], Awaitable[bool]]
 """Says whether an answer is right. A result that used one is labelled oracle."""
@@ -52,18 +52,18 @@ def admit(
         SettingError: More worked examples are wanted than the task has: a result would be of fewer
             shots.
     """
-    known = registry.settings(method).of(settings)
     exact = oracle is True and registry.METHODS[method].asks_oracle
     missing = missing_capabilities(method, task, settings, oracle=bool(oracle), exact=exact)
     if missing:
         remedy = _remedy(method, task, settings, told=bool(oracle), served=served)
         raise capability_error(method, task, missing, remedy)
     if oracle:
-        _admit_oracle(
-            method, oracle, exact=any(getattr(known, name) for name in known.marked(Exact))
-        )
-    demonstrations, wanted = getattr(task, "demonstrations", None), known.own_shots
-    if callable(demonstrations) and (own := len(demonstrations(wanted))) < wanted:
+        _admit_oracle(method, oracle, settings)
+    demonstrations: Any = getattr(task, "demonstrations", None)
+    if demonstrations is None:
+        return
+    wanted = getattr(registry.settings(method).of(settings), "own_shots", 0)
+    if (own := len(demonstrations(wanted))) < wanted:
         other = ", or examples to a text file of yours" * (not served)
         raise SettingError(
             f"{task.id!r} has {own} worked examples of its own; set shots to {own} at most{other}"
@@ -87,8 +87,8 @@ def missing_capabilities(
         oracle: Whether the method is told if an answer is right.
         exact: Whether the task's exact check is to tell it.
     """
-    needed = registry.settings(method).model_construct(**settings).needs(oracle=oracle)
-    return lacking(task, [*needed, *([Checks] if exact else [])])
+    needed = registry.settings(method).of(settings).needs(oracle=oracle)
+    return [each for each in [*needed, *[Checks] * exact] if not isinstance(task, each)]
 
 
 def _remedy(
@@ -224,7 +224,7 @@ def effective_settings(
     return effective(registry.settings(method), task.published(method), given)
 
 
-def _admit_oracle(method: str, oracle: Oracle | bool, *, exact: bool) -> None:
+def _admit_oracle(method: str, oracle: Oracle | bool, settings: Mapping[str, Any]) -> None:
     """Refuses what would be ignored, or would fail when a search that was paid for first asks."""
     told = [name for name, entry in registry.METHODS.items() if entry.asks_oracle]
     if method not in told:
@@ -234,7 +234,7 @@ def _admit_oracle(method: str, oracle: Oracle | bool, *, exact: bool) -> None:
         )
     if oracle is True:
         return
-    if exact:
+    if any(settings.get(name) for name in registry.settings(method).marked(Exact)):
         raise InputError("an oracle and exact_check both say what is right; give one of them")
     try:
         signature(oracle).bind("")  # type: ignore[arg-type]

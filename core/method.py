@@ -6,10 +6,10 @@ listed and its settings checked without importing LangGraph, is its entry: said 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
-from thoughtgraph import registry
-from thoughtgraph.entries import MethodEntry
+from thoughtgraph.entries import METHODS, MethodEntry
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Question
@@ -51,5 +51,5 @@ def load(name: str) -> Method:
     Raises:
         UnknownName: There is no such method.
     """
-    found: Method = registry.named(f"graphs.{registry.METHODS[name].method}")
+    found: Method = resolve_name(f"thoughtgraph.graphs.{METHODS[name].method}")
     return found

@@ -188,7 +188,8 @@ def rightness(right: bool, gold: str | None = None) -> str:
 def vote_words(chosen: Vote) -> str:
     """Returns what a vote came to, such as `3 of 5 votes` or `1 of 5 votes, tied with 84, 96`."""
     where = f"step {chosen['step']}: " if chosen["step"] else ""
-    unread, one = chosen["unread"], {"scores": "score"}.get(chosen["by"], "vote")
+    unread, kind = chosen["unread"], "scores" if chosen["by"] == "scores" else "votes"
+    one = kind.removesuffix("s")
     if not chosen["of"]:
         return f"{where}no {one} of {unread} could be read, so the first one counts"
     got, of = chosen["got"], f"{chosen['of']:.3g}"
@@ -204,7 +205,7 @@ def vote_words(chosen: Vote) -> str:
         more = f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
         words += f", tied with {', '.join(cut)}{more}: the first one counts"
     if unread:
-        words += f"; {unread} {one}{'' if unread == 1 else 's'} could not be read"
+        words += f"; {unread} {one if unread == 1 else kind} could not be read"
     return where + words
 
 

@@ -22,7 +22,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.marks import Constrains, Exact, ForTools
-from thoughtgraph.task import Checks, Task, lacking
+from thoughtgraph.task import Checks, Task
 
 T = TypeVar("T")
 
@@ -172,8 +172,8 @@ class Run:
         """
         task = self.task or registry.task(settings["task"])
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
-            if missing := lacking(task, [kind]):
-                raise capability_error(self.method.entry.id, task, missing)
+            if not isinstance(task, kind):
+                raise capability_error(self.method.entry.id, task, [kind])
             self._able[kind] = task
         return cast("T", task)
 
@@ -228,7 +228,7 @@ class Run:
             ToolsUnavailable: They cannot work here; the message says what to do.
         """
         task = self.task_for(settings, Task)
-        if lacking(task, [Acts]) or not self.method.settings.marked(ForTools):
+        if not isinstance(task, Acts) or not self.method.settings.marked(ForTools):
             if self.tools:
                 raise InputError(
                     f"method {self.method.entry.id!r} calls no tools on task {task.id!r}; leave "

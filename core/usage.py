@@ -6,7 +6,7 @@ that would break it, and so that a resumed run goes on counting where it stopped
 
 from collections.abc import Mapping, Sequence
 from math import inf
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_origin
 
 from typing_extensions import TypedDict
 
@@ -90,33 +90,9 @@ class Usage(TypedDict, total=False):
 
 def nothing_spent() -> Usage:
     """Returns the usage of a search that has not begun, so that its totals can always be read."""
-    return {
-        "requests": 0,
-        "calls": 0,
-        "samples": 0,
-        "prompt_tokens": 0,
-        "completion_tokens": 0,
-        "cached": 0,
-        "retries": 0,
-        "dollars": 0.0,
-        "seconds": 0.0,
-        "levels": 0,
-        "thoughts": 0,
-        "evaluated": 0,
-        "expansions": 0,
-        "reexpansions": 0,
-        "reasoning_steps": 0,
-        "rounds": 0,
-        "analyses": 0,
-        "rollbacks": 0,
-        "tool_calls": {},
-        "tool_failures": {},
-        "tool_cost": 0.0,
-        "tool_cost_path": 0.0,
-        "parse_errors": {},
-        "incomplete": {},
-        "roles": {},
-    }
+    kinds = {name: kind for name, kind in Usage.__annotations__.items() if name != "mark"}
+    zeros = {name: 0 if kind is int else 0.0 for name, kind in kinds.items()}
+    return cast("Usage", zeros | {n: {} for n, kind in kinds.items() if get_origin(kind) is dict})
 
 
 def add_usage(total: Usage, spent: Usage) -> Usage:

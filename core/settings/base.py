@@ -199,11 +199,6 @@ class Settings(BaseModel):
         return needed
 
     @property
-    def own_shots(self) -> int:
-        """How many of the task's own worked examples are asked for."""
-        return 0
-
-    @property
     def limits(self) -> Limits:
         """The limits among the settings."""
         names = Limits.__annotations__
@@ -231,4 +226,5 @@ class ShowingSettings(Settings):
 
     @property
     def own_shots(self) -> int:
+        """How many of the task's own worked examples are asked for."""
         return self.shots if self.examples in ("", "own") else 0
