@@ -138,7 +138,7 @@ class Board:
     def forecast(self, wanted: Iterator[Trial], concurrency: int) -> Iterator[str]:
         """Yields what all problems will take, by the method's formula and by those searched."""
         for tally in self.tallies:
-            formula = registry.method(tally.setup.method).requests
+            formula = registry.METHODS[tally.setup.method].requests
             yield f"{tally.name}: requests per problem: {formula}"
             yield tally.forecast()
         if all(tally.finished for tally in self.tallies):

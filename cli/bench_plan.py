@@ -10,11 +10,11 @@ from thoughtgraph.admission import Oracle, admit, default_method, effective_sett
 from thoughtgraph.bench.data import found, unscored
 from thoughtgraph.bench.papers.suites import Line, Part, suite
 from thoughtgraph.bench.runner import Batch, Setup, sweep
+from thoughtgraph.cli.assignments import assignment
 from thoughtgraph.cli.bench_options import BenchOptions
 from thoughtgraph.cli.bench_problems import chosen, is_made
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.run_config import given_settings, limit_settings, values_to_try
-from thoughtgraph.context import assignment
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier, takes_grammar
 from thoughtgraph.settings import WATCHING

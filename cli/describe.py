@@ -22,7 +22,7 @@ or told by the caller."""
 
 def method(name: str, task: str | None) -> None:
     """Prints what one method is and what it can be told, with the values published for a task."""
-    entry = registry.method(name)
+    entry = registry.METHODS[name]
     if task is not None and fit(name, task) is None:
         admit(name, task_of(task), effective_settings(name, task_of(task)))
     published = {} if task is None else task_of(task).published(name)

@@ -10,9 +10,10 @@ from typing import Any
 from thoughtgraph import registry, results
 from thoughtgraph.admission import admit, default_method, effective_settings
 from thoughtgraph.cli import demo
+from thoughtgraph.cli.assignments import assignment, assignments, written_text
 from thoughtgraph.cli.custom import full_name, task_of
 from thoughtgraph.cli.options import SolveOptions
-from thoughtgraph.context import assignment, assignments, effective, written_text
+from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings

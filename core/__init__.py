@@ -22,8 +22,9 @@ from thoughtgraph.usage import Limits, Usage
 if TYPE_CHECKING:
     from thoughtgraph.building import build
     from thoughtgraph.composition import node, runnable, subagent, tool
+    from thoughtgraph.llm.exchange import Draw
     from thoughtgraph.llm.limiter import Rates
-    from thoughtgraph.llm.port import ChatPort, Draw
+    from thoughtgraph.llm.port import ChatPort
     from thoughtgraph.llm.retry import Retry
     from thoughtgraph.llm.scripted import ScriptedChat
     from thoughtgraph.policy import Policy
@@ -66,24 +67,19 @@ __all__ = [
 ]
 
 _LATE = {
-    "ChatPort": "llm.port",
-    "Draw": "llm.port",
-    "Policy": "policy",
-    "Rates": "llm.limiter",
-    "Result": "results",
-    "Retry": "llm.retry",
-    "ScriptedChat": "llm.scripted",
-    "build": "building",
-    "html": "results",
-    "node": "composition",
-    "subagent": "composition",
-    "runnable": "composition",
-    "save": "results",
-    "solve": "solving",
-    "tool": "composition",
+    "building": ("build",),
+    "composition": ("node", "runnable", "subagent", "tool"),
+    "llm.exchange": ("Draw",),
+    "llm.limiter": ("Rates",),
+    "llm.port": ("ChatPort",),
+    "llm.retry": ("Retry",),
+    "llm.scripted": ("ScriptedChat",),
+    "policy": ("Policy",),
+    "results": ("Result", "html", "save"),
+    "solving": ("solve",),
 }
-"""Names whose modules need LangGraph or LangChain, which take seconds to import: imported at their
-first use, so that the command's help, lists and errors come at once."""
+"""Names by their modules, which need LangGraph or LangChain and so take seconds to import: imported
+at their first use, so that the command's help, lists and errors come at once."""
 
 
 def __dir__() -> list[str]:
@@ -92,7 +88,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what a late name stands for."""
-    if name not in _LATE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+    """Imports what a late name stands for, once."""
+    for module, names in _LATE.items():
+        if name in names:
+            found = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

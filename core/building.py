@@ -1,6 +1,6 @@
 """From a method's name and a few objects to a compiled graph."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from inspect import signature
 from pathlib import Path
@@ -17,13 +17,12 @@ from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
-from thoughtgraph.llm.port import ChatPort, Replay
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.llm.store import AnswerStore, MemoryStore, SqliteStore
+from thoughtgraph.llm.store import AnswerStore, MemoryStore, Replay, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
-from thoughtgraph.search_graph import GuardedGraph, SearchGraph
 from thoughtgraph.task import Task
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
@@ -90,7 +89,10 @@ def build(
         ModelUnavailable: The embedded model cannot be had here.
     """
     found = load(method)
-    _check_names(settings, found.settings.model_fields)
+    known = found.settings.model_fields.keys()
+    for name in settings.keys() - known:
+        arguments = signature(build).parameters.keys() - {"settings"}
+        raise UnknownName("argument or setting", name, known | arguments)
     answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache or MemoryStore()
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     run = Run(
@@ -105,17 +107,8 @@ def build(
         tools=tools,
         policy=policy,
     )
-    graph = SearchGraph(**vars(found.wire(run).compile(name=method, checkpointer=checkpointer)))
-    if policy is not None:
-        graph = GuardedGraph.of(graph)
+    graph = found.wire(run).compile(name=method, checkpointer=checkpointer)
     return graph.with_config(recursion_limit=SUPERSTEPS)
-
-
-def _check_names(settings: Collection[str], known: Collection[str]) -> None:
-    arguments = [arg for arg in signature(build).parameters if arg != "settings"]
-    for name in settings:
-        if name not in known:
-            raise UnknownName("argument or setting", name, {*arguments, *known})
 
 
 @cache

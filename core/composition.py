@@ -1,6 +1,6 @@
 """A graph inside other programs: a tool of an agent, a node of another graph, a part of a pipe."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from thoughtgraph.building import SUPERSTEPS, Graph
 from thoughtgraph.configurations import called_by_node, configurable, configured
-from thoughtgraph.context import check_context, presets_of
 from thoughtgraph.errors import InputError, ModelError, ProblemError, ToolsUnavailable
 from thoughtgraph.outcome import REFUSED, sentence
 from thoughtgraph.results import Result
+from thoughtgraph.settings import Settings
 from thoughtgraph.solving import traced, wait_for
 from thoughtgraph.state import SearchInput
 
@@ -60,7 +60,9 @@ def tool(
     Raises:
         InputError: The settings are none of the graph's.
     """
-    check_context(graph, context)  # what the agent cannot mend
+    known = _settings_of(graph)
+    if known is not None and (refusal := known(**(context or {})).refusal):
+        raise refusal  # the agent could not mend it
 
     async def search(problem: str) -> tuple[str, Result]:
         try:
@@ -73,14 +75,11 @@ def tool(
             out = getattr(error, "result", None) or {"stop_reason": "error", "error": str(error)}
         return _words_for_agent(out), Result(out)
 
-    def wait(problem: str) -> tuple[str, Result]:
-        return wait_for(search, problem)
-
     return StructuredTool(
         name=name,
         description=description,
         args_schema=ToolInput,
-        func=wait,
+        func=partial(wait_for, search),
         coroutine=search,
         response_format="content_and_artifact",
     )
@@ -114,7 +113,8 @@ def subagent(graph: Searching, name: str, description: str) -> dict[str, Any]:
         out = await graph.ainvoke({"messages": _read(state, "messages")})
         return {"messages": [out["messages"][-1]]}
 
-    return {"name": name, "description": description, "runnable": _either(search, name)}
+    runs = RunnableLambda(partial(wait_for, search), search, name=name)
+    return {"name": name, "description": description, "runnable": runs}
 
 
 def node(
@@ -146,11 +146,12 @@ def node(
         settings = context(state) if callable(context) else context
         with _apart(graph):
             out = Result(await graph.ainvoke({"problem": given}, context=settings))
-        if {**presets_of(graph), **(settings or {})}.get("on_error") != "report":
+        presets = getattr(_settings_of(graph), "presets", {})
+        if {**presets, **(settings or {})}.get("on_error") != "report":
             _check(out)
         return answer(out) if callable(answer) else {answer: out["answer"]}
 
-    return _either(search, "search")
+    return RunnableLambda(partial(wait_for, search), search, name="search")
 
 
 @contextmanager
@@ -163,19 +164,16 @@ def _apart(graph: object) -> Iterator[None]:
     if around is None or called_by_node():
         yield
         return
-    settings = getattr(getattr(graph, "context_schema", None), "model_fields", {})
-    kept = {name: each for name, each in configurable(around).items() if name not in settings}
+    known = getattr(_settings_of(graph), "model_fields", {})
+    kept = {name: each for name, each in configurable(around).items() if name not in known}
     with configured(configurable=kept):
         yield
 
 
-def _either(search: Callable[[Any], Awaitable[Fields]], name: str) -> Runnable[Any, Any]:
-    """Returns what can be awaited or called."""
-
-    def wait(state: Parent) -> Fields:
-        return wait_for(search, state)
-
-    return RunnableLambda(wait, search, name=name)
+def _settings_of(graph: object) -> type[Settings] | None:
+    """Returns the settings of a graph; None of one on a server, which checks them itself."""
+    kind = getattr(graph, "context_schema", None)
+    return kind if isinstance(kind, type) and issubclass(kind, Settings) else None
 
 
 def _check(out: Result) -> None:
@@ -213,13 +211,13 @@ class _Waiting(RunnableBinding[Any, Any]):
     """A graph that can be called as well as awaited; what is streamed so comes at its end."""
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
-        return wait_for(partial(self.ainvoke, *_taken_by_search(input, config), **options))
+        return wait_for(self.ainvoke, *_taken_by_search(input, config), **options)
 
     def batch(self, inputs: Any, config: Any = None, **options: Any) -> list[Any]:
         configs = config if isinstance(config, list) else [config] * len(inputs)
         pairs = [_taken_by_search(*pair) for pair in zip(inputs, configs, strict=True)]
         taken, own = [each for each, _ in pairs], [each for _, each in pairs]
-        return wait_for(partial(self.abatch, taken, own, **options))
+        return wait_for(self.abatch, taken, own, **options)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any

@@ -7,10 +7,8 @@ it is.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from os.path import expanduser
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, cast, get_args
 
@@ -18,8 +16,9 @@ from pydantic import create_model
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
-from thoughtgraph.errors import InputError, SettingError
+from thoughtgraph.errors import SettingError
 from thoughtgraph.settings import Settings
+from thoughtgraph.settings.marks import StandsFor
 
 S = TypeVar("S", bound=Settings)
 
@@ -61,81 +60,48 @@ def _fields(base: type[Settings], values: str) -> dict[str, Any]:
         values: The published values by task, and the presets, as JSON.
     """
     published, presets = json.loads(values)
+    switched = {
+        name: f"; with {switch} {value}"
+        for switch, mark in base.marked(StandsFor).items()
+        for name, value in mark.values.items()
+    }
     fields: dict[str, Any] = {}
     for name, field in base.model_fields.items():
         own = field.get_default(call_default_factory=True)
         usual = {task: {**each, **presets}.get(name, own) for task, each in published.items()}
         one = next(iter(usual.values()), presets.get(name, own))
         if name == "task":
-            fields[name] = (field.annotation, _choice(field, registry.TASKS))
-        elif name in presets:
-            fields[name] = (field.annotation, _with_default(field, one))
-        elif name in base.repository or any(value != one for value in usual.values()):
-            meant = _meant(usual, own, base.repository.get(name))
-            fields[name] = (cast("Any", field.annotation) | None, _left_open(field, meant))
+            # For a form; the registry itself refuses other names with a hint.
+            names: Any = {"enum": sorted(registry.TASKS)}
+            choice = FieldInfo.merge_field_infos(field, json_schema_extra=names)
+            fields[name] = (field.annotation, choice)
+        elif name not in presets and (name in switched or any(v != one for v in usual.values())):
+            special = [f"{task} {_text(each)}" for task, each in usual.items() if each != own]
+            meant = ", ".join([*special, f"{'else ' * bool(special)}{_text(own)}"])
+            text = f"{field.description} Empty: {meant}{switched.get(name, '')}."
+            # Sent with a form that was not touched, the default would hide what holds otherwise.
+            # None says "not given". Where None is a value, the form sends nothing unless it is
+            # touched: a default that is computed is not part of the schema.
+            left: Any = {"default_factory": type(None)} if _takes_none(field) else {"default": None}
+            left_open = _changed(field, description=text, **left)
+            fields[name] = (cast("Any", field.annotation) | None, left_open)
+        elif one == own:
+            fields[name] = (field.annotation, field)
         else:
-            fields[name] = (field.annotation, _with_default(field, one))
+            fields[name] = (field.annotation, _changed(field, default=one))
     return fields
 
 
-def presets_of(graph: object) -> Mapping[str, Any]:
-    """Returns the settings that a graph was built with; none of one on a server."""
-    presets: Mapping[str, Any] = getattr(getattr(graph, "context_schema", None), "presets", {})
-    return presets
-
-
-def check_context(graph: object, context: Mapping[str, Any] | None) -> None:
-    """Refuses settings that no run of a graph of ours could be given.
-
-    Raises:
-        InputError: One is unknown or outside its bounds.
-    """
-    kind = getattr(graph, "context_schema", None)
-    if not (context and isinstance(kind, type) and issubclass(kind, Settings)):
-        return
-    if refusal := kind(**context).refusal:
-        raise refusal
-
-
-def _with_default(field: FieldInfo, value: Any) -> FieldInfo:
-    if value == field.get_default(call_default_factory=True):
-        return field
-    if field.default_factory is None:
-        return FieldInfo.merge_field_infos(field, default=value)
-    made = FieldInfo(annotation=field.annotation, default=value, description=field.description)
+def _changed(field: FieldInfo, **changes: Any) -> FieldInfo:
+    """Returns a field with another default, which is no longer computed, or description."""
+    kept = {"description": field.description, "json_schema_extra": field.json_schema_extra}
+    made = FieldInfo(annotation=field.annotation, **cast("Any", {**kept, **changes}))
     made.metadata = list(field.metadata)
     return made
 
 
-def _choice(field: FieldInfo, names: Iterable[str]) -> FieldInfo:
-    """Lists the names in the schema, for a form; the registry itself refuses others with a hint."""
-    return FieldInfo.merge_field_infos(field, json_schema_extra={"enum": sorted(names)})
-
-
-def _meant(usual: Mapping[str, Any], own: Any, repository: Any) -> str:
-    """Returns what a setting is where none is given, such as `game24 4, else 2`."""
-    special = [f"{task} {_default_text(each)}" for task, each in usual.items() if each != own]
-    words = ", ".join([*special, f"{'else ' * bool(special)}{_default_text(own)}"])
-    return words if repository is None else f"{words}; with repo_compat {_default_text(repository)}"
-
-
-def _default_text(value: Any) -> str:
+def _text(value: Any) -> str:
     return "none" if value is None else str(value)
-
-
-def _left_open(field: FieldInfo, meant: str) -> FieldInfo:
-    """Takes a default out of a form: sent with it untouched, it would hide what holds otherwise.
-
-    None says "not given". Where None is a value, the form sends nothing unless it is touched: a
-    default that is computed is not part of the schema.
-    """
-    text = f"{field.description} Empty: {meant}."
-    if not _takes_none(field):
-        return FieldInfo.merge_field_infos(field, default=None, description=text)
-    metadata = list(field.metadata)
-    made = FieldInfo(annotation=field.annotation, default_factory=type(None), description=text)
-    made.metadata = metadata
-    return made
 
 
 def _takes_none(field: FieldInfo | None) -> bool:
@@ -173,56 +139,8 @@ def effective(
         for name, value in (chosen or {}).items()
         if value is not None or (name not in usual and _takes_none(base.model_fields.get(name)))
     }
-    repository = base.repository if {**presets, **meant}.get("repo_compat") else {}
+    told, switched = {**presets, **meant}, dict[str, Any]()
+    for name, mark in base.marked(StandsFor).items():
+        switched |= mark.values if told.get(name) else {}
     # In JSON's types: the state is stored and sent, and a tuple would come back as a list.
-    return base(**{**published, **repository, **presets, **meant}).model_dump(mode="json")
-
-
-def assignments(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
-    """Reads settings that are written as NAME=VALUE; a value is JSON or text, `@FILE` reads it.
-
-    Args:
-        pairs: The settings.
-        option: The option by which they were given, for the error.
-
-    Raises:
-        InputError: One is not NAME=VALUE, or names a file that cannot be read.
-    """
-    named = (assignment(pair, option) for pair in pairs)
-    return {name: _from_json(written_text(value)) for name, value in named}
-
-
-def assignment(pair: str, option: str) -> tuple[str, str]:
-    """Returns the name of a setting and its value as it is written.
-
-    Raises:
-        InputError: The pair is not NAME=VALUE.
-    """
-    name, equals, value = pair.partition("=")
-    if not equals or not name:
-        raise InputError(f"{option} {pair!r} is not NAME=VALUE; write {option} name=value")
-    return name.strip().replace("-", "_"), value
-
-
-def _from_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-
-
-def written_text(written: str) -> str:
-    """Returns a text, or the content of the file that it names with `@`.
-
-    Raises:
-        InputError: The file cannot be read.
-    """
-    if not written.startswith("@"):
-        return written
-    path = Path(expanduser(written[1:]))
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot read {str(path)!r} ({error.strerror}); check the path") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{str(path)!r} is no text file; it must be UTF-8") from None
+    return base(**{**published, **switched, **told}).model_dump(mode="json")

@@ -1,17 +1,16 @@
-"""Edits by hand: what a person may change of a search, and what else must change with it.
+"""Edits by hand: how `update_state` changes the tree of a search that waits.
 
-A thought can be pruned, opened again, valued otherwise, remarked on, or added. What a search keeps
-beside its tree (frontier, round, stack) follows, so that the next node finds a state that could
-have come about by itself.
+A person writes `{"thoughts": {"3": {"status": "pruned"}}}`, an object of thoughts by id. Nodes
+write lists of such objects: that tells the two apart. Nodes read the tree and keep nothing
+beside it, so whatever an edit changes counts from the next node on.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
-from thoughtgraph.edit_effects import following
-from thoughtgraph.entries import METHODS, Edit
+from thoughtgraph.entries import METHODS, Edit, MethodEntry
 from thoughtgraph.errors import InputError
-from thoughtgraph.reducers import StackWrite, restack
 from thoughtgraph.tree import (
     PERSON,
     RAW_LIMIT,
@@ -23,214 +22,168 @@ from thoughtgraph.tree import (
     merge_thoughts,
 )
 
-HANDED_ON = ("reports",)
-"""State keys that hold what one node made for the next: an edit between the two would drop it."""
-CHANGES = ("status", "value", "note")
-"""What can be changed of a thought."""
-PLACE = {"id", "parent", "depth", "created_by"}
-"""What says where a thought stands in the tree: nobody changes it."""
-NEEDED = ("parent", "text")
-"""What a new thought must say."""
-LARGEST = 1e9
-"""Largest value given by hand (ours): sums of such stay finite, and JSON holds them."""
-START = "__start__"
-"""As which LangGraph takes an edit as the input of another search."""
+BELOW = "below a thought that was pruned by hand"
+EDITABLE = ("status", "value", "note")
+"""Fields that anybody may change; in their own process a user may change all but `PLACE`."""
+PLACE = ("id", "parent", "depth", "created_by")
+"""Fields that say where a thought stands in the tree; they never change."""
+LARGEST_VALUE = 1e9
+"""Largest value by hand (ours): sums of such values stay finite, and JSON holds them."""
 MOST_NEW = 100
 """Thoughts that one edit may add (ours)."""
 
+Reducer = Callable[[Tree, Sequence[Any]], Tree]
 
-def edited(
-    state: Mapping[str, Any],
-    values: Mapping[str, Any],
-    *,
-    trusted: bool = True,
-    between: bool = True,
-) -> dict[str, Any]:
-    """Returns what is to be written for an edit.
 
-    A whole state may be posted back: what it leaves as it was is no edit.
+def tree_reducer(method: MethodEntry, *, trusted: bool) -> Reducer:
+    """Makes the reducer of the channel `thoughts`: it folds in what nodes and persons write.
 
     Args:
-        state: The state that is edited.
-        values: What is written to it, by state key: of the tree, changed thoughts by id, and new
-            ones by the ids that come next.
-        trusted: Whether fields may be written that only nodes write otherwise, such as verdicts.
-        between: Whether it is an edit between two steps, not within one.
-
-    Raises:
-        InputError: It makes no sense.
+        method: The method, which says what edits it can use.
+        trusted: Whether a person may change fields that only nodes write otherwise.
     """
-    handed_on = {key: state[key] for key in HANDED_ON if between and state.get(key)}
-    changed = {**handed_on, **differing(state, values)}
-    if "stack" in changed and not _is_write(changed["stack"]):
-        changed["stack"] = _stack(state, changed["stack"])
-    if "thoughts" not in changed:
-        return changed
-    if not state.get("thoughts"):
-        raise InputError("there is no search here to edit; start one with a problem")
-    tree = _tree(state, changed["thoughts"], trusted)
-    follows = following(state, tree)
-    return {**follows, **changed, "thoughts": merge_thoughts(tree, [follows.get("thoughts", {})])}
+    return partial(_fold, method=method, trusted=trusted)
 
 
-def check_nodes(ran: Collection[str], named: Iterable[str | None]) -> None:
-    """Refuses edits from which a search would go on where it is not.
+def _fold(tree: Tree, writes: Sequence[Any], *, method: MethodEntry, trusted: bool) -> Tree:
+    made: list[Tree] = []
+    for write in writes:
+        if isinstance(write, list):
+            made += write
+        else:
+            tree, made = merge_thoughts(tree, made), []
+            tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
+    return merge_thoughts(tree, made)
+
+
+def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool) -> Tree:
+    """Returns what an edit changes: itself, and what lies below a thought that it prunes.
+
+    Thoughts and fields that the edit leaves as they are count as not edited, so a whole tree may be
+    written back.
 
     Args:
-        ran: The nodes of the last step.
-        named: As which nodes the edits are written; None leaves it to LangGraph.
+        tree: The tree that is edited.
+        edit: Changed thoughts by id, and new ones under the next numbers.
+        method: The method of the search.
+        trusted: Whether it may change fields that only nodes write otherwise.
 
     Raises:
-        InputError: Another node is named.
+        InputError: The edit makes no sense, or would have no effect on the method.
     """
-    for node in named:
-        if node and node not in (*ran, START):
-            as_these = f"as {' or '.join(dict.fromkeys(ran))}, or " * bool(ran)
-            raise InputError(
-                f"{_shown(node)} is not where the search stands; edit {as_these}without as_node"
-            )
-
-
-def applied(state: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a state after an edit, or after another update of tree and stack."""
-    after = {**state, **update}
-    if "thoughts" in update:
-        after["thoughts"] = merge_thoughts(state["thoughts"], [update["thoughts"]])
-    if "stack" in update:
-        after["stack"] = restack(state["stack"], [update["stack"]])
-    return after
-
-
-def differing(state: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what an edit does not leave as it was."""
-    return {key: each for key, each in values.items() if key not in state or state[key] != each}
-
-
-def _tree(state: Mapping[str, Any], given: Any, trusted: bool) -> Tree:
-    """Returns the changed and the new thoughts, checked."""
-    if not isinstance(given, Mapping):
+    if not isinstance(edit, Mapping):
         raise InputError('an edit of the tree is an object: {"3": {"status": "pruned"}}')
-    known: Tree = state["thoughts"]
+    if not tree:
+        raise InputError("there is no search here to edit; start one with a problem")
+    fields = {name for name in Thought.__annotations__ if name not in PLACE}
+    editable = fields if trusted else set(EDITABLE)
     changes: Tree = {}
     new: dict[str, Mapping[str, Any]] = {}
-    for key, fields in given.items():
-        if not isinstance(key, str) or not isinstance(fields, Mapping):
-            raise InputError(f"thought {_shown(key)} is an object of fields, such as a status")
-        if key not in known:
-            new[key] = fields
-        elif change := _change(state, key, known[key], fields, trusted):
+    for key, thought in edit.items():
+        if not isinstance(key, str) or not isinstance(thought, Mapping):
+            raise InputError(f"thought {_quoted(key)} is an object of fields, such as a status")
+        if key not in tree:
+            new[key] = thought
+        elif change := _change(key, tree[key], thought, method, editable):
             changes[key] = change
-    return {**changes, **_added(state, merge_thoughts(known, [changes]), new)}
+    changes |= _below(tree, changes)
+    last = next(reversed(tree))
+    if method.stands and changes.get(last, {}).get("status") == "pruned":
+        raise InputError(f"the search stands at thought {last}; prune it later")
+    return {**changes, **_additions(merge_thoughts(tree, [changes]), new, method)}
 
 
 def _change(
-    state: Mapping[str, Any], key: str, thought: Thought, fields: Mapping[str, Any], trusted: bool
+    key: str,
+    old: Thought,
+    thought: Mapping[str, Any],
+    method: MethodEntry,
+    editable: Collection[str],
 ) -> Thought:
-    """Returns what an edit changes of a thought."""
-    changed = differing(cast("Any", thought), fields)
-    own = Thought.__annotations__.keys() - PLACE if trusted else CHANGES
+    changed = {k: v for k, v in thought.items() if k not in old or cast("Any", old)[k] != v}
     for name in changed:
-        if name not in own:
-            raise InputError(
-                f"{_shown(name)} of thought {key} cannot be edited; "
-                "only its status, its value and its note"
-            )
+        if name not in editable:
+            names = "its status, its value and its note"
+            raise InputError(f"{_quoted(name)} of thought {key} cannot be edited; only {names}")
     if key == ROOT and "status" in changed:
-        raise InputError("the root is where all begins; prune thoughts below it")
-    checked = _checked(state, key, changed)
-    status = checked.get("status")
+        raise InputError("the root is the problem itself; prune thoughts below it")
+    fields = _valid(key, changed, method)
+    status = fields.get("status")
     if status == "open":
-        _admit(state, "open", "takes nothing up again that it left")
+        _admit(method, "open", "does not go back to thoughts that it left")
     by = {"pruned": PERSON, "open": ""}
-    return cast("Thought", {**checked, **({"pruned_by": by[status]} if status in by else {})})
+    return cast("Thought", {**fields, **({"pruned_by": by[status]} if status in by else {})})
 
 
-def _added(state: Mapping[str, Any], tree: Tree, given: Mapping[str, Mapping[str, Any]]) -> Tree:
-    """Returns the thoughts that a person adds."""
-    new: Tree = {}
-    for key, fields in given.items():
-        new |= _new(state, {**tree, **new}, key, fields)
-        if len(new) > MOST_NEW:
-            raise InputError(f"an edit adds at most {MOST_NEW} thoughts")
-    most = state["settings"].get("limit_thoughts")
-    if new and most is not None and state["usage"].get("thoughts", 0) + len(new) > most:
-        raise InputError(f"the search may have {most} thoughts (limit_thoughts), and has them")
-    return new
+def _below(tree: Tree, changes: Tree) -> Tree:
+    """Returns the changes to all that follows thoughts that are pruned."""
+    gone = {key for key, change in changes.items() if change.get("status") == "pruned"}
+    below: Tree = {}
+    for key, thought in tree.items() if gone else ():  # parents come before their children
+        if thought["parent"] in gone and key not in changes:
+            gone.add(key)
+            below[key] = {"status": "pruned", "note": BELOW, "pruned_by": PERSON}
+    return below
 
 
-def _new(
-    state: Mapping[str, Any], tree: Mapping[str, Thought], key: str, fields: Mapping[str, Any]
-) -> Tree:
-    if missing := [name for name in NEEDED if name not in fields]:
+def _additions(tree: Tree, new: Mapping[str, Mapping[str, Any]], method: MethodEntry) -> Tree:
+    """Returns the thoughts that a person adds, each after those before it."""
+    if len(new) > MOST_NEW:
+        raise InputError(f"an edit adds at most {MOST_NEW} thoughts")
+    made: Tree = {}
+    for key, fields in new.items():
+        made |= _addition({**tree, **made}, key, fields, method)
+    return made
+
+
+def _addition(tree: Tree, key: str, fields: Mapping[str, Any], method: MethodEntry) -> Tree:
+    if missing := [name for name in ("parent", "text") if name not in fields]:
         raise InputError(
-            f"there is no thought {_shown(key)}; a new one needs {' and '.join(missing)}"
+            f"there is no thought {_quoted(key)}; a new one needs {' and '.join(missing)}"
         )
-    _admit(state, "add", "takes no thought that is written by hand")
-    if key != (following := str(len(tree))):
-        raise InputError(f"a new thought has the next number, {following}, not {_shown(key)}")
+    _admit(method, "add", "takes no thoughts written by hand")
+    if key != str(len(tree)):
+        raise InputError(f"a new thought has the next number, {len(tree)}, not {_quoted(key)}")
     parent, text = fields["parent"], fields["text"]
     if not isinstance(parent, str) or parent not in tree:
-        raise InputError(f"there is no thought {_shown(parent)} for thought {key} to follow")
+        raise InputError(f"there is no thought {_quoted(parent)} for thought {key} to follow")
     if tree[parent]["status"] in ("pruned", "terminal"):
         raise InputError(f"thought {parent} is {tree[parent]['status']}; nothing can follow it")
     if not isinstance(text, str) or not text.strip() or len(text) > TEXT_LIMIT:
         raise InputError(f"the text of thought {key} is 1 to {TEXT_LIMIT} characters")
-    deepest = state["settings"].get("limit_depth")
-    if deepest is not None and tree[parent]["depth"] >= deepest:
-        raise InputError(f"no thought is deeper than {deepest} (limit_depth)")
-    own = _checked(state, key, {name: fields[name] for name in CHANGES if name in fields})
-    made = {"text": text, **own, "status": "open", "created_by": {"node": PERSON}}
-    return grow(dict(tree), parent, [made])
+    own = _valid(key, {name: fields[name] for name in EDITABLE if name in fields}, method)
+    return grow(
+        tree, parent, [{"text": text, **own, "status": "open", "created_by": {"node": PERSON}}]
+    )
 
 
-def _admit(state: Mapping[str, Any], edit: Edit, otherwise: str) -> None:
-    """Refuses an edit that would have no effect on the method."""
-    method, able = state.get("method", ""), [m.id for m in METHODS.values() if edit in m.edits]
-    if method not in able:
-        raise InputError(f"{method} {otherwise}; {', '.join(sorted(able))} do")
-
-
-def _checked(state: Mapping[str, Any], key: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns fields of a thought that may be written so."""
-    given = dict(fields)
-    if "value" in given:
-        value = given["value"]
+def _valid(key: str, fields: Mapping[str, Any], method: MethodEntry) -> dict[str, Any]:
+    """Returns fields with valid contents, values as floats."""
+    valid = dict(fields)
+    if "value" in valid:
+        value = valid["value"]
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not abs(value) <= LARGEST:
-            raise InputError(f"the value of thought {key} is a number of at most {LARGEST:.0f}")
-        given["value"] = float(value)
-        _admit(state, "value", "chooses by no values")
-    if given.get("status", "open") not in ("open", "pruned"):
+        if not number or not abs(value) <= LARGEST_VALUE:
+            raise InputError(
+                f"the value of thought {key} is a number of at most {LARGEST_VALUE:.0f}"
+            )
+        valid["value"] = float(value)
+        _admit(method, "value", "chooses by no values")
+    if valid.get("status", "open") not in ("open", "pruned"):
         raise InputError(f"thought {key} can be made open or pruned, nothing else")
-    note = given.get("note", "")
+    note = valid.get("note", "")
     if not isinstance(note, str) or len(note) > RAW_LIMIT:
         raise InputError(f"the note of thought {key} is a text of at most {RAW_LIMIT} characters")
-    return given
+    return valid
 
 
-def _stack(state: Mapping[str, Any], given: Any) -> StackWrite:
-    """Returns the write of a whole stack that was posted, if its thoughts are there."""
-    frames = given if isinstance(given, list) else [given]
-    shapes = [frame.keys() for frame in state.get("stack") or []]
-    if not shapes or not all(_fits(state["thoughts"], frame, shapes[0]) for frame in frames):
-        raise InputError("that stack does not fit the tree; leave it out of the edit")
-    return StackWrite(keep=0, frames=frames)
+def _admit(method: MethodEntry, edit: Edit, refusal: str) -> None:
+    """Refuses an edit that would have no effect on the method."""
+    if edit not in method.edits:
+        able = sorted(each.id for each in METHODS.values() if edit in each.edits)
+        raise InputError(f"{method.id} {refusal}; {', '.join(able)} do")
 
 
-def _fits(tree: Tree, frame: Any, shape: Iterable[str]) -> bool:
-    """Returns whether a frame is like those there are, and its thoughts are there."""
-    if not isinstance(frame, Mapping) or frame.keys() != set(shape):
-        return False
-    keys = [frame["thought"], *frame.get("candidates", [])]
-    numbers = [frame[name] for name in ("pos", "tried") if name in frame]
-    there = all(isinstance(key, str) and key in tree for key in keys)
-    return there and all(isinstance(at, int) and 0 <= at <= len(tree) for at in numbers)
-
-
-def _is_write(given: Any) -> bool:
-    return isinstance(given, Mapping) and StackWrite.__annotations__.keys() == given.keys()
-
-
-def _shown(given: Any) -> str:
+def _quoted(refused: object) -> str:
     """Returns a refused value, shortened: it may be of any size."""
-    return repr(given[:60] if isinstance(given, str) else type(given).__name__)
+    return repr(refused[:60] if isinstance(refused, str) else type(refused).__name__)

@@ -4,10 +4,36 @@ What a method does in a line and its paper are said here and nowhere else: `thou
 lists them without importing the methods, which would take LangGraph, four times the work.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
+
+from thoughtgraph.errors import UnknownName
 
 Edit = Literal["add", "open", "value"]
+
+
+class Entry(Protocol):
+    """What is known of a method or a task without importing it."""
+
+    @property
+    def id(self) -> str:
+        """The name by which users choose it."""
+        ...
+
+
+E = TypeVar("E", bound=Entry)
+
+
+class Entries(dict[str, E]):
+    """Entries by id; one that there is none of is refused with a hint."""
+
+    def __init__(self, kind: str, entries: Iterable[E]) -> None:
+        super().__init__({entry.id: entry for entry in entries})
+        self._kind = kind
+
+    def __missing__(self, name: str) -> E:
+        raise UnknownName(self._kind, name, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +59,7 @@ class MethodEntry:
     texts that anybody can write, `open` where it comes back to what it left, `value` where it
     chooses by values."""
     stands: bool = False
-    """Whether it stands at one thought and goes on from there: that one cannot be dropped."""
+    """Whether it goes on from its youngest thought alone: that one cannot be dropped."""
 
 
 _TOT = "Tree of Thoughts (Yao et al. 2023)"
@@ -45,9 +71,11 @@ _REFLEXION = "Reflexion (Shinn et al. 2023)"
 _FGDIP = "FGDIP (Yan et al. 2025)"
 _OURS = "ours; its stopping rule: Adaptive-Consistency (Aggarwal et al. 2023)"
 
-METHODS = {
-    entry.id: entry
-    for entry in (
+DEFAULT_METHODS = ("tot_bfs", "tomt_os", "io")
+"""Of these the first that a task can be searched by, unless its entry names another (ours)."""
+METHODS = Entries(
+    "method",
+    (
         MethodEntry(
             "io",
             "ask once for the answer",
@@ -81,7 +109,7 @@ METHODS = {
             "where an answer can be checked, or a text improved",
             _TOT,
             "refine:REFINE",
-            "refine:RefineSettings",
+            "direct:RefineSettings",
             requests="1 + refinements, and as many verdicts where no oracle gives them",
             asks_oracle=True,
             stands=True,
@@ -246,7 +274,6 @@ METHODS = {
             "feedback:FgdipSettings",
             requests="1 for the first entities, 2 per child, 1 per answer; at most limit_requests",
             edits=("open", "value"),
-            stands=True,
         ),
         MethodEntry(
             "adaptive",
@@ -258,5 +285,5 @@ METHODS = {
             requests="1 per batch; at most `samples` samples",
             asks_oracle=True,
         ),
-    )
-}
+    ),
+)

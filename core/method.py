@@ -6,10 +6,10 @@ listed and its settings checked without importing LangGraph, is its entry: said 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
 
-from thoughtgraph import registry
-from thoughtgraph.entries import MethodEntry
+from thoughtgraph.entries import METHODS, MethodEntry
 from thoughtgraph.generation import GeneratorInput
 from thoughtgraph.settings import Settings
 from thoughtgraph.task import Question
@@ -44,20 +44,6 @@ class Method:
     abreast: int = 1
     """How many of its nodes may ask in one superstep."""
 
-    @property
-    def id(self) -> str:
-        """The name by which users choose the method."""
-        return self.entry.id
-
-    def needs(self, settings: Mapping[str, Any], *, oracle: bool = False) -> Sequence[type]:
-        """Returns the capabilities that a task must have for given settings.
-
-        Args:
-            settings: Effective settings, as a run's state holds them.
-            oracle: Whether the method is told if an answer is right.
-        """
-        return self.settings.model_construct(**settings).needs(oracle=oracle)
-
 
 def load(name: str) -> Method:
     """Imports a method, and LangGraph with it.
@@ -65,4 +51,5 @@ def load(name: str) -> Method:
     Raises:
         UnknownName: There is no such method.
     """
-    return cast("Method", registry.named(f"thoughtgraph.graphs.{registry.method(name).method}"))
+    found: Method = resolve_name(f"thoughtgraph.graphs.{METHODS[name].method}")
+    return found

@@ -3,13 +3,15 @@
 What is said follows from plain data of the result: `stop_reason`, `limit`, `answer`, `votes`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from thoughtgraph.settings import LIMIT_PREFIX, limits_of
+from thoughtgraph import registry
+from thoughtgraph.settings import LIMIT_PREFIX, Settings
+from thoughtgraph.settings.marks import Bounds, Exact
 from thoughtgraph.usage import Ending, spent
 
 StopReason = Literal[
@@ -43,9 +45,6 @@ INTERRUPTED = "interrupted"
 SPENT = ("exhausted", "dead_end")
 """Reasons that say nothing was left, which a limit on depth may be the cause of."""
 LIMITED = ("round_limit", "step_limit", "budget")
-ROUNDS = ("rounds", "refinements", "trials")
-STEPS = ("max_records", "max_steps", "steps", "max_depth")
-"""Settings that bound a method's own rounds and steps; a method has one of each."""
 REJECTED = "rejected: "
 """What the note of an answer that the search itself rejected begins with."""
 ACCEPTED = "accepted by the answer evaluator"
@@ -130,25 +129,23 @@ def limit_reached(state: Mapping[str, Any]) -> str:
         state: The last state; `limit` is the name where the step that ended it knows it.
     """
     reason, settings = state.get("stop_reason", ""), state["settings"]
+    deepest = max((thought["depth"] for thought in state["tree"].values()), default=0)
+    depth = settings.get("limit_depth")
     if reason in SPENT:
-        allowed = limits_of(settings).get("depth")
-        cut = allowed is not None and _deepest(state["tree"]) >= allowed
-        return f"{LIMIT_PREFIX}depth" if cut else ""
+        return "limit_depth" if depth is not None and deepest >= depth else ""
     if reason not in LIMITED:
         return ""
     if state.get("limit"):
         return str(state["limit"])
-    limits = limits_of(settings)
     if reason == "budget":
-        return LIMIT_PREFIX + (spent(limits, state["usage"]) or "thoughts")
-    own, name = (ROUNDS, "rounds") if reason == "round_limit" else (STEPS, "depth")
+        return LIMIT_PREFIX + (spent(Settings.of(settings).limits, state["usage"]) or "thoughts")
+    what, used = "depth", deepest
     if reason == "round_limit":
-        used, allowed = state["usage"].get("rounds", 0), limits.get("rounds")
-    else:
-        used, allowed = _deepest(state["tree"]), limits.get("depth")
-    if allowed is not None and used >= allowed:
-        return LIMIT_PREFIX + name
-    return next((each for each in own if each in settings), LIMIT_PREFIX + name)
+        what, used = "rounds", state["usage"].get("rounds", 0)
+    most = settings.get(LIMIT_PREFIX + what)
+    bounds = registry.settings(state["method"]).marked(Bounds).items()
+    own = next((name for name, mark in bounds if mark.what == what), "")
+    return LIMIT_PREFIX + what if (most is not None and used >= most) or not own else own
 
 
 def sentence(result: Mapping[str, Any]) -> str:
@@ -191,38 +188,42 @@ def rightness(right: bool, gold: str | None = None) -> str:
 def vote_words(chosen: Vote) -> str:
     """Returns what a vote came to, such as `3 of 5 votes` or `1 of 5 votes, tied with 84, 96`."""
     where = f"step {chosen['step']}: " if chosen["step"] else ""
-    unread, one = chosen["unread"], {"scores": "score"}.get(chosen["by"], "vote")
+    unread, kind = chosen["unread"], "scores" if chosen["by"] == "scores" else "votes"
+    one = kind.removesuffix("s")
     if not chosen["of"]:
         return f"{where}no {one} of {unread} could be read, so the first one counts"
-    words = _got(chosen)
-    if chosen["tied"]:
-        words += f", tied with {_named(chosen['tied'])}: the first one counts"
+    got, of = chosen["got"], f"{chosen['of']:.3g}"
+    words = "nothing of its own score could be read, so a default counted"
+    if got is not None:
+        words = {
+            "votes": f"{got:.3g} of {of} vote{'' if of == '1' else 's'}",
+            "weights": f"weighted vote {got:.3g} of {of}",
+            "scores": f"scored {got:.3g} of {of}",
+        }[chosen["by"]]
+    if names := [" ".join(name.split()) for name in chosen["tied"]]:
+        cut = (n if len(n) <= LONGEST else f"{n[: LONGEST - 1].rstrip()}…" for n in names[:SHOWN])
+        more = f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
+        words += f", tied with {', '.join(cut)}{more}: the first one counts"
     if unread:
-        words += f"; {unread} {one}{'' if unread == 1 else 's'} could not be read"
+        words += f"; {unread} {one if unread == 1 else kind} could not be read"
     return where + words
 
 
-def _got(chosen: Vote) -> str:
-    if chosen["got"] is None:
-        return "nothing of its own score could be read, so a default counted"
-    got, of = f"{chosen['got']:.3g}", f"{chosen['of']:.3g}"
-    return {
-        "votes": f"{got} of {of} vote{'' if of == '1' else 's'}",
-        "weights": f"weighted vote {got} of {of}",
-        "scores": f"scored {got} of {of}",
-    }[chosen["by"]]
-
-
 def _end(result: Mapping[str, Any]) -> str:
-    reason, settings = result.get("stop_reason", ""), result.get("settings", {})
-    answered, judged = result.get("answer") is not None, _judged(result)
-    having = f"with an answer{judged}" if answered else "without an answer"
+    reason, note, limit = result.get("stop_reason", ""), note_of(result), _limit(result)
+    having = "with an answer" if result.get("answer") is not None else "without an answer"
+    if note and result.get("answer") is not None:
+        rejected = note.startswith(REJECTED)
+        judged = "that the search itself rejected" if rejected else JUDGED.get(note, "")
+        having = f"{having} {judged}".rstrip()
     if reason in LIMITED:
-        best = having if judged or not answered else "with the best answer so far"
-        return f"stopped by {_limit(str(result.get('limit', '')), settings)}, {best}"
-    within = f" within {_limit(str(result['limit']), settings)}" if result.get("limit") else ""
+        best = "with the best answer so far" if having == "with an answer" else having
+        return f"stopped by {limit or 'a limit'}, {best}"
+    within = f" within {limit}" if limit else ""
+    outputs = [each for each in result.get("tree", {}).values() if each["status"] == "terminal"]
+    unread = bool(outputs) and all(each.get("answer") is None for each in outputs)
     return {
-        "finished": f"finished {having}{_unread(result)}",
+        "finished": f"finished {having}{', as none could be read' * unread}",
         "verified": f"finished with an answer that {_judge(result)} found right",
         "settled": "finished with an answer that no further solution could change",
         "exhausted": f"finished {having}, as nothing was left to search{within}",
@@ -231,13 +232,6 @@ def _end(result: Mapping[str, Any]) -> str:
         REFUSED: "refused before the model was asked anything",
         INTERRUPTED: "stopped by Ctrl-C; what was answered is kept",
     }.get(reason, reason or "unknown")
-
-
-def _unread(result: Mapping[str, Any]) -> str:
-    """Returns why a search that came to its end has no answer, where its outputs show it."""
-    outputs = [each for each in result.get("tree", {}).values() if each["status"] == "terminal"]
-    unread = outputs and all(each.get("answer") is None for each in outputs)
-    return ", as none could be read" * bool(unread)
 
 
 def _incomplete(result: Mapping[str, Any]) -> str:
@@ -259,40 +253,20 @@ def note_of(result: Mapping[str, Any]) -> str:
     return next((each.get("note", "") for each in thoughts if each.get("chosen")), "")
 
 
-def _judged(result: Mapping[str, Any]) -> str:
-    """Returns what the search itself thinks of its answer; empty where it does not say."""
-    note = note_of(result)
-    words = "that the search itself rejected" if note.startswith(REJECTED) else JUDGED.get(note)
-    return f" {words}" if words else ""
-
-
 def _judge(result: Mapping[str, Any]) -> str:
     """Returns who ended the search because an answer was right."""
-    settings = result.get("settings", {})
+    settings, method = result.get("settings", {}), str(result.get("method"))
+    known = registry.settings(method) if method in registry.METHODS else Settings
+    exact = any(settings.get(name) for name in known.marked(Exact))
     told = settings.get("oracle") or result.get("oracle")
-    return "the oracle" if told and not settings.get("exact_check") else "the exact check"
+    return "the oracle" if told and not exact else "the exact check"
 
 
-def _limit(name: str, settings: Mapping[str, Any]) -> str:
-    if not name:
-        return "a limit"
-    value = settings.get(name)
+def _limit(result: Mapping[str, Any]) -> str:
+    """Returns the limit that ended the search, in words; empty where none did."""
+    name = str(result.get("limit") or "")
+    value = result.get("settings", {}).get(name)
     size = "" if value is None else f" ({name}={value:g})"
-    if name.startswith(LIMIT_PREFIX):
-        return f"the limit on {name.removeprefix(LIMIT_PREFIX)}{size}"
-    return f"the method's own bound{size}"
-
-
-def _named(names: Sequence[str]) -> str:
-    shown = [_short(name) for name in names[:SHOWN]]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-def _short(name: str) -> str:
-    flat = " ".join(name.split())
-    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1].rstrip() + "…"
-
-
-def _deepest(tree: Mapping[str, Any]) -> int:
-    return max((thought["depth"] for thought in tree.values()), default=0)
+    if not name.startswith(LIMIT_PREFIX):
+        return name and f"the method's own bound{size}"
+    return f"the limit on {name.removeprefix(LIMIT_PREFIX)}{size}"

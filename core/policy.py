@@ -26,10 +26,8 @@ S = TypeVar("S", bound=Settings)
 LONGEST = 100_000
 """Characters of a problem, and of a setting that is any text (ours): both go into every prompt."""
 CEILINGS: Mapping[str, float | None] = {
-    name: info.get_default(call_default_factory=True) if mark.most is None else mark.most
-    for name, info in Settings.model_fields.items()
-    for mark in info.metadata
-    if isinstance(mark, Ceiling)
+    name: mark.most or Settings.model_fields[name].get_default(call_default_factory=True)
+    for name, mark in Settings.marked(Ceiling).items()
 }
 """The settings that have a ceiling, each with the one that holds where the operator names none."""
 DEFAULT = "default"
@@ -76,12 +74,12 @@ class Policy:
         for name in (*self.models, *self.corpora):
             if not _NAME.fullmatch(name):
                 raise InputError(f"{name!r} is no name; use letters, digits, dots, _ and -")
-        for name in self.ceilings:
-            if name not in CEILINGS:
-                raise UnknownName("limit", name, CEILINGS)
-        for name in self.prices:
-            if name not in self.models:
-                raise UnknownName("model", name, self.models)
+        for kind, names, known in (
+            ("limit", self.ceilings, CEILINGS),
+            ("model", self.prices, self.models),
+        ):
+            for name in names.keys() - known.keys():
+                raise UnknownName(kind, name, known)
 
     @classmethod
     def from_environment(cls) -> "Policy":
@@ -94,12 +92,18 @@ class Policy:
         chosen: dict[str, Any] = {"models": models} if models else {}
         if corpora:
             chosen["corpora"] = {} if corpora == {NO_PAGES: ""} else corpora
-        limits, prices = _entries(LIMITS_VARIABLE), _entries(PRICES_VARIABLE)
-        return cls(
-            **chosen,
-            ceilings={_limit(name): _ceiling(name, text) for name, text in limits.items()},
-            prices={name: _price(name, text) for name, text in prices.items()},
-        )
+        ceilings: dict[str, float | None] = {}
+        for name, text in _entries(LIMITS_VARIABLE).items():
+            number = None if text == "none" else _number(LIMITS_VARIABLE, name, text)
+            whole = number and number.is_integer() and name not in ("dollars", "seconds")
+            key = name if name in CEILINGS else f"{LIMIT_PREFIX}{name}"
+            ceilings[key] = int(number) if number is not None and whole else number
+        prices: dict[str, tuple[float, float]] = {}
+        for name, text in _entries(PRICES_VARIABLE).items():
+            prompt, _, completion = text.partition("/")
+            both = (_number(PRICES_VARIABLE, name, each) for each in (prompt, completion))
+            prices[name] = next(both), next(both)
+        return cls(**chosen, ceilings=ceilings, prices=prices)
 
     def restrict(self, base: type[S]) -> type[S]:
         """Returns a method's settings with nothing in them that a client must not choose.
@@ -156,20 +160,28 @@ class Policy:
             told = f"model {name!r} cannot be used; the server's log says why"
             raise ModelUnavailable(told) from None
 
-    def sourced(self, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns settings whose `corpus` is a source in the place of a name.
+    def sourced(self, kind: type[Settings], settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns settings with a source of pages in the place of its name.
 
-        Where none was named it stays empty, as a problem may bring its own pages; `corpus_else` is
-        the source for those that do not, and `corpus_name` the name of whichever it is.
+        Where none was named it stays empty, as a problem may bring its own pages; with `_else` to
+        its name stands the source for those that do not, and with `_name` which of both it is.
         """
-        first = next(iter(self.corpora), "")
-        chosen = settings["corpus"]
-        return {
-            **settings,
-            "corpus": self.corpora.get(chosen, ""),
-            "corpus_else": self.corpora.get(first, ""),
-            "corpus_name": chosen or first,
-        }
+        first, sources = next(iter(self.corpora), ""), dict(settings)
+        for name, mark in kind.marked(Offer).items():
+            if mark.kind == "corpora":
+                chosen = settings[name]
+                sources[name] = self.corpora.get(chosen, "")
+                sources[f"{name}_else"] = self.corpora.get(first, "")
+                sources[f"{name}_name"] = chosen or first
+        return sources
+
+    def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns a task's published values, none above the operator's ceiling."""
+        lowest = dict(published)
+        for name, most in {**CEILINGS, **self.ceilings}.items():
+            if published.get(name) is not None and most is not None:
+                lowest[name] = min(published[name], most)
+        return lowest
 
     def _field(self, name: str, field: FieldInfo) -> Any:
         """Returns what a setting becomes by its mark; None if it stays as it is."""
@@ -180,7 +192,10 @@ class Policy:
                 case Offer(kind, description, names):
                     choices = (*names, *getattr(self, kind, ()))
                     default = field.default if field.default in choices else choices[0]
-                    return _one_of(choices, default, description)
+                    # Of one name pydantic's schema says `const`, of which a form makes no choice.
+                    extra: Any = {"enum": [*choices]}
+                    offered = Field(default, description=description, json_schema_extra=extra)
+                    return cast("Any", Literal)[choices], offered
                 case Ceiling(most):
                     return self._capped(name, field, most)
                 case FreeText():
@@ -204,33 +219,22 @@ class Policy:
         return annotation, Field(default_factory=lambda: value, description=field.description)
 
     def _capped(self, name: str, field: FieldInfo, usual: float | None) -> Any:
+        """Returns a limit that can be lowered, and is the ceiling where it is lifted."""
         own = field.get_default(call_default_factory=True)
         most = self.ceilings.get(name, own if usual is None else usual)
         if most is None:
             return None
-
-        def ceiling(chosen: Any) -> Any:
-            return most if chosen is None else chosen
-
         default = most if own is None else min(own, most)
         text = f"{_LIFTED.sub('', field.description or '')} At most {most} here."
         (least,) = (each.ge for each in field.metadata if isinstance(each, Ge))
         annotation: Any = field.annotation
         if type(None) in get_args(annotation):
-            annotation = cast("Any", Annotated)[annotation, BeforeValidator(ceiling)]
+            lower = BeforeValidator(lambda chosen: most if chosen is None else chosen)
+            annotation = cast("Any", Annotated)[annotation, lower]
         # Where it was computed it stays so: a form then sends none unless it is touched.
         computed = field.default_factory is not None
         shown: Any = {"default_factory": lambda: default} if computed else {"default": default}
         return annotation, Field(**shown, ge=least, le=most, description=text)
-
-    def lowered(self, published: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns a task's published values, none above the operator's ceiling."""
-        lowest = dict(published)
-        for name, usual in CEILINGS.items():
-            most = self.ceilings.get(name, usual)
-            if published.get(name) is not None and most is not None:
-                lowest[name] = min(published[name], most)
-        return lowest
 
 
 def operators(settings: type[Settings]) -> list[str]:
@@ -242,14 +246,6 @@ def operators(settings: type[Settings]) -> list[str]:
 def _marks(name: str, field: FieldInfo) -> list[Any]:
     """Returns the marks of a setting: a method may say more of one that all have, not less."""
     return [*field.metadata, *Settings.model_fields.get(name, field).metadata]
-
-
-def _one_of(names: tuple[str, ...], default: str, description: str) -> Any:
-    # Of one name pydantic's schema says `const`, of which a form makes no choice.
-    extra: Any = {"enum": [*names]}
-    return cast("Any", Literal)[names], Field(
-        default, description=description, json_schema_extra=extra
-    )
 
 
 def _any_text(annotation: Any) -> bool:
@@ -271,23 +267,6 @@ def _entries(variable: str) -> dict[str, str]:
         if key:
             entries[key] = value
     return entries
-
-
-def _limit(name: str) -> str:
-    return name if name in CEILINGS else f"{LIMIT_PREFIX}{name}"
-
-
-def _ceiling(name: str, text: str) -> float | None:
-    if text == "none":
-        return None
-    number = _number(LIMITS_VARIABLE, name, text)
-    whole = number.is_integer() and name not in ("dollars", "seconds")
-    return int(number) if whole else number
-
-
-def _price(name: str, text: str) -> tuple[float, float]:
-    prompt, _, completion = text.partition("/")
-    return _number(PRICES_VARIABLE, name, prompt), _number(PRICES_VARIABLE, name, completion)
 
 
 def _number(variable: str, name: str, text: str) -> float:

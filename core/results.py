@@ -12,10 +12,10 @@ from functools import cache
 from importlib.metadata import version
 from os.path import expanduser
 from pathlib import Path
+from pkgutil import resolve_name
 from reprlib import Repr
 from typing import Any, Self
 
-from thoughtgraph import registry
 from thoughtgraph.errors import InputError
 from thoughtgraph.llm.prices import unpriced
 from thoughtgraph.outcome import sentence
@@ -151,7 +151,9 @@ def html(out: Mapping[str, Any]) -> Page:
     """
     kept = stored(out)
     told = f"answer={_brief.repr(kept['answer'])}, {kept['outcome']}"
-    return Page(registry.viewer()([kept]), told)
+    # The viewer stands in a layer above.
+    page: str = resolve_name("thoughtgraph.cli.viewer.page:page")([kept])
+    return Page(page, told)
 
 
 def save(out: Mapping[str, Any], path: str | Path) -> None:

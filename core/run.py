@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -14,22 +15,19 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
 from thoughtgraph.context import effective, settings_class
-from thoughtgraph.errors import InputError, ProblemError, SettingError, ToolsUnavailable
+from thoughtgraph.errors import InputError, SettingError, ToolsUnavailable
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.method import Method
-from thoughtgraph.policy import LONGEST, Policy, operators
+from thoughtgraph.policy import Policy, operators
 from thoughtgraph.settings import Settings
-from thoughtgraph.settings.acting import TOOLED
-from thoughtgraph.task import Checks, Task, lacking
+from thoughtgraph.settings.marks import Constrains, Exact, ForTools
+from thoughtgraph.task import Checks, Task
 
 T = TypeVar("T")
 
-Opened = WeakKeyDictionary[StreamWriter, dict[str, Toolbox]]
-"""The open tools of runs by name, under what lives and dies with the running graph."""
 OpenPort = Callable[..., ChatPort]
 """Makes the port of a model specifier; `served_as` names it for clients of a server."""
-
 Conclude = Callable[[Any], Awaitable[dict[str, Any]]]
 """From a state to what a search comes to that ends with it."""
 
@@ -68,17 +66,20 @@ class Run:
     conclude: Conclude = field(init=False)
     ledgers: dict[str, Any] = field(default_factory=dict)
     _ports: dict[str, ChatPort] = field(default_factory=dict)
-    _tools: Opened = field(default_factory=WeakKeyDictionary)
+    _tools: WeakKeyDictionary[StreamWriter, dict[str, Toolbox]] = field(
+        default_factory=WeakKeyDictionary
+    )
     _able: dict[type, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses presets that are none, and a task that cannot be searched by this method."""
-        published = {} if self.task is None else self._values(self.task)
-        settings = effective(self.settings, published, presets=self.presets)
-        if self.task is not None:
-            if "exact_check" in settings and isinstance(self.task, Checks) and not self.oracle:
-                settings["exact_check"] = True  # a run may be told to, and is checked itself
-            self._admit(self.task, settings)
+        if self.task is None:
+            effective(self.settings, {}, presets=self.presets)
+            return
+        # A run may be told to check answers, and is looked at itself.
+        may_check = isinstance(self.task, Checks) and not self.oracle
+        exact = self.method.settings.marked(Exact) if may_check else ()
+        self.effective_settings(dict.fromkeys(exact, True))
 
     @cached_property
     def context(self) -> type[Settings]:
@@ -88,8 +89,8 @@ class Run:
             closed.append("evaluator_model")
         if self.policy is not None:
             closed += operators(self.method.settings)
-        tasks = [self.task] if self.task is not None else tasks_of(self.method.id)
-        published = {task.id: self._values(task) for task in tasks}
+        tasks = tasks_of(self.method.entry.id) if self.task is None else [self.task]
+        published = {task.id: self._published(task) for task in tasks}
         return settings_class(self.settings, published, presets=self.presets, closed=closed)
 
     def chosen(self, context: object) -> dict[str, Any]:
@@ -128,55 +129,37 @@ class Run:
             self.policy.admit(self.settings, settings)
 
     def effective_settings(self, chosen: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the effective settings of a run that was given some."""
+        """Returns the effective settings of a run that was given some.
+
+        Settings of tools are refused where the task has none, unless their value holds anyway.
+        Which settings a prompt depends on is declared nowhere, so none of these is refused.
+
+        Raises:
+            CapabilityError: The method cannot search the task with these settings.
+            SettingError: One is outside its bounds, or would change nothing.
+        """
         default = self.settings.model_fields["task"].default
         task = self.task or registry.task(chosen.get("task") or default)
-        settings = effective(self.settings, self._values(task), chosen, self.presets)
-        self._admit(task, settings)
+        published = self._published(task)
+        settings = effective(self.settings, published, chosen, self.presets)
+        method, served = self.method.entry.id, self.policy is not None
+        admit(method, task, settings, oracle=self.oracle, served=served)
+        of_tools = self.method.settings.marked(ForTools)
+        tooled = [name for name in of_tools if chosen.get(name) is not None]
+        if tooled and not isinstance(task, Acts):
+            usual = effective(self.settings, published, presets=self.presets)
+            if names := [name for name in tooled if settings[name] != usual[name]]:
+                them = "it" if len(names) == 1 else "them"
+                raise SettingError(
+                    f"{' and '.join(map(repr, names))} would change nothing: method {method!r} on "
+                    f"task {task.id!r} does not use {them}; leave {them} out"
+                )
         return {**settings, "task": task.id}
-
-    def check_used(self, settings: dict[str, Any], chosen: Mapping[str, Any]) -> None:
-        """Refuses settings of tools that were given where the task has none.
-
-        A value that holds anyway, or that the task publishes, is no matter. Which settings a prompt
-        depends on is declared nowhere: a task may read them in any of its prompts, so none of these
-        is refused.
-
-        Args:
-            settings: The run's effective settings.
-            chosen: Those that it was given.
-
-        Raises:
-            SettingError: One is not used; the message says to leave it out.
-        """
-        task = self.task_for(settings, Task)
-        tooled = [name for name in TOOLED if chosen.get(name) is not None]
-        if not tooled or isinstance(task, Acts):
-            return
-        usual = effective(self.settings, self._values(task), presets=self.presets)
-        if names := [name for name in tooled if settings[name] != usual[name]]:
-            them = "it" if len(names) == 1 else "them"
-            raise SettingError(
-                f"{' and '.join(map(repr, names))} would change nothing: method "
-                f"{self.method.id!r} on task {task.id!r} does not use {them}; leave {them} out"
-            )
-
-    def read(self, settings: dict[str, Any], given: str) -> str:
-        """Returns a problem as its task reads it.
-
-        Raises:
-            InputError: It is no problem of the task, or longer than clients may send one.
-        """
-        if self.policy is not None and len(given) > LONGEST:
-            raise ProblemError(
-                f"a problem of {len(given)} characters is too long; write at most {LONGEST}"
-            )
-        return self.task_for(settings, Task).read(given)
 
     def has_feedback(self, settings: Mapping[str, Any]) -> bool:
         """Returns whether a run is told if an answer is right: by an oracle or the exact check."""
-        exact = self.method.entry.asks_oracle and settings.get("exact_check")
-        return bool(self.oracle or exact)
+        exact = any(settings.get(name) for name in self.method.settings.marked(Exact))
+        return bool(self.oracle or (exact and self.method.entry.asks_oracle))
 
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
         """Returns the task, as something that has a capability.
@@ -189,19 +172,26 @@ class Run:
         """
         task = self.task or registry.task(settings["task"])
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
-            if missing := lacking(task, [kind]):
-                raise capability_error(self.method.id, task, missing)
+            if not isinstance(task, kind):
+                raise capability_error(self.method.entry.id, task, [kind])
             self._able[kind] = task
         return cast("T", task)
 
     async def port_for(self, settings: dict[str, Any], *, judging: bool) -> ChatPort:
         """Returns the port of the model that generates, or of the one that judges."""
-        if judging:
-            if self.evaluator is not None:
-                return self.evaluator
-            if specifier := settings.get("evaluator_model"):
-                return await self._open(specifier)
-        return self.model or await self._open(settings.get("model", ""))
+        if judging and self.evaluator is not None:
+            return self.evaluator
+        judge = settings.get("evaluator_model") if judging else ""
+        if self.model is not None and not judge:
+            return self.model
+        specifier = judge or settings.get("model", "")
+        if specifier not in self._ports:
+            open_port = self.open_port
+            if self.policy is not None:
+                open_port = partial(self.policy.opened, open_port=open_port)
+            # Loading weights takes seconds and must not hold the event loop.
+            self._ports[specifier] = await asyncio.to_thread(open_port, specifier)
+        return self._ports[specifier]
 
     async def open_models(self, settings: dict[str, Any]) -> Prices:
         """Opens the models that a run's settings name, before anything is spent.
@@ -210,14 +200,15 @@ class Run:
             What they cost.
 
         Raises:
-            InputError: A specifier has no known form, or the setting `grammar` is on and a model
-                takes none.
+            InputError: A specifier has no known form, or a grammar is asked for and a model takes
+                none.
             ModelUnavailable: The embedded model cannot be had here.
         """
         ports = [await self.port_for(settings, judging=judging) for judging in (False, True)]
-        refused = (port.grammar_refusal() for port in ports if settings.get("grammar"))
-        if refusal := next(filter(None, refused), ""):
-            raise SettingError(refusal)
+        constrained = any(settings.get(name) for name in self.method.settings.marked(Constrains))
+        for refusal in (port.grammar_refusal() for port in ports if constrained):
+            if refusal:
+                raise SettingError(refusal)
         # The table of prices takes half a second to import.
         return await asyncio.to_thread(prices_of, ports, settings["prices"])
 
@@ -237,11 +228,12 @@ class Run:
             ToolsUnavailable: They cannot work here; the message says what to do.
         """
         task = self.task_for(settings, Task)
-        if lacking(task, [Acts]) or "corpus" not in settings:
+        if not isinstance(task, Acts) or not self.method.settings.marked(ForTools):
             if self.tools:
                 raise InputError(
-                    f"method {self.method.id!r} calls no tools on task {task.id!r}; leave tools "
-                    "out, or choose a method and a task that act, such as 'react' on 'hotpotqa'"
+                    f"method {self.method.entry.id!r} calls no tools on task {task.id!r}; leave "
+                    "tools out, or choose a method and a task that act, such as 'react' on "
+                    "'hotpotqa'"
                 )
             return ""
         # Reading a corpus takes seconds and must not hold the event loop.
@@ -253,47 +245,28 @@ class Run:
     def tools_for(self, settings: dict[str, Any], problem: str, run: str) -> Toolbox:
         """Returns the tools of a run, opened once; again where it is resumed.
 
+        LangGraph makes one stream writer a run, gives it to every node, and holds it nowhere else:
+        so whatever a run ends by (an answer, an error, a stream that nobody reads to its end) takes
+        its tools along. Were a node given another writer, it would open its tools again. Where no
+        graph runs, nothing is kept.
+
         Args:
             problem: Its problem, which may bring pages of its own.
             run: Its name.
         """
         if isinstance(self.tools, Toolbox):
             return self.tools
-        kept = _of_running_graph(self._tools)
+        kept: dict[str, Toolbox] = {}
+        with suppress(RuntimeError, KeyError):
+            kept = self._tools.setdefault(get_stream_writer(), kept)
         if run not in kept:
-            options = settings if self.policy is None else self.policy.sourced(settings)
+            options = settings
+            if self.policy is not None:
+                options = self.policy.sourced(self.method.settings, settings)
             kept[run] = self.task_for(settings, Acts).tools(problem, options, self.tools)
         return kept[run]
 
-    async def _open(self, specifier: str) -> ChatPort:
-        if specifier not in self._ports:
-            # Loading weights takes seconds and must not hold the event loop.
-            self._ports[specifier] = await asyncio.to_thread(self._opened, specifier)
-        return self._ports[specifier]
-
-    def _opened(self, name: str) -> ChatPort:
-        if self.policy is None:
-            return self.open_port(name)
-        return self.policy.opened(name, self.open_port)
-
-    def _values(self, task: Task) -> Mapping[str, Any]:
+    def _published(self, task: Task) -> Mapping[str, Any]:
         """Returns what is published for the method's settings on a task."""
-        published = task.published(self.method.id)
+        published = task.published(self.method.entry.id)
         return published if self.policy is None else self.policy.lowered(published)
-
-    def _admit(self, task: Task, settings: Mapping[str, Any]) -> None:
-        served = self.policy is not None
-        admit(self.method.id, task, settings, oracle=self.oracle, served=served)
-
-
-def _of_running_graph(opened: Opened) -> dict[str, Toolbox]:
-    """Returns the tools that are kept while this graph runs; where none runs, nothing is kept.
-
-    LangGraph makes one stream writer a run, gives it to every node, and holds it nowhere else: so
-    whatever a run ends by (an answer, an error, a stream that nobody reads to its end) takes its
-    tools along. Were a node given another writer, it would open its tools again.
-    """
-    try:
-        return opened.setdefault(get_stream_writer(), {})
-    except (RuntimeError, KeyError):
-        return {}

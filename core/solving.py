@@ -11,13 +11,13 @@ from langchain_core.runnables.config import var_child_runnable_config
 from thoughtgraph import registry
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.admission import Oracle, check_task, default_method
-from thoughtgraph.building import Graph, Model, build
+from thoughtgraph.building import Model, build
 from thoughtgraph.results import Result
+from thoughtgraph.settings import Settings
 from thoughtgraph.task import Task
 
 T = TypeVar("T")
 
-DEFAULT_TASK = "question"
 TRACED = ("callbacks", "tags", "metadata")
 """What of a configuration traces are told by."""
 LONGEST_WAIT = 0.5
@@ -61,7 +61,7 @@ def solve(
         ModelError: The model failed for good; the error's `result` has what was found until then.
             With the setting `on_error="report"` it is returned instead.
     """
-    named = DEFAULT_TASK if task is None else task
+    named = Settings.model_fields["task"].default if task is None else task
     known = registry.task(named) if isinstance(named, str) else check_task(named)
     graph = build(
         method or default_method(known),
@@ -71,10 +71,10 @@ def solve(
         oracle=oracle,
         tools=tools,
     )
-    return Result(wait_for(_search, graph, problem, settings))
+    return Result(wait_for(graph.ainvoke, {"problem": problem}, context=settings))
 
 
-def wait_for(work: Callable[..., Awaitable[T]], *given: Any) -> T:
+def wait_for(work: Callable[..., Awaitable[T]], *given: Any, **options: Any) -> T:
     """Runs async work from code that is not, beside a running event loop as well.
 
     What calls it may be a step of a graph that is not async, with a saver that is not: the work
@@ -83,9 +83,15 @@ def wait_for(work: Callable[..., Awaitable[T]], *given: Any) -> T:
     Args:
         work: An async function, which gets a loop of its own in another thread.
         given: Its arguments.
+        options: Those that it takes by name.
     """
+
+    async def detached() -> T:
+        var_child_runnable_config.set(traced(var_child_runnable_config.get()))
+        return await work(*given, **options)
+
     with start_blocking_portal() as portal:
-        running = portal.start_task_soon(_detached, work, *given)
+        running = portal.start_task_soon(detached)
         # A signal that comes just before a thread begins to wait does not wake it: Ctrl-C would do
         # nothing until the search has ended.
         while not wait([running], timeout=LONGEST_WAIT).done:
@@ -94,16 +100,7 @@ def wait_for(work: Callable[..., Awaitable[T]], *given: Any) -> T:
         return made
 
 
-async def _detached(work: Callable[..., Awaitable[T]], *given: Any) -> T:
-    var_child_runnable_config.set(traced(var_child_runnable_config.get()))
-    return await work(*given)
-
-
 def traced(config: RunnableConfig | None) -> RunnableConfig:
     """Returns what of a configuration traces are told by."""
     kept = {name: each for name, each in (config or {}).items() if name in TRACED}
     return cast("RunnableConfig", kept)
-
-
-async def _search(graph: Graph, problem: str, settings: dict[str, Any]) -> Any:
-    return await graph.ainvoke({"problem": problem}, context=settings)

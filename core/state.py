@@ -4,20 +4,21 @@ Methods with more state subclass `SearchState` here, so that one page shows ever
 holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import DeltaChannel, Topic
+from langgraph.channels import DeltaChannel
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from thoughtgraph.edits import Reducer
 from thoughtgraph.errors import InputError
 from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.reducers import Frame, first_nonempty, last_write, restack
+from thoughtgraph.reducers import first_nonempty, last_write
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages, nothing_spent
 
@@ -27,10 +28,6 @@ SNAPSHOT = 5_000
 """Writes after which a growing channel is stored whole (ours; LangGraph's own bound in supersteps):
 a depth-first search writes several times a thought, and a whole tree every hundred writes, which is
 LangGraph's default, would be most of its checkpoints."""
-
-
-Stack = Annotated[list[Frame], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
-"""The frames of a depth-first search; only what changes at the top is stored at a step."""
 
 
 def add_turns(said: Any, more: Any) -> Any:
@@ -64,16 +61,11 @@ class SearchState(SearchInput, total=False):
 
     method: str
     """Id of the method."""
-    thoughts: Annotated[Tree, DeltaChannel(merge_thoughts, dict, snapshot_frequency=SNAPSHOT)]
-    """The search tree while it grows; `DeltaChannel` keeps checkpoints linear in it."""
+    thoughts: Tree
+    """The search tree while it grows, and where a person edits it (`with_tree`)."""
     tree: Tree
     """The whole tree, written once, by the last node: states are streamed at every superstep, and
     with the tree in each of them two thousand thoughts would come to gigabytes."""
-    frontier: list[str]
-    """Ids of the thoughts to expand next, in order; an id may occur twice after sampled
-    selection."""
-    generation: list[str]
-    """Ids of the thoughts created in this round, not selected from yet (the paper's S'_t)."""
     step: int
     """Search steps completed (the paper's t)."""
     run: str
@@ -100,68 +92,39 @@ class SearchState(SearchInput, total=False):
     oracle: bool
 
 
-class Level(TypedDict):
-    """One level of a search over plans: an accepted chunk and the calls made to continue it."""
+def with_tree(state: type, reducer: Reducer) -> type:
+    """Returns a method's state whose tree changes by a reducer, stored by what changes.
 
-    thought: str
-    """Id of the chunk's thought; the root's at the first level."""
-    tried: int
-    """Calls whose chunk was judged; the index of the next one."""
-    ahead: list[Expansion]
-    """Calls generated ahead and not judged yet, in the order of their indices."""
+    Args:
+        state: `SearchState` or a subclass.
+        reducer: That of `thoughtgraph.edits`, which knows the method.
+    """
+    channel = DeltaChannel(reducer, dict, snapshot_frequency=SNAPSHOT)
+    fields: dict[str, Any] = {**state.__annotations__, "thoughts": Annotated[Tree, channel]}
+    return TypedDict(state.__name__, fields, total=False)  # type: ignore[no-any-return,operator]
+
+
+def updated(state: Mapping[str, Any], update: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a state after an update, of whose keys the tree alone adds up."""
+    after = {**state, **update}
+    if "thoughts" in update:
+        after["thoughts"] = merge_thoughts(state["thoughts"], [update["thoughts"]])
+    return after
+
+
+class InformedState(SearchState, total=False):
+    """The state of a best-first search, whose open set is read off the tree."""
+
+    frontier: list[str]
+    """Ids of the thoughts taken out of the open set, to be expanded next; in the end of the one
+    that is returned."""
 
 
 class PlanState(SearchState, total=False):
-    """The state of a depth-first search over plans: recursion as an explicit stack.
+    """The state of a depth-first search over plans, whose calls are made ahead of need."""
 
-    `step` counts the calls that were judged (the paper's t).
-    """
-
-    stack: Annotated[list[Level], DeltaChannel(restack, list, snapshot_frequency=SNAPSHOT)]
-    """The levels from the root down; the last one is continued next."""
-
-
-class RollbackState(SearchState, total=False):
-    """The state of Thought Rollback: a directed graph with cycles, kept in the tree.
-
-    Reasoning edges lead from parents to children; a thought's `rollback` is the edge back from it.
-    `frontier` holds the open paths' last thoughts, finished ones included until they are analysed.
-    """
-
-    reports: Annotated[Sequence[str], Topic(str)]
-    """Ids of the thoughts whose bad steps the last superstep named; emptied after each."""
-    pending: list[str]
-    """Sources of the rollbacks whose destination has not been continued yet."""
-    ends: list[str]
-    """Ids of the thoughts that end a path, in the order of their creation; at most K."""
-
-
-class TrajectoryState(SearchState, total=False):
-    """The state of a method that follows one trajectory, perhaps again and again.
-
-    `frontier` is the latest thought of the trial; `step` counts the trial's steps.
-    """
-
-    trial: int
-    """Trials that have ended."""
-    lessons: list[str]
-    """Ids of their last thoughts, which hold what each of them taught."""
-
-
-class FeedbackState(SearchState, total=False):
-    """The state of a depth-first search that learns from rejected answers.
-
-    `frontier` is the thought under expansion, or the visited answer; `generation` are the layer's
-    thoughts so far, and `step` counts the visits.
-    """
-
-    stack: Stack
-    """The layers from the first down, each the children of one thought in the order of their
-    visits; the last one is visited next."""
-    tried: int
-    """How many children of the expanded thought were generated."""
-    rejected: list[str]
-    """Ids of the answers that were found wrong, in order: the error memory."""
+    ahead: dict[str, list[Expansion]]
+    """Calls that are not judged yet, in the order of their indices, by the chunk they continue."""
 
 
 class SearchOutput(TypedDict, total=False):
@@ -184,8 +147,8 @@ class SearchOutput(TypedDict, total=False):
     """Of `rollback` alone: the answer of each way to make one answer of the solutions (`first`,
     `last`, `majority`, `ratio`, `difference`), None where no solution has one; `answer` is that of
     the setting `ensemble`. One run thus gives the paper's rows TR (`first`) and TR + W-Voting.
-    Where the search stopped because that setting's answer was sure (`first`, `stop_settled`), the
-    others are absent: their solutions were not grown."""
+    Where the search stopped because that setting's answer was sure (`first`), the others are
+    absent: their solutions were not grown."""
     outcome: str
     """How the search ended, with or without an answer, and by which votes: one sentence."""
     stop_reason: StopReason
@@ -228,8 +191,6 @@ def nothing_found(planted: Thought) -> dict[str, Any]:
     """
     return {
         "thoughts": Overwrite({ROOT: planted}),
-        "frontier": [ROOT],
-        "generation": [],
         "step": 0,
         "usage": Overwrite(nothing_spent()),
         "tree": {},

@@ -14,7 +14,6 @@ executable plans can do in `thoughtgraph.planning`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from inspect import signature
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -252,22 +251,3 @@ def extras(task: object) -> Extras:
     """Returns what a task has besides its capabilities."""
     found = [each.name for each in fields(Extras) if callable(getattr(task, each.name, None))]
     return Extras(**{name: getattr(task, name) for name in found})
-
-
-def lacking(task: object, needed: Sequence[type]) -> list[type]:
-    """Returns the protocols that a task does not fulfil."""
-    return [protocol for protocol in needed if not isinstance(task, protocol)]
-
-
-def members(protocol: type) -> dict[str, str]:
-    """Returns what a protocol asks for, as one would write it: `read(text)`, by name."""
-    found: dict[str, str] = {}
-    for kind in reversed(protocol.__mro__):
-        if not getattr(kind, "_is_protocol", False):
-            continue
-        for name, member in vars(kind).items():
-            if callable(member) and not name.startswith("_"):
-                found[name] = f"{name}({', '.join(list(signature(member).parameters)[1:])})"
-            elif isinstance(member, property):
-                found[name] = name
-    return found

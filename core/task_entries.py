@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from thoughtgraph.entries import Entries
+
 
 @dataclass(frozen=True, slots=True)
 class TaskEntry:
@@ -26,9 +28,9 @@ _CLEVR_EXAMPLE = (
     '"metal"]}], "relationships": {"left": [[]], "right": [[]]}}}'
 )
 
-TASKS = {
-    entry.id: entry
-    for entry in (
+TASKS = Entries(
+    "task",
+    (
         TaskEntry(
             "game24", "game24.game24:Game24", "reach 24 with four numbers and + - * /", "4 9 10 13"
         ),
@@ -121,5 +123,5 @@ TASKS = {
             "answer any question",
             "Which planet has the shortest day?",
         ),
-    )
-}
+    ),
+)

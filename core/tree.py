@@ -10,6 +10,8 @@ from typing import Any, Literal, cast
 
 from typing_extensions import TypedDict
 
+from thoughtgraph.errors import InputError
+
 ROOT = "0"
 PERSON = "person"
 """Who made or pruned a thought by hand, in `created_by` and `pruned_by`."""
@@ -155,6 +157,8 @@ class Thought(TypedDict, total=False):
     """Of a solution: how many experiences it was made with."""
     lesson: str
     """What the model learnt from the trial that ended here (Reflexion)."""
+    only: bool
+    """Whether no other step can be taken beside it, so that none is asked for."""
     shown: Shown
     """What else the prompt that made it contained; absent: nothing."""
     created_by: dict[str, Any]
@@ -210,12 +214,18 @@ def with_note(thought: Thought, note: str) -> str:
 
 
 def path_to(tree: Tree, key: str) -> list[Thought]:
-    """Returns the thoughts from the root (excluded) to thought `key` (included)."""
+    """Returns the thoughts from the root (excluded) to thought `key` (included).
+
+    Raises:
+        InputError: Parents go round in a circle: a client of a server wrote past the reducer.
+    """
     path: list[Thought] = []
     at: str | None = key
     while at is not None and at != ROOT:
         thought = tree[at]
         path.append(thought)
+        if len(path) > len(tree):
+            raise InputError("the parents of the thoughts go round in a circle; start again")
         at = thought["parent"]
     return path[::-1]
 

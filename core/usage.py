@@ -5,10 +5,12 @@ that would break it, and so that a resumed run goes on counting where it stopped
 """
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
-from typing import Any, Literal, cast
+from math import inf
+from typing import Any, Literal, cast, get_origin
 
 from typing_extensions import TypedDict
+
+from thoughtgraph.errors import InputError
 
 Ending = Literal["cut_off", "filtered", "refused", "tool_call", "empty"]
 """What ended a completion: its length, a filter of the server, the model's refusal, a call of a
@@ -88,33 +90,9 @@ class Usage(TypedDict, total=False):
 
 def nothing_spent() -> Usage:
     """Returns the usage of a search that has not begun, so that its totals can always be read."""
-    return {
-        "requests": 0,
-        "calls": 0,
-        "samples": 0,
-        "prompt_tokens": 0,
-        "completion_tokens": 0,
-        "cached": 0,
-        "retries": 0,
-        "dollars": 0.0,
-        "seconds": 0.0,
-        "levels": 0,
-        "thoughts": 0,
-        "evaluated": 0,
-        "expansions": 0,
-        "reexpansions": 0,
-        "reasoning_steps": 0,
-        "rounds": 0,
-        "analyses": 0,
-        "rollbacks": 0,
-        "tool_calls": {},
-        "tool_failures": {},
-        "tool_cost": 0.0,
-        "tool_cost_path": 0.0,
-        "parse_errors": {},
-        "incomplete": {},
-        "roles": {},
-    }
+    kinds = {name: kind for name, kind in Usage.__annotations__.items() if name != "mark"}
+    zeros = {name: 0 if kind is int else 0.0 for name, kind in kinds.items()}
+    return cast("Usage", zeros | {n: {} for n, kind in kinds.items() if get_origin(kind) is dict})
 
 
 def add_usage(total: Usage, spent: Usage) -> Usage:
@@ -130,8 +108,33 @@ def add_usage(total: Usage, spent: Usage) -> Usage:
 
 
 def add_usages(total: Usage, writes: Sequence[Usage]) -> Usage:
-    """Adds what several nodes spent, in order; the reducer of the `usage` channel."""
-    return reduce(add_usage, writes, total)
+    """Adds what several nodes spent, in order; the reducer of the `usage` channel.
+
+    A whole total that is written back adds nothing.
+
+    Raises:
+        InputError: Something is no count, or less than nothing.
+    """
+    for spent in writes:
+        if spent != total:
+            check_counts(spent)
+            total = add_usage(total, spent)
+    return total
+
+
+def check_counts(counts: object) -> None:
+    """Refuses what no search can have spent.
+
+    Raises:
+        InputError: Something is no count, or less than nothing.
+    """
+    if not isinstance(counts, dict):
+        raise InputError('usage is an object of counts, such as {"requests": 3}')
+    for name, count in counts.items():
+        if isinstance(count, dict):
+            check_counts(count)
+        elif count is not None and not (isinstance(count, int | float) and 0 <= count < inf):
+            raise InputError(f"{str(name)[:60]!r} of usage is a number that is not negative")
 
 
 def add_counts(total: Mapping[str, Any], spent: Mapping[str, Any]) -> dict[str, Any]:

@@ -41,7 +41,7 @@ from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import samples, samples_of
 from thoughtgraph.outcome import StopReason, Vote
@@ -120,14 +120,20 @@ def wire(run: Run) -> Graph:
             **spent,
         }
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
-    graph.add_node("select", guarded(run, reviewed(select, new_samples)))
-    add_answer(graph, run, answer(run, candidates, best=leader, tally=votes))
+    graph.add_node(guarded(run, select))
+    best = answer(run, candidates, best=leader, tally=votes)
+    add_answer(graph, run, best, candidates=new_samples)
     graph.add_conditional_edges("start", draw)
-    graph.add_edge("generate", "select")
+    graph.add_conditional_edges("generate", show)
     graph.add_conditional_edges("select", draw)
     return graph
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the new samples first, under `review="select"`."""
+    return "review" if reviews(state, new_samples) else "select"
 
 
 async def draw(state: SearchState) -> Literal["generate", "answer"]:

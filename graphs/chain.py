@@ -15,10 +15,10 @@ from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer, terminal
 from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.limits import thoughts_left
+from thoughtgraph.nodes.limits import may_begin, thoughts_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.reasoning_steps import end_reason, may_step, next_step, step_ask, steps_of
+from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import ChainSettings
@@ -35,16 +35,14 @@ def wire(run: Run) -> Graph:
 
     async def generate(state: SearchState) -> dict[str, Any]:
         """The one next step of the chain."""
-        step = Step(run, state)
-        answers = await step.ask([step_ask(run, state, generator, state["frontier"][0], 0)])
-        placed = steps_of(state, answers)
+        step, latest = Step(run, state), next(reversed(state["thoughts"]))
+        placed = steps_of(state, await step.ask([step_ask(run, state, generator, latest, 0)]))
         if not placed.new:
             return step.update(stop_reason="budget")
-        reason, left = end_reason(next(iter(placed.new.values())))
-        if not reason and thoughts_left(state) == 1:
-            reason = "budget"
+        last = thoughts_left(state) == 1
+        reason = end_reason(next(iter(placed.new.values()))) or ("budget" if last else "")
         step.count(thoughts=1, expansions=1, rounds=1)
-        return step.update(thoughts=placed.tree, frontier=left, stop_reason=reason)
+        return step.update(thoughts=placed.tree, stop_reason=reason)
 
     graph = method_graph(run)
     graph.add_node(guarded(run, generate))
@@ -56,7 +54,8 @@ def wire(run: Run) -> Graph:
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next step until one has the solution or a limit is reached."""
-    return "generate" if may_step(state) else "answer"
+    latest = state["thoughts"][next(reversed(state["thoughts"]))]
+    return "generate" if may_begin(state) and latest["status"] == "open" else "answer"
 
 
 CHAIN = Method(METHODS["chain"], ChainSettings, generator, wire)

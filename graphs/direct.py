@@ -55,7 +55,7 @@ def wire(style: str, votes: bool, run: Run) -> Graph:
         step.count(thoughts=len(placed.new), expansions=len(answers))
         return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_conditional_edges("start", begin)
     if votes:

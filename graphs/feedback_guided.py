@@ -24,101 +24,271 @@ that is labelled impossible is lost with everything below it. Where only one ste
 as writing down the answer of Game of 24, one child is asked for.
 """
 
-from collections.abc import Mapping
-from functools import partial
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from langgraph.types import Overwrite
-
+from thoughtgraph.acting import Concludes, Extracts, Verifies
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.actions import awaits_tool, next_actions
-from thoughtgraph.nodes.answer import answer
-from thoughtgraph.nodes.feedback.components import (
-    answers,
-    call_tools,
-    conclude,
-    extract,
-    generate_next,
-    label,
-    verify,
+from thoughtgraph.nodes.actions import (
+    awaits_tool,
+    carry_out,
+    hints_of,
+    move_ask,
+    move_fields,
+    next_actions,
+    shown_field,
 )
-from thoughtgraph.nodes.feedback.traversal import new_layer, spare_requests, visit_next
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.feedback import layers
 from thoughtgraph.nodes.finish import add_answer
-from thoughtgraph.nodes.limits import requests_left
+from thoughtgraph.nodes.limits import blocking_limit, limit_reason, requests_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.review import reviewed
-from thoughtgraph.nodes.verdicts import unjudged
+from thoughtgraph.nodes.placement import place_below
+from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.nodes.verdicts import words_of
+from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.run import Run
 from thoughtgraph.settings.feedback import FgdipSettings
-from thoughtgraph.state import FeedbackState
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Checks, Estimates, Task, extras
+from thoughtgraph.tree import ROOT, Thought, Tree, bounded, children_of, cut, grow, path_to
+from thoughtgraph.usage import add_usage
+
+STYLE = "fgdip"
+MOST_ENTITIES = 20
+"""Entities of the first layer (unpublished; ours)."""
+UNREAD = "the judgement could not be read"
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
     """Returns how thoughts are generated."""
-    return next_actions("fgdip", FgdipSettings.of(settings).n_generate)
+    return next_actions(STYLE, FgdipSettings.of(settings).n_generate)
 
 
 def wire(run: Run) -> Graph:
     """Wires the algorithm."""
-    found = partial(answers, run)
-    graph = method_graph(run, FeedbackState, stack=Overwrite([]), rejected=[], tried=0)
-    for node in (extract(run), generate_next(run), call_tools(run), label(run)):
+
+    async def extract(state: SearchState) -> dict[str, Any]:
+        """The first layer; a completion without entities begins at the problem itself."""
+        settings, step = state["settings"], Step(run, state)
+        question = run.task_for(settings, Extracts).extract(state["problem"], settings)
+        answers = await step.ask([Ask(question, ROOT, "extract")])
+        if not answers:
+            return step.update(stop_reason="budget")
+        [said] = answers
+        if any(move.malformed for move in said.reading):
+            step.count(parse_errors={"extract": 1})
+        entities, made = said.reading[:MOST_ENTITIES], {"created_by": {"node": "extract"}}
+        drafts = [{**move_fields(run, state, ROOT, move), **made} for move in entities]
+        placed = place_below(state, ROOT, drafts, said.usage)
+        placed.parents[ROOT]["raw"] = cut(said.texts[0])
+        step.count(thoughts=len(placed.new), expansions=1)
+        reason = "" if placed.new else "budget"
+        return step.update(thoughts=layers.labelled(state, placed.tree), stop_reason=reason)
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """One child, which sees those before it and the rejected answers."""
+        tree, step, parent = state["thoughts"], Step(run, state), layers.visited(state["thoughts"])
+        if layers.is_full(state):  # a person has pruned it
+            return {}
+        if blocking_limit(state, parent):
+            return {"stop_reason": "budget"}
+        shown, tried = layers.shown_beside(state), len(children_of(tree, parent))
+        ask = move_ask(run, state, parent, STYLE, hints_of(tree, shown), times=tried)
+        answers = await step.ask([ask])
+        if not answers:
+            return step.update(stop_reason="budget")
+        [said] = answers
+        move = said.reading[0]
+        fields = move_fields(run, state, parent, move, said.texts[0])
+        if move.malformed or fields.get("action", {}) is None:
+            step.count(parse_errors={"generate": 1})
+        made = {"node": "generate", "expansion": 0, "sample": tried}
+        draft = {**fields, **shown_field(shown), "created_by": made}
+        if move.only:
+            draft["only"] = True
+        done = [layers.words_done(tree[kid]) for kid in layers.layer(state)]
+        if layers.words_done(draft) in done:  # it stays in the tree, as it was paid for
+            draft |= {"status": "pruned", "note": layers.SAME}
+        placed = place_below(state, parent, [draft], said.usage)
+        step.count(thoughts=1, expansions=int(tried == 0))
+        return step.update(thoughts=layers.labelled(state, placed.tree))
+
+    async def call_tool(state: SearchState) -> dict[str, Any]:
+        """The actions of a layer's new steps."""
+        step = Step(run, state)
+        keys = [key for key in layers.layer(state) if awaits_tool(state["thoughts"][key])]
+        called = await carry_out(run, state, step, keys)
+        reason = "" if len(called) == len(keys) else "budget"
+        return step.update(thoughts=layers.labelled(state, called), stop_reason=reason)
+
+    async def evaluate(state: SearchState) -> dict[str, Any]:
+        """The labels sure, maybe or impossible of a layer's steps."""
+        step, settings, asks = Step(run, state), state["settings"], []
+        task = run.task_for(settings, Estimates)
+        for key in layers.unlabelled(state)[: layers.spare_requests(state)]:
+            path = path_to(state["thoughts"], key)
+            question = task.estimate(state["problem"], path, STYLE, settings)
+            asks.append(Ask(question, key, "step_eval", judges=True))
+        new: Tree = {}
+        for said in await step.ask(asks):
+            label = Thought(value=said.reading.value, note=said.reading.label)
+            new[said.ask.about] = {**label, **words_of(said)}
+        step.count(evaluated=len(new))
+        return step.update(thoughts=new)
+
+    async def verify(state: SearchState) -> dict[str, Any]:
+        """Whether the visited answer is on topic and the right one.
+
+        The model finds the possible answer itself (section 3.3.2, appendix E.3). A judgement that
+        cannot be read rejects it. What is rejected, and why, is shown to every later generation.
+        """
+        tree, settings, step = state["thoughts"], state["settings"], Step(run, state)
+        key, exact = layers.visited(tree), FgdipSettings.of(settings).exact_check
+        text = tree[key].get("answer") or ""
+        if exact:
+            good = run.task_for(settings, Checks).check(state["problem"], text)
+            reason, verdict = FAILED, Thought(value_raw="", usage={})
+        else:
+            question = run.task_for(settings, Verifies).verify(state["problem"], text, settings)
+            answers = await step.ask([Ask(question, key, "answer_eval", judges=True)])
+            if not answers:
+                return step.update(stop_reason="budget")
+            read, verdict = answers[0].reading, words_of(answers[0])
+            good, reason = read.value > 0, UNREAD if read.malformed else read.label
+        told: dict[str, Any] = {"oracle": True} if exact else {}
+        if good:
+            step.count(rounds=len(layers.visits(tree)) - state["usage"].get("rounds", 0))
+            told["stop_reason"] = "verified" if exact else "finished"
+        note = ACCEPTED if good else cut(f"{REJECTED}{reason or 'no reason given'}")
+        return step.update(thoughts={key: {**verdict, "note": note}}, **told)
+
+    async def conclude(state: SearchState) -> dict[str, Any]:
+        """An answer from the deepest trajectory that is not impossible."""
+        tree, settings, step = state["thoughts"], state["settings"], Step(run, state, last=True)
+        hopeful = [key for key in tree if key == ROOT or tree[key]["status"] != "pruned"]
+        deepest = max(hopeful, key=lambda key: tree[key]["depth"])
+        task = run.task_for(settings, Concludes)
+        question = task.conclude(state["problem"], path_to(tree, deepest), settings)
+        answers = await step.ask([Ask(question, deepest, "conclude")])
+        if not answers or answers[0].reading is None:
+            step.count(parse_errors={"conclude": len(answers)} if answers else {})
+            return step.update()
+        text, usage = answers[0].texts[0], answers[0].usage
+        forced = bounded({"text": text, "raw": text, "answer": answers[0].reading})
+        forced |= {"status": "terminal", "usage": usage, "note": FORCED}
+        # Not placed as others are: the thought above was not expanded and does not bear the cost.
+        new = grow(tree, deepest, [{**forced, "created_by": {"node": "conclude"}}])
+        step.count(thoughts=1)
+        return step.update(thoughts=new)
+
+    def answers(state: SearchState) -> Sequence[str]:
+        """Returns the accepted or forced answer, else the rejected ones, most frequent first.
+
+        Of equally frequent ones the latest is first. A search that a limit cut short before an
+        answer was checked returns those it has.
+        """
+        tree, wrong = state["thoughts"], layers.rejected(state["thoughts"])
+        if state["stop_reason"] in ("finished", "verified") or not wrong:
+            given, last = [key for key in tree if "answer" in tree[key]], layers.visited(tree)
+            ends = [key for key in given if key == last or tree[key].get("note") == FORCED]
+            return given if state["stop_reason"] in ("budget", "error") and not ends else ends
+        normalize = extras(run.task_for(state["settings"], Task)).normalize
+        form = {key: normalize(tree[key].get("answer") or "") for key in wrong}
+        often = Counter(form.values())
+        return sorted(wrong, key=lambda key: (-often[form[key]], -tree[key]["visit"]))
+
+    graph = method_graph(run)
+    for node in (extract, generate, call_tool, evaluate):
         graph.add_node(guarded(run, node))
-    graph.add_node("select", guarded(run, reviewed(visit_next, new_layer)))
-    graph.add_node(guarded(run, verify(run)))
-    graph.add_node(guarded(run, conclude(run)))
-    add_answer(graph, run, answer(run, pick=found, cut_short=found))
+    graph.add_node("select", guarded(run, select))
+    graph.add_node(guarded(run, verify))
+    graph.add_node(guarded(run, conclude))
+    last = answer(run, pick=answers, cut_short=answers)
+    add_answer(graph, run, last, candidates=layers.new_layer)
     graph.add_conditional_edges("start", begin)
-    layer = ["generate", "evaluate", "select"]
-    graph.add_conditional_edges("extract", carry_out, ["call_tool", "answer", *layer[1:]])
-    graph.add_conditional_edges("generate", carry_out, ["call_tool", "answer", *layer])
-    graph.add_conditional_edges("call_tool", go_on, layer)
-    graph.add_edge("evaluate", "select")
+    steps = ["generate", "evaluate", "review", "select"]
+    graph.add_conditional_edges("extract", carry_out_or_go_on, ["call_tool", "answer", *steps[1:]])
+    graph.add_conditional_edges("generate", carry_out_or_go_on, ["call_tool", "answer", *steps])
+    graph.add_conditional_edges("call_tool", go_on, steps)
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("select", visit)
     graph.add_conditional_edges("verify", backtrack)
     graph.add_edge("conclude", "answer")
     return graph
 
 
-async def begin(state: FeedbackState) -> Literal["extract", "generate", "answer"]:
+async def select(state: SearchState) -> dict[str, Any]:
+    """Prunes the impossible steps of a complete layer, and visits the next step.
+
+    An answer that nobody checks ends the search.
+    """
+    tree, settings = state["thoughts"], FgdipSettings.of(state["settings"])
+    if layers.is_unfinished(state):
+        return {"stop_reason": limit_reason(state)}
+    lost, number = layers.hopeless(state), len(layers.visits(tree))
+    rounds = number - state["usage"].get("rounds", 0)
+    pruned: Tree = {key: {"status": "pruned"} for key in lost}
+    ended = {"thoughts": pruned, "usage": {"rounds": rounds}}
+    if len(layers.rejected(tree)) >= settings.max_answer_checks:
+        return {**ended, "stop_reason": "budget", "limit": "max_answer_checks"}
+    if not (chosen := layers.next_visit(state, lost)):
+        return {**ended, "stop_reason": "exhausted"}
+    # What may still be done is asked as if the round that ends here were counted already.
+    after: Any = {**state, "usage": add_usage(state["usage"], {"rounds": rounds})}
+    reason = layers.stop_at(after, tree[chosen])
+    return {
+        "usage": {"rounds": rounds + (reason == "finished")},
+        "thoughts": {**pruned, chosen: {"visit": number + 1}},
+        "stop_reason": reason,
+    }
+
+
+async def begin(state: SearchState) -> Literal["extract", "generate", "answer"]:
     """Routes to the first layer."""
     if state["stop_reason"]:
         return "answer"
     return "extract" if FgdipSettings.of(state["settings"]).extractor else "generate"
 
 
-async def carry_out(
-    state: FeedbackState,
-) -> Literal["call_tool", "generate", "evaluate", "select", "answer"]:
+async def carry_out_or_go_on(
+    state: SearchState,
+) -> Literal["call_tool", "generate", "evaluate", "review", "select", "answer"]:
     """Routes to the tools of the new steps; past them when there is none to call."""
     if state["stop_reason"]:
         return "answer"
-    waiting = any(awaits_tool(state["thoughts"][key]) for key in state["generation"])
+    waiting = any(awaits_tool(state["thoughts"][key]) for key in layers.layer(state))
     return "call_tool" if waiting else await go_on(state)
 
 
-async def go_on(state: FeedbackState) -> Literal["generate", "evaluate", "select"]:
+async def go_on(state: SearchState) -> Literal["generate", "evaluate", "review", "select"]:
     """Routes to the next child, or to the labels of a complete layer."""
-    settings = FgdipSettings.of(state["settings"])
-    if state["tried"] < settings.n_generate and spare_requests(state):
+    if not layers.is_full(state) and layers.spare_requests(state):
         return "generate"
-    return (
-        "evaluate" if settings.step_evaluator and unjudged(state, state["generation"]) else "select"
-    )
+    return "evaluate" if layers.unlabelled(state) else await show(state)
 
 
-async def visit(state: FeedbackState) -> Literal["generate", "verify", "conclude", "answer"]:
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the new layer first, under `review="select"`."""
+    return "review" if reviews(state, layers.new_layer) else "select"
+
+
+async def visit(state: SearchState) -> Literal["generate", "verify", "conclude", "answer"]:
     """Routes to the expansion of the visited step, to the check of an answer, or to the end."""
-    answered = [key for key in state["frontier"] if state["thoughts"][key]["status"] == "terminal"]
+    tree = state["thoughts"]
+    answered = tree[layers.visited(tree)]["status"] == "terminal"
     if not state["stop_reason"]:
         return "verify" if answered else "generate"
     forced = state["stop_reason"] not in ("finished", "verified", "error") and requests_left(state)
-    return "conclude" if forced and not answered and not state["rejected"] else "answer"
+    return "conclude" if forced and not answered and not layers.rejected(tree) else "answer"
 
 
-async def backtrack(state: FeedbackState) -> Literal["select", "answer"]:
+async def backtrack(state: SearchState) -> Literal["select", "answer"]:
     """Routes on from a rejected answer."""
     return "answer" if state["stop_reason"] else "select"
 

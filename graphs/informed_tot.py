@@ -60,14 +60,14 @@ from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in, words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
-from thoughtgraph.state import SearchState
+from thoughtgraph.state import InformedState, SearchState
 from thoughtgraph.task import Estimates
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts, path_to
 from thoughtgraph.usage import add_usage
@@ -87,7 +87,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 def wire(rank: Rank, run: Run) -> Graph:
     """Wires Algorithm 1; `rank` is the order of the open set."""
 
-    async def select(state: SearchState) -> dict[str, Any]:
+    async def select(state: InformedState) -> dict[str, Any]:
         """Puts new thoughts into O and takes out who is next: `frontier` is then expanded.
 
         A terminal thought that comes out ends the search, with an oracle only if its answer is
@@ -97,7 +97,7 @@ def wire(rank: Rank, run: Run) -> Graph:
         tree = merge_thoughts(state["thoughts"], [entered])
         ended = state["step"] - state["usage"].get("rounds", 0)
         update = {"thoughts": entered, "usage": {"rounds": ended}, "frontier": []}
-        if state["stop_reason"] or len(entered) < len(new_thoughts(state)):
+        if state["stop_reason"] or not entered.keys() >= set(new_thoughts(state)):
             return {**update, "stop_reason": limit_reason(state)}
         if state["step"] >= min(settings.rounds, settings.limit_rounds or settings.rounds):
             return {**update, "stop_reason": "round_limit"}
@@ -116,15 +116,15 @@ def wire(rank: Rank, run: Run) -> Graph:
         deep: Tree = {key: TOO_DEEP for key in taken if not may_grow(state, tree[key])}
         # What may still be done is asked as if the round that ends here were counted already.
         usage = add_usage(state["usage"], {"rounds": ended})
-        after: SearchState = {**state, "usage": usage}
+        after: InformedState = {**state, "usage": usage}
         growing = [key for key in taken if key not in deep][: expansions_allowed(after)]
         if not growing and not deep:
             return {**update, "stop_reason": limit_reason(after)}
         return {**begun, "thoughts": merge_thoughts(entered, [deep]), "frontier": growing}
 
-    async def generate(state: SearchState) -> dict[str, Any]:
+    async def generate(state: InformedState) -> dict[str, Any]:
         """C: samples become children, without those that are there already."""
-        step, keys = Step(run, state), state["frontier"]
+        step, keys = Step(run, state), _growing(state)
         asks = [expansion(run, state, generator, k, times_expanded(state, k)) for k in keys]
         expansions = drafted(await step.ask(asks))
         distinct = [_distinct(state, each) for each in expansions]
@@ -184,11 +184,11 @@ def wire(rank: Rank, run: Run) -> Graph:
         step.count(evaluated=len(answers))
         return step.update(thoughts=values)
 
-    async def expand(state: SearchState) -> Literal["generate", "select", "answer"]:
+    async def expand(state: InformedState) -> Literal["generate", "select", "answer"]:
         """Routes to the expansions of this round; to the next one when nothing may be expanded."""
         if state["stop_reason"]:
             return "answer"
-        return "generate" if state["frontier"] else "select"
+        return "generate" if _growing(state) else "select"
 
     async def act(state: SearchState) -> Literal["call_tool", "select", "answer"]:
         """Routes past the tools where a further expansion found nothing new."""
@@ -201,11 +201,12 @@ def wire(rank: Rank, run: Run) -> Graph:
         failed = any(state["thoughts"][key].get("failed") for key in new_thoughts(state))
         return "propagate" if failed and not state["stop_reason"] else "evaluate"
 
-    graph = method_graph(run, origin=ORIGIN)
-    graph.add_node("select", guarded(run, reviewed(select, _waiting)))
+    graph = method_graph(run, InformedState, origin=ORIGIN, frontier=[])
+    graph.add_node(guarded(run, select))
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, call_tool))
-    add_answer(graph, run, answer(run, pick=_returned, cut_short=_returned))
+    last = answer(run, pick=_returned, cut_short=_returned)
+    add_answer(graph, run, last, candidates=_waiting)
     graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "answer"})
     graph.add_conditional_edges("select", expand)
     # Only a thought that was expanded before can have nothing new.
@@ -213,13 +214,15 @@ def wire(rank: Rank, run: Run) -> Graph:
     graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
     if rank.judges:
         graph.add_node(guarded(run, evaluate))
-        graph.add_edge("evaluate", "select")
+        graph.add_conditional_edges("evaluate", _show)
     if rank.propagates:
         graph.add_node(guarded(run, propagate))
         graph.add_edge("propagate", "evaluate")
         graph.add_conditional_edges("call_tool", judge)
+    elif rank.judges:
+        graph.add_edge("call_tool", "evaluate")
     else:
-        graph.add_edge("call_tool", "evaluate" if rank.judges else "select")
+        graph.add_conditional_edges("call_tool", _show)
     return graph
 
 
@@ -236,21 +239,29 @@ def _distinct(state: SearchState, made: Expansion) -> Expansion:
     return {**made, "thoughts": kept}
 
 
+async def _show(state: InformedState) -> Literal["review", "select"]:
+    """Shows a person the open set first, under `review="select"`."""
+    return "review" if reviews(state, _waiting) else "select"
+
+
+def _growing(state: InformedState) -> list[str]:
+    """Returns the thoughts that were taken out of O, without those that a person dropped."""
+    return [key for key in state["frontier"] if state["thoughts"][key]["status"] != "pruned"]
+
+
 def _waiting(state: SearchState) -> list[str]:
     """Returns who may be next, and the new thoughts that come in with the next choice."""
     return [] if state["stop_reason"] else [*new_thoughts(state), *open_set(state["thoughts"])]
 
 
-def _returned(state: SearchState) -> list[str]:
+def _returned(state: InformedState) -> list[str]:
     """Returns the thought that solved the search, else the best terminal ones that are open.
 
-    A search that ran to its end without one returns nothing, as the paper does, unless `fallback`
-    says otherwise.
+    A search that ran to its end without one returns nothing, as the paper does.
     """
     if state["stop_reason"] in ("finished", "verified"):
         return state["frontier"]
-    fallback = ItotDfsSettings.of(state["settings"]).fallback
-    if state["stop_reason"] not in ("budget", "error") and fallback == "none":
+    if state["stop_reason"] not in ("budget", "error"):
         return []
     tree = state["thoughts"]
     return sorted(terminal(state), key=lambda k: ("priority" not in tree[k], by_priority(tree[k])))

@@ -14,17 +14,23 @@ from typing import Any, Literal
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
 from thoughtgraph.nodes.answer import answer, terminal
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.finish import add_answer
+from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.reasoning_steps import may_step, next_step, step_ask, steps_of
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.stepwise.score import keep_best, level, score
 from thoughtgraph.nodes.tally import levels_of
+from thoughtgraph.nodes.verdicts import words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import LevelTotSettings
 from thoughtgraph.state import SearchState
+from thoughtgraph.task import Estimates
+from thoughtgraph.tree import Thought, Tree, living, path_to
+
+STYLE = "level_tot"
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -38,28 +44,88 @@ def wire(run: Run) -> Graph:
     async def generate(state: SearchState) -> dict[str, Any]:
         """A level's candidates."""
         step = Step(run, state)
-        answers = await step.ask([step_ask(run, state, generator, state["frontier"][0], 0)])
+        answers = await step.ask(
+            [step_ask(run, state, generator, key, 0) for key in level(state, 0)]
+        )
         placed = steps_of(state, answers)
         step.count(thoughts=len(placed.new), expansions=len(answers))
-        return step.update(thoughts=placed.tree, generation=list(placed.new))
+        return step.update(thoughts=placed.tree)
+
+    async def evaluate(state: SearchState) -> dict[str, Any]:
+        """The score of each candidate, by itself."""
+        step, tree, settings, asks = Step(run, state), state["thoughts"], state["settings"], []
+        for key in unscored(state):
+            path = path_to(tree, key)
+            task = run.task_for(settings, Estimates)
+            question = task.estimate(state["problem"], path, STYLE, settings)
+            asks.append(Ask(question, key, "score", expansion=0, judges=True))
+        new: Tree = {}
+        for said in await step.ask(asks):
+            key, verdict = said.ask.about, said.reading
+            new[key] = {"value": verdict.value, **words_of(said)}
+            if verdict.malformed:  # a note that says why the path ends stays
+                new[key] |= {"unread": verdict.malformed}
+                new[key]["note"] = tree[key].get("note", verdict.label)
+        step.count(evaluated=len(new))
+        return step.update(thoughts=new)
 
     graph = method_graph(run)
     graph.add_node(guarded(run, generate))
-    graph.add_node(guarded(run, score(run)))
-    graph.add_node("select", guarded(run, reviewed(keep_best, level)))
-    add_answer(
-        graph, run, answer(run, pick=terminal, cut_short=terminal, tally=levels_of("scores"))
-    )
+    graph.add_node(guarded(run, evaluate))
+    graph.add_node("select", guarded(run, select))
+    chosen = answer(run, pick=terminal, cut_short=terminal, tally=levels_of("scores"))
+    add_answer(graph, run, chosen, candidates=candidates)
     graph.add_conditional_edges("start", go_on)
     graph.add_edge("generate", "evaluate")
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("select", go_on)
     return graph
 
 
+async def select(state: SearchState) -> dict[str, Any]:
+    """Goes on with the best candidate of a level, the first of equals.
+
+    A level without a positive score ends the search dead, and so does one that a person dropped.
+    One that a limit left without candidates or scores ends it too.
+    """
+    tree, step, left = state["thoughts"], state["step"] + 1, level(state)
+    if state["stop_reason"]:
+        return {}
+    if unscored(state) or not any(thought["depth"] == step for thought in tree.values()):
+        return {"stop_reason": "budget"}
+    if not left:
+        return {"stop_reason": "dead_end"}
+    first = max(left, key=lambda key: tree[key]["value"])
+    hopeful = tree[first]["value"] > 0
+    lost = {key: Thought(status="pruned") for key in left if key != first or not hopeful}
+    reason = end_reason(tree[first]) if hopeful else "dead_end"
+    return {"thoughts": lost, "step": step, "usage": {"rounds": 1}, "stop_reason": reason}
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the candidates first, under `review="select"`."""
+    return "review" if reviews(state, candidates) else "select"
+
+
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next level until one has the solution or a limit is reached."""
-    return "generate" if may_step(state) else "answer"
+    return "generate" if may_begin(state) and level(state, 0) else "answer"
+
+
+def level(state: SearchState, more: int = 1) -> list[str]:
+    """Returns the candidates of the next level; with `more=0` the step that was kept last."""
+    tree, depth = state["thoughts"], state["step"] + more
+    return [key for key in living(tree) if tree[key]["depth"] == depth]
+
+
+def unscored(state: SearchState) -> list[str]:
+    """Returns the candidates that have no score yet."""
+    return [key for key in level(state) if "value" not in state["thoughts"][key]]
+
+
+def candidates(state: SearchState) -> list[str]:
+    """Returns the candidates that a person is shown: all, once they are scored."""
+    return [] if state["stop_reason"] or unscored(state) else level(state)
 
 
 LEVEL_TOT = Method(METHODS["level_tot"], LevelTotSettings, generator, wire)

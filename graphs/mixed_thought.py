@@ -25,8 +25,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
 
-from langgraph.types import Overwrite
-
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method
 from thoughtgraph.nodes.answer import answer, terminal
@@ -34,15 +32,17 @@ from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.plans.search import (
-    FIRST_LEVEL,
     ChunkSize,
+    accepted,
     backtrack,
     calls_due,
     evaluate_steps,
     next_steps,
+    top,
+    tried,
     write_steps,
 )
-from thoughtgraph.nodes.review import reviewed_after
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.mixed_thought import (
@@ -56,14 +56,15 @@ from thoughtgraph.state import PlanState
 
 def wire(chunk_size: ChunkSize, run: Run) -> Graph:
     """Wires Algorithm 1; `chunk_size` says how many steps one call of the generator writes."""
-    graph = method_graph(run, PlanState, stack=Overwrite([FIRST_LEVEL]))
+    graph = method_graph(run, PlanState, ahead={})
     graph.add_node(guarded(run, write_steps(run, next_steps(chunk_size))))
-    graph.add_node("evaluate", guarded(run, reviewed_after(evaluate_steps(run))))
+    graph.add_node("evaluate", guarded(run, evaluate_steps(run)))
     graph.add_node("backtrack", guarded(run, backtrack))
-    add_answer(graph, run, answer(run, pick=terminal, cut_short=terminal))
+    whole = answer(run, pick=terminal, cut_short=terminal)
+    add_answer(graph, run, whole, candidates=accepted, onward=go_on)
     graph.add_conditional_edges("start", begin)
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", go_on)
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("backtrack", go_on)
     return graph
 
@@ -74,16 +75,23 @@ async def begin(state: PlanState) -> Literal["generate", "answer"]:
     return "generate" if begins else "answer"
 
 
+async def show(
+    state: PlanState,
+) -> Literal["review", "generate", "evaluate", "backtrack", "answer"]:
+    """Shows a person the chunk that was accepted first, under `review="select"`."""
+    return "review" if reviews(state, accepted) else await go_on(state)
+
+
 async def go_on(
     state: PlanState,
 ) -> Literal["generate", "evaluate", "backtrack", "answer"]:
     """Routes to the next continuation of the top state, one generated ahead first."""
-    if state["stop_reason"]:
+    if state["stop_reason"] or terminal(state):
         return "answer"
-    top = state["stack"][-1]
-    if top["ahead"]:
+    tree = state["thoughts"]
+    if state["ahead"].get(top(tree)):
         return "evaluate"
-    if top["tried"] == TomtTotSettings.of(state["settings"]).branches:
+    if tried(tree) == TomtTotSettings.of(state["settings"]).branches:
         return "backtrack"
     begins = not state["stop_reason"] and calls_due(state) > 0
     return "generate" if begins else "answer"

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, think
+from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, latest, think
 from thoughtgraph.nodes.actions import awaits_tool, next_actions
 from thoughtgraph.nodes.answer import answer
 from thoughtgraph.nodes.finish import add_answer
@@ -23,7 +23,7 @@ from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReactSettings
-from thoughtgraph.state import TrajectoryState
+from thoughtgraph.state import SearchState
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -33,7 +33,7 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the loop."""
-    graph = method_graph(run, TrajectoryState, trial=0, lessons=[])
+    graph = method_graph(run)
     for node in (think(run), act(run), call_tool(run)):
         graph.add_node(guarded(run, node))
     add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
@@ -44,21 +44,19 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-async def carry_out(
-    state: TrajectoryState,
-) -> Literal["act", "call_tool", "generate", "answer"]:
+async def carry_out(state: SearchState) -> Literal["act", "call_tool", "generate", "answer"]:
     """Routes to the tool of the latest action; past it when there is none to call."""
-    latest = state["thoughts"][state["frontier"][0]]
+    thought = state["thoughts"][latest(state)]
     if state["stop_reason"]:
         return "answer"
-    if "action" not in latest:
+    if "action" not in thought:
         return "act"
-    return "call_tool" if awaits_tool(latest) else "generate"
+    return "call_tool" if awaits_tool(thought) else "generate"
 
 
-async def go_on(state: TrajectoryState) -> Literal["generate", "answer"]:
+async def go_on(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next step unless the trajectory has its answer."""
-    done = state["thoughts"][state["frontier"][0]]["status"] == "terminal"
+    done = state["thoughts"][latest(state)]["status"] != "open"
     return "answer" if done or state["stop_reason"] else "generate"
 
 

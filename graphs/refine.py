@@ -32,7 +32,7 @@ from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import samples
 from thoughtgraph.run import Run
-from thoughtgraph.settings.refine import RefineSettings
+from thoughtgraph.settings.direct import RefineSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Answers, Refines
 from thoughtgraph.tree import bounded
@@ -85,7 +85,7 @@ def wire(run: Run) -> Graph:
         placed = place_below(state, latest, [output], answers[0].usage if answers else {})
         return step.update(thoughts=placed.tree)
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, check(run, last=_last)))
     graph.add_node(guarded(run, refine))

@@ -10,21 +10,32 @@ the task say it, and its results are labelled so. Else the task must be able to 
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
+from thoughtgraph.acting import Reflects
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
-from thoughtgraph.nodes.acting.think_act import act, call_tool, last_thoughts, reflect, think
-from thoughtgraph.nodes.actions import awaits_tool, next_actions
+from thoughtgraph.nodes.acting.think_act import (
+    act,
+    call_tool,
+    last_thoughts,
+    latest,
+    lessons,
+    think,
+)
+from thoughtgraph.nodes.actions import awaits_tool, hints_of, next_actions
 from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.check import check, passed
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.start import admitted
+from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReflexionSettings
-from thoughtgraph.state import SearchState, TrajectoryState
+from thoughtgraph.state import SearchState
+from thoughtgraph.tree import Shown, cut, path_to
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -34,11 +45,23 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the trials."""
-    graph = method_graph(run, TrajectoryState, trial=0, lessons=[])
-    for node in (think(run), act(run), call_tool(run)):
+
+    async def reflect(state: SearchState) -> dict[str, Any]:
+        """What went wrong in a trial; the next one begins with it."""
+        tree, last, step = state["thoughts"], latest(state), Step(run, state)
+        task = run.task_for(state["settings"], Reflects)
+        hints = hints_of(tree, Shown(lessons=lessons(tree)))
+        question = task.reflect(state["problem"], path_to(tree, last), state["settings"], hints)
+        answers = await step.ask([Ask(question, last, "reflect")])
+        if not answers:
+            return step.update(stop_reason="budget")
+        step.count(rounds=1)
+        lesson = {"lesson": cut(answers[0].reading), "usage": answers[0].usage}
+        return step.update(thoughts={last: lesson})
+
+    graph = method_graph(run)
+    for node in (think(run), act(run), call_tool(run), check(run, last=last_trial), reflect):
         graph.add_node(guarded(run, node))
-    graph.add_node(guarded(run, check(run, last=last_trial)), input_schema=TrajectoryState)
-    graph.add_node(guarded(run, reflect(run)))
     add_answer(graph, run, answer(run, pick=last_thoughts, cut_short=last_thoughts))
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     targets = ["call_tool", "generate", "check", "answer"]
@@ -51,31 +74,31 @@ def wire(run: Run) -> Graph:
 
 
 async def carry_out(
-    state: TrajectoryState,
+    state: SearchState,
 ) -> Literal["act", "call_tool", "generate", "check", "answer"]:
     """Routes to the tool of the latest action; past it when there is none to call."""
-    latest = state["thoughts"][state["frontier"][0]]
+    thought = state["thoughts"][latest(state)]
     if state["stop_reason"]:
         return "answer"
-    if "action" not in latest:
+    if "action" not in thought:
         return "act"
-    return "call_tool" if awaits_tool(latest) else await go_on(state)
+    return "call_tool" if awaits_tool(thought) else await go_on(state)
 
 
-async def go_on(state: TrajectoryState) -> Literal["generate", "check"]:
+async def go_on(state: SearchState) -> Literal["generate", "check"]:
     """Routes to the next step until the trial has an answer or has used up its steps."""
-    settings = ReflexionSettings.of(state["settings"])
-    done = state["thoughts"][state["frontier"][0]]["status"] == "terminal"
-    return "check" if done or state["step"] == settings.max_steps else "generate"
+    thought = state["thoughts"][latest(state)]
+    ended = thought["depth"] == ReflexionSettings.of(state["settings"]).max_steps
+    return "check" if ended or thought["status"] != "open" else "generate"
 
 
-async def again(state: TrajectoryState) -> Literal["reflect", "answer"]:
+async def again(state: SearchState) -> Literal["reflect", "answer"]:
     """Routes to the reflection on a failed trial, unless it was the last one."""
-    right = passed(state["thoughts"][state["frontier"][0]])
+    right = passed(state["thoughts"][latest(state)])
     return "answer" if right or state["stop_reason"] else "reflect"
 
 
-async def begin(state: TrajectoryState) -> Literal["generate", "answer"]:
+async def begin(state: SearchState) -> Literal["generate", "answer"]:
     """Routes to the next trial."""
     return "answer" if state["stop_reason"] else "generate"
 
@@ -83,7 +106,7 @@ async def begin(state: TrajectoryState) -> Literal["generate", "answer"]:
 def last_trial(state: SearchState) -> bool:
     """Returns whether no other trial follows this one."""
     trials = ReflexionSettings.of(state["settings"]).trials
-    return bool(cast("TrajectoryState", state)["trial"] + 1 == trials)
+    return bool(len(lessons(state["thoughts"])) + 1 == trials)
 
 
 REFLEXION = Method(METHODS["reflexion"], ReflexionSettings, generator, wire)

@@ -26,31 +26,31 @@ has an answer. If no step is ever found bad it asks for the steps that `chain` a
 sentence more in the system prompt, on experiences.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast, get_args
 
 from thoughtgraph.entries import METHODS
 from thoughtgraph.method import Method, ThoughtGenerator
+from thoughtgraph.nodes.answer import answer
+from thoughtgraph.nodes.calls import Ask
 from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
-from thoughtgraph.nodes.reasoning_steps import next_step
-from thoughtgraph.nodes.review import reviewed
-from thoughtgraph.nodes.rollback.analyse import analyse, extract_index
-from thoughtgraph.nodes.rollback.controller import rollback
-from thoughtgraph.nodes.rollback.ensemble import ensemble
-from thoughtgraph.nodes.rollback.grow import grow
-from thoughtgraph.nodes.rollback.schedule import (
-    begin_round,
-    due_at,
-    end_of_search,
-    open_paths,
-    plan,
-)
+from thoughtgraph.nodes.reasoning_steps import next_step, step_ask, steps_of
+from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
+from thoughtgraph.nodes.step import Step
+from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
 from thoughtgraph.run import Run
-from thoughtgraph.settings.rollback import RollbackSettings
-from thoughtgraph.state import RollbackState
+from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
+from thoughtgraph.state import SearchState
+from thoughtgraph.task import Question
+from thoughtgraph.tree import Thought, Tree, cut, merge_thoughts, path_to, shortened, with_note
+
+BACK = "step {step} is bad: back to thought {to}"
+SURPLUS = "ended after the last solution that was wanted"
 
 
 def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
@@ -60,13 +60,90 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 
 def wire(run: Run) -> Graph:
     """Wires the search."""
-    graph = method_graph(run, RollbackState, pending=[], ends=[])
-    graph.add_node("select", guarded(run, reviewed(begin_round, open_paths)))
-    graph.add_node(guarded(run, analyse(run)))
-    graph.add_node(guarded(run, extract_index(run)))
-    graph.add_node("rollback", guarded(run, rollback))
-    graph.add_node(guarded(run, grow(run, generator)))
-    add_answer(graph, run, ensemble(run, end_of_search), "ensemble")
+
+    def faults_asked(state: SearchState, role: str, *, apart: bool) -> list[Ask[Faults]]:
+        """Returns what to ask about the paths that are to be reviewed."""
+        task, asks = run.task_for(state["settings"], Reviews), []
+        for due in schedule.due_at(state, role):
+            path = path_to(state["thoughts"], due.thought)
+            question = task.analyse(state["problem"], path, state["settings"])
+            question = _unread(question) if apart else question
+            asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
+        return asks
+
+    async def analyse(state: SearchState) -> dict[str, Any]:
+        """Line 3; under `single_call` the same answer names the bad steps, an empty one none."""
+        step, new = Step(run, state), Tree()
+        apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
+        for said in await step.ask(faults_asked(state, "analyse", apart=apart)):
+            analysis = shortened(said.texts[0].strip())
+            named = Thought() if apart and analysis else Thought(bad=said.reading.steps)
+            new[said.ask.about] = {"analysis": analysis, "usage": said.usage, **named}
+        step.count(analyses=len(new))
+        return step.update(thoughts=new)
+
+    async def extract_index(state: SearchState) -> dict[str, Any]:
+        """Line 4."""
+        step, new = Step(run, state), Tree()
+        for said in await step.ask(faults_asked(state, "extract_index", apart=False)):
+            bad, raw = said.reading.steps, cut(said.texts[0])
+            new[said.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=said.usage)
+        return step.update(thoughts=new)
+
+    async def generate(state: SearchState) -> dict[str, Any]:
+        """Lines 7 and 8; solutions beyond the K-th are dropped in the order of their ids."""
+        step, tree, asks = Step(run, state), state["thoughts"], []
+        settings, marks = RollbackSettings.of(state["settings"]), dict[str, Thought]()
+        times = Counter(thought["parent"] for thought in tree.values())
+        for due in schedule.due_at(state, "generate"):
+            shown = paths.experiences(tree, settings, due.thought, due.source)
+            ask = step_ask(run, state, generator, due.thought, times[due.thought], shown)
+            times[due.thought] += 1
+            marks[ask.name] = Thought(experiences=shown) if shown else Thought()
+            if due.source is not None:
+                marks[ask.name]["caused_by"] = due.source
+            asks.append(ask)
+
+        answers = await step.ask(asks)
+        placed = steps_of(state, answers, marks)
+        ends = [key for key, thought in placed.new.items() if thought["status"] == "terminal"]
+        for key in ends[settings.solutions - len(paths.solutions(tree)) :]:
+            placed.new[key] |= Thought(status="pruned", note=SURPLUS)
+        step.count(thoughts=len(placed.new), expansions=len(answers))
+        return step.update(thoughts=placed.tree)
+
+    graph = method_graph(run)
+    graph.add_node(guarded(run, select))
+    for node in (analyse, extract_index, rollback, generate):
+        graph.add_node(node.__name__, guarded(run, node))
+    last = answer(
+        run,
+        pick=paths.solution_order,
+        best=paths.winners,
+        cut_short=paths.solution_order,
+        tally=paths.tally,
+    )
+
+    async def ensemble(state: SearchState) -> dict[str, Any]:
+        """Line 9; every solution's `value` becomes the weight of its vote, its `note` says why."""
+        state = cast("SearchState", {**state, "stop_reason": schedule.why_ended(state)})
+        tree, rule = state["thoughts"], RollbackSettings.of(state["settings"]).ensemble
+        weighed: Tree = {}
+        for key in paths.solutions(tree):
+            a, b = paths.alpha(tree, key), paths.beta(tree, key)
+            note = with_note(tree[key], f"alpha {a}, beta {b}")
+            weighed[key] = Thought(
+                value=float(paths.weight(rule, a, b)), alpha=a, beta=b, note=note
+            )
+        # Where the search stopped as its own answer was sure, the others were not heard out.
+        heard = [rule] if state["stop_reason"] == "settled" else get_args(Ensemble)
+        best = {each: paths.ranked(state, each)[:1] for each in heard}
+        answers = {each: tree[keys[0]]["answer"] if keys else None for each, keys in best.items()}
+        ended = await last(state)
+        thoughts = merge_thoughts(weighed, [ended["thoughts"]])
+        return {**ended, "thoughts": thoughts, "ensembles": answers}
+
+    add_answer(graph, run, ensemble, "ensemble", candidates=schedule.open_paths)
     graph.add_conditional_edges("start", admitted, {"begins": "select", "refused": "ensemble"})
     targets = ["analyse", "extract_index", "generate", "ensemble"]
     graph.add_conditional_edges("select", begin, targets)
@@ -77,29 +154,70 @@ def wire(run: Run) -> Graph:
     return graph
 
 
-async def begin(state: RollbackState) -> list[str]:
+async def select(state: SearchState) -> dict[str, Any]:
+    """Line 2: begins a round, or ends the search where its solutions do."""
+    # A round counts once it is over: a request in it must not find its own round spent.
+    ended = {"usage": {"rounds": int(state["step"] > 0)}, "stop_reason": schedule.solved(state)}
+    return {"step": state["step"] + 1, **ended}
+
+
+async def rollback(state: SearchState) -> dict[str, Any]:
+    """Lines 5 and 6, for the paths whose bad steps were named, each knowing those before it."""
+    tree, new, added = dict(state["thoughts"]), Tree(), 0
+    settings = RollbackSettings.of(state["settings"])
+    into = Counter(t["rollback"]["to"] for t in tree.values() if "rollback" in t)
+    for key in schedule.undecided(tree):
+        edge, note = schedule.edge_from(tree, settings, key, into), tree[key].get("note", "")
+        if not isinstance(edge, str):
+            into[edge["to"]] += 1
+            added += 1
+            new[key] = Thought(rollback=edge, note=with_note(tree[key], BACK.format(**edge)))
+            tree[key] = {**tree[key], **new[key]}
+        elif not any(why in note for why in schedule.NO_ROLLBACK):
+            new[key] = Thought(note=with_note(tree[key], edge))
+    return {"thoughts": new, **({"usage": {"rollbacks": added}} if added else {})}
+
+
+async def begin(state: SearchState) -> list[str]:
     """Routes to the requests of a round."""
-    return [*dict.fromkeys(due.node for due in plan(state))] or ["ensemble"]
+    return [*dict.fromkeys(due.node for due in schedule.plan(state))] or ["ensemble"]
 
 
-async def read_off(state: RollbackState) -> Literal["extract_index", "rollback"]:
+async def read_off(state: SearchState) -> Literal["extract_index", "rollback"]:
     """Routes to the reading of the analysis; in parallel that is part of the next round."""
     return "extract_index" if _is_next(state, "extract_index") else "rollback"
 
 
-async def end_round(state: RollbackState) -> Literal["rollback", "select"]:
+async def end_round(state: SearchState) -> Literal["rollback", "review", "select"]:
     """Routes to where the requests of a round in parallel join."""
-    return "rollback" if RollbackSettings.of(state["settings"]).parallel else "select"
+    return "rollback" if RollbackSettings.of(state["settings"]).parallel else await show(state)
 
 
-async def regrow(state: RollbackState) -> Literal["generate", "select"]:
+async def regrow(state: SearchState) -> Literal["generate", "review", "select"]:
     """Routes to the path's next step, or a rollback's; in parallel it is part of the next round."""
-    return "generate" if _is_next(state, "generate") else "select"
+    return "generate" if _is_next(state, "generate") else await show(state)
 
 
-def _is_next(state: RollbackState, node: str) -> bool:
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the open paths first, under `review="select"`."""
+    return "review" if reviews(state, schedule.open_paths) else "select"
+
+
+def _unread(question: Question[Faults]) -> Question[Faults]:
+    """Returns the question whose answer is read by a request of its own, unless it is empty."""
+
+    def read(samples: Sequence[str]) -> Faults:
+        # Nothing can be read out of an empty analysis; asked to, small models make numbers up.
+        return Faults() if samples[0].strip() else question.read(samples)
+
+    return Question(question.prompt, read, 1)
+
+
+def _is_next(state: SearchState, node: str) -> bool:
     """Returns whether the one request that is due is that node's; rounds begin at `select`."""
-    return not RollbackSettings.of(state["settings"]).parallel and bool(due_at(state, node))
+    return not RollbackSettings.of(state["settings"]).parallel and bool(
+        schedule.due_at(state, node)
+    )
 
 
-ROLLBACK = Method(METHODS["rollback"], RollbackSettings, generator, wire)
+ROLLBACK = Method(METHODS["rollback"], RollbackSettings, generator, wire, abreast=3)

@@ -30,7 +30,7 @@ from thoughtgraph.nodes.limits import expansions_allowed, requests_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviewed
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import levels_of
@@ -138,17 +138,22 @@ def wire(run: Run) -> Graph:
             "stop_reason": _stop_reason(run, state, kept),
         }
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
     graph.add_node(guarded(run, evaluate))
-    graph.add_node("select", guarded(run, reviewed(select, judged_states)))
+    graph.add_node(guarded(run, select))
     compared = levels_of("votes", wanted=lambda settings: settings["evaluate"] == "vote")
-    add_answer(graph, run, answer(run, pick=selection, tally=compared))
+    add_answer(graph, run, answer(run, pick=selection, tally=compared), candidates=judged_states)
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_edge("generate", "evaluate")
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("select", again)
     return graph
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the new states first, under `review="select"`."""
+    return "review" if reviews(state, judged_states) else "select"
 
 
 async def again(state: SearchState) -> Literal["generate", "answer"]:

@@ -33,6 +33,7 @@ from thoughtgraph.nodes.depth_first import (
     awaits_verdict,
     candidates,
     current,
+    judged,
     levels,
     next_state,
     siblings,
@@ -46,7 +47,7 @@ from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviewed_after
+from thoughtgraph.nodes.review import reviews
 from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
@@ -74,6 +75,8 @@ def wire(run: Run) -> Graph:
     async def generate(state: SearchState) -> dict[str, Any]:
         """Line 2; where settings say so, an equal prompt repeats its proposals for nothing."""
         key, tree, step = to_expand(state), state["thoughts"], Step(run, state)
+        if not key:  # a person pruned it
+            return {}
         ask = expansion(run, state, generator, key, 0)
         reuses = _settings(state).reuse_proposals
         prompt = state_key_of(ask.question.prompt) if reuses else ""
@@ -152,16 +155,16 @@ def wire(run: Run) -> Graph:
         get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
         return {"thoughts": passed, "stop_reason": reason}
 
-    graph = method_graph(run, frontier=[])
+    graph = method_graph(run)
     graph.add_node(guarded(run, generate))
-    graph.add_node("select", guarded(run, reviewed_after(select)))
+    graph.add_node(guarded(run, select))
     graph.add_node(guarded(run, evaluate))
     graph.add_node(guarded(run, backtrack))
-    add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs))
+    add_answer(graph, run, answer(run, pick=outputs, cut_short=outputs), candidates=judged)
     graph.add_conditional_edges("start", begin)
     graph.add_conditional_edges("generate", go_on)
     graph.add_conditional_edges("select", visit_next)
-    graph.add_edge("evaluate", "select")
+    graph.add_conditional_edges("evaluate", show)
     graph.add_conditional_edges("backtrack", try_next)
     return graph
 
@@ -169,6 +172,11 @@ def wire(run: Run) -> Graph:
 async def go_on(state: SearchState) -> Literal["select", "answer"]:
     """Routes to the candidates, unless a limit kept some of them out of the tree."""
     return "answer" if state["stop_reason"] else "select"
+
+
+async def show(state: SearchState) -> Literal["review", "select"]:
+    """Shows a person the state that was judged first, under `review="select"`."""
+    return "review" if reviews(state, judged) else "select"
 
 
 async def visit_next(

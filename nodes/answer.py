@@ -17,7 +17,7 @@ from thoughtgraph.task import Checks, Outputs, Task
 from thoughtgraph.tree import ROOT, Tree, merge_thoughts, path_to, shortened
 from thoughtgraph.usage import Usage, add_usage, report
 
-Pick = Callable[[SearchState], Sequence[str]]
+Pick = Callable[[Any], Sequence[str]]
 """Chooses the thoughts that a finished search puts out, best first."""
 
 NO_ANSWER = "No answer was found."

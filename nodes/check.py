@@ -19,7 +19,7 @@ RIGHT, WRONG = 1.0, 0.0
 
 
 def check(run: Run, *, last: Callable[[SearchState], bool]) -> Node:
-    """Makes the node that judges the latest output, the one in the frontier.
+    """Makes the node that judges the latest output, which is the youngest thought.
 
     With an oracle it asks that, with `exact_check` the task. Else it asks the model; a verdict that
     cannot be read counts as "not good enough".

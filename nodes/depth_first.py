@@ -71,6 +71,12 @@ def next_state(state: SearchState) -> str:
     return next((t["id"] for t in _reopened(state, [tree[key] for key in living(tree)])), "")
 
 
+def judged(state: SearchState) -> list[str]:
+    """Returns the candidate that was judged and is visited next, if there is one."""
+    key = next_state(state)
+    return [key] if key and not awaits_verdict(state, key) else []
+
+
 def to_expand(state: SearchState) -> str:
     """Returns the visited state that is gone into next; empty where none is."""
     key = latest(state["thoughts"])

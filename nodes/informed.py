@@ -43,7 +43,7 @@ def by_priority(thought: Mapping[str, Any]) -> tuple[float, int, int]:
 
 
 def priorities(state: SearchState, rank: Rank) -> Tree:
-    """Returns the f of the new thoughts that can enter the open set."""
+    """Returns the f of new thoughts that can enter the open set, and of those revalued by hand."""
     # A method that does not judge has no such setting, nor a use for its default.
     weight, entered = ValuedSettings.of(state["settings"]).value_weight, Tree()
     for key in new_thoughts(state):
@@ -53,6 +53,11 @@ def priorities(state: SearchState, rank: Rank) -> Tree:
         youngest_first = -float(state["step"])
         f = thought["cost"] - weight * thought["value"] if rank.judges else youngest_first
         entered[key] = {"priority": f}
+    for key, thought in state["thoughts"].items() if rank.judges else ():
+        if "priority" in thought and "value" in thought and thought["status"] == "open":
+            f = thought["cost"] - weight * thought["value"]
+            if thought["priority"] != f:
+                entered[key] = {"priority": f}
     return entered
 
 

@@ -1,6 +1,7 @@
 """What the nodes of one superstep share while they run."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ SETTLING = 0.01
 class Ledger:
     """What the nodes of one superstep share while they run: a limit holds for all of them."""
 
-    spent: dict[str, float] = field(default_factory=dict)
+    spent: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     """What they have spent in it, by the counters that limits speak of."""
     error: str = ""
     """Why a request that was needed failed for good, in one line."""

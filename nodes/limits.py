@@ -33,7 +33,9 @@ def may_begin(state: SearchState) -> bool:
 def thoughts_left(given: Mapping[str, Any]) -> int:
     """Returns how many thoughts may still be created."""
     allowed = limits_in(given).get("thoughts")
-    return UNLIMITED if allowed is None else max(0, allowed - given["usage"].get("thoughts", 0))
+    # What a person added is in the tree alone.
+    made = max(given["usage"].get("thoughts", 0), len(given["thoughts"]) - 1)
+    return UNLIMITED if allowed is None else max(0, allowed - made)
 
 
 def expansions_allowed(state: SearchState, *, each: int = 1) -> int:

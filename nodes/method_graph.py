@@ -8,10 +8,11 @@ from langgraph.graph import START, StateGraph
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
+from thoughtgraph.edits import tree_reducer
+from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.start import start
 from thoughtgraph.run import Run
-from thoughtgraph.search_graph import only_async
-from thoughtgraph.state import SearchInput, SearchOutput, SearchState
+from thoughtgraph.state import SearchInput, SearchOutput, SearchState, with_tree
 from thoughtgraph.tree import Thought
 
 Graph = StateGraph[Any, Any, Any, Any]
@@ -32,11 +33,18 @@ def method_graph(
     """
 
     def refuse(state: object) -> None:
-        raise only_async(run.method.id)
+        raise InputError(
+            f"the graph of {run.method.entry.id!r} is async: await graph.ainvoke(…), or call "
+            "thoughtgraph.runnable(graph).invoke(…) or thoughtgraph.solve(…), which need no await"
+        )
 
     given = _input_of(run, state)
+    reducer = tree_reducer(run.method.entry, trusted=run.policy is None)
     graph: Graph = StateGraph(
-        state, input_schema=given, output_schema=SearchOutput, context_schema=run.context
+        with_tree(state, reducer),
+        input_schema=given,
+        output_schema=SearchOutput,
+        context_schema=run.context,
     )
     first = RunnableLambda(refuse, afunc=start(run, origin=origin, **fresh), name="start")
     graph.add_node("start", first, input_schema=given)

@@ -8,15 +8,14 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime, get_runtime
 
 from thoughtgraph.configurations import PLACE, configurable
-from thoughtgraph.edits import applied
 from thoughtgraph.errors import InputError, ModelError
 from thoughtgraph.nodes.thought_events import tell_events
 from thoughtgraph.outcome import REFUSED
 from thoughtgraph.results import Result
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
-from thoughtgraph.state import SearchOutput
-from thoughtgraph.usage import add_usages
+from thoughtgraph.state import SearchOutput, updated
+from thoughtgraph.usage import add_usages, check_counts
 
 Node = Callable[..., Awaitable[dict[str, Any]]]
 """A step of a graph: from the state to a state update.
@@ -50,6 +49,11 @@ def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
             raise InputError(
                 "there is no search here to go on with, or version 0.1 began it; start it again"
             )
+        if state.get("tree") and not last:
+            raise InputError(
+                "the tree grows in 'thoughts' and is written from there at the end; leave 'tree' "
+                'as {}, edit {"thoughts": {id: …}}'
+            )
         if state["stop_reason"] != REFUSED:
             _check(run, state)
         elif not last:
@@ -58,7 +62,8 @@ def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):
             raise ModelError(update["error"], result=await _until_now(run, state, update))
-        return update
+        # What nodes write is a list: see `thoughtgraph.edits`.
+        return {**update, "thoughts": [update["thoughts"]]} if "thoughts" in update else update
 
     return whole
 
@@ -98,6 +103,8 @@ def check_place(run: Run, names: Collection[str], place: str) -> None:
 
 def _check(run: Run, state: Mapping[str, Any]) -> None:
     runtime = get_runtime()
+    if run.policy is not None:  # clients may write past the reducers, with {"__overwrite__": …}
+        check_counts(state["usage"])
     chosen = run.chosen(runtime.context)
     run.check(chosen, state["settings"])
     if not is_nested(runtime):
@@ -113,9 +120,9 @@ def raises(state: Mapping[str, Any]) -> bool:
 async def _until_now(run: Run, state: Mapping[str, Any], update: Mapping[str, Any]) -> Result:
     """Returns what a search comes to that ends with this update."""
     spent = add_usages(state["usage"], [update.get("usage", {})])
-    after = {**applied(state, update), "usage": spent}
+    after = {**updated(state, update), "usage": spent}
     ended = await run.conclude(after)
     tell_events(after["thoughts"], ended)
-    result = applied(after, {**ended, "usage": ended["usage"].value})
+    result = updated(after, {**ended, "usage": ended["usage"].value})
     result["tree"] = result["thoughts"]
     return Result({k: v for k, v in result.items() if k in RESULT})

@@ -1,6 +1,6 @@
 """Reasoning step by step: the next step of a path, and its place in the tree."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,7 @@ from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtGenerator, ThoughtQuestion
 from thoughtgraph.nodes.calls import Answer, Ask
 from thoughtgraph.nodes.generators import generator_input
-from thoughtgraph.nodes.limits import requests_left, thoughts_left
+from thoughtgraph.nodes.limits import thoughts_left
 from thoughtgraph.nodes.placement import Placed, place
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.reasoning import Steps
@@ -61,28 +61,27 @@ def step_ask(
     """
     given = generator_input(state, key, expansion=times, experiences=experiences)
     question = generator(state["settings"])(run, given)
-    return Ask(question, key, most=max(1, thoughts_left(state)), expansion=times, enough=_says)
+    most = max(1, thoughts_left(state))
+    return Ask(question, key, most=most, expansion=times, enough=_says_something)
 
 
 def steps_of(
     state: SearchState,
     answers: Sequence[Answer[Sequence[Mapping[str, Any]]]],
-    mark: Callable[[Answer[Any]], Mapping[str, Any]] = lambda answer: {},
+    marks: Mapping[str, Thought] | None = None,
 ) -> Placed:
     """Places the steps of a superstep; one at the greatest depth ends its path.
 
     Args:
         answers: The answers to `step_ask`.
-        mark: What the steps of an answer keep besides.
+        marks: What the steps of an answer keep besides, by the question's name.
     """
-    expansions: list[Expansion] = [
-        {
-            "parent": answer.ask.about,
-            "thoughts": [{**_step(thought), **mark(answer)} for thought in answer.reading],
-            "usage": answer.usage,
-        }
-        for answer in answers
-    ]
+    expansions: list[Expansion] = []
+    for said in answers:
+        kept: Any = (marks or {}).get(said.ask.name, {})
+        steps = [{**bounded(each), **kept} for each in said.reading]
+        steps = [{**each, "text": each["text"] or NOTHING} for each in steps]
+        expansions.append(Expansion(parent=said.ask.about, thoughts=steps, usage=said.usage))
     placed = place(state, expansions)
     longest = longest_path(ReasoningSettings.of(state["settings"]))
     for thought in placed.new.values():
@@ -91,16 +90,11 @@ def steps_of(
     return placed
 
 
-def end_reason(step: Thought) -> tuple[StopReason, list[str]]:
-    """Returns why a path ends with its newest step, and the open path's last thought if not."""
+def end_reason(step: Thought) -> StopReason:
+    """Returns why a path ends with its newest step, if it does."""
     if step["status"] != "terminal":
-        return "", [step["id"]]
-    return ("step_limit" if step.get("note") == TOO_LONG else "finished"), []
-
-
-def may_step(state: SearchState) -> bool:
-    """Returns whether the one open path may take another step."""
-    return bool(not state["stop_reason"] and state["frontier"] and requests_left(state))
+        return ""
+    return "step_limit" if step.get("note") == TOO_LONG else "finished"
 
 
 def longest_path(settings: ReasoningSettings) -> int:
@@ -108,10 +102,5 @@ def longest_path(settings: ReasoningSettings) -> int:
     return min(settings.steps, settings.limit_depth or settings.steps)
 
 
-def _says(steps: Sequence[Mapping[str, Any]]) -> bool:
+def _says_something(steps: Sequence[Mapping[str, Any]]) -> bool:
     return any(step["text"].strip() for step in steps)
-
-
-def _step(thought: Mapping[str, Any]) -> dict[str, Any]:
-    made = bounded(thought)
-    return made if made["text"] else {**made, "text": NOTHING}

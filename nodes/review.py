@@ -1,21 +1,21 @@
 """A person in the search: the run pauses, somebody keeps, drops, adds or revalues, and it goes on.
 
 The pause is LangGraph's interrupt, so it holds for as long as its checkpoint does: minutes in a
-notebook, days on a server. What was done is in the tree, marked as made by hand. A reply that says
+notebook, days on a server. What was done is in the tree, marked as done by hand. A reply that says
 nothing, or makes no sense, is asked for again with the reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+from langchain_core.messages import AnyMessage
 from langgraph.types import interrupt
 
-from thoughtgraph.edits import applied, edited
+from thoughtgraph.edits import checked_edit
 from thoughtgraph.errors import InputError
 from thoughtgraph.nodes.decisions import decided, requested
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.reducers import StackWrite, restack
+from thoughtgraph.outcome import REFUSED
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.state import REPLY, SearchState
@@ -30,7 +30,6 @@ from thoughtgraph.tree import (
     merge_thoughts,
     with_note,
 )
-from thoughtgraph.usage import Usage, add_usages
 
 Candidates = Callable[[Any], Sequence[str]]
 """From the state to the ids of the thoughts that a person is shown."""
@@ -54,81 +53,52 @@ ANSWER_FORM = {
 }
 
 
-def reviewed(node: Node, candidates: Candidates) -> Node:
-    """Makes a node that, under `review=select`, lets a person choose among thoughts before it runs.
+def reviews(state: SearchState, candidates: Candidates) -> bool:
+    """Returns whether a person is to choose now: under `review="select"`, if there is a choice."""
+    return _asks(state, "select") and bool(_shown(state, candidates))
+
+
+async def answered(state: SearchState) -> Literal["review", "__end__"]:
+    """Routes from the answer to a person who reviews it, or to the end."""
+    refused = state["stop_reason"] == REFUSED
+    return "review" if _asks(state, "answer") and not refused else "__end__"
+
+
+def review(run: Run, candidates: Candidates | None) -> Node:
+    """Makes the node in which a person chooses among thoughts or, in the end, looks at the answer.
 
     Args:
-        node: The node that selects.
-        candidates: What the person is shown; where there is nothing, nobody is asked.
+        run: The objects of the graph.
+        candidates: What there is to choose among; None: the method chooses nothing.
     """
 
-    @wraps(node)
-    async def run(state: Any) -> dict[str, Any]:
-        if not _asks(state, "select"):
-            return await node(state)
-        update = _chosen(state, candidates(state))
-        return _joined(update, await node(applied(state, update)))
+    async def review(state: SearchState) -> dict[str, Any]:
+        if state["outcome"] or candidates is None:
+            return _settled(run, state)
+        return {"thoughts": _choice(run, state, _shown(state, candidates))}
 
-    return run
+    return review
 
 
-def reviewed_after(node: Node) -> Node:
-    """Makes a node that, under `review=select`, shows a person what it found and takes that back.
-
-    Args:
-        node: The node, which judges and selects in one. It runs again when the reply is there, so
-            it asks no model.
-    """
-
-    @wraps(node)
-    async def run(state: Any) -> dict[str, Any]:
-        made = await node(state)
-        if not _asks(state, "select"):
-            return made
-        after = applied(state, made)
-        new = {key: after["thoughts"][key] for key in made.get("thoughts", {})}
-        shown = [k for k, t in new.items() if t["status"] in ("open", "terminal") or "visit" in t]
-        update = _chosen(after, shown)
-        gone = [k for k, t in update.get("thoughts", {}).items() if t.get("status") == "pruned"]
-        if made.get("stop_reason") == "finished" and any(_ends(new[k]) for k in gone if k in new):
-            update["stop_reason"] = ""  # The output that ended the search is gone.
-        return _joined(made, update)
-
-    return run
-
-
-def reviewed_answer(run: Run, state: SearchState, out: dict[str, Any]) -> dict[str, Any]:
-    """Returns the end of a search, which under `review=answer` a person accepts or replaces."""
-    if not _asks(state, "answer"):
-        return out
-    asked = {name: out.get(name) for name in ("answer", "outcome", "candidates")}
-    return _settled(run, state, out, _reply("answer", state, asked, ANSWER_FORM, _final))
-
-
-def _ends(thought: Thought) -> bool:
-    return thought["status"] == "terminal"
+def _shown(state: SearchState, candidates: Candidates) -> list[str]:
+    ended = state["stop_reason"]
+    return [] if ended else [key for key in candidates(state) if key != ROOT]
 
 
 def _asks(state: Mapping[str, Any], kind: str) -> bool:
     return Settings.of(state["settings"]).review == kind
 
 
-def _chosen(state: Mapping[str, Any], candidates: Sequence[str]) -> dict[str, Any]:
-    """Returns what a person changes of a state."""
+def _choice(run: Run, state: SearchState, keys: Sequence[str]) -> Tree:
+    """Returns what a person changes of the tree."""
     tree = state["thoughts"]
-    keys = [key for key in candidates if key != ROOT]
-    if not keys:
-        return {}
     best = sorted(keys, key=lambda key: -tree[key].get("value", 0.0))[:MOST]
     shown = [{k: v for k, v in tree[key].items() if k in SHOWN} for key in keys if key in best]
 
-    def read(reply: Mapping[str, Any]) -> dict[str, Any]:
-        changes = _changes(tree, keys, reply)
-        if not changes:
-            return {}
-        return edited(state, {"thoughts": changes}, trusted=False, between=False)
+    def read(reply: Mapping[str, Any]) -> Tree:
+        return checked_edit(tree, _changes(tree, keys, reply), run.method.entry, trusted=False)
 
-    return cast("dict[str, Any]", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
+    return cast("Tree", _reply("select", state, {"thoughts": shown}, SELECT_FORM, read))
 
 
 def _reply(
@@ -217,48 +187,38 @@ def _final(reply: Mapping[str, Any]) -> Mapping[str, Any]:
     return reply
 
 
-def _settled(
-    run: Run, state: SearchState, out: dict[str, Any], reply: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Returns the end of a search with what a person said of its answer."""
+def _settled(run: Run, state: SearchState) -> dict[str, Any]:
+    """Returns what a person changes of the end of a search: accepts the answer, or replaces it."""
+    asked = {name: state.get(name) for name in ("answer", "outcome", "candidates")}
+    reply = _reply("answer", state, asked, ANSWER_FORM, _final)
     why = f" ({reply['note']})" if reply.get("note") else ""
+    ended: dict[str, Any] = {"answer": state["answer"], "stop_reason": state["stop_reason"]}
     if "answer" not in reply:
-        return {**out, "outcome": f"{out['outcome']}; a person accepted the answer{why}"}
-    given: str | None = reply["answer"]
+        return {**ended, "outcome": f"{state['outcome']}; a person accepted the answer{why}"}
+    answer: str | None = reply["answer"]
     task = run.task_for(state["settings"], Task)
     verified = None
-    if isinstance(task, Checks) and given is not None:
-        verified = task.check(state["problem"], given)
-    tree: Tree = {}
-    for key, thought in out["thoughts"].items():
-        chosen = given is not None and thought.get("answer") == given
-        tree[key] = cast("Thought", {**thought, "chosen": chosen})
-    ended: dict[str, Any] = {
-        "answer": given,
-        "thoughts": tree,
-        "verified": verified,
-        "outcome": f"{out['outcome']}; a person put another answer in its place{why}",
+    if isinstance(task, Checks) and answer is not None:
+        verified = task.check(state["problem"], answer)
+    chosen: Tree = {
+        key: {"chosen": answer is not None and thought.get("answer") == answer}
+        for key, thought in state["thoughts"].items()
+        if "answer" in thought
     }
-    for message in out.get("messages", []):
-        if REPLY in message.response_metadata and given is not None:
-            ended["messages"] = [message.model_copy(update={"content": given})]
-    return {**out, **ended}
+    return {
+        **ended,
+        "answer": answer,
+        "thoughts": chosen,
+        "tree": merge_thoughts(state["thoughts"], [chosen]),
+        "verified": verified,
+        "outcome": f"{state['outcome']}; a person put another answer in its place{why}",
+        "messages": _replaced(state, answer),
+    }
 
 
-def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Returns two updates, one after the other, as one."""
-    both = {**first, **second}
-    if "thoughts" in first and "thoughts" in second:
-        both["thoughts"] = merge_thoughts(first["thoughts"], [second["thoughts"]])
-    if "usage" in first and "usage" in second:
-        both["usage"] = add_usages(Usage(), [first["usage"], second["usage"]])
-    if "stack" in first and "stack" in second:
-        both["stack"] = _restacked(first["stack"], second["stack"])
-    return both
-
-
-def _restacked(first: StackWrite, second: StackWrite) -> StackWrite:
-    """Returns two writes to a stack as one; a write by hand is of the whole stack."""
-    if second["keep"] == 0:
-        return second
-    return StackWrite(keep=0, frames=restack(restack([], [first]), [second]))
+def _replaced(state: SearchState, answer: str | None) -> list[AnyMessage]:
+    """Returns the reply of a conversation with another answer; by its id it replaces the first."""
+    said = state.get("messages") or []
+    if not said or answer is None or REPLY not in said[-1].response_metadata:
+        return []
+    return [said[-1].model_copy(update={"content": answer})]

@@ -11,8 +11,8 @@ from langgraph.types import Overwrite
 
 from thoughtgraph.errors import InputError, ProblemError, ThoughtgraphError
 from thoughtgraph.llm.completions import encodable
+from thoughtgraph.llm.meter import tell
 from thoughtgraph.llm.prices import check_limit, unpriced
-from thoughtgraph.llm.run_log import tell
 from thoughtgraph.nodes.conversation import problem_of
 from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.node import Node, check_configuration, check_place, is_nested
@@ -74,8 +74,12 @@ async def _begun(
     """
     settings = run.effective_settings(chosen)
     task = run.task_for(settings, Task)
-    problem = run.read(settings, encodable(problem_of(state, task)))
-    run.check_used(settings, chosen)
+    written = encodable(problem_of(state, task))
+    if run.policy is not None and len(written) > LONGEST:
+        raise ProblemError(
+            f"a problem of {len(written)} characters is too long; write at most {LONGEST}"
+        )
+    problem = task.read(written)
     _check_pauses(settings)
     name = secrets.token_hex(8)
     prices = await run.open_models(settings)
@@ -108,7 +112,7 @@ def _named(run: Run, name: str, planted: Thought) -> dict[str, Any]:
         planted: The root of its tree.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return {**nothing_found(planted), "method": run.method.id, "run": name, "date": now}
+    return {**nothing_found(planted), "method": run.method.entry.id, "run": name, "date": now}
 
 
 def _chosen(run: Run, state: SearchInput, runtime: Runtime[Any]) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from langgraph.config import get_config, get_stream_writer
 from langgraph.func import task as durable
 from langgraph.runtime import get_runtime
 
-from thoughtgraph.errors import BudgetSpent, ModelError
+from thoughtgraph.errors import BudgetSpent, InputError, ModelError
+from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.llm.meter import SHARED, Meter
-from thoughtgraph.llm.port import Draw
 from thoughtgraph.llm.prices import prices_of
 from thoughtgraph.nodes.calls import (
     MODEL,
@@ -34,12 +34,15 @@ from thoughtgraph.nodes.node import raises
 from thoughtgraph.nodes.tracing import labels
 from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
+from thoughtgraph.task import Prompt
 from thoughtgraph.usage import Usage, add_counts
 
 T = TypeVar("T")
 
 RETRY = "retry"
 """The event that says why a request is repeated."""
+LONGEST_PROMPT = 400_000
+"""Characters of a prompt that a server sends (ours): more than any method makes of an input."""
 
 
 class Step:
@@ -180,7 +183,7 @@ class Step:
         if not fresh:  # it counts beside those that are made now
             spent: Mapping[str, Any] = kept["usage"]
             for name in SHARED:
-                ledger.spent[name] = ledger.spent.get(name, 0) + spent.get(name, 0)
+                ledger.spent[name] += spent.get(name, 0)
         return kept
 
     def _keeper(self, ledger: Ledger, size: int) -> Keep:
@@ -202,6 +205,8 @@ class Step:
     def _request(self, ask: Ask[Any]) -> Call:
         """Returns the request of a question."""
         run, state = self._run, self._state
+        if run.policy is not None:
+            _check_length(ask.question.prompt)
         prompt, chosen, expansion = ask.question.prompt, state["settings"], ask.expansion
         settings = run.settings.of(chosen)
 
@@ -256,6 +261,17 @@ class Step:
             needed=needed,
             tell=lambda cause: self._write({"event": RETRY, "reason": cause}),
         )
+
+
+def _check_length(prompt: Prompt) -> None:
+    """Refuses prompts that no search makes: clients of a server may write to their threads.
+
+    Raises:
+        InputError: It is too long.
+    """
+    length = sum(len(message.text) for message in prompt.messages())
+    if length > LONGEST_PROMPT:
+        raise InputError(f"a prompt of {length} characters is too long for this server; start anew")
 
 
 async def _gated(gate: asyncio.Semaphore, work: Callable[[], Awaitable[Kept]]) -> Kept:

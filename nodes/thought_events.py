@@ -65,7 +65,11 @@ def _selected(node: str, tree: Tree, update: Mapping[str, Any]) -> list[str]:
     if "frontier" in update:
         return [key for key in update["frontier"] if key != ROOT]
     written: Mapping[str, Thought] = update.get("thoughts", {}) if node == "select" else {}
-    return [key for key, new in written.items() if new.get("status") in ("open", "terminal")]
+    # A search that visits thoughts one by one may leave their status as it is.
+    kept = {
+        key: new.get("status", "open" if "visit" in new else "") for key, new in written.items()
+    }
+    return [key for key, status in kept.items() if status in ("open", "terminal")]
 
 
 def _of_thought(key: str, before: Thought | None, new: Thought) -> Iterator[dict[str, Any]]:

@@ -18,7 +18,7 @@ def labels(run: Run, state: Mapping[str, Any], about: str = "") -> dict[str, Any
         about: Id of the thought; empty: none.
     """
     found = {
-        "method": run.method.id,
+        "method": run.method.entry.id,
         "task": state["settings"].get("task"),
         "run": state.get("run"),
         "thoughts": [about] if about else [],

@@ -104,7 +104,6 @@ class Knowledge(ZeroShot):
             costs=read_costs(options["tool_costs"]),
             contact=options["contact"],
             extra=extra,
-            lenient_lookup=options["lenient_lookup"],
             deadline=options["tool_deadline"],
             recording=options["recording"],
         )

@@ -129,7 +129,7 @@ def rendered(result: dict[str, Any]) -> set[tuple[str, str]]:
 
 
 ROUNDS = {"rounds": 6, "n_generate": 2}
-BARE: dict[str, Any] = {"extractor": False, "layer_scope": "global"}
+BARE: dict[str, Any] = {"extractor": False}
 CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("itot_d_star_lite", ROUNDS, "", "generate value"),
     ("react", {}, "", "generate act"),

@@ -12,9 +12,9 @@ from support.fake_server import FakeServer, Fault
 from support.pools import few
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.exchange import LONGEST
-from thoughtgraph.llm.port import ChatPort, Draw
-from thoughtgraph.llm.response_bodies import ValueCounter
+from thoughtgraph.llm.connections import ValueCounter
+from thoughtgraph.llm.exchange import LONGEST, Draw
+from thoughtgraph.llm.port import ChatPort
 
 REPLY = numbered
 

@@ -1,6 +1,8 @@
 """What is kept, counted and paid: recorded answers, usage, prices."""
 
 import sqlite3
+from collections import defaultdict
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -68,26 +70,27 @@ def test_equal_values_have_equal_keys() -> None:
 
 def beside(count: int, limits: Any = None, **more: Any) -> list[Meter]:
     """The meters of nodes of one superstep."""
-    shared: dict[str, float] = {}
+    shared = defaultdict[str, float](float)
     usage = more.pop("usage", Usage())
     return [Meter(limits or Limits(), usage, siblings=shared, **more) for _ in range(count)]
 
 
 def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
     meters = beside(5, Limits(requests=10), usage=Usage(requests=7))
-    for meter in meters[:3]:
-        meter.admit()
-    for meter in meters[3:]:
-        with pytest.raises(BudgetSpent, match="requests"):
-            meter.admit()
-    meters[0].check()
-    meters[0].check()  # what is reserved is granted
-    meters[0].release()  # it failed
-    meters[4].admit()  # so another may go
-    meters[1].release()
-    meters[1].count("generate", "m", requests=1)
-    with pytest.raises(BudgetSpent, match="requests"):
-        meters[3].admit()
+    with ExitStack() as held:
+        requests = [meter.request("generate", "m") for meter in meters]
+        for request in requests[:2]:
+            held.enter_context(request)
+        with pytest.raises(RuntimeError), requests[2]:
+            for meter in meters[3:]:
+                with pytest.raises(BudgetSpent, match="requests"), meter.request("generate", "m"):
+                    pass
+            meters[0].check()  # what is reserved is granted
+            raise RuntimeError  # the third one fails
+        held.enter_context(requests[4])  # so another may go
+    assert sum(meter.usage().get("requests", 0) for meter in meters) == 3
+    with pytest.raises(BudgetSpent, match="requests"), requests[3]:
+        pass
 
 
 @pytest.mark.parametrize(
@@ -99,30 +102,33 @@ def test_requests_are_never_exceeded_by_nodes_side_by_side() -> None:
     ],
 )
 def test_what_one_node_spends_while_another_waits_stops_that(
-    limits: Limits, numbers: dict[str, int]
+    limits: Limits, numbers: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock()
+    clock.rule(monkeypatch, "thoughtgraph.llm.meter")
     usage = Usage(seconds=50.0)
-    one, other = beside(2, limits, usage=usage, prices={"m": (1.0, 5.0)}, clock=clock)
-    other.admit()
-    clock.now += 9
-    other.check()
-    with one.request("generate", "m"):
-        clock.now += 1
-    one.count("generate", "m", **numbers)
-    with pytest.raises(BudgetSpent, match=next(iter(limits))):
+    one, other = beside(2, limits, usage=usage, prices={"m": (1.0, 5.0)})
+    with other.request("generate", "m"):
+        clock.now += 9
         other.check()
+        with one.request("generate", "m"):
+            clock.now += 1
+        one.count("generate", "m", **numbers)
+        with pytest.raises(BudgetSpent, match=next(iter(limits))):
+            other.check()
 
 
 def test_a_failure_stops_those_that_still_wait() -> None:
     one, other = beside(2)
-    other.admit()
-    one.fail("the server is down")
-    one.fail("and something else")
-    assert (one.error, other.error) == ("the server is down", "")
-    for refused in (other.check, other.admit, one.admit):
+    with other.request("generate", "m"):
+        one.fail("the server is down")
+        one.fail("and something else")
+        assert (one.error, other.error) == ("the server is down", "")
         with pytest.raises(BudgetSpent, match="failed for good"):
-            refused()
+            other.check()
+    for meter in (one, other):
+        with pytest.raises(BudgetSpent, match="failed for good"), meter.request("generate", "m"):
+            pass
 
 
 OPENAI = "https://api.openai.com/v1"

@@ -31,7 +31,7 @@ def test_every_method_is_one_value_of_a_file_and_named_with_its_settings_in_the_
     assert exported == {entry.method for entry in registry.METHODS.values()}
     for name, entry in registry.METHODS.items():
         method, settings = load(name), registry.settings(name)
-        assert (method.id, method.entry, method.settings) == (name, entry, settings)
+        assert (method.entry, method.settings) == (entry, settings)
         assert issubclass(settings, Settings) and settings.__doc__
         assert all(info.description for info in settings.model_fields.values())
         told = set(re.findall(r"[a-z]+(?:_[a-z]+)+", entry.requests)) - {"single_call"}
@@ -58,7 +58,7 @@ def test_settings_say_what_a_task_must_be_able_to_do(
     name: str, settings: dict[str, object], needed: str
 ) -> None:
     effective = effective_settings(name, registry.task("question"), settings)
-    assert " ".join(each.__name__ for each in load(name).needs(effective)) == needed
+    assert " ".join(each.__name__ for each in load(name).settings.of(effective).needs()) == needed
 
 
 CHANGED: dict[str, Any] = {

@@ -4,12 +4,14 @@ import random
 from typing import Any
 
 import pytest
-from support.acting import Odds, built, by_visit, run, seen, shown_step, visited, walker
+from langgraph.checkpoint.memory import InMemorySaver
+from support.acting import Errand, Odds, built, by_visit, run, seen, shown_step, visited, walker
 from support.pools import POOLS
-from support.scripted import Call, Reply
+from support.scripted import Call, Reply, ScriptedChat
+from support.searches import THREAD
 
 import thoughtgraph as tg
-from thoughtgraph.nodes.feedback.components import SAME
+from thoughtgraph.nodes.feedback.layers import SAME
 from thoughtgraph.outcome import REJECTED
 
 
@@ -98,14 +100,6 @@ async def test_the_exact_check_of_a_task_may_judge_answers():
     assert not any(call.role == "answer_eval" for call in asked)
 
 
-async def test_feedback_of_a_whole_layer():
-    steps = {"1": ["s>Go[x]"], "2": ["t>Finish[y]"]}
-    reply = scripted(steps, s="impossible")
-    _, asked = await search(reply, n_generate=1, layer_scope="global")
-    last = [call for call in asked if call.role == "generate"][-1]
-    assert "beside s>Go[x]" in last.prompt
-
-
 @pytest.mark.parametrize(
     ("switch", "hint"), [("feedback", "beside "), ("error_analysis", "wrong ")]
 )
@@ -186,3 +180,17 @@ def kept_before(tree: Any, call: Call) -> list[Any]:
     assert call.draw is not None
     made = [t for t in tg.children_of(tree, call.draw[1]) if t["created_by"]["node"] == "generate"]
     return [t for t in made if t["created_by"]["sample"] < call.draw[2] and t.get("note") != SAME]
+
+
+async def test_a_person_decides_what_is_visited_next():
+    """Whatever waits in the tree does so by its status and its value alone."""
+    steps = {"1": ["s>Finish[x]"], "2": ["t>Finish[y]"], "3": ["u>Finish[z]"]}
+    model = ScriptedChat(reply=scripted(steps, "a, b, c", begin_at_c="impossible"))
+    graph = tg.build("fgdip", task=Errand(), model=model, checkpointer=InMemorySaver())
+    context: Any = {"n_generate": 1}
+    await graph.ainvoke({"problem": "a"}, THREAD, context=context, interrupt_after=["select"])
+    changes: Any = {"1": {"status": "pruned"}, "3": {"status": "open", "value": 9}}
+    await graph.aupdate_state(THREAD, {"thoughts": changes}, as_node="select")
+    out = await graph.ainvoke(None, THREAD)
+    assert visited(out) == ["begin at a", "begin at c", "u"]
+    assert (out["answer"], tg.children_of(out["tree"], "1")) == ("z", [])

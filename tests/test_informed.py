@@ -130,8 +130,7 @@ async def test_an_expansion_keeps_distinct_steps_and_a_second_one_adds_new_ones_
 @pytest.mark.parametrize(
     ("context", "end"),
     [
-        ({"rounds": 2, "fallback": "none"}, (None, "round_limit")),
-        ({"rounds": 2, "fallback": "best_open_terminal"}, ("x", "round_limit")),
+        ({"rounds": 2}, (None, "round_limit")),
         ({"limit_requests": 4}, ("x", "budget")),
     ],
 )

@@ -7,8 +7,8 @@ from support.asking import ASK
 from support.fake_server import FakeServer, Fault
 
 from thoughtgraph.errors import InputError, ModelError
-from thoughtgraph.llm.api_keys import key_for
 from thoughtgraph.llm.endpoints import port_for
+from thoughtgraph.llm.specifiers import key_for
 
 KEY = "tg-key-0123456789"
 

@@ -4,20 +4,21 @@ import asyncio
 import random
 import threading
 import time
+from collections import defaultdict
 from typing import Any
 
 import pytest
 from langchain_core.messages import HumanMessage
 from support.asking import ASK, ONCE, meter, numbered, port
-from support.clock import Clock
+from support.clock import Clock, set_clock
 from support.fake_server import FakeServer, Fault, after
 from support.scripted import ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, OutOfTime
+from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.llm.limiter import Limiter, Rates, rates_from_environment
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.port import Draw
 from thoughtgraph.usage import Limits, Usage
 
 
@@ -215,7 +216,7 @@ async def test_who_waits_asks_when_the_asker_is_stopped(server: FakeServer) -> N
 
 async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
     server.fault = after(2, Fault(500))
-    shared: dict[str, float] = {}
+    shared = defaultdict[str, float](float)
     asked = port(server, retry=ONCE, limiter=Limiter(Rates(concurrency=1)))
     meters = [Meter(Limits(), Usage(), siblings=shared) for _ in range(20)]
     results = await asyncio.gather(
@@ -236,10 +237,13 @@ async def test_a_failure_stops_what_is_still_queued(server: FakeServer) -> None:
 # Limits.
 
 
-async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server: FakeServer) -> None:
+async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.fault = after(1, Fault(hang=True))
     asked, passed = port(server, limiter=Limiter(Rates(concurrency=5))), 0.0
-    watch = Meter(Limits(seconds=600.0), Usage(), clock=lambda: time.time() + passed)
+    set_clock(lambda: time.time() + passed, monkeypatch)
+    watch = Meter(Limits(seconds=600.0), Usage())
 
     def ask(k: int) -> Any:
         return asked.sample(ASK, draw=Draw("p", str(k)), meter=watch)
@@ -262,7 +266,7 @@ async def test_the_limit_on_seconds_cuts_off_what_is_in_flight(server: FakeServe
 
 async def test_a_port_is_usable_after_cancellation(server: FakeServer) -> None:
     asked = port(server, limiter=Limiter(Rates(concurrency=4)))
-    shared: dict[str, float] = {}
+    shared = defaultdict[str, float](float)
     for _ in range(2):
         hold(server)
         meters = [Meter(Limits(requests=100), Usage(), siblings=shared) for _ in range(12)]

@@ -12,7 +12,8 @@ from support.fake_server import FakeServer, Fault, Seen
 from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ReplayMiss
-from thoughtgraph.llm.port import ChatPort, Draw
+from thoughtgraph.llm.exchange import Draw
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.scripted import UnexpectedCall
 from thoughtgraph.llm.store import SqliteStore
 

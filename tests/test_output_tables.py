@@ -12,7 +12,7 @@ from thoughtgraph.bench.papers.mixed_metrics import ahead, calls, inconsistent, 
 from thoughtgraph.bench.papers.rollback_stats import first_steps, kinds, spans
 from thoughtgraph.bench.report_lines import Table, entries
 from thoughtgraph.bench.result_files import packed
-from thoughtgraph.context import assignments
+from thoughtgraph.cli.assignments import assignments
 from thoughtgraph.errors import InputError
 from thoughtgraph.tree import Thought, Tree
 

@@ -1,6 +1,5 @@
 """What the clients of a server may choose; nothing else reaches a model, a file or a limit."""
 
-import contextlib
 import json
 import logging
 from pathlib import Path
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.errors import EmptyInputError
 from langgraph.types import Command, Send
 from pydantic import create_model
 from support.fake_server import FakeServer, Fault
@@ -114,14 +112,6 @@ async def test_a_client_may_ask_for_the_check_that_needs_no_gold_answer() -> Non
         "the exact check says right",
     ]
     assert out["outcome"] == "finished with an answer that the exact check found right"
-
-
-async def test_callbacks_that_came_by_the_network_are_refused_in_one_line() -> None:
-    graph = tg.build("io", policy=Policy())
-    for callbacks in ([{"a": 1}], ["x"], {"a": 1}, "x"):
-        config: Any = {"callbacks": callbacks}
-        with pytest.raises(tg.InputError, match="'callbacks' are no client's"):
-            await graph.ainvoke({"problem": PUZZLE}, config)
 
 
 @pytest.mark.parametrize("annotation", [str, str | None, list[str], dict[str, int], Any, Path])
@@ -241,101 +231,71 @@ async def test_no_text_is_longer_than_a_server_takes(
         assert registry.task(context["task"]).read(problem), "in one's own process it is free"
 
 
-LANGGRAPHS: dict[str, Any] = {
-    "__pregel_checkpointer": "x",
-    "__pregel_read": {"a": 1},
-    "__pregel_task_id": "x",
-    "__pregel_node_finished": ["x"],
-    "__pregel_resuming": True,
-    "checkpoint_map": "x",
-    "checkpoint_id": {"a": 1},
-    "checkpoint_ns": 7,
-}
-
-
-async def test_what_is_langgraphs_own_is_refused_in_one_line(server: FakeServer) -> None:
-    graph = served("io", server)
-    for name, value in LANGGRAPHS.items():
-        config: Any = {"configurable": {"thread_id": "1", name: value}}
-        with pytest.raises(tg.InputError, match=f"'{name}' cannot be set"):
-            await graph.ainvoke({"problem": PUZZLE}, config)
-        with pytest.raises(tg.InputError):
-            await graph.ainvoke({"problem": PUZZLE, "settings": {}}, config)
-    assert not server.seen
-
-
 EDITS: list[dict[str, Any]] = [
-    {"settings": {"model": "http://127.0.0.1:9/v1#m"}},
-    {"usage": {"__overwrite__": {"requests": -(10**9)}}},
-    {"thoughts": {"0": {"id": "0", "parent": "0"}}},
-    {"run": "another", "problem": PUZZLE},
-    {"problem": "1 " * 100_000},
-    {"problem": {"__overwrite__": "x"}},
-    {"problem": None},
+    {"usage": {"requests": -(10**9)}},
+    {"usage": "none"},
+    {"thoughts": {"0": {"id": "1", "parent": "0"}}},
+    {"thoughts": {"1": {"verdicts": {"x": {"value": 9.0, "label": ""}}}}},
+    {"thoughts": "none"},
+    {"messages": 7},
 ]
+"""What no client may write: it is refused before it is kept."""
+PAST_REDUCERS: list[dict[str, Any]] = [
+    {"usage": {"__overwrite__": {"requests": -(10**9)}}},
+    {"settings": {"model": "http://127.0.0.1:9/v1#m"}},
+    {"settings": {"__overwrite__": {"model": "http://127.0.0.1:9/v1#m"}}},
+    {"tree": {"1": {"status": "pruned"}}},
+]
+"""What a client may write, but no search goes on with."""
 
 
-async def test_a_client_writes_the_input_and_nothing_else(server: FakeServer) -> None:
+async def test_an_edit_that_no_client_may_make_is_refused(server: FakeServer) -> None:
     graph = served("tot_bfs", server)
     await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["generate"])
     before, sent = (await graph.aget_state(THREAD)).values, len(server.seen)
-    commands = [Command(goto="answer")]
     for edit in EDITS:
-        for as_node in (None, "start", "generate", "select", "__start__"):
-            with pytest.raises(tg.InputError):
-                await graph.aupdate_state(THREAD, edit, as_node=as_node)
-        goto = Send("generate", {"thought": "0", "expansion": 0, **edit})
-        commands += [Command(update=edit), Command(update=list(edit.items())), Command(goto=goto)]
-    for command in commands:
-        with pytest.raises(tg.InputError):
-            await graph.ainvoke(command, THREAD)
+        with pytest.raises(tg.InputError) as refused:
+            await graph.aupdate_state(THREAD, edit)
+        assert "\n" not in str(refused.value)
     assert (await graph.aget_state(THREAD)).values == before
     assert len(server.seen) == sent
-    await graph.aupdate_state(THREAD, {"problem": PUZZLE})
-    for edit in EDITS:
-        out = await graph.ainvoke({"problem": PUZZLE, **edit}, THREAD)
-        assert out["settings"] in (before["settings"], {}) and out["usage"]["requests"] >= 0
+    assert (await graph.ainvoke(None, THREAD))["stop_reason"] == "finished"
+
+
+@pytest.mark.parametrize("edit", PAST_REDUCERS)
+async def test_no_search_goes_on_past_its_policy(server: FakeServer, edit: dict[str, Any]) -> None:
+    """LangGraph lets whoever writes `__overwrite__` pass the reducers, and send work to a node."""
+    graph = served("tot_bfs", server)
+    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["select"])
+    state, sent = (await graph.aget_state(THREAD)).values, len(server.seen)
+    written = {k: v.get("__overwrite__", v) for k, v in edit.items()}
+    forged = Send("generate", {**state, **written})
+    for given in (Command(update=edit, goto="generate"), Command(goto=forged)):
+        with pytest.raises(tg.ThoughtgraphError) as refused:
+            await graph.ainvoke(given, THREAD)
+        assert "\n" not in str(refused.value)
+    assert len(server.seen) == sent
     out = await graph.ainvoke({"problem": PUZZLE}, THREAD)
-    assert out["settings"]["model"] == "small" and out["usage"]["requests"] > 0
+    assert out["stop_reason"] == "finished" and out["settings"]["model"] == "small"
 
 
-async def test_no_input_is_a_door_past_the_limits(server: FakeServer) -> None:
-    """Each was one: LangGraph writes a command before it finds out that nodes are async."""
-    graph = served("tot_bfs", server, ceilings={"limit_requests": 1})
+async def test_no_prompt_is_longer_than_a_server_sends(server: FakeServer) -> None:
+    graph = served("io", server)
     await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["start"])
-    state = (await graph.aget_state(THREAD)).values
-    spent = Command(update={"usage": {"requests": -100}})
-    with pytest.raises(tg.InputError, match="async"):
-        graph.invoke(spent, THREAD)
-    begun = {**state, "usage": {"requests": -100}, "stop_reason": "refused"}
-    for door in (Send("generate", begun), [Command(goto=Send("generate", begun))], "x", 7, [1]):
-        with pytest.raises(tg.InputError, match="the input is an object"):
-            await graph.ainvoke(door, THREAD)
-    for said in (7, [1, 2], {"a": 1}):
-        with pytest.raises(tg.InputError, match="messages are a list"):
-            await graph.ainvoke({"messages": {"__overwrite__": said}}, THREAD)
-    assert (await graph.aget_state(THREAD)).values["usage"] == state["usage"] and not server.seen
-    refused = await graph.ainvoke({"problem": "2"}, THREAD)
-    assert refused["stop_reason"] == "refused"
-    with pytest.raises(tg.InputError, match="is not where the search stands"):
-        await graph.aupdate_state(THREAD, None, as_node="select")
+    await graph.aupdate_state(THREAD, {"problem": "1 " * 300_000})
+    with pytest.raises(tg.InputError, match=r"a prompt of 600\d{3} characters is too long"):
+        await graph.ainvoke(None, THREAD)
+    assert not server.seen
 
 
-NO_EDITS: list[dict[str, Any]] = [{}, {"goto": None}, {"resume": 1, "goto": None}, {"resume": {}}]
-"""What servers make of a client's `{}` and `{"resume": …}`."""
-
-
-async def test_a_command_that_edits_nothing_goes_on_with_a_search(server: FakeServer) -> None:
-    """LangGraph fails on some of them by itself: a client read the names of its variables."""
-    for said in NO_EDITS:
-        graph = served("tot_bfs", server)
-        await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["start"])
-        out = await graph.ainvoke(Command(**said), THREAD)
-        assert out["answer"] is not None
-        other: Any = {"configurable": {"thread_id": "of nothing"}}
-        with contextlib.suppress(EmptyInputError):
-            nothing = await graph.ainvoke(Command(**said), other)
-            assert nothing["error"].startswith("no problem given")
+async def test_parents_in_a_circle_hang_nothing(server: FakeServer) -> None:
+    graph = served("tot_bfs", server)
+    await graph.ainvoke({"problem": PUZZLE}, THREAD, interrupt_after=["select"])
+    tree = (await graph.aget_state(THREAD)).values["thoughts"]
+    first = next(key for key, thought in tree.items() if thought["depth"] == 1)
+    ring = {**tree, first: {**tree[first], "parent": first}}
+    with pytest.raises(tg.InputError, match="go round in a circle"):
+        await graph.ainvoke(Command(update={"thoughts": {"__overwrite__": ring}}), THREAD)
 
 
 CHANGES: list[dict[Any, Any]] = [

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -15,7 +15,7 @@ from support.fake_server import OK, FakeServer, Fault, Seen
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Request
 from thoughtgraph.llm.port import ChatPort
-from thoughtgraph.llm.refused import Outgoing, refused_parameter
+from thoughtgraph.llm.sending import Prepared, prepared, refused_parameter
 
 ASK: list[BaseMessage] = [SystemMessage("Be brief."), HumanMessage("which way")]
 SENT = {"stop", "temperature", "top_p", "n", "seed", "system"}
@@ -133,8 +133,8 @@ async def test_a_guess_that_does_not_help_is_forgotten(server: FakeServer, messa
     assert sends("temperature", server.seen[-1]) and server.seen[-1].n == 5
 
 
-def outgoing(model: ChatOpenAI, messages: list[BaseMessage], refused: set[str], **more: Any) -> Any:
-    return Outgoing(model, Request(messages, 1, "generate", (), None, more), 0, 1, refused)
+def outgoing(model: Any, messages: list[BaseMessage], refused: set[str], **more: Any) -> Prepared:
+    return prepared(model, Request(messages, 1, "generate", (), None, more), 0, 1, refused)
 
 
 OPENAIS, OTHERS = "max_completion_tokens", "max_tokens"
@@ -150,7 +150,9 @@ def test_each_server_is_told_the_bound_by_the_name_it_knows() -> None:
     for address, name in BOUNDS.items():
         model = ChatOpenAI(model="m", base_url=address, api_key=SecretStr("none"))
         call = outgoing(model, ASK, set(), max_tokens=9)
-        payload = call.model._get_request_payload(call.messages, **call.arguments)
+        payload = cast("ChatOpenAI", call.model)._get_request_payload(
+            call.messages, **call.arguments
+        )
         body = {**payload, **payload.pop("extra_body", {})}
         assert {each: body[each] for each in body if "tokens" in each} == {name: 9}, address
 

@@ -13,17 +13,16 @@ from support.fake_server import OK, FakeServer, Fault, Seen
 from support.scripted import ScriptedChat
 
 from thoughtgraph.errors import ModelError
-from thoughtgraph.llm.failures import explained, retry_after, status_of
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.port import ChatPort
-from thoughtgraph.llm.retry import Retry
+from thoughtgraph.llm.retry import Retry, explained, retry_after, status_of
 from thoughtgraph.usage import Limits, Usage
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     ours = Clock()
-    ours.rule(monkeypatch, "thoughtgraph.llm.retry", "tenacity")
+    ours.rule(monkeypatch, "thoughtgraph.llm.port", "thoughtgraph.llm.retry", "tenacity")
     return ours
 
 
@@ -165,7 +164,7 @@ def test_no_key_and_no_terminal_code_reach_the_message() -> None:
     key = "sk-secret-0123456789"
     # One of the keys lies across the place where a long message is cut.
     error = ValueError(f"bad key {key} \x1b[31m\x00 " + "y" * 162 + key + "z" * 1_000)
-    failure = explained(error, "m at e", attempt=1, seconds=0.0, hide=[key])
+    failure = explained(error, "m at e", "1 attempt in 0.0 s", [key])
     message = str(failure)
     assert "sk-" not in message and "***" in message
     assert message.isprintable() and len(message) < 500

@@ -1,16 +1,19 @@
 """Thought Rollback: by hand and properties."""
 
+import asyncio
 import random
 from collections import Counter
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from support import letters
 from support.pools import POOLS
-from support.scripted import Call, Reply
+from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import (
     MARKER,
     PROBLEM,
+    STEPPING,
     drawn,
     mistaken,
     paths,
@@ -21,6 +24,7 @@ from support.stepping import (
     walker,
 )
 
+import thoughtgraph as tg
 from thoughtgraph.errors import ModelError
 from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.nodes.rollback.paths import alpha, beta, path_ids
@@ -149,6 +153,16 @@ async def test_a_failing_endpoint_ends_the_search_with_the_best_answer_so_far(
     out = failed.value.result
     assert out is not None and (out["stop_reason"], out["answer"]) == ("error", "5")
     assert set(out["ensembles"]) and out["error"] == str(failed.value)
+
+
+@pytest.mark.parametrize("places", [1, 2, 3])
+async def test_few_places_are_enough_for_nodes_side_by_side(places: int) -> None:
+    model = ScriptedChat(reply=single(walker(3, ends=0.1, bad=0.9)))
+    graph = tg.build("rollback", task=STEPPING, model=model, checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "1"}, "max_concurrency": places}
+    async with asyncio.timeout(60):
+        out = await graph.ainvoke({"problem": PROBLEM}, config, context={"steps": 4})
+    assert out["stop_reason"] == "finished" and model.peak <= places
 
 
 ANY = 100_000

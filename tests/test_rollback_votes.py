@@ -17,7 +17,7 @@ from support.scripted import Call
 from support.stepping import MARKER, STEPPING, drawn, mistaken, scripted, single, walker
 from support.stepping import run as grown
 
-from thoughtgraph.nodes.rollback.ensemble import ranked, weight
+from thoughtgraph.nodes.rollback.paths import ranked, weight
 from thoughtgraph.reasoning import Faults
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, single_step, unlabelled
 from thoughtgraph.tree import Thought, Tree, root
@@ -172,18 +172,17 @@ RULES = ["first", "last", "majority", "ratio", "difference"]
 def elected(votes: list[tuple[str | None, int, int]], rule: str) -> str | None:
     """The answer of solutions given as (answer, alpha, beta), each with a path of its own."""
     tree: Tree = {"0": root()}
-    ends: list[str] = []
     for answer, alpha, beta in votes:
         above = "0"
         for _ in range(alpha):
             key = str(len(tree))
-            tree[key] = Thought(id=key, parent=above, rollback={"to": "0", "step": 1})
+            edge: Any = {"to": "0", "step": 1}
+            tree[key] = Thought(id=key, parent=above, status="expanded", rollback=edge)
             above = key
-        end = str(len(tree))
-        tree[end] = Thought(id=end, parent=above, answer=answer, experiences=["x"] * beta)
-        ends.append(end)
+        end = Thought(id=str(len(tree)), parent=above, status="terminal", answer=answer)
+        tree[end["id"]] = {**end, "experiences": ["x"] * beta}
     settings = {"ensemble": rule, "parallel": False}
-    state: Any = {"thoughts": tree, "ends": ends, "settings": settings}
+    state: Any = {"thoughts": tree, "settings": settings}
     order = ranked(state, rule)
     return tree[order[0]]["answer"] if order else None
 
@@ -243,16 +242,17 @@ async def test_one_run_has_the_answer_of_every_ensemble() -> None:
     "pool", [range(20), pytest.param(range(20, 100), marks=pytest.mark.ci), POOLS[-1]]
 )
 @pytest.mark.parametrize("parallel", [True, False])
-async def test_stopping_when_settled_never_changes_the_answer(pool: range, parallel: bool) -> None:
-    saved: dict[str, int] = dict.fromkeys(RULES, 0)
+async def test_stopping_at_the_first_solution_never_changes_the_answer(
+    pool: range, parallel: bool
+) -> None:
+    saved = 0
     for seed in pool:
         draws = random.Random(f"settled {seed}")
         ends, bad = draws.choice([0.3, 0.6]), draws.choice([0.1, 0.3, 0.6])
         reply = single(walker(seed, ends=ends, bad=bad, values=draws.choice([2, 3, 9])))
-        rule = RULES[seed % len(RULES)]
         settings = {
             **drawn(seed)[1],
-            "ensemble": rule,
+            "ensemble": "first",
             "steps": draws.randint(2, 5),
             "solutions": draws.randint(1, 8),
             "drop_paths": draws.random() < 0.2,
@@ -265,10 +265,8 @@ async def test_stopping_when_settled_never_changes_the_answer(pool: range, paral
         # Every ensemble lets the same structure grow, but `first`, which stops early by itself.
         patient = {**settings, "ensemble": "last"}
         whole, all_of_them = await grown("rollback", reply, **patient)
-        early, some = await grown("rollback", reply, stop_settled=True, **settings)
-        assert early["answer"] == whole["ensembles"][rule]
+        early, some = await grown("rollback", reply, **settings)
+        assert early["answer"] == whole["ensembles"]["first"]
         assert len(some) <= len(all_of_them)
-        saved[rule] += len(all_of_them) - len(some)
-    assert saved["first"] > 0
-    assert saved["majority"] > 0 or len(pool) == 20, "it is rare"
-    assert saved["last"] == 0
+        saved += len(all_of_them) - len(some)
+    assert saved > 0

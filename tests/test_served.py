@@ -22,6 +22,7 @@ from thoughtgraph.admission import tasks_of
 from thoughtgraph.context import effective
 from thoughtgraph.graphs import served
 from thoughtgraph.policy import Policy
+from thoughtgraph.settings.marks import StandsFor
 from thoughtgraph.state import SearchState
 
 ROOT = Path(__file__).parents[1]
@@ -53,7 +54,8 @@ def test_a_graph_has_a_form_that_means_the_published_values(method: str) -> None
         sent = chosen.model_dump(include=chosen.model_fields_set)
         assert effective(settings, published, sent) == untouched, task.id
         meant.append(effective(settings, published, None))
-    _assert_defaults_shown(fields, meant, registry.settings(method).repository)
+    switches = registry.settings(method).marked(StandsFor).values()
+    _assert_defaults_shown(fields, meant, [name for mark in switches for name in mark.values])
 
 
 def _assert_defaults_shown(

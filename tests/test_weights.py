@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.llm.free_memory import free_memory
+from thoughtgraph.llm.local import free_memory
 from thoughtgraph.llm.weights import Weights, obtain
 
 MB = 1 << 20

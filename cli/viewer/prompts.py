@@ -241,7 +241,7 @@ def _known_method(
     try:
         found = load(method)
         generator = found.generator(settings)
-        needs = frozenset(found.needs(settings))
+        needs = frozenset(found.settings.of(settings).needs())
     except FOREIGN:
         return None, frozenset()
     run = Run(found, found.settings, _no_model)

@@ -109,31 +109,17 @@ def answer_in(
 
     A server may ignore or refuse stop texts, so the answer ends at the first of them. Of a text
     that was cut off the last word is left out: it may be a part of a word or number.
-
-    Args:
-        generation: The completion.
-        text: Its text.
-        stops: Texts at which it ends.
     """
     whole = without_reasoning(encodable(text))
-    answer, ending = _stopped_at(whole, stops), ending_of(generation, whole)
-    if ending == "cut_off" and answer == whole:
-        answer = _finished_part(answer)
-    return answer, ending
-
-
-def _stopped_at(text: str, stops: Sequence[str]) -> str:
     # Blanks that a completion begins with do not end it.
-    begin = len(text) - len(text.lstrip())
-    starts = (text.find(stop, begin if stop.isspace() else 0) for stop in stops if stop)
-    return text[: min((at for at in starts if at >= 0), default=None)]
-
-
-def _finished_part(text: str) -> str:
-    end = len(text)
-    while end and not _WORD_END.match(text[end - 1]):
-        end -= 1
-    return text[:end]
+    begin = len(whole) - len(whole.lstrip())
+    starts = (whole.find(stop, begin if stop.isspace() else 0) for stop in stops if stop)
+    end = min((at for at in starts if at >= 0), default=len(whole))
+    ending = ending_of(generation, whole)
+    if ending == "cut_off" and end == len(whole):
+        while end and not _WORD_END.match(whole[end - 1]):
+            end -= 1
+    return whole[:end], ending
 
 
 def metadata_of(generation: Generation | Any) -> dict[str, Any]:
@@ -152,12 +138,7 @@ def finish_reason(metadata: Mapping[str, Any]) -> str:
 
 
 def ending_of(generation: Generation | Any, text: str) -> Ending | None:
-    """Returns why a completion is no whole answer; None where nothing says so.
-
-    Args:
-        generation: The completion.
-        text: Its text, without reasoning.
-    """
+    """Returns why a completion with this text, reasoning apart, is no whole answer; else None."""
     ending = _ENDINGS.get(finish_reason(metadata_of(generation)))
     message = getattr(generation, "message", None)
     if ending or text.strip() or not isinstance(message, AIMessage):

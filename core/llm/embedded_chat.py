@@ -58,22 +58,21 @@ class _Server:
     async def read(self, slot: int) -> None:
         payload = self.chat._get_request_payload(list(self.messages))
         asked = {"model": payload["model"], "messages": payload["messages"]}
-        body = {**asked, "max_tokens": 1, "id_slot": slot}
-        await self._post("/chat/completions", body)
+        await self._post("/chat/completions", {**asked, "max_tokens": 1, "id_slot": slot})
 
     async def save(self, slot: int, file: int) -> bool:
-        return await self._post(*self._action(slot, "save", file))
+        return await self._move(slot, "save", file)
 
     async def restore(self, slot: int, file: int) -> bool:
-        return await self._post(*self._action(slot, "restore", file))
+        return await self._move(slot, "restore", file)
 
-    def _action(self, slot: int, action: str, file: int) -> tuple[str, dict[str, str]]:
+    async def _move(self, slot: int, action: str, file: int) -> bool:
         root = str(self.chat.root_async_client.base_url).removesuffix("/").removesuffix("/v1")
-        return f"{root}/slots/{slot}?action={action}", {"filename": str(file)}
+        return await self._post(f"{root}/slots/{slot}?action={action}", {"filename": str(file)})
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> bool:
+    async def _post(self, path: str, body: dict[str, Any]) -> bool:
         try:
-            await self.chat.root_async_client.post(path, cast_to=object, body=dict(body))
+            await self.chat.root_async_client.post(path, cast_to=object, body=body)
         except APIError:
             return False  # nothing is lost but time: the request itself says what is wrong
         return True

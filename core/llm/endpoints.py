@@ -4,29 +4,27 @@
 |---|---|
 | `local`, `local:smollm2`, `local:PATH.gguf` | llama.cpp inside this process |
 | `openai:NAME` | OpenAI, or `$OPENAI_BASE_URL`, with `$OPENAI_API_KEY` |
-| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with its key (`llm.api_keys`) |
+| `http://HOST:PORT/v1#NAME` | any OpenAI-compatible server, with its key (`llm.specifiers`) |
 | `PROVIDER:NAME`, such as `anthropic:NAME` | LangChain's model, with the provider's package, key |
 """
 
 import os
-from dataclasses import asdict
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from langchain_core.language_models import BaseChatModel
 from langchain_openai import ChatOpenAI
-from pydantic import SecretStr
+from pydantic import SecretStr, ValidationError
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.api_keys import key_for
 from thoughtgraph.llm.connections import endpoint_of
 from thoughtgraph.llm.limiter import Rates, shared_limiter
-from thoughtgraph.llm.port import ChatPort, Replay
+from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import FREE
-from thoughtgraph.llm.retry import Retry, ServedRetry
-from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier, takes_grammar
-from thoughtgraph.llm.store import AnswerStore
+from thoughtgraph.llm.retry import Retry, is_endpoint_failure
+from thoughtgraph.llm.specifiers import FORMS, check_specifier, default_specifier, key_for
+from thoughtgraph.llm.store import AnswerStore, Replay
 
 if TYPE_CHECKING:
     from thoughtgraph.llm.local import Endpoint
@@ -60,8 +58,7 @@ def port_for(
             cap of its own.
         retry: When failed requests are repeated; for 30 s when None.
         progress: Told about weights that are assembled or downloaded.
-        served_as: The name by which a server's clients know the model. Errors then say no more than
-            this and the kind of failure; the rest is logged.
+        served_as: The name by which a server's clients know the model; see `ChatPort`.
 
     Raises:
         InputError: The specifier has no known form, its provider's package or key is missing, or it
@@ -70,69 +67,54 @@ def port_for(
     """
     if isinstance(model, ChatPort):
         return model
-    if not isinstance(model, str | BaseChatModel):
+    port = partial(ChatPort, cache=cache, replay=replay, retry=retry, served_as=served_as)
+    if isinstance(model, str):
+        specifier = model or default_specifier()
+        check_specifier(specifier)
+        kind, _, rest = specifier.partition(":")
+        if kind == "local":
+            return _local(rest, port, progress)
+        model = _remote(specifier, kind, rest)
+    if not isinstance(model, BaseChatModel):
         raise InputError(
             f"a model is no {type(model).__name__}; give a LangChain chat model or a specifier: "
             f"{FORMS}"
         )
-    if served_as:
-        retry = ServedRetry(**asdict(retry or Retry()), name=served_as)
-    specifier = "" if isinstance(model, BaseChatModel) else model or default_specifier()
-    if specifier:
-        check_specifier(specifier)
-    held = takes_grammar(specifier)
-    port = partial(ChatPort, cache=cache, replay=replay, retry=retry, takes_grammar=held)
-    kind, _, rest = specifier.partition(":")
-    if kind == "local":
-        made = _local(rest, port, progress)
-    else:
-        chat = model if isinstance(model, BaseChatModel) else _remote(specifier, kind, rest)
-        limiter = None if rates is None else shared_limiter(endpoint_of(chat), rates)
-        made = port(chat, limiter=limiter)
-    made.name = served_as or made.name
-    return made
+    limiter = None if rates is None else shared_limiter(endpoint_of(model), rates)
+    return port(model, limiter=limiter)
 
 
 def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") -> ChatPort:
     # Only who asks for the embedded model loads what serves it.
-    server = import_module("thoughtgraph.llm.local").serve_named(name or "local", progress)
-    rates = Rates(concurrency=None, samples=server.samples, context=server.context)
+    local = import_module("thoughtgraph.llm.local")
+    server: Endpoint = local.serve_named(name or "local", progress)
+    kind, more = ChatOpenAI, dict[str, Any](timeout=LOCAL_TIMEOUT)
+    if server.prompts is not None:
+        kind = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat
+        more["prompts"] = server.prompts
+    rates = Rates(concurrency=None, samples=local.SLOTS, context=local.CONTEXT)
     return port(
-        _embedded(server),
+        _chat(server.model, server.base_url, server.key, kind, **more),
         name=name or "local",
         # Not the address: its port is another one each time, and a recorded run is to be found.
         endpoint=EMBEDDED,
         limiter=shared_limiter(server.base_url, rates),
         timeout=LOCAL_TIMEOUT,
         # llama.cpp refuses more samples than it decodes together.
-        choices=server.samples,
+        choices=local.SLOTS,
         price=FREE,
         seeded=True,
+        takes_grammar=True,
     )
-
-
-def _embedded(server: "Endpoint") -> ChatOpenAI:
-    given: dict[str, Any] = {"timeout": LOCAL_TIMEOUT}
-    if server.prompts is None:
-        return _chat(server.model, server.base_url, server.key, **given)
-    kind = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat
-    return _chat(server.model, server.base_url, server.key, kind, prompts=server.prompts, **given)
 
 
 def _remote(specifier: str, kind: str, rest: str) -> BaseChatModel:
     if kind == "openai":
-        server = os.environ.get("OPENAI_BASE_URL")
-        return ChatOpenAI(
-            model=rest,
-            # Named here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
-            base_url=server or OPENAI,
-            max_retries=0,
-            cache=False,
-        )
+        # Named here, or LangChain would send the key to $OPENAI_API_BASE if that is set.
+        server = os.environ.get("OPENAI_BASE_URL") or OPENAI
+        return ChatOpenAI(model=rest, base_url=server, max_retries=0, cache=False)
     if kind not in ("http", "https"):
-        # LangChain's `init_chat_model` takes half a second to import.
-        provider_models = import_module("thoughtgraph.llm.provider_models")
-        return cast("BaseChatModel", provider_models.provider_model(specifier, FORMS))
+        return _of_provider(specifier, kind, rest)
     address, _, name = specifier.partition("#")
     return _chat(name, address, key_for(address) or PLACEHOLDER_KEY)
 
@@ -154,3 +136,44 @@ def _chat(
     )
     chat.root_async_client.organization = chat.root_async_client.project = None
     return chat
+
+
+def _of_provider(specifier: str, provider: str, name: str) -> BaseChatModel:
+    """Returns a model by LangChain's `init_chat_model`; its package reads the key it needs."""
+    try:
+        # It takes half a second to import. The port repeats what failed, and counts it.
+        make = import_module("langchain.chat_models").init_chat_model
+        if provider == "ollama":
+            # Else LangChain would take an outdated class of langchain-community.
+            import_module("langchain_ollama")
+        model: BaseChatModel = make(name, model_provider=provider, max_retries=0)
+    except Exception as error:
+        known = isinstance(error, ImportError | ValueError | TypeError)
+        if not known and not is_endpoint_failure(error):
+            raise
+        _refuse(specifier, error)
+    # Some packages notice that a key is missing only when the first request fails; others take
+    # OpenAI's, which would go to their own address.
+    for field, variable in model.lc_secrets.items():
+        key = getattr(model, field, None)
+        text = key.get_secret_value() if isinstance(key, SecretStr) else key
+        borrowed = text == os.environ.get("OPENAI_API_KEY") and not os.environ.get(variable)
+        if field.endswith("api_key") and (not text or borrowed):
+            raise InputError(f"{specifier!r} needs a key: set {variable}")
+    return model
+
+
+def _refuse(specifier: str, error: Exception) -> NoReturn:
+    """Raises in one line whatever a provider's package raises while a model is made."""
+    if isinstance(error, ValidationError):
+        why = error.errors(include_input=False)[0]["msg"]
+    else:
+        why = " ".join(str(error).split())
+    line = f"model {specifier!r} cannot be used: {why}"
+    if isinstance(error, ImportError):
+        missing = getattr(error.__cause__ or error, "name", None) or "langchain"
+        package = missing.partition(".")[0].replace("_", "-")
+        line = f"model {specifier!r} needs the package {package}: `uv pip install {package}`"
+    elif why.startswith("Unsupported"):
+        line = f"unknown model {specifier!r}; write {FORMS}"
+    raise InputError(line) from None  # a package's error may show what it was given

@@ -1,5 +1,6 @@
 """One question to a chat model, and what is read out of the answer."""
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,14 +11,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import Generation, LLMResult
 
 from thoughtgraph.errors import BudgetSpent, ModelError
-from thoughtgraph.llm.completions import answer_in, text_of
-from thoughtgraph.llm.connections import length_in
-from thoughtgraph.llm.failures import BadAnswer
-from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.completions import FAILED, answer_in, finish_reason, metadata_of, text_of
+from thoughtgraph.llm.meter import LABEL, tell, tell_texts
+from thoughtgraph.llm.retry import BadAnswer, BrokenOff
 from thoughtgraph.llm.store import Answer, digest
 from thoughtgraph.usage import Ending
-
-Failure = ModelError | BudgetSpent
 
 LETTERS_A_TOKEN = 4
 """Rule of thumb for texts whose size must be known before, or is not reported by the server."""
@@ -30,14 +28,14 @@ MOST_LETTERS_A_TOKEN = 16
 rule of thumb, as a token may be a long word or a run of blanks."""
 LONGEST = 400_000
 """Letters of a completion that are read at all (ours): the 100,000 tokens that settings allow."""
-SEED = "seed"
-"""The parameter that samplers call by this name."""
 SEED_DIGITS = 7
 """Hexadecimal digits of a seed: a positive number of 32 bits wherever it goes."""
-ROLE = "thoughtgraph_role"
+ROLE = f"{LABEL}role"
 """Key of a call's metadata: what the call is for."""
-DRAW = "thoughtgraph_draw"
+DRAW = f"{LABEL}draw"
 """Key of a call's metadata: the `Draw` of its first sample, as a list; None for an evaluation."""
+_ENDS = frozenset({"finish_reason", "status"})
+"""What says that a completion ended: of chats, and of OpenAI's Responses."""
 _LLAMA_CPP = re.compile(r"b\d+-")
 """How the fingerprint of a llama.cpp server begins: its build."""
 
@@ -67,25 +65,32 @@ class Request(NamedTuple):
     stop: Sequence[str]
     draw: Draw | None
     parameters: Mapping[str, Any]
-    longest: int = LONGEST
-    """Letters of a completion that are read: an endpoint may send any number."""
+    length: int | None = None
+    """Tokens of the longest completion; None where the model is not told."""
     labels: Mapping[str, Any] = {}
     """What a trace says of the call besides; no part of what is asked."""
     grammar: str = ""
     """What a completion is held to, in GBNF; empty: nothing."""
 
-    def content(self) -> dict[str, Any]:
+    def content(self, *, grammar: bool = True) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
-        # Only where there is one: what was recorded without keeps its key.
-        return {**self._asked(), **({"grammar": self.grammar} if self.grammar else {})}
-
-    def _asked(self) -> dict[str, Any]:
+        called = ("tool_calls", "tool_call_id")
         return {
-            "messages": [_content(message) for message in self.messages],
+            "messages": [
+                [
+                    each.type,
+                    each.content,
+                    each.name,
+                    *(getattr(each, name, None) for name in called),
+                ]
+                for each in self.messages
+            ],
             "n": self.n,
             "stop": self.stop,
             "parameters": self.parameters,
             "draw": self.draw,
+            # Only where there is one: what was recorded without keeps its key.
+            **({"grammar": self.grammar} if grammar and self.grammar else {}),
         }
 
     def prompt_tokens(self) -> int:
@@ -95,72 +100,73 @@ class Request(NamedTuple):
 
     def most_tokens(self, n: int) -> int:
         """Returns how many tokens n completions may come to, prompt included, by the estimates."""
-        length = length_in(self.parameters) or TOKENS_A_SAMPLE
-        return self.prompt_tokens() + n * length
+        return self.prompt_tokens() + n * (self.length or TOKENS_A_SAMPLE)
+
+    def texts(self, generations: Sequence[Generation | Any]) -> list[str]:
+        """Returns completions as the server sent them, no longer than they are read."""
+        longest = min(LONGEST, (self.length or LONGEST) * MOST_LETTERS_A_TOKEN)
+        return [text_of(each)[:longest] for each in generations]
 
     def name(self, at: int) -> str:
-        """Names a call by what it asks, not whom, nor how many samples were wanted in all.
-
-        Args:
-            at: Index, within this request, of the first sample the call asks for.
-        """
+        """Names the call for the samples from an index on, whoever is asked for however many."""
         content = {name: value for name, value in self.content().items() if name != "n"}
         return digest({**content, "role": self.role, "at": at})
 
     def seed(self, at: int) -> int:
-        """Returns a seed of the sampling: another one for every draw of every question.
+        """Returns a seed for the samples from an index on, different for every draw and question.
 
         With and without a grammar it is the same, so that what the grammar allows is drawn alike.
-
-        Args:
-            at: Index, within this request, of the first sample the call asks for.
         """
-        return int(digest({**self._asked(), "at": at})[:SEED_DIGITS], 16)
+        return int(digest({**self.content(grammar=False), "at": at})[:SEED_DIGITS], 16)
 
-    def metadata(self, at: int) -> dict[str, Any]:
-        """Returns what a scripted or replaying model needs to know about a call.
+    def tell(self, level: int, message: str, *values: Any) -> None:
+        """Logs what becomes of the request, in no text of a model, a person or an endpoint."""
+        about = ", ".join(self.labels.get(f"{LABEL}thoughts", ())) or "-"
+        tell(level, self.labels, f"%s of thoughts %s {message}", self.role, about, *values)
 
-        Args:
-            at: Index, within this request, of the first sample the call asks for.
-        """
-        draw = None if self.draw is None else list(self.draw._replace(first=self.draw.first + at))
-        return {
-            **self.labels,
-            ROLE: self.role,
-            DRAW: draw,
-            "thoughtgraph_sample": at,
-        }
+    def tell_failure(self, error: ModelError | BudgetSpent) -> None:
+        """Logs why the request brings no answer."""
+        if isinstance(error, ModelError):
+            self.tell(logging.INFO, "failed for good: %s", error.kind)
+        else:
+            self.tell(logging.DEBUG, "is not asked: %s", error)
 
-
-def longest(tokens: int | None) -> int:
-    """Returns how many letters of a completion are read.
-
-    Args:
-        tokens: How many tokens were asked for; None where the model was not told.
-    """
-    return LONGEST if tokens is None else min(LONGEST, tokens * MOST_LETTERS_A_TOKEN)
+    def tell_answer(self, answer: Answer, seconds: float) -> None:
+        """Logs what the request cost, and its texts where these are wanted."""
+        told = "took %.2f s, samples=%d prompt_tokens=%d completion_tokens=%d"
+        counts = answer["prompt_tokens"], answer["completion_tokens"]
+        self.tell(logging.DEBUG, told, seconds, len(answer["texts"]), *counts)
+        asked = [message.content for message in self.messages]
+        tell_texts(self.labels, "%s asked %r, answered %r", self.role, asked, answer["texts"])
 
 
-def read(result: LLMResult, request: Request, n: int) -> Answer:
+def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer:
     """Returns the texts and the size of a model's answer.
 
     Args:
-        result: What the model returned.
-        request: What was asked.
         n: How many samples this call asked for; more are dropped.
+        openai: Whether the model speaks OpenAI's protocol.
 
     Raises:
         BadAnswer: There is not one completion in it.
+        BrokenOff: A stream of OpenAI's protocol does not say why it ended, or the server ended
+            completions by an error, and one at most is left, which would look as if it returned no
+            more.
     """
-    generations = result.generations[0]
-    whole = sent(result, request, n)
-    answers = [answer_in(*each, request.stop) for each in zip(generations, whole, strict=False)]
-    texts = [text for text, _ in answers]
-    if not texts:
+    sent = [(each, metadata_of(each)) for each in result.generations[0]]
+    # LangChain names the provider in what a server sent; a double for tests may say nothing at all.
+    if openai and any("model_provider" in told and not _ENDS & told.keys() for _, told in sent):
+        raise BrokenOff("the stream ended without a finish reason")
+    whole = [each for each, told in sent if not FAILED.search(finish_reason(told))]
+    if len(whole) < min(2, len(sent)):
+        raise BrokenOff("the server says that an error ended the completion")
+    if not whole:
         raise BadAnswer("the answer holds no completion")
-    prompt, completion = sizes(result, request, whole)
+    texts = request.texts(whole[:n])
+    answers = [answer_in(*each, request.stop) for each in zip(whole, texts, strict=False)]
+    prompt, completion = sizes(result, request, texts)
     answer: Answer = {
-        "texts": texts,
+        "texts": [text for text, _ in answers],
         "prompt_tokens": prompt,
         "completion_tokens": completion,
     }
@@ -169,108 +175,23 @@ def read(result: LLMResult, request: Request, n: int) -> Answer:
     return answer
 
 
-def sent(result: LLMResult, request: Request, n: int) -> list[str]:
-    """Returns the completions as the server sent them, no longer than they are read."""
-    return [text_of(each)[: request.longest] for each in result.generations[0][:n]]
-
-
 def sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[int, int]:
     """Returns the tokens of prompt and completions: as reported, else estimated."""
     output = result.llm_output or {}
-    usage = output.get("token_usage") or _message_usage(result.generations[0])
-    prompt = _number(usage.get("prompt_tokens"))
-    completion = _number(usage.get("completion_tokens"))
-    # Of several completions llama.cpp counts the first alone.
-    of_one = completion > 0 and _LLAMA_CPP.match(str(output.get("system_fingerprint")))
-    if of_one:
-        completion += _like_the_first(texts, completion)
-    estimate = -(-sum(map(len, texts)) // LETTERS_A_TOKEN)
-    return prompt or request.prompt_tokens(), completion or estimate
-
-
-def _like_the_first(texts: Sequence[str], tokens: int) -> int:
-    """Returns the tokens of all completions but the first, as dense in letters as that one.
-
-    The token that ends a completion is one of each. Figures and signs have fewer letters a token
-    than the rule of thumb, which would make several samples of them a sixth too cheap.
-
-    Args:
-        texts: The completions.
-        tokens: What the first came to.
-    """
-    first, *others = map(len, texts)
-    density = (tokens - 1) / first if first else 1 / LETTERS_A_TOKEN
-    return ceil(sum(letters * density for letters in others)) + len(others)
-
-
-def sort_results(results: Sequence[Answer | BaseException]) -> tuple[list[Answer], Failure | None]:
-    """Returns the answers of several calls, and the error that kept others away.
-
-    A failure goes before a limit; what is neither is raised.
-    """
-    answers: list[Answer] = []
-    error: Failure | None = None
-    for result in results:
-        if isinstance(result, ModelError) or (error is None and isinstance(result, BudgetSpent)):
-            error = result
-        elif isinstance(result, BaseException):
-            raise result
-        else:
-            answers.append(result)
-    return answers, error
-
-
-def join_answers(answers: Sequence[Answer]) -> Answer:
-    """Returns the samples of several calls as one answer.
-
-    Prompt tokens add up: without native n the provider bills them for every call.
-    """
-    return {
-        "texts": [text for answer in answers for text in answer["texts"]],
-        "prompt_tokens": sum(answer["prompt_tokens"] for answer in answers),
-        "completion_tokens": sum(answer["completion_tokens"] for answer in answers),
-    }
-
-
-def counted(answer: Answer, request: Request, model: str, meter: Meter) -> Answer:
-    """Counts what an answer cost and returns it.
-
-    Args:
-        answer: The answer of one call.
-        request: What was asked.
-        model: Name of the model, for its price.
-        meter: Counts it.
-    """
-    meter.count(
-        request.role,
-        model,
-        samples=len(answer["texts"]),
-        prompt_tokens=answer["prompt_tokens"],
-        completion_tokens=answer["completion_tokens"],
+    usage: Mapping[str, Any] = output.get("token_usage") or {}
+    for each in [] if usage else result.generations[0]:
+        message = getattr(each, "message", None)
+        if isinstance(message, AIMessage) and (counts := message.usage_metadata):
+            tokens = counts["input_tokens"], counts["output_tokens"]
+            usage = dict(zip(("prompt_tokens", "completion_tokens"), tokens, strict=True))
+            break
+    prompt, completion = (
+        int(told) if isinstance(told, int | float) and 0 < told <= MOST_TOKENS else 0
+        for told in map(usage.get, ("prompt_tokens", "completion_tokens"))
     )
-    meter.add({"calls": 1, "incomplete": answer.get("incomplete", {})})
-    return answer
-
-
-def _content(message: BaseMessage) -> list[Any]:
-    """Returns what of a message reaches the model."""
-    called = (getattr(message, name, None) for name in ("tool_calls", "tool_call_id"))
-    return [message.type, message.content, message.name, *called]
-
-
-def _message_usage(generations: Sequence[Generation | Any]) -> Mapping[str, Any]:
-    """Returns the usage that a message carries, for models whose result has none of its own."""
-    for generation in generations:
-        message = getattr(generation, "message", None)
-        if isinstance(message, AIMessage) and message.usage_metadata:
-            counts = message.usage_metadata
-            return {
-                "prompt_tokens": counts["input_tokens"],
-                "completion_tokens": counts["output_tokens"],
-            }
-    return {}
-
-
-def _number(value: Any) -> int:
-    """Returns a count that a server reported, 0 when it is none that can be believed."""
-    return int(value) if isinstance(value, int | float) and 0 < value <= MOST_TOKENS else 0
+    letters = sum(map(len, texts))
+    # Of several completions llama.cpp counts the first alone: the others are taken as dense.
+    if len(texts) > 1 and _LLAMA_CPP.match(str(output.get("system_fingerprint"))):
+        first = len(texts[0])
+        completion = ceil(completion * letters / first) if first else 0
+    return prompt or request.prompt_tokens(), completion or ceil(letters / LETTERS_A_TOKEN)

@@ -10,15 +10,13 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf
-from typing import TypeVar
+from typing import Any
 
 from thoughtgraph.errors import InputError
-
-N = TypeVar("N", int, float)
 
 DEFAULT_CONCURRENCY = 64
 """Requests in flight at one endpoint (ours): enough to hide latency, few enough for its ports."""
@@ -45,42 +43,68 @@ class Rates:
 
     def __post_init__(self) -> None:
         """Refuses rates nothing could pass."""
-        for name in ("concurrency", "rpm", "samples", "context"):
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
             if value is not None and not 1 <= value < inf:
                 raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
 
 
 class Limiter:
-    """Holds requests back until the endpoint's rates admit them, first come, first served.
-
-    Args:
-        rates: What the endpoint allows.
-    """
+    """Holds requests back until the endpoint's rates admit them, first come, first served."""
 
     def __init__(self, rates: Rates) -> None:
         self.rates = rates
-        caps = (rates.concurrency, rates.samples, rates.context)
-        self._slots = [_Slots(cap) if cap else None for cap in caps]
+        self._caps = [cap or inf for cap in (rates.concurrency, rates.samples, rates.context)]
+        self._free = self._caps
+        self._waiting: deque[tuple[asyncio.Future[None], list[float]]] = deque()
         self._starts = deque[float]()
         self._lock = threading.Lock()
 
     @asynccontextmanager
-    async def slot(self, samples: int = 1, most: int = 0) -> AsyncIterator[None]:
-        """Waits for a turn and holds it.
+    async def slot(self, samples: int = 1, tokens: int = 0) -> AsyncIterator[None]:
+        """Waits for a turn and holds it; what is above a cap waits until nothing is in flight.
 
         Args:
-            samples: How many completions the request asks for. One that asks for more than the cap
-                waits until nothing else is in flight.
-            most: The most tokens that it can come to, for the cap on those in flight; likewise.
+            samples: How many completions the request asks for.
+            tokens: The most tokens that it can come to.
         """
-        async with AsyncExitStack() as held:
-            for slots, wanted in zip(self._slots, (1, samples, most), strict=True):
-                if slots is not None:
-                    await held.enter_async_context(slots.held(wanted))
+        wanted = list(map(min, (1, samples, tokens), self._caps))
+        waiter = asyncio.get_running_loop().create_future(), wanted
+        with self._lock:
+            left = [free - each for free, each in zip(self._free, wanted, strict=True)]
+            waits = bool(self._waiting) or min(left) < 0
+            if waits:
+                self._waiting.append(waiter)
+            else:
+                self._free = left
+        try:
+            if waits:
+                await waiter[0]
             if self.rates.rpm:
                 await self._start(int(self.rates.rpm))
             yield
+        finally:
+            self._leave(waiter)
+
+    def _leave(self, leaving: tuple[asyncio.Future[None], list[float]]) -> None:
+        """Gives back what a request holds, and turns to those that may go now."""
+        with self._lock:
+            if leaving in self._waiting:  # it was cancelled before its turn
+                self._waiting.remove(leaving)
+            else:
+                self._free = [
+                    free + each for free, each in zip(self._free, leaving[1], strict=True)
+                ]
+            while self._waiting:
+                turn, wanted = self._waiting[0]
+                left = [free - each for free, each in zip(self._free, wanted, strict=True)]
+                if min(left) < 0:
+                    return
+                self._waiting.popleft()
+                try:
+                    turn.get_loop().call_soon_threadsafe(_grant, turn)
+                except RuntimeError:
+                    continue  # its loop was closed: nobody waits there any more
+                self._free = left
 
     async def _start(self, rate: int) -> None:
         """Waits until the minute before has room for one more request."""
@@ -101,55 +125,6 @@ class Limiter:
             raise
 
 
-class _Slots:
-    """A weighted semaphore for tasks of any event loop in any thread, first come, first served."""
-
-    def __init__(self, size: int) -> None:
-        self._size = self._free = size
-        self._waiting: deque[tuple[asyncio.Future[None], int]] = deque()
-        self._lock = threading.Lock()
-
-    @asynccontextmanager
-    async def held(self, wanted: int) -> AsyncIterator[None]:
-        """Waits for so many slots, or all there are if that is fewer, and holds them."""
-        amount = min(wanted, self._size)
-        await self._acquire(amount)
-        try:
-            yield
-        finally:
-            self._release(amount)
-
-    async def _acquire(self, amount: int) -> None:
-        with self._lock:
-            if self._free >= amount and not self._waiting:
-                self._free -= amount
-                return
-            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            waiter = (turn, amount)
-            self._waiting.append(waiter)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            with self._lock:
-                waits = waiter in self._waiting
-                if waits:
-                    self._waiting.remove(waiter)
-            # Either the slots were handed over in the same instant, or others may go now.
-            self._release(0 if waits else amount)
-            raise
-
-    def _release(self, amount: int) -> None:
-        with self._lock:
-            self._free += amount
-            while self._waiting and self._waiting[0][1] <= self._free:
-                turn, wanted = self._waiting.popleft()
-                try:
-                    turn.get_loop().call_soon_threadsafe(_grant, turn)
-                except RuntimeError:
-                    continue  # its loop was closed: nobody waits there any more
-                self._free -= wanted
-
-
 def _grant(turn: asyncio.Future[None]) -> None:
     if not turn.done():
         turn.set_result(None)
@@ -166,28 +141,19 @@ def rates_from_environment() -> Rates:
             "tokens a minute are limited no longer: unset THOUGHTGRAPH_TPM, and set "
             "THOUGHTGRAPH_RPM or THOUGHTGRAPH_CONCURRENCY"
         )
-    concurrency = _number("CONCURRENCY", int)
-    return Rates(
-        concurrency=DEFAULT_CONCURRENCY if concurrency is None else concurrency,
-        rpm=_number("RPM", float),
-    )
-
-
-def _number(name: str, kind: type[N]) -> N | None:
-    text = os.environ.get(f"THOUGHTGRAPH_{name}", "")
-    if not text:
-        return None
-    try:
-        number = kind(text)
-    except ValueError:
-        number = None
-    if number is None or not 1 <= number < inf:
-        wanted = "whole number" if kind is int else "number"
-        raise InputError(
-            f"THOUGHTGRAPH_{name} must be a {wanted} of at least 1, not {text!r}; unset it for the "
-            "default"
-        )
-    return number
+    rates: dict[str, Any] = {}
+    for name, kind in (("concurrency", int), ("rpm", float)):
+        variable = f"THOUGHTGRAPH_{name.upper()}"
+        if text := os.environ.get(variable, ""):
+            try:
+                rates[name] = kind(text)
+                Rates(**rates)
+            except ValueError:
+                raise InputError(
+                    f"{variable} must be a {'whole ' * (kind is int)}number of at least 1, not "
+                    f"{text!r}; unset it for the default"
+                ) from None
+    return Rates(**rates)
 
 
 @cache

@@ -8,13 +8,12 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from os.path import expanduser
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from secrets import token_urlsafe
 from typing import Any
 
 from thoughtgraph.errors import ModelUnavailable
 from thoughtgraph.llm import prompt_cache, weights
-from thoughtgraph.llm.free_memory import free_memory
 from thoughtgraph.llm.prompt_cache import PromptCache
 from thoughtgraph.llm.specifiers import WEIGHTS
 
@@ -38,29 +37,28 @@ MARGIN = 1.25
 """Memory needed, as a multiple of the file (ours): the weights and what is computed from them."""
 BASE_BYTES = 640 << 20
 """Memory needed beside that (ours): the context of a model of 1.5 billion weights, and buffers."""
+_UNIFIED = ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
+_LEGACY = (
+    *("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    "total_inactive_file",
+)
+"""Where each version of Linux control groups keeps its figures: the mount, files with the limit and
+what is used of it, and the entry of `memory.stat` for pages that are given up when needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A running server.
-
-    Args:
-        base_url: The address of its OpenAI-compatible API.
-        model: The name to ask for.
-        key: What it asks of whoever calls it: pages in a browser and other users of the machine
-            must be able neither to use it nor to look on.
-        prompts: What it has read; None where nothing can be saved.
-        samples: How many completions it decodes together: the largest `n` of one request (a larger
-            one is refused with status 400), and what it is worth having in flight.
-        context: How many tokens all that is in flight may come to.
-    """
+    """A running server."""
 
     base_url: str
+    """The address of its OpenAI-compatible API."""
     model: str
+    """The name to ask for."""
     key: str
+    """What it asks of whoever calls it: pages in a browser and other users of the machine must be
+    able neither to use it nor to look on."""
     prompts: PromptCache | None
-    samples: int = SLOTS
-    context: int = CONTEXT
+    """What it has read; None where nothing can be saved."""
 
 
 _starting = threading.Lock()
@@ -70,7 +68,6 @@ def serve_named(name: str, progress: weights.Progress | None = None) -> Endpoint
     """Returns the server of weights by their name in a specifier, or of a GGUF file by its path.
 
     Args:
-        name: The name or path.
         progress: Told about weights that are assembled or downloaded.
 
     Raises:
@@ -88,9 +85,6 @@ def serve(path: Path) -> Endpoint:
     All graphs of a process share one server a file. It listens on a free port of 127.0.0.1 and ends
     with the process.
 
-    Args:
-        path: The weights.
-
     Raises:
         ModelUnavailable: The extra `local` is not installed, the file is not one that llama.cpp can
             load, or there is not enough memory for it.
@@ -101,7 +95,14 @@ def serve(path: Path) -> Endpoint:
 
 @cache
 def _serve(path: Path) -> Endpoint:
-    native = _native()
+    # Read once, when the library is loaded, and nowhere else to be set.
+    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
+    try:
+        native: Any = import_module("xllamacpp")
+    except ImportError as error:
+        raise ModelUnavailable(
+            f"the embedded model {REMEDY}; or choose another model with --model"
+        ) from error
     _check(path)
     try:
         server = native.Server(_parameters(native, path, key := token_urlsafe()))
@@ -129,17 +130,6 @@ def running() -> bool:
 def installed() -> bool:
     """Returns whether llama.cpp, which runs the weights, is there."""
     return find_spec("xllamacpp") is not None
-
-
-def _native() -> Any:
-    # Read once, when the library is loaded, and nowhere else to be set.
-    os.environ.setdefault("GOMP_SPINCOUNT", SPINS)
-    try:
-        return import_module("xllamacpp")
-    except ImportError as error:
-        raise ModelUnavailable(
-            f"the embedded model {REMEDY}; or choose another model with --model"
-        ) from error
 
 
 def _check(path: Path) -> None:
@@ -187,3 +177,43 @@ def _parameters(native: Any, path: Path, key: str) -> Any:
     parameters.warmup = False
     parameters.verbosity = -1
     return parameters
+
+
+def free_memory(root: Path = Path("/")) -> int | None:
+    """Returns the bytes that can be used without swapping and without being killed for it.
+
+    Args:
+        root: Where the system's files lie.
+
+    Returns:
+        The least of what the machine has and what each control group above this process leaves;
+        None where the system says neither.
+    """
+    machine = _figures(root / "proc/meminfo").get("MemAvailable:")
+    known = [] if machine is None else [1024 * machine]
+    for line in _lines(root / "proc/self/cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        mount, limit, used, droppable = _LEGACY if controllers else _UNIFIED
+        group = PurePosixPath(path.lstrip("/"))
+        # Up to the mount, which is all that a container sees.
+        for at in (root / mount / each for each in (group, *group.parents)):
+            most, taken = (_figures(at / name).get("") for name in (limit, used))
+            if most is not None and taken is not None:  # there is a group, and a limit
+                given_up = _figures(at / "memory.stat").get(droppable, 0)
+                known.append(max(0, most - taken + given_up))
+    return min(known, default=None)
+
+
+def _figures(path: Path) -> dict[str, int]:
+    """Returns the numbers of a file by what stands before them in their line."""
+    rows = (["", *line.split()][-3 if line.endswith(" kB") else -2 :] for line in _lines(path))
+    return {row[0]: int(row[1]) for row in rows if row[1].isdecimal()}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text().splitlines()
+    except OSError:
+        return []

@@ -1,17 +1,34 @@
-"""Watches what one node run asks and spends: within the limits, counted once."""
+"""What one request, and with it a node, spends: within the limits, counted once, told to the log.
+
+A run's lines go to the logger `thoughtgraph`: start, retries, limits and end at INFO, each request
+at DEBUG. Every record says whose it is, in its text and as fields: those that traces know a call
+by, and LangGraph's `run_id` and `thread_id`, None where the caller gave none. Texts of prompts and
+answers go to the logger `thoughtgraph.prompts`, silent until a level is set for it alone.
+"""
 
 import asyncio
+import logging
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from langgraph.runtime import get_runtime
+
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, OutOfTime
+from thoughtgraph.llm.store import Answer
 from thoughtgraph.usage import Limits, Usage, add_counts, spent
 
 SHARED = ("requests", "prompt_tokens", "completion_tokens", "dollars")
 """The counters that nodes of one superstep tell each other, because limits speak of them."""
+LABEL = "thoughtgraph_"
+"""What the names of a call's labels begin with, in traces and in records."""
+WHOSE = tuple(f"{LABEL}{name}" for name in ("method", "task", "run"))
+
+logger = logging.getLogger("thoughtgraph")
+prompts = logging.getLogger("thoughtgraph.prompts")
 
 
 @dataclass
@@ -21,132 +38,105 @@ class Meter:
     Args:
         limits: What the whole search may spend.
         before: What the search had spent when the node started.
-        prices: US dollars a million prompt tokens and a million completion tokens, by model name;
-            None for a model whose price nobody knows, which is not counted.
-        step: Number of the running superstep; nodes that run side by side share it.
-        siblings: What those nodes have spent in this superstep, shared and changed by their meters,
-            so that a limit holds for all of them together.
+        prices: As of `llm.prices`; a model whose price nobody knows costs nothing here.
+        step: Number of the running superstep.
+        siblings: What the nodes of this superstep have spent in it, shared and changed by their
+            meters, so that a limit holds for all of them together.
         needed: Whether a request that fails for good ends the search; else those beside it go on.
         tell: Is told, in one line, why an attempt failed that is repeated.
-        clock: Seconds since the epoch.
     """
 
     limits: Limits
     before: Usage
     prices: Mapping[str, Sequence[float] | None] = field(default_factory=dict)
     step: int = 0
-    siblings: dict[str, float] = field(default_factory=dict)
+    siblings: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
     needed: bool = True
     tell: Callable[[str], None] = lambda cause: None
-    clock: Callable[[], float] = time.time
     error: str = ""
     """Why a request of this node run failed for good, in one line; empty while none has."""
-    _begin: float = field(init=False)
+    _begin: float = field(default_factory=lambda: time.time())
     _waited: bool = False
     _late: float = 0.0
     _counts: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Notes when the node begins."""
-        self._begin = self.clock()
-
-    def admit(self) -> None:
-        """Reserves one request.
-
-        Raises:
-            BudgetSpent: Sending it would break the request limit, another limit is reached, or a
-                request beside it failed for good.
-        """
-        self._refuse(spent(self.limits, self._now()))
-        self._share("requests", 1)
-
-    def check(self) -> None:
-        """Says whether a reserved request may still be sent; asked before each attempt.
-
-        Waiting for a turn, or for a failing endpoint, takes time in which the requests beside this
-        one spend what was left.
-
-        Raises:
-            BudgetSpent: A limit other than the reserved requests is reached, or a request beside it
-                failed for good.
-        """
-        self._refuse(spent({**self.limits, "requests": None}, self._now()))
-        self.wait()
-
-    def release(self) -> None:
-        """Gives a reserved request back: it was not answered, or `count` takes over."""
-        self._share("requests", -1)
-
     @contextmanager
     def request(self, role: str, model: str) -> Iterator[None]:
-        """Watches one request: admits it, and counts it when it was answered.
+        """Watches one request: reserves it as `check` does, and counts it when it was answered.
 
         Args:
             role: What it is for.
             model: Name of the model.
-
-        Raises:
-            BudgetSpent: It is not admitted.
         """
-        self.admit()
+        self.check(reserve=True)
         try:
             yield
         except ModelError as error:
             self.fail(str(error))
             raise
         finally:
-            self.release()
+            self.siblings["requests"] -= 1
         self.count(role, model, requests=1)
 
-    def wait(self) -> None:
-        """Notes that the node waits for a model or a tool: its time counts."""
-        self._waited = True
+    def check(self, *, reserve: bool = False) -> None:
+        """Says whether a request may be sent; asked before each attempt.
 
-    def left(self) -> float | None:
-        """Returns how many seconds the node may still wait; None without a limit."""
-        limit = self.limits.get("seconds")
-        return None if limit is None else max(0.0, limit - self._now().get("seconds", 0.0))
+        Waiting for a turn, or for a failing endpoint, takes time in which the requests beside this
+        one spend what was left.
+
+        Args:
+            reserve: Whether to reserve the request; else it has been, and the limit on requests
+                does not count.
+
+        Raises:
+            BudgetSpent: A limit is reached, or a request beside this one failed for good.
+        """
+        if self.siblings["failed"]:
+            raise BudgetSpent("a request beside this one failed for good")
+        limit = spent(self.limits if reserve else {**self.limits, "requests": None}, self._now())
+        if limit == "seconds":
+            # Else no router would learn that the time is up, and the node would be sent for again.
+            self._waited = True
+            raise OutOfTime("the limit on seconds is reached")
+        if limit:
+            raise BudgetSpent(f"the limit on {limit} is reached")
+        self.siblings["requests"] += reserve
 
     @asynccontextmanager
     async def in_time(self, failures: Sequence[ModelError] = ()) -> AsyncIterator[None]:
         """Lets its body wait for as long as the limit on seconds allows, then cancels it.
 
+        The time for which a node waits for a model or a tool is what a search's seconds count.
+
         Args:
-            failures: What went wrong with it so far: the limit never hides what kept an answer
-                away.
+            failures: What went wrong with it so far: the last of it is raised when the time is
+                over, as the limit never hides what kept an answer away.
 
         Raises:
-            ModelError: The time was over first, and something had gone wrong; the last of it.
-            OutOfTime: The time was over first.
+            OutOfTime: The time was over, and nothing had gone wrong.
         """
-        bound = asyncio.timeout(self.left())
+        self._waited = True
+        limit = self.limits.get("seconds")
+        left = None if limit is None else max(0.0, limit - self._now()["seconds"])
+        bound = asyncio.timeout(left)
         try:
             async with bound:
                 yield
         except TimeoutError:
-            if not bound.expired():
+            if not bound.expired() or limit is None:
                 raise
             # A timer and a clock may differ by less than anybody sees, and no router may take that
             # for time that is left.
-            self._late = (self.left() or 0.0) + 0.001
+            self._late = max(0.0, limit - self._now()["seconds"]) + 0.001
             if failures:
                 raise failures[-1] from None
             raise OutOfTime("the limit on seconds is reached") from None
-
-    def retry(self, cause: str) -> None:
-        """Counts a failed attempt that is repeated, and tells whoever follows the search.
-
-        Args:
-            cause: Which endpoint failed and why, in one line.
-        """
-        self.add({"retries": 1})
-        self.tell(cause)
 
     def fail(self, error: str) -> None:
         """Notes a request that failed for good: if it is needed, those that still wait stay."""
         self.error = self.error or error
         if self.needed:
-            self._share("failed", 1)
+            self.siblings["failed"] += 1
 
     @contextmanager
     def keeping(self) -> Iterator[None]:
@@ -160,21 +150,23 @@ class Meter:
         """Counts what a request of one role cost (or, with `cached=1`, that it was not needed).
 
         Args:
-            role: What the request was for.
             model: Name of the model, for its price.
             numbers: Counters of `RoleUsage`.
         """
         cost: dict[str, Any] = {**numbers, "roles": {role: numbers}}
         if (price := self.prices.get(model)) and not numbers.get("cached"):
-            prompt, completion = price
-            cost["dollars"] = (
-                numbers.get("prompt_tokens", 0) * prompt
-                + numbers.get("completion_tokens", 0) * completion
-            ) / 1e6
+            tokens = numbers.get("prompt_tokens", 0), numbers.get("completion_tokens", 0)
+            cost["dollars"] = (tokens[0] * price[0] + tokens[1] * price[1]) / 1e6
         for name in SHARED:
-            if name in cost:
-                self._share(name, cost[name])
+            self.siblings[name] += cost.get(name, 0)
         self.add(cost)
+
+    def count_answer(self, role: str, model: str, answer: Answer) -> None:
+        """Counts what a call of a model was answered."""
+        prompt, completion = answer["prompt_tokens"], answer["completion_tokens"]
+        tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
+        self.count(role, model, samples=len(answer["texts"]), **tokens)
+        self.add({"calls": 1, "incomplete": answer.get("incomplete", {})})
 
     def add(self, counts: Mapping[str, Any]) -> None:
         """Adds any other counters, such as `thoughts` or `evaluated`."""
@@ -184,35 +176,53 @@ class Meter:
         """Counts one malformed output."""
         self.add({"parse_errors": {role: 1}})
 
-    def by_role(self) -> dict[str, dict[str, float]]:
-        """Returns what was spent by role, in the form a thought's `usage` keeps."""
-        return {role: dict(numbers) for role, numbers in self._counts.get("roles", {}).items()}
-
     def usage(self) -> Usage:
         """Returns what this node run has spent, ready for the `usage` channel."""
         delta = cast("Usage", dict(self._counts))
         if self._waited:
-            until = self.clock() + self._late
+            until = time.time() + self._late
             delta["mark"] = {"step": self.step, "begin": self._begin, "until": until}
         return delta
 
     def _now(self) -> Usage:
-        # Asked twice a request: the counters by role, which no limit names, stay as they are.
-        beside = {name: self.siblings[name] for name in SHARED if name in self.siblings}
+        """Returns what the search has spent so far, as far as limits speak of it."""
         before = cast("Mapping[str, float]", self.before)
-        now = cast("Usage", {**before, **{k: before.get(k, 0) + v for k, v in beside.items()}})
-        now["seconds"] = self.before.get("seconds", 0.0) + self.clock() - self._begin
+        beside = {name: (before.get(name) or 0) + self.siblings[name] for name in SHARED}
+        now = cast("Usage", {**before, **beside})
+        now["seconds"] = self.before.get("seconds", 0.0) + time.time() - self._begin
         return now
 
-    def _refuse(self, limit: str | None) -> None:
-        if self.siblings.get("failed"):
-            raise BudgetSpent("a request beside this one failed for good")
-        if limit == "seconds":
-            # Else no router would learn that the time is up, and the node would be sent for again.
-            self.wait()
-        if limit:
-            kind = OutOfTime if limit == "seconds" else BudgetSpent
-            raise kind(f"the limit on {limit} is reached")
 
-    def _share(self, name: str, amount: float) -> None:
-        self.siblings[name] = self.siblings.get(name, 0) + amount
+def tell(level: int, labels: Mapping[str, Any], message: str, *values: Any) -> None:
+    """Logs one line of a run.
+
+    Args:
+        labels: Whose it is: metadata of the run's calls, by name.
+        message: What happened, with a `%s` for each value; no text of a model or a person.
+    """
+    if logger.isEnabledFor(level):
+        _write(logger, level, labels, message, *values)
+
+
+def tell_texts(labels: Mapping[str, Any], message: str, *values: Any) -> None:
+    """Logs texts of prompts and answers, where a level was set for these alone."""
+    # Not by the level that it inherits: DEBUG for all of a program asks for nobody's texts.
+    if prompts.level and prompts.isEnabledFor(logging.DEBUG):
+        _write(prompts, logging.DEBUG, labels, message, *values)
+
+
+def _write(
+    to: logging.Logger, level: int, labels: Mapping[str, Any], message: str, *values: Any
+) -> None:
+    try:
+        running = get_runtime().execution_info
+    except (RuntimeError, KeyError, AttributeError):  # no graph is running
+        running = None
+    # A LangGraph task does not know the run that it is part of: its labels do.
+    names = ("run_id", "thread_id")
+    place = {name: getattr(running, name, None) or labels.get(name) for name in names}
+    own = [f"{name.removeprefix(LABEL)}={labels[name]}" for name in WHOSE if name in labels]
+    # A client may choose these: quoted, they stay within their line.
+    given = [f"{name}={value!r}" for name, value in place.items() if value is not None]
+    fields = {**dict.fromkeys(WHOSE), **labels, **place}
+    to.log(level, f"%s: {message}", " ".join([*own, *given]), *values, extra=fields)

@@ -6,49 +6,27 @@ caller's `Meter`; what it may cost is checked there before it is sent.
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
+from tenacity import AsyncRetrying, retry_if_exception
 
-from thoughtgraph.errors import ModelError, ReplayMiss
-from thoughtgraph.llm.connections import (
-    Connections,
-    endpoint_of,
-    identity,
-    length_in,
-    model_name,
-    provider_of,
-    secrets_of,
-    supported,
-)
-from thoughtgraph.llm.exchange import (
-    SEED,
-    Draw,
-    Request,
-    counted,
-    join_answers,
-    longest,
-    read,
-    sort_results,
-)
+from thoughtgraph.errors import BudgetSpent, ModelError, ReplayMiss
+from thoughtgraph.llm.connections import Connected, endpoint_of, model_name
+from thoughtgraph.llm.exchange import Draw, Request
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
 from thoughtgraph.llm.meter import Meter
 from thoughtgraph.llm.prices import Price, public_price
-from thoughtgraph.llm.refused import Outgoing
-from thoughtgraph.llm.retry import Retry
-from thoughtgraph.llm.run_log import RequestLog, tell
-from thoughtgraph.llm.store import Answer, AnswerStore, MemoryStore, digest, paid_answers, stored
+from thoughtgraph.llm.retry import Attempts, Retry, is_endpoint_failure
+from thoughtgraph.llm.sending import LENGTH, OTHER_LENGTHS, SEED, send
+from thoughtgraph.llm.store import PAID, Answer, AnswerStore, MemoryStore, Replay, digest
 from thoughtgraph.usage import Limits, Usage
 
-__all__ = ["ChatPort", "Draw", "Replay"]
-
-Replay = Literal["off", "record", "replay"]
-"""`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
-
-MOST_CHOICES = 128  # Most completions that one request to OpenAI may ask for.
+MOST_CHOICES = 128  # Most completions of one request to OpenAI.
 
 
 class ChatPort:
@@ -73,6 +51,8 @@ class ChatPort:
             draw it is: equal runs then get equal answers (ours: the embedded model alone).
         takes_grammar: Whether its server holds completions to a grammar, as llama.cpp's does to
             the request's field `grammar` (ours: the embedded model alone).
+        served_as: The name by which a server's clients know the model; its errors then say no more
+            than this and the kind of failure, and the rest is logged. Empty: no client asks.
     """
 
     def __init__(
@@ -90,9 +70,10 @@ class ChatPort:
         price: Price | None = None,
         seeded: bool = False,
         takes_grammar: bool = False,
+        served_as: str = "",
     ) -> None:
         self.model = model
-        self.name = name or model_name(model)
+        self.name = served_as or name or model_name(model)
         self.endpoint = endpoint or endpoint_of(model)
         self._store = MemoryStore() if cache is None else cache
         self._replay = replay
@@ -100,27 +81,31 @@ class ChatPort:
         self._retry = retry or Retry()
         self._timeout = timeout
         self._price = price
-        self._seeded = seeded
         self._takes_grammar = takes_grammar
-        self._connections = Connections(model)
-        self._fields = frozenset(type(model).model_fields)
-        self._most = choices if "n" in self._fields else 1
+        self._served_as = served_as
+        # What the model calls the parameters that it knows.
+        fields = type(model).model_fields
+        self._names = {name: name for name in fields if seeded or name != SEED}
+        for name in OTHER_LENGTHS:
+            if name in fields:
+                self._names.setdefault(LENGTH, name)
+        self._most = choices if "n" in fields else 1
         self._refused: set[str] = set()
+        self._connected = Connected(model)
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
 
     @cached_property
     def _identity(self) -> str:
         """Returns what stands for the model in the keys of answers that are kept or shared."""
-        return identity(self.model, self.name, self.endpoint)
+        model = self.model
+        named = {"name": self.name, "endpoint": self.endpoint, "type": model._llm_type}
+        return digest({**named, "parameters": model._identifying_params})
 
     def price(self) -> Price | None:
         """Returns what the model costs; None where nobody knows."""
-        if self._price is not None:
-            return self._price
         # By the model's own name and address: a server's clients know it by another.
-        return public_price(
-            model_name(self.model), endpoint_of(self.model), provider_of(self.model)
-        )
+        model, provider = self.model, str(self.model._get_ls_params().get("ls_provider", ""))
+        return self._price or public_price(model_name(model), endpoint_of(model), provider)
 
     def grammar_refusal(self) -> str:
         """Returns one line that says why no grammar can be sent; empty if one can."""
@@ -148,7 +133,6 @@ class ChatPort:
         the error.
 
         Args:
-            messages: The conversation.
             n: How many samples; one request where the provider supports it.
             role: What the request is for; usage is counted by role.
             stop: Texts at which a completion ends.
@@ -169,10 +153,11 @@ class ChatPort:
         """
         if grammar and (refusal := self.grammar_refusal()):
             raise ModelError(refusal)
-        meter = meter or Meter(Limits(), Usage())
-        known = supported(parameters or {}, self._fields if self._seeded else self._fields - {SEED})
-        most = longest(length_in(known))
-        request = Request(messages, n, role, stop or (), draw, known, most, labels or {}, grammar)
+        meter, names = meter or Meter(Limits(), Usage()), self._names
+        known = {name: value for name, value in (parameters or {}).items() if value is not None}
+        own = {names[name]: value for name, value in known.items() if name in names}
+        length = known.get(LENGTH) if LENGTH in names else None
+        request = Request(messages, n, role, stop or (), draw, own, length, labels or {}, grammar)
         keep = self._replay != "off" or (draw is None and scope == "shared")
         key = ""
         if keep or draw is None:
@@ -192,11 +177,10 @@ class ChatPort:
         """
         here = asyncio.get_running_loop(), key
         while (flight := self._flights.get(here)) is not None:
-            meter.wait()
             async with meter.in_time():
                 await asyncio.wait([flight])
             if not flight.cancelled():
-                flight.result()  # or what the asker failed with
+                flight.result()  # or what the sender failed with
                 meter.count(role, self.name, cached=1)
                 return flight.result()
         flight = self._flights[here] = here[0].create_future()
@@ -213,86 +197,101 @@ class ChatPort:
 
     async def _answer(self, request: Request, key: str, meter: Meter) -> Answer:
         """Takes the answer from the store, or asks and keeps it there; without a key it asks."""
-        if key and (known := await stored(self._store, self._store.get, key)):
+        # In threads, because an event loop must not wait for the disk.
+        if key and (known := await asyncio.to_thread(self._store.get, key)):
             meter.count(request.role, self.name, cached=1)
             return known
         if self._replay == "replay":
             raise ReplayMiss(
                 f"nothing recorded for a {request.role!r} request of {self.name}: record again"
             )
-        log = RequestLog(request)
-        with log.failures(), meter.request(request.role, self.name):
-            answer = await self._samples(request, meter, log)
-        log.answered(answer)
+        began = time.monotonic()
+        try:
+            with meter.request(request.role, self.name):
+                answer = await self._samples(request, meter)
+        except (ModelError, BudgetSpent) as error:
+            request.tell_failure(error)
+            raise
+        request.tell_answer(answer, time.monotonic() - began)
         if key and len(answer["texts"]) == request.n:
             with meter.keeping():
-                await stored(self._store, self._store.put, key, answer)
+                await asyncio.to_thread(self._store.put, key, answer)
         return answer
 
-    async def _samples(self, request: Request, meter: Meter, log: RequestLog) -> Answer:
+    async def _samples(self, request: Request, meter: Meter) -> Answer:
         """Asks until all samples are there: by one call, where the server returns several."""
         if request.n == 1:
-            return await self.complete(request, 0, 1, meter, log)
-        answers, error, have = list[Answer](), None, 0
-        while error is None and have < request.n:
+            return await self.complete(request, 0, 1, meter)
+        joined: Answer = {"texts": [], "prompt_tokens": 0, "completion_tokens": 0}
+        error: ModelError | BudgetSpent | None = None
+        while error is None and (have := len(joined["texts"])) < request.n:
             size = min(self._most, request.n - have)
             calls = [(at, min(size, request.n - at)) for at in range(have, request.n, size)]
-            sent = (self.complete(request, at, n, meter, log) for at, n in calls)
-            new, error = sort_results(await asyncio.gather(*sent, return_exceptions=True))
-            answers += new
-            have += sum(len(answer["texts"]) for answer in new)
-            if size > 1 and new and all(len(answer["texts"]) == 1 for answer in new):
+            sent = (self.complete(request, at, n, meter) for at, n in calls)
+            sizes = list[int]()
+            for result in await asyncio.gather(*sent, return_exceptions=True):
+                if isinstance(result, ModelError) or (
+                    error is None and isinstance(result, BudgetSpent)
+                ):
+                    error = result
+                elif not isinstance(result, BaseException):
+                    sizes.append(len(result["texts"]))
+                    joined["texts"] += result["texts"]
+                    # Without native n the provider bills the prompt for every call.
+                    joined["prompt_tokens"] += result["prompt_tokens"]
+                    joined["completion_tokens"] += result["completion_tokens"]
+                elif not isinstance(result, BudgetSpent):
+                    raise result
+            if size > 1 and sizes and max(sizes) == 1:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-        if error is not None and not answers:
+        if error is not None and not joined["texts"]:
             raise error
         if isinstance(error, ModelError):
             meter.fail(str(error))
-        return join_answers(answers)
+        return joined
 
-    async def complete(
-        self, request: Request, at: int, n: int, meter: Meter, log: RequestLog
-    ) -> Answer:
-        """Makes one call for n samples, again after passing faults.
+    async def complete(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
+        """Makes one call for n samples, again after passing faults; a server may return fewer.
 
         Args:
-            request: What is asked.
             at: Index, within the request, of the first sample.
-            n: How many samples the call asks for; a server may return fewer.
             meter: Says before each attempt whether it may still be sent, and counts the answer.
-            log: Is told of each failure that is repeated.
-
-        Raises:
-            BudgetSpent: A limit forbids it.
-            ModelError: The endpoint refused or kept failing.
         """
-        paid, name, place = paid_answers(), "", f"{self.name} at {self.endpoint}"
-        if paid:
-            name = request.name(at)
-            if known := paid.take(name, n):
-                meter.check()
-                return counted(known, request, self.name, meter)
+        paid, place = PAID.get(), f"{self.name} at {self.endpoint}"
+        name = request.name(at) if paid else ""
         failures: list[ModelError] = []
 
         def retried(failure: ModelError) -> None:
             failures.append(failure)
-            meter.retry(str(failure))
-            log.retried(failure)
+            meter.add({"retries": 1})
+            meter.tell(str(failure))
+            request.tell(logging.INFO, "is retried: %s", failure.kind)
 
         async def attempt() -> Answer:
-            async with self._limiter.slot(n, request.most_tokens(n)):
+            tokens = request.most_tokens(n) if self._limiter.rates.context else 0
+            async with self._limiter.slot(n, tokens):
                 meter.check()
-                model = await self._connections.model()
-                outgoing = Outgoing(model, request, at, n, self._refused)
+                model = await self._connected.model()
                 async with asyncio.timeout(self._timeout):
-                    answer = read(await outgoing.send(), request, n)
-                for line in outgoing.accepted():
-                    tell(logging.WARNING, request.labels, "%s: %s", place, line)
+                    answer = await send(model, request, at, n, self._refused, place)
                 # Before the next one gets this turn: it may be over the limit now.
-                return counted(answer, request, self.name, meter)
+                meter.count_answer(request.role, self.name, answer)
+                return answer
 
-        secrets = partial(secrets_of, self.model)
-        loop = self._retry.loop(endpoint=place, retried=retried, hide=secrets)
+        attempts = Attempts(self._retry, self.model, place, retried, self._served_as)
+        loop = AsyncRetrying(
+            sleep=asyncio.sleep,
+            retry=retry_if_exception(is_endpoint_failure),
+            wait=attempts.wait,
+            stop=attempts.stop,
+            before_sleep=attempts.before_sleep,
+            retry_error_callback=attempts.give_up,
+        )
         async with meter.in_time(failures):
+            if paid and (known := paid.take(name, n)):
+                meter.check()
+                meter.count_answer(request.role, self.name, known)
+                return known
             answer: Answer = await loop(attempt)
         if paid:
             with meter.keeping():

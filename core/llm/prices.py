@@ -24,13 +24,12 @@ PROBE = 1_000
 def public_price(model: str, endpoint: str, provider: str = "") -> Price | None:
     """Returns the public price of a model, without discounts for prompts that are cached.
 
+    It is None where the table has none, or where a request costs more than its tokens.
+
     Args:
         model: Its name at the provider.
         endpoint: Where it is asked. An address decides, as any server may call a model by any name.
         provider: Who serves it, as LangChain calls them, where the endpoint is no address.
-
-    Returns:
-        The price; None where the table has none, or where a request costs more than its tokens.
     """
     address = endpoint if "://" in endpoint else ""
     if not (address or provider) or address.startswith("http://"):
@@ -51,10 +50,7 @@ def public_price(model: str, endpoint: str, provider: str = "") -> Price | None:
 class PricedModel(Protocol):
     """A model with a name and, perhaps, a known price."""
 
-    @property
-    def name(self) -> str:
-        """What it is called in prices."""
-        ...
+    name: str
 
     def price(self) -> Price | None:
         """Returns its price; None where nobody knows."""
@@ -65,7 +61,7 @@ def prices_of(models: Iterable[PricedModel], own: Mapping[str, Sequence[float]])
     """Returns the prices by which a run's dollars are counted.
 
     Args:
-        models: The run's models, the generating one first.
+        models: The run's models.
         own: The caller's prices, by model name; they count before all others.
     """
     prices: Prices = {}
@@ -85,11 +81,8 @@ def unpriced(prices: Mapping[str, object]) -> list[str]:
 def check_limit(prices: Prices) -> None:
     """Refuses a limit on dollars that could not be kept.
 
-    Args:
-        prices: The prices of the run's models.
-
     Raises:
-        SettingError: One of them is unknown.
+        SettingError: A price is unknown.
     """
     if names := unpriced(prices):
         raise SettingError(
@@ -105,14 +98,8 @@ def remedy(name: str) -> str:
 
 
 def dollars(spent: float | None, prices: Mapping[str, object]) -> str:
-    """Returns what a run cost, in words.
-
-    Args:
-        spent: Its dollars; None where they are not known.
-        prices: The prices of its models.
-    """
+    """Returns what a run cost, in words; its dollars are None where they are not known."""
     if spent is None:
-        return (
-            f"dollars unknown (no price of {', '.join(unpriced(prices)) or 'the model'} is known)"
-        )
+        names = ", ".join(unpriced(prices)) or "the model"
+        return f"dollars unknown (no price of {names} is known)"
     return f"${spent:.4f}" if spent else "$0"

@@ -60,14 +60,11 @@ class _Saved:
         self.file = os.memfd_create("prompt")
         weakref.finalize(self, os.close, self.file)
 
-    def size(self) -> int:
-        return os.fstat(self.file).st_size
-
 
 class _Turn(NamedTuple):
     """What a request does."""
 
-    slots: Sequence[_Slot]
+    slots: Sequence[_Slot] = ()
     """Those it occupies, the one that reads its prompt first."""
     saved: _Saved | None = None
     """What that slot is given before."""
@@ -109,98 +106,75 @@ class PromptCache:
 
     @asynccontextmanager
     async def slot(self, text: str, n: int, server: Server) -> AsyncIterator[int | None]:
-        """Gives the slot for a request, which holds as much of its prompt as any could.
+        """Yields the free slot with the longest cached prefix; None where all are taken.
 
         Args:
             text: The prompt.
             n: How many samples are asked for; each is decoded in a slot of its own.
             server: Has the server do what is needed before.
-
-        Yields:
-            The slot's number; None where all are taken, and the server finds one.
         """
         while isinstance(turn := self._next(text, n), Future):
             # Shielded: that this request is given up must not wake the others.
             await asyncio.shield(asyncio.wrap_future(turn))
+        first = turn.slots[0].id if turn.slots else None
         try:
-            await self._prepare(text, turn, server)
+            try:
+                if first is not None and turn.saved is not None:
+                    await server.restore(first, turn.saved.file)
+                if first is not None and turn.reading is not None:
+                    await server.read(first)
+                    saved = _Saved()
+                    if await server.save(first, saved.file):
+                        self._keep(text, saved)
+            finally:
+                # Also where this request is given up: those who wait go on, and read it themselves.
+                if turn.reading is not None:
+                    with self._lock:
+                        del self._reading[text]
+                    turn.reading.set_result(None)
             for slot in turn.slots:
                 slot.text = text  # not before: who is cancelled has read who knows how much
-            yield turn.slots[0].id if turn.slots else None
+            yield first
         finally:
-            self._leave(turn)
+            with self._lock:
+                for slot in turn.slots:
+                    slot.busy = False
 
     def _next(self, text: str, n: int) -> "_Turn | Future[None]":
         """Returns what a request does; or what it waits for, where another reads the same."""
         with self._lock:
             idle = [slot for slot in self._slots if not slot.busy]
             if not idle:
-                return _Turn(())
-            free = min(idle, key=_last_use)
-            # Of slots that hold as much the last: the first ones are the server's (`_taken`).
-            best = max(idle, key=lambda slot: (common(slot.text, text), slot.id))
-            held = common(best.text, text)
+                return _Turn()
+            oldest = min(idle, key=lambda slot: (slot.used, -slot.id))
+            # The server decodes the other samples in the first slots that are free, even in one
+            # that a prompt was just read into. So prompts are made ready in the last ones.
+            slot = max(idle, key=lambda slot: (common(slot.text, text), slot.id))
+            held = common(slot.text, text)
             if held < ALIKE:
-                best, held = free, 0
-            saved, known = _closest(self._saved, text)
+                slot, held = oldest, 0
             reading, begun = _closest(self._reading, text)
+            saved, known = _closest(self._saved, text)
             if reading is not None and begun >= max(held, known) + WORTH:
                 return self._reading[reading]
-            if saved is None or known < held + WORTH:
-                return self._taken(text, best, n, held)
-            self._saved[saved] = self._saved.pop(saved)
-            return self._taken(text, free, n, known, self._saved[saved])
-
-    def _taken(
-        self, text: str, slot: _Slot, n: int, held: int, saved: _Saved | None = None
-    ) -> _Turn:
-        """Occupies the slots of a request."""
-        # The server decodes the other samples in the first slots that are free, even in one that a
-        # prompt was just read into. So prompts are made ready in the last ones.
-        others = [each for each in self._slots if not each.busy and each is not slot]
-        taken = [slot, *others[: n - 1]]
-        for each in taken:
-            each.text, each.busy, each.used = "", True, next(self._uses)
-        reads: Future[None] | None = Future() if len(text) - held >= WORTH else None
-        if reads is not None:
-            self._reading[text] = reads
-        return _Turn(taken, saved, reads)
-
-    async def _prepare(self, text: str, turn: _Turn, server: Server) -> None:
-        """Gives a slot what it will need; what is long is read once, for all who wait for it."""
-        try:
-            if turn.saved is not None:
-                await server.restore(turn.slots[0].id, turn.saved.file)
-            if turn.reading is not None:
-                await self._read(text, turn.slots[0].id, server)
-        finally:
-            # Also where this request is given up: those who wait go on, and read it themselves.
-            if turn.reading is not None:
-                with self._lock:
-                    del self._reading[text]
-                turn.reading.set_result(None)
-
-    async def _read(self, text: str, slot: int, server: Server) -> None:
-        await server.read(slot)
-        saved = _Saved()
-        if await server.save(slot, saved.file):
-            self._keep(text, saved)
+            given = None
+            if saved is not None and known >= held + WORTH:
+                given = self._saved[saved] = self._saved.pop(saved)
+                slot, held = oldest, known
+            taken = [slot, *[each for each in idle if each is not slot][: n - 1]]
+            for each in taken:
+                each.text, each.busy, each.used = "", True, next(self._uses)
+            if len(text) - held < WORTH:
+                return _Turn(taken, given)
+            self._reading[text] = Future()
+            return _Turn(taken, given, self._reading[text])
 
     def _keep(self, text: str, saved: _Saved) -> None:
         with self._lock:
             self._saved.pop(text, None)
             self._saved[text] = saved
-            while sum(each.size() for each in self._saved.values()) > self._most:
+            while sum(os.fstat(each.file).st_size for each in self._saved.values()) > self._most:
                 del self._saved[next(iter(self._saved))]
-
-    def _leave(self, turn: _Turn) -> None:
-        with self._lock:
-            for slot in turn.slots:
-                slot.busy = False
-
-
-def _last_use(slot: _Slot) -> tuple[int, int]:
-    return slot.used, -slot.id
 
 
 def _closest(known: Iterable[str], text: str) -> tuple[str | None, int]:

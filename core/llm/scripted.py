@@ -115,7 +115,12 @@ class ScriptedChat(AsyncChat):
             if delay := self.delay(call) if callable(self.delay) else self.delay:
                 await asyncio.sleep(delay)
             call.texts = self.texts(call)
-            return _result(call)
+            generations = [ChatGeneration(message=AIMessage(text)) for text in call.texts]
+            size = {
+                "prompt_tokens": len(call.prompt) // LETTERS_A_TOKEN,
+                "completion_tokens": sum(map(len, call.texts)) // LETTERS_A_TOKEN,
+            }
+            return ChatResult(generations=generations, llm_output={"token_usage": size})
         finally:
             self._in_flight -= 1
             call.ended = time.perf_counter()
@@ -126,28 +131,12 @@ class ScriptedChat(AsyncChat):
         Raises:
             UnexpectedCall: It has no answer, or not as many samples as the call asks for.
         """
-        answer = self._answer(call)
+        script = self.reply
+        if isinstance(script, Mapping) and call.role not in script:
+            raise UnexpectedCall(f"the script has no answer for {call}")
+        answer = script[call.role] if isinstance(script, Mapping) else script
         text = answer(call) if callable(answer) else answer
         texts = [text] * call.n if isinstance(text, str) else text
         if len(texts) != call.n:
             raise UnexpectedCall(f"the script has {len(texts)} samples for {call}")
         return texts
-
-    def _answer(self, call: Call) -> Text | Reply:
-        if not isinstance(self.reply, Mapping):
-            return self.reply
-        if call.role not in self.reply:
-            raise UnexpectedCall(f"the script has no answer for {call}")
-        return self.reply[call.role]
-
-
-def _result(call: Call) -> ChatResult:
-    """Returns what a call was answered as a server's answer, its size estimated."""
-    usage = {
-        "prompt_tokens": len(call.prompt) // LETTERS_A_TOKEN,
-        "completion_tokens": sum(map(len, call.texts)) // LETTERS_A_TOKEN,
-    }
-    return ChatResult(
-        generations=[ChatGeneration(message=AIMessage(text)) for text in call.texts],
-        llm_output={"token_usage": usage},
-    )

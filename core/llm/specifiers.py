@@ -1,8 +1,17 @@
-"""Model specifiers as text: which there are, the default, and what is refused before any import.
+"""Model specifiers as text: which there are, the default, their keys, what is refused at once.
 
 LangChain takes seconds to import; a mistyped name is told without it.
+
+`$THOUGHTGRAPH_API_KEY` holds one key a server, each for its address and no other:
+
+    THOUGHTGRAPH_API_KEY=https://models.example/v1=KEY
+    THOUGHTGRAPH_API_KEY=https://models.example/v1=KEY,http://127.0.0.1:8000=OTHER
+
+A key without an address belongs to the server that `$THOUGHTGRAPH_MODEL` names. Loopback addresses
+are addresses like any other: any program of any user may listen there.
 """
 
+import logging
 import os
 from os.path import expanduser
 from pathlib import Path
@@ -17,20 +26,17 @@ FORMS = (
     "PROVIDER:NAME, such as anthropic:NAME"
 )
 FAMILIES = {
-    "gpt-": "openai",
-    "chatgpt-": "openai",
-    "o1": "openai",
-    "o3": "openai",
-    "o4": "openai",
-    "claude-": "anthropic",
-    "gemini-": "google_genai",
-    "mistral-": "mistralai",
-    "deepseek-": "deepseek",
-    "grok-": "xai",
+    **dict.fromkeys(("gpt-", "chatgpt-", "o1", "o3", "o4"), "openai"),
+    **{"claude-": "anthropic", "gemini-": "google_genai", "mistral-": "mistralai"},
+    **{"deepseek-": "deepseek", "grok-": "xai"},
 }
 """Whose models have a name that begins so, for a hint to those who leave the provider out."""
-_SERVERS = ("http", "https")
 WEIGHTS = ".gguf"
+VARIABLE = "THOUGHTGRAPH_API_KEY"
+_PORTS = {"http": 80, "https": 443}
+_SCHEMES = tuple(f"{scheme}://" for scheme in _PORTS)
+
+logger = logging.getLogger("thoughtgraph")
 
 
 def default_specifier() -> str:
@@ -38,82 +44,50 @@ def default_specifier() -> str:
 
     `$THOUGHTGRAPH_MODEL`, else an OpenAI model when a key is set, else the embedded one.
     """
-    named = os.environ.get("THOUGHTGRAPH_MODEL", "")
-    if named:
-        return named
-    return f"openai:{DEFAULT_OPENAI}" if os.environ.get("OPENAI_API_KEY") else "local"
+    openai = f"openai:{DEFAULT_OPENAI}" if os.environ.get("OPENAI_API_KEY") else "local"
+    return os.environ.get("THOUGHTGRAPH_MODEL", "") or openai
 
 
 def takes_grammar(specifier: str) -> bool:
-    """Returns whether the server behind a specifier is known to hold completions to a grammar.
-
-    Args:
-        specifier: The specifier; empty for a chat model, of whose server nothing is known.
-    """
+    """Returns whether the server behind a specifier is known to hold completions to a grammar."""
     return specifier.partition(":")[0] == "local"
 
 
 def check_specifier(specifier: str) -> None:
     """Refuses what no model can be opened by, as far as the text and the environment tell.
 
-    Args:
-        specifier: The specifier; not empty.
-
     Raises:
         InputError: It has no known form, its file is not there, its address is none, or OpenAI's
             key is missing.
     """
     kind, _, rest = specifier.partition(":")
-    if kind == "local":
-        _check_file(rest)
-    elif kind == "openai" and rest:
-        _check_openai(specifier)
-    elif kind in _SERVERS:
-        _check_server(specifier)
-    elif not rest:
-        raise _unknown(specifier)
-
-
-def _check_file(name: str) -> None:
-    if name.endswith(WEIGHTS) and not Path(expanduser(name)).is_file():
-        raise InputError(f"there is no file {name!r}; give the path of a GGUF file")
-
-
-def _check_openai(specifier: str) -> None:
-    if not os.environ.get("OPENAI_API_KEY"):
-        raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
-    if server := os.environ.get("OPENAI_BASE_URL"):
-        _check_address(server, "OPENAI_BASE_URL")
-
-
-def _check_server(specifier: str) -> None:
     address, _, name = specifier.partition("#")
-    if not name:
-        raise _unknown(specifier)
-    if "@" in address or "?" in address:
-        # Not shown again: specifiers are kept with results, and this one may hold a password.
-        raise InputError(
-            "put no key into the model's address, it would be kept with the results; "
-            "set THOUGHTGRAPH_API_KEY=ADDRESS=KEY"
-        )
-    _check_address(address, "model")
-
-
-def _unknown(specifier: str) -> InputError:
-    families = (whose for start, whose in FAMILIES.items() if specifier.lower().startswith(start))
-    provider = next(families, "")
-    meant = f"{provider}:{specifier}" if provider and ":" not in specifier else ""
-    hint = f"did you mean {meant!r}?" if meant else f"write {FORMS}"
-    return InputError(f"unknown model {specifier!r}; {hint}")
+    if kind == "local":
+        if rest.endswith(WEIGHTS) and not Path(expanduser(rest)).is_file():
+            raise InputError(f"there is no file {rest!r}; give the path of a GGUF file")
+    elif kind in _PORTS and name:
+        if "@" in address or "?" in address:
+            # Not shown again: specifiers are kept with results, and this may hold a password.
+            raise InputError(
+                "put no key into the model's address, it would be kept with the results; "
+                f"set {VARIABLE}=ADDRESS=KEY"
+            )
+        _check_address(address, "model")
+    elif kind in _PORTS or not rest:
+        families = (who for start, who in FAMILIES.items() if specifier.lower().startswith(start))
+        provider = next(families, "")
+        meant = f"{provider}:{specifier}" if provider and ":" not in specifier else ""
+        hint = f"did you mean {meant!r}?" if meant else f"write {FORMS}"
+        raise InputError(f"unknown model {specifier!r}; {hint}")
+    elif kind == "openai":
+        if not os.environ.get("OPENAI_API_KEY"):
+            raise InputError(f"{specifier!r} needs a key: set OPENAI_API_KEY")
+        if server := os.environ.get("OPENAI_BASE_URL"):
+            _check_address(server, "OPENAI_BASE_URL")
 
 
 def _check_address(address: str, where: str) -> None:
-    """Refuses what no server can be reached at, before half a minute goes into trying.
-
-    Args:
-        address: The address.
-        where: What it was given as; named in the error.
-    """
+    """Refuses what no server can be reached at; the error names where the address stands."""
     try:
         parts = urlsplit(address)
         host, port = (parts.hostname or "").encode("idna"), parts.port
@@ -124,3 +98,46 @@ def _check_address(address: str, where: str) -> None:
         wrong = "it has a space"
     if wrong:
         raise InputError(f"{where} {address!r} is no address ({wrong}); write http://HOST:PORT/v1")
+
+
+def key_for(address: str) -> str | None:
+    """Returns the key that was configured for a server; None where there is none.
+
+    A key belongs to all of a server whose address was given without a path, else to that path and
+    what lies below it. Where there are keys, but none for this server, one line says so.
+
+    Raises:
+        InputError: The variable cannot be read, or holds a key that no header can.
+    """
+    named, owners = os.environ.get("THOUGHTGRAPH_MODEL", ""), list[str]()
+    for entry in os.environ.get(VARIABLE, "").split(","):
+        owner, key = named.partition("#")[0] if named.startswith(_SCHEMES) else "", entry.strip()
+        if key.startswith(_SCHEMES):
+            owner, _, key = (part.strip() for part in key.partition("="))
+            if not key:
+                raise InputError(f"{VARIABLE} has no key for {owner!r}; write {owner}=KEY")
+        if not (key.isascii() and key.isprintable()):
+            raise InputError(f"{VARIABLE} holds what no header can; write ADDRESS=KEY in ASCII")
+        if key and _within(address, owner):
+            return key
+        owners += [owner or "no address"] if key else []
+    if owners:
+        logger.warning(
+            "%s is asked without a key: %s is for %s; to send one there write %s=%s=KEY",
+            *(address, VARIABLE, ", ".join(owners), VARIABLE, address),
+        )
+    return None
+
+
+def _within(address: str, owner: str) -> bool:
+    """Returns whether an address is the owner's, or lies below it on the same server."""
+    try:
+        asked, own = urlsplit(address), urlsplit(owner)
+        servers = [(u.scheme, u.hostname, u.port or _PORTS.get(u.scheme)) for u in (asked, own)]
+    except ValueError:
+        return False
+    if not own.hostname or servers[0] != servers[1]:
+        return False
+    if ".." in asked.path or "%" in asked.path:  # it might leave the owner's path
+        return False
+    return f"{asked.path.rstrip('/')}/".startswith(f"{own.path.rstrip('/')}/")

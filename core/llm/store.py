@@ -4,33 +4,29 @@ A key covers everything that determines an answer: endpoint, model, parameters, 
 samples and, for generations, the draw. Values are plain JSON.
 """
 
-import asyncio
 import hashlib
 import json
 import sqlite3
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from os.path import expanduser
 from pathlib import Path
-from typing import Any, NotRequired, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Literal, NotRequired, Protocol, cast
 
 from typing_extensions import TypedDict
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.usage import Ending
 
-P = ParamSpec("P")
-T = TypeVar("T")
-
+Replay = Literal["off", "record", "replay"]
+"""`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
-COMPANIONS = ("", "-wal", "-shm")
-"""What the names of SQLite's files for one database end with."""
 
 
 class Answer(TypedDict):
@@ -48,11 +44,9 @@ class AnswerStore(Protocol):
 
     def get(self, key: str) -> Answer | None:
         """Returns the answer recorded under a key, or None."""
-        ...
 
     def put(self, key: str, answer: Answer) -> None:
         """Records an answer; an earlier one under the same key is kept."""
-        ...
 
 
 @dataclass
@@ -62,19 +56,12 @@ class MemoryStore:
     _answers: dict[str, Answer] = field(default_factory=dict)
 
     def get(self, key: str) -> Answer | None:
-        """Returns the answer recorded under a key, or None."""
+        """As of `AnswerStore`."""
         return self._answers.get(key)
 
     def put(self, key: str, answer: Answer) -> None:
-        """Records an answer; an earlier one under the same key is kept."""
+        """As of `AnswerStore`."""
         self._answers.setdefault(key, answer)
-
-
-async def stored(store: AnswerStore, call: Callable[P, T], *values: P.args, **more: P.kwargs) -> T:
-    """Calls a method of a store: in a thread where it waits for the disk, as a loop must not."""
-    if isinstance(store, MemoryStore):
-        return call(*values, **more)
-    return await asyncio.to_thread(call, *values, **more)
 
 
 class SqliteStore:
@@ -87,7 +74,8 @@ class SqliteStore:
         path: The file; it is created with its folder when missing.
 
     Raises:
-        InputError: The file cannot be opened or is not such a store.
+        InputError: The file cannot be opened or is not such a store; methods raise it where it
+            cannot be read or written any more.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -105,11 +93,7 @@ class SqliteStore:
             )
 
     def get(self, key: str) -> Answer | None:
-        """Returns the answer recorded under a key, or None.
-
-        Raises:
-            InputError: The file cannot be read any more.
-        """
+        """Returns the answer recorded under a key, or None."""
         with self._lock, self._explained():
             row = self._db.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         if row is None:
@@ -122,22 +106,14 @@ class SqliteStore:
         return answer
 
     def put(self, key: str, answer: Answer) -> None:
-        """Records an answer; an earlier one under the same key is kept.
-
-        Raises:
-            InputError: The file cannot be written any more.
-        """
+        """Records an answer; an earlier one under the same key is kept."""
         with self._lock, self._explained(), self._db:
             self._db.execute(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, json.dumps(answer))
             )
 
     def all(self) -> dict[str, Answer]:
-        """Returns every answer in the file by its key, without those that are damaged.
-
-        Raises:
-            InputError: The file cannot be read.
-        """
+        """Returns every answer in the file by its key, without those that are damaged."""
         with self._lock, self._explained():
             rows = self._db.execute("SELECT key, answer FROM answers").fetchall()
         return {key: answer for key, written in rows if (answer := read_answer(written))}
@@ -183,8 +159,8 @@ class PaidAnswers:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._store: SqliteStore | None = None
-        self._known = self._opened().all() if file.exists() else {}
+        self._store = SqliteStore(file) if file.exists() else None
+        self._known = self._store.all() if self._store else {}
         self._asked = Counter[str]()
         self.asked_anew = False
         """Whether something was asked that had not been answered before."""
@@ -192,11 +168,11 @@ class PaidAnswers:
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """Takes answers from the file, and keeps them there, for whatever is asked meanwhile."""
-        token = _PAID.set(self)
+        token = PAID.set(self)
         try:
             yield
         finally:
-            _PAID.reset(token)
+            PAID.reset(token)
             if self._store is not None:
                 self._store.close()
                 self._store = None
@@ -220,7 +196,8 @@ class PaidAnswers:
             key: Names the call by what it asks, not whom.
             n: How many samples it asks for; an answer with more is none.
         """
-        place = self._place(key)
+        # Equal evaluations of a run are asked again, and may be answered otherwise.
+        place = f"{key} {self._asked[key]}"
         if place not in self._known or len(self._known[place]["texts"]) > n:
             self.asked_anew = True
             return None
@@ -233,49 +210,34 @@ class PaidAnswers:
         Raises:
             InputError: The file cannot be written any more.
         """
-        place = self._place(key)
-        self._asked[key] += 1
-        self._opened().put(place, answer)
-
-    def _place(self, key: str) -> str:
-        # Equal evaluations of a run are asked again, and may be answered otherwise.
-        return f"{key} {self._asked[key]}"
-
-    def _opened(self) -> SqliteStore:
         self._store = self._store or SqliteStore(self._file)
-        return self._store
+        self._store.put(f"{key} {self._asked[key]}", answer)
+        self._asked[key] += 1
 
 
-_PAID: ContextVar[PaidAnswers | None] = ContextVar("paid", default=None)
-"""By context, because ports are shared by runs that go on side by side."""
-
-
-def paid_answers() -> PaidAnswers | None:
-    """Returns the paid answers of the run that asks; None where none are kept."""
-    return _PAID.get()
+PAID: ContextVar[PaidAnswers | None] = ContextVar("paid", default=None)
+"""The paid answers of the run that asks; by context, because ports are shared by runs that go on
+side by side."""
 
 
 def forget(file: Path) -> None:
     """Deletes a store that nobody has open."""
-    for companion in COMPANIONS:
+    for companion in ("", "-wal", "-shm"):  # SQLite's files for one database
         file.with_name(file.name + companion).unlink(missing_ok=True)
 
 
 def read_answer(written: str | bytes) -> Answer | None:
     """Returns an answer that was written as JSON, with whatever stands beside it; None if none."""
-    try:
-        answer: Any = json.loads(written)
-    except (ValueError, RecursionError):
+    answer: Any = None
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(written)
+    if not isinstance(answer, dict):
         return None
-    counts = ("prompt_tokens", "completion_tokens")
-    whole = (
-        isinstance(answer, dict)
-        and isinstance(texts := answer.get("texts"), list)
-        and all(isinstance(text, str) for text in texts)
-        and all(type(answer.get(name)) is int for name in counts)
-        and isinstance(ends := answer.get("incomplete", {}), dict)
-        and all(type(number) is int for number in ends.values())
-    )
+    texts, ends = answer.get("texts"), answer.get("incomplete", {})
+    if not (isinstance(texts, list) and isinstance(ends, dict)):
+        return None
+    numbers = [answer.get("prompt_tokens"), answer.get("completion_tokens"), *ends.values()]
+    whole = all(isinstance(t, str) for t in texts) and all(type(n) is int for n in numbers)
     return cast("Answer", answer) if whole else None
 
 

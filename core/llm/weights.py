@@ -8,15 +8,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
 from http.client import HTTPException
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Protocol
 from urllib.request import Request, urlopen
 
 from filelock import FileLock
@@ -36,44 +35,40 @@ ALTERNATIVES = (
 )
 
 
-class Progress(Protocol):
-    """Told about weights that are assembled or downloaded, before and while it happens."""
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        """Receives what happens (source and licence included), and the bytes done and to do.
-
-        It is called before the first byte is asked for; what it raises ends the work.
-        """
+Progress = Callable[[str, int, int], None]
+"""Told about weights that are assembled or downloaded: what happens, source and licence included,
+and the bytes done and to do. It is called before the first byte is asked for, too; what it raises
+ends the work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One model file and where it may be found.
-
-    Args:
-        name: Its name in a specifier, `local:NAME`.
-        model: What it is.
-        licence: The publisher's licence, as an SPDX identifier.
-        file: Its file name in the cache.
-        size: Bytes.
-        sha256: The publisher's checksum.
-        parts: Files inside installed packages that make it up, as (package, path), in order.
-        url: Where the publisher serves it; None when it is only packaged.
-    """
+    """One model file and where it may be found."""
 
     name: str
+    """Its name in a specifier, `local:NAME`."""
     model: str
     licence: str
+    """The publisher's licence, as an SPDX identifier."""
     file: str
+    """Its file name in the cache."""
     size: int
+    """Bytes."""
     sha256: str
+    """The publisher's checksum."""
     parts: tuple[tuple[str, str], ...] = ()
+    """Files inside installed packages that make it up, as (package, path), in order."""
     url: str | None = None
+    """Where the publisher serves it; None when it is only packaged."""
 
     @property
     def title(self) -> str:
         """Model and licence, for people."""
         return f"{self.model}, {self.licence}"
+
+    def unavailable(self, why: str) -> ModelUnavailable:
+        """Returns the error that says why they cannot be had, and what else to do."""
+        return ModelUnavailable(f"{self.title} {why}; {ALTERNATIVES}")
 
 
 QWEN = Weights(
@@ -141,20 +136,30 @@ def obtain(
     if packaged is not None and len(packaged) == 1:
         if _is_genuine(weights, packaged[0], folder):
             return packaged[0]
-        raise _failure(weights, f"in {packaged[0]} {DAMAGED}; reinstall that package")
+        raise weights.unavailable(f"in {packaged[0]} {DAMAGED}; reinstall that package")
     if packaged is None and weights.url is None:
-        raise _failure(weights, "is not installed")
+        raise weights.unavailable("is not installed")
     if packaged is None and progress is None:
-        raise _failure(
-            weights,
+        raise weights.unavailable(
             f"is not here, and {weights.size / 1e9:.2f} GB are not downloaded unasked; "
-            "`thoughtgraph solve --model local` fetches them once, with a progress bar",
+            "`thoughtgraph solve --model local` fetches them once, with a progress bar"
         )
-    with _locked(weights, target) as part:
-        # Another process may have finished while this one waited for its turn.
-        if not _is_genuine(weights, target, folder):
-            _make(weights, packaged, part, progress)
-            part.replace(target)
+    part = folder / f"{target.name}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # The system lets go of it when its holder dies, unlike a file that merely exists.
+        with FileLock(folder / f"{target.name}.lock"):
+            # Another process may have finished while this one waited for its turn.
+            if not _is_genuine(weights, target, folder):
+                done = part.stat().st_size if part.exists() else 0
+                if (free := shutil.disk_usage(folder).free) < weights.size - done:
+                    raise OSError(f"{free >> 20} MB are free")
+                _make(weights, packaged, part, progress)
+                part.replace(target)
+    except OSError as error:
+        why = f"cannot keep the {weights.size >> 20} MB of {weights.title} in {folder}"
+        remedy = "set THOUGHTGRAPH_CACHE to a folder with room for them"
+        raise ModelUnavailable(f"{why} ({error.strerror or error}); {remedy}") from error
     return target
 
 
@@ -181,7 +186,10 @@ def _is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
     try:
         stat = file.stat()
         facts = {"size": stat.st_size, "changed": stat.st_mtime_ns, "sha256": weights.sha256}
-        if stat.st_size != weights.size or _read_note(note) == facts:
+        known: object = None
+        with suppress(OSError, ValueError):
+            known = json.loads(note.read_text())
+        if stat.st_size != weights.size or known == facts:
             return stat.st_size == weights.size
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
@@ -193,32 +201,6 @@ def _is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
             folder.mkdir(parents=True, exist_ok=True)
             note.write_text(json.dumps(facts))
     return digest == weights.sha256
-
-
-def _read_note(note: Path) -> object:
-    try:
-        return json.loads(note.read_text())
-    except (OSError, ValueError):
-        return None
-
-
-@contextmanager
-def _locked(weights: Weights, target: Path) -> Iterator[Path]:
-    """Yields the path of the unfinished file to one thread of one process at a time."""
-    folder = target.parent
-    part = folder / f"{target.name}.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # The system lets go of it when its holder dies, unlike a file that merely exists.
-        with FileLock(folder / f"{target.name}.lock"):
-            done = part.stat().st_size if part.exists() else 0
-            if (free := shutil.disk_usage(folder).free) < weights.size - done:
-                raise OSError(f"{free >> 20} MB are free")
-            yield part
-    except OSError as error:
-        why = f"cannot keep the {weights.size >> 20} MB of {weights.title} in {folder}"
-        remedy = "set THOUGHTGRAPH_CACHE to a folder with room for them"
-        raise ModelUnavailable(f"{why} ({error.strerror or error}); {remedy}") from error
 
 
 def _make(
@@ -239,7 +221,7 @@ def _make(
         keep = _is_genuine(weights, part, part.parent)
         if not keep:
             remedy = "`uv sync --reinstall --group qwen`" if packaged else "try again later"
-            raise _failure(weights, f"from {source} {DAMAGED}; {remedy}")
+            raise weights.unavailable(f"from {source} {DAMAGED}; {remedy}")
     finally:
         if not keep:
             part.unlink(missing_ok=True)
@@ -249,41 +231,27 @@ def _read(files: Sequence[Path]) -> Iterator[bytes]:
     for file in files:
         try:
             with file.open("rb") as source:
-                while chunk := source.read(CHUNK):
-                    yield chunk
+                yield from iter(partial(source.read, CHUNK), b"")
         except OSError as error:
-            raise ModelUnavailable(
-                f"cannot read {file} ({error}); reinstall its package"
-            ) from error
+            remedy = "reinstall its package"
+            raise ModelUnavailable(f"cannot read {file} ({error}); {remedy}") from error
 
 
 def _download(weights: Weights, start: int) -> Iterator[bytes]:
     """Yields the publisher's file from a position on, through broken connections."""
-    while (before := start) < weights.size:
-        for chunk in _fetch(weights, start):
-            start += len(chunk)
-            yield chunk
+    while start < weights.size:
+        before, trouble = start, "it sent nothing"
+        request = Request(str(weights.url), headers={"Range": f"bytes={start}-"} if start else {})
+        try:
+            with urlopen(request, timeout=SILENCE_SECONDS) as reply:
+                skip = 0 if reply.status == HTTPStatus.PARTIAL_CONTENT else start
+                if reply.length != weights.size - start + skip:
+                    raise weights.unavailable(UNREACHABLE.format("something else answers there"))
+                while chunk := reply.read(CHUNK):
+                    fresh, skip = chunk[skip:], max(0, skip - len(chunk))
+                    start += len(fresh)
+                    yield fresh
+        except (OSError, HTTPException) as error:
+            trouble = str(error) or type(error).__name__
         if start == before:
-            raise _failure(weights, UNREACHABLE.format("it sent nothing"))
-
-
-def _fetch(weights: Weights, start: int) -> Iterator[bytes]:
-    """Yields the publisher's file from a position on; ends early where the connection breaks."""
-    came = False
-    request = Request(str(weights.url), headers={"Range": f"bytes={start}-"} if start else {})
-    try:
-        with urlopen(request, timeout=SILENCE_SECONDS) as reply:
-            skip = 0 if reply.status == HTTPStatus.PARTIAL_CONTENT else start
-            if reply.length != weights.size - start + skip:
-                raise _failure(weights, UNREACHABLE.format("something else answers there"))
-            while chunk := reply.read(CHUNK):
-                fresh, skip = chunk[skip:], max(0, skip - len(chunk))
-                came = came or bool(fresh)
-                yield fresh
-    except (OSError, HTTPException) as error:
-        if not came:
-            raise _failure(weights, UNREACHABLE.format(error or type(error).__name__)) from error
-
-
-def _failure(weights: Weights, why: str) -> ModelUnavailable:
-    return ModelUnavailable(f"{weights.title} {why}; {ALTERNATIVES}")
+            raise weights.unavailable(UNREACHABLE.format(trouble))

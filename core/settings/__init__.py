@@ -4,6 +4,6 @@ Nothing in this package imports LangGraph, so that a command checks what it is t
 for the seconds that LangGraph takes to import.
 """
 
-from thoughtgraph.settings.base import CHOICES, LIMIT_PREFIX, STRICT, WATCHING, Settings, limits_of
+from thoughtgraph.settings.base import CHOICES, LIMIT_PREFIX, WATCHING, Settings
 
-__all__ = ["CHOICES", "LIMIT_PREFIX", "STRICT", "WATCHING", "Settings", "limits_of"]
+__all__ = ["CHOICES", "LIMIT_PREFIX", "WATCHING", "Settings"]

@@ -3,49 +3,48 @@
 A method's settings are a pydantic model; `thoughtgraph.context` makes the context of a graph of it.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Mapping
 from reprlib import Repr
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
 
 from thoughtgraph.errors import InputError, SettingError, UnknownName
-from thoughtgraph.settings.fields import EXAMPLES, JUDGING, SHOTS, Examples, Length, Limit, Review
-from thoughtgraph.settings.marks import Ceiling, FreeText, Offer, Operators, Served
+from thoughtgraph.settings.fields import (
+    JUDGING,
+    SHOTS,
+    Examples,
+    Length,
+    Limit,
+    Review,
+    Shots,
+    Temperature,
+)
+from thoughtgraph.settings.marks import Ceiling, FreeText, Needs, Offer, Operators, Served
 from thoughtgraph.usage import Limits
 
+M = TypeVar("M")
+
 LIMIT_PREFIX = "limit_"
-_LIMITS = {name: f"{LIMIT_PREFIX}{name}" for name in Limits.__annotations__}
-"""The setting of each limit."""
 CHOICES = ("task", "model", "evaluator_model")
 """Settings that name an object; a graph that was built around the object does not have them."""
 WATCHING = ("review", "on_error")
 """Settings for whoever watches a run: by itself it finds the same whatever they are."""
-
-
+MOST_DOLLARS = 10.0
+"""What a search may cost unless it is told (ours)."""
+Price = Annotated[float, Field(ge=0)]
 _short = Repr()
 _short.maxlevel, _short.maxstring, _short.maxother, _short.maxlong = 3, 80, 80, 40
 """How a refused value is shown: it may be as large and as deep as a request can be."""
-STRICT = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-"""Nothing unknown, nothing changed later, no number that JSON cannot hold."""
-Price = Annotated[float, Field(ge=0)]
-MOST_DOLLARS = 10.0
-"""What a search may cost unless it is told (ours)."""
 
 
 class Settings(BaseModel):
     """What every method can be told."""
 
-    model_config = STRICT
-    repository: ClassVar[Mapping[str, Any]] = {}
-    """Values that `repo_compat` stands for, where a method has it: of the official code."""
+    # Nothing unknown, nothing changed later, no number that JSON cannot hold.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    capabilities: ClassVar[tuple[type, ...]] = ()
+    """What a task must be able to do, whatever the values are."""
     listed: ClassVar[str] = "`thoughtgraph methods ID` tells what a method takes"
     """Where they are listed, for whoever gave a wrong one."""
     closed: ClassVar[frozenset[str]] = frozenset()
@@ -76,16 +75,11 @@ class Settings(BaseModel):
         description="Seed of every random choice of the search, the embedded model's sampling "
         "included (ours: 0).",
     )
-    temperature: float | None = Field(
-        0.7,
-        ge=0,
-        le=2,
-        description="Sampling temperature (ToT section 4: 0.7; its script for writing: 1.0).",
+    temperature: Temperature = Field(
+        0.7, description="Sampling temperature (ToT section 4: 0.7; its script for writing: 1.0)."
     )
     max_completion_tokens: Length = Field(
         1000,
-        ge=1,
-        le=100_000,
         description="Longest completion, in tokens (official code of ToT and Thought Rollback: "
         "1000; else ours).",
     )
@@ -96,12 +90,11 @@ class Settings(BaseModel):
     )
     limit_requests: Limit = Field(
         2_000,
-        ge=0,
         description="Most requests to the model (ours); the samples of one question are one "
         "request, however many calls the endpoint needs for them. None: no limit.",
     )
     limit_tokens: Limit = Field(
-        5_000_000, ge=0, description="Most prompt and completion tokens together (ours)."
+        5_000_000, description="Most prompt and completion tokens together (ours)."
     )
     limit_dollars: Annotated[float | None, Ceiling()] = Field(
         # Computed: a form then sends none unless it is touched, so that one that is given is known.
@@ -116,11 +109,13 @@ class Settings(BaseModel):
         description="Most seconds spent waiting for models and tools; what is then in flight is "
         "cancelled (ours).",
     )
-    limit_thoughts: Limit = Field(20_000, ge=0, description="Most thoughts created (ours).")
-    limit_depth: Limit = Field(
+    limit_thoughts: Limit = Field(20_000, description="Most thoughts created (ours).")
+    limit_depth: Annotated[int | None, Ceiling()] = Field(
         100, ge=1, description="Deepest thought; the root has depth 0 (ours)."
     )
-    limit_rounds: Limit = Field(1_000, ge=1, description="Most search rounds (ours).")
+    limit_rounds: Annotated[int | None, Ceiling()] = Field(
+        1_000, ge=1, description="Most search rounds (ours)."
+    )
     review: Review = "off"
     on_error: Annotated[Literal["report", "raise"] | None, Served("report")] = Field(
         None,
@@ -146,13 +141,15 @@ class Settings(BaseModel):
         """
         known = type(self).model_fields.keys() - self.closed
         refusal: InputError | None = None
-        for name in given:
-            if name not in known:
-                refusal = refusal or UnknownName("setting", str(name), known)
+        for name in given.keys() - known:
+            refusal = UnknownName("setting", name, known)
         try:
             super().__init__(**({} if refusal else given))
         except ValidationError as error:
-            refusal = SettingError(f"{explain(error)}; {self.listed}")
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"])[:80] or "settings"
+            wrong = f"{first['msg'].lower()}, not {_short.repr(first['input'])}"
+            refusal = SettingError(f"setting {name!r}: {wrong}; {self.listed}")
         if refusal and not self.defers:
             raise refusal
         if refusal:  # told as the run was meant to tell its failures
@@ -176,24 +173,36 @@ class Settings(BaseModel):
     def of(cls, values: Mapping[str, Any]) -> Self:
         """Returns the settings of a run's state, which were checked before, as an object.
 
-        It is made once for a mapping, which must not change afterwards: every node and router of a
-        run asks for it.
+        What another program wrote there and is no setting is left out.
         """
-        return cast("Self", _made(cls, _Identity(values)))
+        known = {name: values[name] for name in cls.model_fields if name in values}
+        return cls.model_construct(**known)
 
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
+    @classmethod
+    def marked(cls, kind: type[M]) -> dict[str, M]:
+        """Returns the settings that have a mark of a kind, and the marks."""
+        fields = cls.model_fields.items()
+        return {n: each for n, field in fields for each in field.metadata if isinstance(each, kind)}
+
+    def needs(self, *, oracle: bool = False) -> list[type]:
         """Returns the capabilities that a task must have to be searched with these settings.
 
         Args:
             oracle: Whether the method is told if an answer is right; else, where it has to know,
                 the task must be able to judge.
         """
-        return []
+        needed = list(self.capabilities)
+        for name, mark in self.marked(Needs).items():
+            protocol = mark.protocols.get(getattr(self, name))
+            if protocol and not (oracle and mark.untold):
+                needed.append(protocol)
+        return needed
 
-    @cached_property
+    @property
     def limits(self) -> Limits:
         """The limits among the settings."""
-        return cast("Limits", {name: getattr(self, key) for name, key in _LIMITS.items()})
+        names = Limits.__annotations__
+        return cast("Limits", {name: getattr(self, f"{LIMIT_PREFIX}{name}") for name in names})
 
     def parameters(self, *, judging: bool) -> dict[str, Any]:
         """Returns the parameters of a request.
@@ -203,50 +212,19 @@ class Settings(BaseModel):
         """
         return {
             "temperature": self.temperature,
-            "top_p": None,
+            "top_p": getattr(self, "top_p", None),
             "seed": self.seed,
             "max_tokens": self.max_completion_tokens,
         }
 
 
-def explain(error: ValidationError) -> str:
-    """Returns pydantic's first complaint as one line."""
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"]) or "settings"
-    return f"setting {name[:80]!r}: {first['msg'].lower()}, not {_short.repr(first['input'])}"
-
-
-class _Identity:
-    """A mapping that equals itself alone: looking through its values would take longer."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self.values = values
-
-    def __hash__(self) -> int:
-        return id(self.values)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self.values is other.values
-
-
-@lru_cache(maxsize=1_000)
-def _made(kind: type[Settings], given: _Identity) -> Settings:
-    # Other programs may have written the state: what is no setting, or no name at all, is left out.
-    known = {name: given.values[name] for name in kind.model_fields if name in given.values}
-    return kind.model_construct(**known)
-
-
 class ShowingSettings(Settings):
     """What every method can be told whose prompts may show worked examples."""
 
-    examples: Examples = EXAMPLES
-    shots: int = Field(
-        0, ge=0, le=20, description=f"{SHOTS} (papers: 0; Thought Rollback with CoT5: 5)."
-    )
+    examples: Examples = ""
+    shots: Shots = Field(0, description=f"{SHOTS} (papers: 0; Thought Rollback with CoT5: 5).")
 
-
-def limits_of(values: Mapping[str, Any]) -> Limits:
-    """Returns the limits among settings that are already in the state."""
-    return cast("Limits", {name: values[key] for name, key in _LIMITS.items() if key in values})
+    @property
+    def own_shots(self) -> int:
+        """How many of the task's own worked examples are asked for."""
+        return self.shots if self.examples in ("", "own") else 0

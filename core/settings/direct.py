@@ -1,17 +1,19 @@
-"""The settings of the methods that ask the model directly."""
+"""The settings of the methods that ask the model directly, and of iterative refinement."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from thoughtgraph.settings.base import ShowingSettings
-from thoughtgraph.settings.fields import Last
-from thoughtgraph.task import Answers
+from thoughtgraph.settings.base import Settings, ShowingSettings
+from thoughtgraph.settings.fields import Count, ExactCheck, Last, Nucleus
+from thoughtgraph.settings.marks import Bounds, FreeText, Needs
+from thoughtgraph.task import Answers, Checks, Judges, Refines
 
 
 class DirectSettings(ShowingSettings):
     """What every method can be told that asks the model directly, for one sample or for a vote."""
+
+    capabilities: ClassVar[tuple[type, ...]] = (Answers,)
 
     zero_shot: Literal["strategy", "steps"] = Field(
         "strategy",
@@ -25,28 +27,17 @@ class DirectSettings(ShowingSettings):
         "ours for chat models, which reason first and end with the answer on a line of its own "
         "(ours).",
     )
-    top_p: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="Nucleus of the sampling (ToT's code: none; Thought Rollback's: 0.7).",
+    top_p: Nucleus = Field(
+        None, description="Nucleus of the sampling (ToT's code: none; Thought Rollback's: 0.7)."
     )
-
-    def parameters(self, *, judging: bool) -> dict[str, Any]:
-        return {**super().parameters(judging=judging), "top_p": self.top_p}
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Answers]
 
 
 class IoSettings(DirectSettings):
-    """What `io` can be told; it counts each sample."""
+    """What `io` and `cot` can be told; each sample counts."""
 
     review: Last = "off"
-    n_generate: int = Field(
+    n_generate: Count = Field(
         1,
-        ge=1,
-        le=1000,
         description="Samples of the model's answer (ours: 1; the paper's rows are means over 100 "
         "for game24 and 10 for writing and crosswords).",
     )
@@ -60,6 +51,26 @@ class CotScSettings(DirectSettings):
     """What `cot_sc` can be told."""
 
     review: Last = "off"
-    n_generate: int = Field(
-        20, ge=1, le=1000, description="k: samples that vote (game24 100; else ours: 20)."
+    n_generate: Count = Field(20, description="k: samples that vote (game24 100; else ours: 20).")
+
+
+class RefineSettings(Settings):
+    """What `refine` can be told."""
+
+    capabilities = (Refines,)
+
+    review: Last = "off"
+    task: Annotated[str, FreeText()] = Field(
+        "creative_writing",
+        description="Id of the task that reads the problem (ours: one that needs no oracle).",
     )
+    refinements: Annotated[int, Bounds("rounds")] = Field(
+        10,
+        ge=0,
+        le=1000,
+        description="k: most refinements; the first output is none (game24 10, writing 5).",
+    )
+    draft: Annotated[str, FreeText()] = Field(
+        "", description="Output to start from, such as one of tot_bfs. Empty: an IO sample."
+    )
+    exact_check: Annotated[ExactCheck, Needs({True: Checks, False: Judges}, untold=True)] = False

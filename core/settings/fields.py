@@ -4,27 +4,31 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from thoughtgraph.settings.marks import Ceiling, Offer
+from thoughtgraph.settings.marks import Ceiling, Constrains, Exact, Offer
 
 JUDGING = "The model of the judging roles. Empty: the same as `model`."
-Limit = Annotated[int | None, Ceiling()]
-Length = Annotated[int, Ceiling(4_000)]
+Few = Annotated[int, Field(ge=1, le=100)]
+Count = Annotated[int, Field(ge=1, le=1000)]
+Many = Annotated[int, Field(ge=1, le=100_000)]
+Amount = Annotated[float, Field(ge=0, le=1000)]
+Temperature = Annotated[float | None, Field(ge=0, le=2)]
+Nucleus = Annotated[float | None, Field(gt=0, le=1)]
+Shots = Annotated[int, Field(ge=0, le=20)]
+SHOTS = "How many of the task's worked examples a prompt shows"
+Limit = Annotated[int | None, Ceiling(), Field(ge=0)]
+Length = Annotated[int, Ceiling(4_000), Field(ge=1, le=100_000)]
 """Tokens of a completion; a server takes 4,000 unless its operator says otherwise (ours)."""
 
 Examples = Annotated[
     str,
     Offer("", "Worked examples that prompts show: the task's own, or none.", ("", "own", "none")),
+    Field(
+        description="Worked examples before the question: own (the task's; as many as `shots`, "
+        "where there is that setting; all of them for 0 where the question is about pages), none, "
+        "or a text file that is shown as it is. Empty: own, but none where a question about pages "
+        "is asked directly and `shots` is 0 (ours)."
+    ),
 ]
-EXAMPLES = Field(
-    "",
-    description="Worked examples before the question: own (the task's; as many as `shots`, where "
-    "there is that setting; all of them for 0 where the question is about pages), none, or a text "
-    "file that is shown as it is. Empty: own, but none where a question about pages is asked "
-    "directly and `shots` is 0 (ours).",
-)
-SHOTS = "How many of the task's worked examples a prompt shows"
-
-
 Review = Annotated[
     Literal["off", "select", "answer"],
     Field(
@@ -53,6 +57,7 @@ Last = Annotated[
 """`Review` of a method that follows one trajectory: there is nothing to choose among."""
 ExactCheck = Annotated[
     bool,
+    Exact(),
     Field(
         description="Answers are checked by the task itself, exactly and without a gold answer, "
         "not by the model (ours: off). The result is then labelled oracle."
@@ -68,6 +73,7 @@ Layout = Annotated[
 ]
 Grammar = Annotated[
     bool,
+    Constrains(),
     Field(
         description="Hold completions to the form that the task reads, by a grammar that the "
         "server obeys: the embedded model's alone is known to (game24, scenes, questions about "

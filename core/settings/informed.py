@@ -1,12 +1,13 @@
 """The settings of Informed Tree of Thought."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from thoughtgraph.acting import Acts
 from thoughtgraph.settings.acting import ActingSettings
+from thoughtgraph.settings.fields import Amount, Count, Few, Many, Temperature
+from thoughtgraph.settings.marks import Bounds
 from thoughtgraph.task import Estimates
 
 SCORING = 0.0
@@ -16,62 +17,45 @@ SCORING = 0.0
 class ItotDfsSettings(ActingSettings):
     """What `itot_dfs` can be told, and every method of this file."""
 
-    rounds: int = Field(30, ge=1, le=100_000, description="R: search rounds (section 4: 30).")
-    n_generate: int = Field(
-        5, ge=1, le=100, description="K: thoughts per expansion (section 4: 5)."
+    capabilities: ClassVar[tuple[type, ...]] = (Acts,)
+
+    rounds: Annotated[Many, Bounds("rounds")] = Field(
+        30, description="R: search rounds (section 4: 30)."
     )
-    max_depth: int = Field(
+    n_generate: Few = Field(5, description="K: thoughts per expansion (section 4: 5).")
+    max_depth: Annotated[Count, Bounds("depth")] = Field(
         7,
-        ge=1,
-        le=1000,
         description="L: the deepest thought that is expanded (section 4: 7), so that trajectories "
         "have up to L + 1 thoughts, as Algorithm 1 is printed.",
     )
-    fallback: Literal["none", "best_open_terminal"] = Field(
-        "none",
-        description="What a search that ran out of rounds answers: nothing (as printed), or its "
-        "best answer that was never taken (ours).",
+    width: Few = Field(1, description="Thoughts taken and expanded per round (ours; the paper: 1).")
+    temperature: Temperature = Field(
+        1.0, description="Sampling temperature (unpublished; ours: 1.0, as LATS)."
     )
-    width: int = Field(
-        1, ge=1, le=100, description="Thoughts taken and expanded per round (ours; the paper: 1)."
-    )
-    temperature: float | None = Field(
-        1.0, ge=0, le=2, description="Sampling temperature (unpublished; ours: 1.0, as LATS)."
-    )
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Acts]
 
 
 class ValuedSettings(ItotDfsSettings):
     """What `itot_a_star` and `itot_best_first` can be told."""
 
-    value_weight: float = Field(
+    capabilities = (Acts, Estimates)
+
+    value_weight: Amount = Field(
         1.0,
-        ge=0,
-        le=1000,
         description="lambda: what a point of V is worth in units of cost (implicit in Algorithm 1: "
         "1).",
     )
-    n_evaluate: int = Field(
-        1, ge=1, le=100, description="Scores a value is the mean of (ours: 1, as LATS)."
-    )
+    n_evaluate: Few = Field(1, description="Scores a value is the mean of (ours: 1, as LATS).")
 
     def parameters(self, *, judging: bool) -> dict[str, Any]:
         own = {"temperature": SCORING} if judging else {}
         return {**super().parameters(judging=judging), **own}
 
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Acts, Estimates]
-
 
 class ItotDStarLiteSettings(ValuedSettings):
     """What `itot_d_star_lite` can be told."""
 
-    failure_cost: float = Field(
+    failure_cost: Amount = Field(
         1.0,
-        ge=0,
-        le=1000,
         description="delta_T: what a failed call costs its thought and those above it "
         "(unpublished; ours: 1).",
     )

@@ -1,9 +1,12 @@
-"""What a server's policy reads off a setting: who may choose it, and among what.
+"""What a setting's field says of it besides type and bounds, read by core, which names no setting.
 
-A setting that takes any text and has no mark fails the build of a served graph.
+The policy of a server acts on `Operators`, `Offer`, `Ceiling`, `FreeText` and `Served`: a setting
+that takes any text and has no mark fails the build of a served graph.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +43,41 @@ class Served:
     """What a setting is on a server where nobody says otherwise."""
 
     default: object
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Which capability a task must have, by the setting's value."""
+
+    protocols: Mapping[Any, type]
+    untold: bool = False
+    """Only where nobody tells the method whether an answer is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The method's own bound: searches that reach it stop for it."""
+
+    what: Literal["rounds", "depth"]
+
+
+@dataclass(frozen=True, slots=True)
+class StandsFor:
+    """A switch for values of other settings, those of the official code."""
+
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ForTools:
+    """Only tools depend on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """Whether the task's own exact check tells the method what is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constrains:
+    """Whether completions are held to a grammar, which few models take."""

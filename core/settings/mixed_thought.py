@@ -1,13 +1,22 @@
 """The settings of Tree-of-Mixed-Thought, and what every method over plans can be told."""
 
-from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from thoughtgraph.planning import Plans
 from thoughtgraph.settings.base import Settings
-from thoughtgraph.settings.fields import SHOTS, Grammar, Layout, Length
+from thoughtgraph.settings.fields import (
+    SHOTS,
+    Count,
+    Few,
+    Grammar,
+    Layout,
+    Length,
+    Shots,
+    Temperature,
+)
+from thoughtgraph.settings.marks import Bounds
 
 
 class PlanSettings(Settings):
@@ -38,19 +47,21 @@ class PlanSettings(Settings):
     )
     layout: Layout = "text"
     grammar: Grammar = False
-    max_steps: int = Field(32, ge=1, le=1000, description="Most steps of a plan (ours).")
+    max_steps: Annotated[Count, Bounds("depth")] = Field(
+        32, description="Most steps of a plan (ours)."
+    )
 
 
 class TomtTotSettings(PlanSettings):
     """What `tomt_tot` can be told, and every method of this file."""
 
+    capabilities = (Plans,)
+
     max_calls: int = Field(
         30, ge=1, le=10_000, description="T: calls of the generator (section 4.1: 30)."
     )
-    branches: int = Field(
-        3, ge=1, le=100, description="b: calls per state (section 4.1: 3; tomt_block 5)."
-    )
-    shots: int = Field(4, ge=0, le=20, description=f"{SHOTS} (appendix A.4: 4 of 20).")
+    branches: Few = Field(3, description="b: calls per state (section 4.1: 3; tomt_block 5).")
+    shots: Shots = Field(4, description=f"{SHOTS} (appendix A.4: 4 of 20).")
     speculate: int = Field(
         0,
         ge=0,
@@ -59,22 +70,17 @@ class TomtTotSettings(PlanSettings):
         "result is the same while no limit on requests, tokens, dollars or time is reached (ours: "
         "0, the paper's cost).",
     )
-    temperature: float | None = Field(
-        1.0, ge=0, le=2, description="Sampling temperature (section 4.1: 1)."
-    )
+    temperature: Temperature = Field(1.0, description="Sampling temperature (section 4.1: 1).")
     max_completion_tokens: Length = Field(
-        400, ge=1, le=100_000, description="Longest completion, in tokens (ours: 400)."
+        400, description="Longest completion, in tokens (ours: 400)."
     )
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Plans]
 
 
 class TomtOneStopSettings(TomtTotSettings):
     """What `tomt_one_stop` can be told. More calls and branches make it a repeated one-stop."""
 
     max_calls: int = Field(1, ge=1, le=10_000, description="T: calls of the generator (paper: 1).")
-    branches: int = Field(1, ge=1, le=100, description="b: calls per state (paper: 1).")
+    branches: Few = Field(1, description="b: calls per state (paper: 1).")
 
 
 class TomtOsSettings(TomtTotSettings):
@@ -92,7 +98,5 @@ class TomtOsSettings(TomtTotSettings):
 class TomtBlockSettings(TomtTotSettings):
     """What `tomt_block` can be told."""
 
-    branches: int = Field(5, ge=1, le=100, description="b: calls per state (section 4.1: 5).")
-    block_size: int = Field(
-        2, ge=1, le=1000, description="k: steps per call (section 3.3.2; table 5: 2 to 4)."
-    )
+    branches: Few = Field(5, description="b: calls per state (section 4.1: 5).")
+    block_size: Count = Field(2, description="k: steps per call (section 3.3.2; table 5: 2 to 4).")

@@ -1,13 +1,13 @@
 """The settings of Thought Rollback and its baselines."""
 
-from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from thoughtgraph.reasoning import Reviews, Steps
 from thoughtgraph.settings.base import ShowingSettings
-from thoughtgraph.settings.fields import Last, Limit
+from thoughtgraph.settings.fields import Count, Few, Last, Limit, Nucleus, Temperature
+from thoughtgraph.settings.marks import Bounds
 from thoughtgraph.task import Estimates
 
 Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
@@ -17,25 +17,19 @@ Ensemble = Literal["first", "last", "majority", "ratio", "difference"]
 class ReasoningSettings(ShowingSettings):
     """What Thought Rollback and its baselines can be told, which reason step by step."""
 
-    steps: int = Field(
-        19, ge=1, le=1000, description="Most thoughts on a path (official code: 19; game24 3)."
-    )
-    top_p: float | None = Field(
-        0.7, gt=0, le=1, description="Nucleus of the sampling (official code: 0.7)."
-    )
-    temperature: float | None = Field(
-        0.7, ge=0, le=2, description="Sampling temperature (official code: 0.7)."
-    )
+    capabilities: ClassVar[tuple[type, ...]] = (Steps,)
 
-    def parameters(self, *, judging: bool) -> dict[str, Any]:
-        return {**super().parameters(judging=judging), "top_p": self.top_p}
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Steps]
+    steps: Annotated[Count, Bounds("depth")] = Field(
+        19, description="Most thoughts on a path (official code: 19; game24 3)."
+    )
+    top_p: Nucleus = Field(0.7, description="Nucleus of the sampling (official code: 0.7).")
+    temperature: Temperature = Field(0.7, description="Sampling temperature (official code: 0.7).")
 
 
 class RollbackSettings(ReasoningSettings):
     """What `rollback` can be told."""
+
+    capabilities = (Steps, Reviews)
 
     parallel: bool = Field(
         True,
@@ -44,9 +38,7 @@ class RollbackSettings(ReasoningSettings):
         "`solutions` nor `incoming` was reached and `drop_paths` is off. Solutions are put into "
         "the order of one at a time.",
     )
-    solutions: int = Field(
-        8, ge=1, le=1000, description="K: stop after this many solutions (official code: 8)."
-    )
+    solutions: Count = Field(8, description="K: stop after this many solutions (official code: 8).")
     incoming: int = Field(
         3, ge=0, le=1000, description="U: most rollbacks into one thought (official code: 3)."
     )
@@ -86,18 +78,9 @@ class RollbackSettings(ReasoningSettings):
         "thought on the path that a rollback made, those of all rollbacks to its parent up to that "
         "one. Those that led to it count, not those of branches beside it (ours).",
     )
-    stop_settled: bool = Field(
-        False,
-        description="Stop once no further solution can change the answer (ours: off; `first` "
-        "always does). With `parallel` an early one counts once nothing that comes before it is "
-        "open.",
-    )
     limit_requests: Limit = Field(
-        300, ge=0, description="Most requests to the model (ours: 300). None: no limit."
+        300, description="Most requests to the model (ours: 300). None: no limit."
     )
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Steps, Reviews]
 
 
 class ChainSettings(ReasoningSettings):
@@ -109,9 +92,8 @@ class ChainSettings(ReasoningSettings):
 class LevelTotSettings(ReasoningSettings):
     """What `level_tot` can be told."""
 
-    n_generate: int = Field(
-        5, ge=1, le=100, description="Next steps per level, in one request (official code: 5)."
-    )
+    capabilities = (Steps, Estimates)
 
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        return [Steps, Estimates]
+    n_generate: Few = Field(
+        5, description="Next steps per level, in one request (official code: 5)."
+    )

@@ -1,13 +1,15 @@
 """The settings of Tree of Thoughts."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from thoughtgraph.settings.base import Settings
-from thoughtgraph.settings.fields import SHOTS, Grammar, Layout
+from thoughtgraph.settings.fields import SHOTS, Count, Few, Grammar, Layout, Many, Shots
+from thoughtgraph.settings.marks import Bounds, Needs, StandsFor
 from thoughtgraph.task import Checks, Inspects, Proposes, Samples, Values, Votes
+
+Generates = Annotated[Literal["propose", "sample"], Needs({"propose": Proposes, "sample": Samples})]
 
 
 class ProposingSettings(Settings):
@@ -24,10 +26,8 @@ class ProposingSettings(Settings):
     )
     grammar: Grammar = False
     layout: Layout = "text"
-    shots: int = Field(
+    shots: Shots = Field(
         0,
-        ge=0,
-        le=20,
         description=f"{SHOTS} (game24's proposals 1, 3 and more for weak models; questions none: "
         "appendix B.1 is zero-shot).",
     )
@@ -36,52 +36,39 @@ class ProposingSettings(Settings):
 class TotBfsSettings(ProposingSettings):
     """What `tot_bfs` can be told."""
 
-    steps: int = Field(
-        2, ge=1, le=100, description="T: search steps, the answer step included (game24 4, else 2)."
+    steps: Annotated[Few, Bounds("depth")] = Field(
+        2, description="T: search steps, the answer step included (game24 4, else 2)."
     )
-    generate: Literal["propose", "sample"] = Field(
+    generate: Generates = Field(
         "sample", description="How thoughts are generated (game24 propose, else sample)."
     )
-    n_generate: int = Field(
-        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
-    )
-    evaluate: Literal["value", "vote"] = Field(
+    n_generate: Few = Field(5, description="k: samples per state, when sampling (section 4.2: 5).")
+    evaluate: Annotated[Literal["value", "vote"], Needs({"value": Values, "vote": Votes})] = Field(
         "vote", description="How states are judged (game24 value, else vote)."
     )
-    n_evaluate: int = Field(
-        5, ge=1, le=100, description="Samples per judgement (game24: 3 per state, else 5 votes)."
+    n_evaluate: Few = Field(
+        5, description="Samples per judgement (game24: 3 per state, else 5 votes)."
     )
     select: Literal["greedy", "sample"] = Field(
         "greedy", description="Keep the best, or draw in proportion to the values (paper: greedy)."
     )
-    breadth: int = Field(
-        1, ge=1, le=1000, description="b: states kept per step (game24 5, else 1)."
-    )
-    early_stop: bool = Field(
+    breadth: Count = Field(1, description="b: states kept per step (game24 5, else 1).")
+    early_stop: Annotated[bool, Needs({True: Checks})] = Field(
         False,
         description="Stop once an output passes the task's exact check (appendix B; ours: off).",
     )
-    repo_compat: bool = Field(
+    repo_compat: Annotated[bool, StandsFor({"strict_parse": False})] = Field(
         False,
         description="Do as the official code does: keep every line as a proposal unless "
         "`strict_parse` is given, and let an earlier verdict on equal numbers outrank the rule "
         "that an output needs an answer.",
     )
 
-    repository: ClassVar[Mapping[str, Any]] = {"strict_parse": False}
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        generator = Proposes if self.generate == "propose" else Samples
-        evaluator = Values if self.evaluate == "value" else Votes
-        return [generator, evaluator, *([Checks] if self.early_stop else [])]
-
 
 class TotDfsSettings(ProposingSettings):
     """What `tot_dfs` can be told."""
 
-    steps: int = Field(
-        10, ge=1, le=100, description="T: thoughts of an output (crosswords 10, game24 4)."
-    )
+    steps: Few = Field(10, description="T: thoughts of an output (crosswords 10, game24 4).")
     threshold: float = Field(
         0.0,
         ge=-1000,
@@ -89,11 +76,11 @@ class TotDfsSettings(ProposingSettings):
         description="v_th: a state is continued when its value exceeds it (crosswords -1: no clue "
         "is impossible; game24 0.5, ours).",
     )
-    max_per_state: int = Field(
-        3, ge=1, le=1000, description="Candidates visited per state (official code: 3; game24 8)."
+    max_per_state: Count = Field(
+        3, description="Candidates visited per state (official code: 3; game24 8)."
     )
-    max_records: int = Field(
-        100, ge=1, le=100_000, description="States visited (section 4.3: 100 search steps)."
+    max_records: Annotated[Many, Bounds("depth")] = Field(
+        100, description="States visited (section 4.3: 100 search steps)."
     )
     outputs: int = Field(
         1, ge=0, le=1000, description="Stop after this many outputs (ours); 0: go on (crosswords)."
@@ -114,38 +101,32 @@ class TotDfsSettings(ProposingSettings):
         le=1000,
         description="Steps of no_backtrack (crosswords 20). None: as many as `steps`.",
     )
-    generate: Literal["propose", "sample"] = Field(
+    generate: Generates = Field(
         "propose", description="How thoughts are generated (section 4.3: propose)."
     )
-    proposal_samples: int = Field(
-        5, ge=1, le=100, description="Completions per proposal (section 4.3: 5; game24 1)."
+    proposal_samples: Few = Field(
+        5, description="Completions per proposal (section 4.3: 5; game24 1)."
     )
-    n_generate: int = Field(
-        5, ge=1, le=100, description="k: samples per state, when sampling (section 4.2: 5)."
-    )
-    evaluate: Literal["value", "inspect"] = Field(
+    n_generate: Few = Field(5, description="k: samples per state, when sampling (section 4.2: 5).")
+    evaluate: Annotated[
+        Literal["value", "inspect"], Needs({"value": Values, "inspect": Inspects})
+    ] = Field(
         "value", description="Judge a state as a whole, or part by part (crosswords: each clue)."
     )
-    n_evaluate: int = Field(
+    n_evaluate: Few = Field(
         3,
-        ge=1,
-        le=100,
         description="Samples per judgement (game24: 3 per state, crosswords: 1 per clue).",
     )
     reuse_proposals: bool = Field(
         False,
         description="Expand equal prompts once (crosswords: on, as in the official code).",
     )
-    repo_compat: bool = Field(
-        False,
-        description="Do as the official crosswords code does: 8 proposals, 9 words, never stop "
-        "early, unless these are given, and without backtracking the best candidate that "
-        "overwrites nothing, else the last one.",
+    # `env_steps < 10` allows nine words.
+    repo_compat: Annotated[bool, StandsFor({"steps": 9, "proposal_samples": 8, "outputs": 0})] = (
+        Field(
+            False,
+            description="Do as the official crosswords code does: 8 proposals, 9 words, never stop "
+            "early, unless these are given, and without backtracking the best candidate that "
+            "overwrites nothing, else the last one.",
+        )
     )
-
-    repository: ClassVar[Mapping[str, Any]] = {"steps": 9, "proposal_samples": 8, "outputs": 0}
-    """`env_steps < 10` allows nine words; eight proposals a state."""
-
-    def needs(self, *, oracle: bool = False) -> Sequence[type]:
-        generator = Proposes if self.generate == "propose" else Samples
-        return [generator, Values if self.evaluate == "value" else Inspects]

@@ -1,25 +1,17 @@
-"""One trajectory at a time: think, ask again for a missing action, learn from a failed trial."""
+"""One trajectory at a time: think, ask again for a missing action, call the tool."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from thoughtgraph.acting import Reflects
-from thoughtgraph.nodes.actions import (
-    carry_out,
-    hints_of,
-    move_ask,
-    move_fields,
-    shown_field,
-)
-from thoughtgraph.nodes.calls import Ask
+from thoughtgraph.nodes.actions import carry_out, hints_of, move_ask, move_fields, shown_field
 from thoughtgraph.nodes.limits import blocking_limit
 from thoughtgraph.nodes.node import Node
 from thoughtgraph.nodes.placement import place_below
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.run import Run
 from thoughtgraph.settings.acting import ReactSettings
-from thoughtgraph.state import SearchState, TrajectoryState
-from thoughtgraph.tree import ROOT, Shown, cut, path_to
+from thoughtgraph.state import SearchState
+from thoughtgraph.tree import ROOT, Shown, Tree, cut
 
 STYLE = "react"
 UNSAID = "…"
@@ -33,32 +25,27 @@ def think(run: Run) -> Node:
     forbids the request.
     """
 
-    async def generate(state: TrajectoryState) -> dict[str, Any]:
-        latest = state["frontier"][0]
-        if state["step"] == ReactSettings.of(state["settings"]).max_steps:
+    async def generate(state: SearchState) -> dict[str, Any]:
+        tree, key, step = state["thoughts"], latest(state), Step(run, state)
+        if tree[key]["depth"] == ReactSettings.of(state["settings"]).max_steps:
             return {"stop_reason": "step_limit"}
-        if reason := blocking_limit(state, latest):
+        if reason := blocking_limit(state, key):
             return {"stop_reason": reason}
-        step, shown = Step(run, state), Shown(lessons=state["lessons"])
-        hints = hints_of(state["thoughts"], shown)
-        answers = await step.ask(
-            [move_ask(run, state, latest, STYLE, hints, times=_times(state, latest))]
-        )
+        shown = Shown(lessons=lessons(tree))
+        ask = move_ask(run, state, key, STYLE, hints_of(tree, shown), times=_times(tree, key))
+        answers = await step.ask([ask])
         if not answers:
             return step.update(stop_reason="budget")
-        [answer] = answers
-        fields = move_fields(run, state, answer)
+        [said] = answers
+        fields = move_fields(run, state, key, said.reading[0], said.texts[0])
         if fields["action"] is None:
             step.count(parse_errors={"generate": 1})
-        if not answer.reading[0].action:
+        if not said.reading[0].action:
             # `act` asks for it and then fills in what a step without one lacks.
             fields = {name: fields[name] for name in ("text", "raw")}
-        placed = place_below(state, latest, [{**fields, **shown_field(shown)}], answer.usage)
-        new = list(placed.new)
+        placed = place_below(state, key, [{**fields, **shown_field(shown)}], said.usage)
         step.count(thoughts=1, expansions=1)
-        return step.update(
-            thoughts=placed.tree, frontier=new, generation=new, step=state["step"] + 1
-        )
+        return step.update(thoughts=placed.tree)
 
     return generate
 
@@ -69,69 +56,53 @@ def act(run: Run) -> Node:
     When no action comes either, the step has failed and the trial goes on.
     """
 
-    async def act(state: TrajectoryState) -> dict[str, Any]:
-        step, key = Step(run, state), state["frontier"][0]
-        thought = state["thoughts"][key]
-        parent = thought["parent"] or ROOT
-        hints = hints_of(state["thoughts"], thought.get("shown", {}), thought["text"] or UNSAID)
-        answers = await step.ask(
-            [move_ask(run, state, parent, STYLE, hints, times=_times(state, parent))]
-        )
+    async def act(state: SearchState) -> dict[str, Any]:
+        step, tree, key = Step(run, state), state["thoughts"], latest(state)
+        thought, parent = tree[key], tree[key]["parent"] or ROOT
+        hints = hints_of(tree, thought.get("shown", {}), thought["text"] or UNSAID)
+        times = _times(tree, parent)
+        answers = await step.ask([move_ask(run, state, parent, STYLE, hints, times=times)])
         if not answers:
             return step.update(stop_reason="budget")
-        fields: Any = move_fields(run, state, answers[0])
+        [said] = answers
+        fields = move_fields(run, state, parent, said.reading[0], said.texts[0])
         if fields["action"] is None:
             step.count(parse_errors={"act": 1})
-        raw = cut(f"{thought['raw']}\n{fields['raw']}")
-        own = {name: value for name, value in fields.items() if name != "text"}
-        return step.update(thoughts={key: {**own, "raw": raw, "usage": answers[0].usage}})
+        own = {"raw": cut(f"{thought['raw']}\n{fields['raw']}"), "text": thought["text"]}
+        return step.update(thoughts={key: {**fields, **own, "usage": said.usage}})
 
     return act
-
-
-def _times(state: TrajectoryState, key: str) -> int:
-    """Returns how many trials began at a thought before: all begin at the root."""
-    return state["trial"] if key == ROOT else 0
 
 
 def call_tool(run: Run) -> Node:
     """Makes the node that carries out the action of the latest thought."""
 
-    async def call_tool(state: TrajectoryState) -> dict[str, Any]:
+    async def call_tool(state: SearchState) -> dict[str, Any]:
         step = Step(run, state)
-        called = await carry_out(run, state, step, state["frontier"])
+        called = await carry_out(run, state, step, [latest(state)])
         return step.update(thoughts=called, **({} if called else {"stop_reason": "budget"}))
 
     return call_tool
 
 
-def reflect(run: Run) -> Node:
-    """Makes the node that asks what went wrong in a trial and begins the next one."""
+def latest(state: SearchState) -> str:
+    """Returns the last thought of the trial; the root where the next one has not begun."""
+    key = next(reversed(state["thoughts"]))
+    return ROOT if "lesson" in state["thoughts"][key] else key
 
-    async def reflect(state: TrajectoryState) -> dict[str, Any]:
-        settings, problem, last = state["settings"], state["problem"], state["frontier"][0]
-        task, step = run.task_for(settings, Reflects), Step(run, state)
-        path, shown = path_to(state["thoughts"], last), Shown(lessons=state["lessons"])
-        question = task.reflect(problem, path, settings, hints_of(state["thoughts"], shown))
-        answers = await step.ask([Ask(question, last, "reflect")])
-        if not answers:
-            return step.update(stop_reason="budget")
-        step.count(rounds=1)
-        return step.update(
-            thoughts={last: {"lesson": cut(answers[0].reading), "usage": answers[0].usage}},
-            lessons=[*state["lessons"], last],
-            trial=state["trial"] + 1,
-            step=0,
-            frontier=[ROOT],
-            generation=[],
-        )
 
-    return reflect
+def lessons(tree: Tree) -> list[str]:
+    """Returns the last thoughts of the trials that have ended, each with what it taught."""
+    return [key for key, thought in tree.items() if "lesson" in thought]
 
 
 def last_thoughts(state: SearchState) -> Sequence[str]:
     """Returns the trial's last thought; the latest answers where a limit cut the search short."""
     if state["stop_reason"] not in ("budget", "error"):
-        return state["frontier"]
-    tree = state["thoughts"]
-    return sorted((key for key in tree if "answer" in tree[key]), key=int, reverse=True)
+        return [latest(state)]
+    return [key for key, thought in state["thoughts"].items() if "answer" in thought][::-1]
+
+
+def _times(tree: Tree, key: str) -> int:
+    """Returns how many trials began at a thought before: all begin at the root."""
+    return len(lessons(tree)) if key == ROOT else 0

@@ -1,5 +1,6 @@
 """Depth-first search over plans: asks for steps, runs them, descends or backtracks."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,24 +13,30 @@ from thoughtgraph.nodes.expand import drafted, expansion
 from thoughtgraph.nodes.generators import one_thought_each
 from thoughtgraph.nodes.limits import expansions_allowed, thoughts_left
 from thoughtgraph.nodes.node import Node
-from thoughtgraph.nodes.placement import place
+from thoughtgraph.nodes.placement import Placed, place
 from thoughtgraph.nodes.plan_examples import draw_shots
-from thoughtgraph.nodes.stack import rewritten
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.outcome import StopReason
 from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.run import Run
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
-from thoughtgraph.state import Level, PlanState
+from thoughtgraph.state import PlanState
 from thoughtgraph.task import Question, extras
-from thoughtgraph.tree import ROOT, Path, Thought, cut, path_to
+from thoughtgraph.tree import (
+    ROOT,
+    Path,
+    Tree,
+    children_of,
+    cut,
+    living,
+    merge_thoughts,
+    path_to,
+)
 
 ChunkSize = Callable[[Mapping[str, Any], int, int], int | None]
 """The paper's G(): from settings, depth of the chunk (the first has 1) and index among its siblings
 to how many steps one call writes; None: all that remain."""
 
-FIRST_LEVEL = Level(thought=ROOT, tried=0, ahead=[])
-"""The first level of the stack."""
 DEAD_END = "no continuation was accepted"
 
 
@@ -58,40 +65,61 @@ def next_steps(chunk_size: ChunkSize) -> ChooseGenerator:
     return lambda settings: partial(generator, settings)
 
 
+def top(tree: Tree) -> str:
+    """Returns the accepted chunk that is gone on from: the last one that was not gone back from."""
+    at = ROOT
+    for key in living(tree):
+        chunk = tree[key]
+        left = chunk["status"] == "terminal" or chunk.get("note") == DEAD_END
+        if chunk["parent"] == at and not left:
+            at = key
+    return at
+
+
+def accepted(state: PlanState) -> list[str]:
+    """Returns the chunk that was judged last, if it was accepted."""
+    key, last = next(reversed(state["thoughts"].items()))
+    return [key] if last["status"] in ("open", "terminal") else []
+
+
+def tried(tree: Tree) -> int:
+    """Returns how many continuations of the top chunk were judged; each is a thought."""
+    return len(children_of(tree, top(tree)))
+
+
 def calls_due(state: PlanState) -> int:
-    """Returns how many continuations of the top state are asked for: the next, and those ahead.
+    """Returns how many continuations of the top chunk are asked for: the next, and those ahead.
 
     There are none beyond b siblings or T calls, nor beyond what the limits allow. A sibling whose
     generation ahead failed is asked for again when its turn comes.
     """
-    settings, top = TomtTotSettings.of(state["settings"]), state["stack"][-1]
-    left = min(settings.branches - top["tried"], settings.max_calls - state["step"])
+    settings, tree = TomtTotSettings.of(state["settings"]), state["thoughts"]
+    left = min(settings.branches - tried(tree), settings.max_calls - len(tree) + 1)
     return min(1 + settings.speculate, left, expansions_allowed(state))
 
 
 def write_steps(run: Run, generator: ChooseGenerator) -> Node:
-    """Makes the node that asks for the next continuation of the top state, and for some ahead.
+    """Makes the node that asks for the next continuation of the top chunk, and for some ahead.
 
-    They wait in the top level of the stack until they are judged.
+    They wait in the state until they are judged.
 
     Args:
         generator: From the run's settings to the generator.
     """
 
     async def generate(state: PlanState) -> dict[str, Any]:
-        step, (*below, top) = Step(run, state), state["stack"]
-        key, tried = top["thought"], top["tried"]
+        step, tree = Step(run, state), state["thoughts"]
+        key, first = top(tree), tried(tree)
         asks = [
-            replace(expansion(run, state, generator, key, tried + at), ahead=at > 0)
+            replace(expansion(run, state, generator, key, first + at), ahead=at > 0)
             for at in range(calls_due(state))
         ]
         answers = {answer.ask.name: answer for answer in await step.ask(asks)}
         served = [*takewhile(bool, (answers.get(ask.name) for ask in asks))]
         if not served:
             return step.update(stop_reason="budget")
-        ahead = drafted([answer for answer in served if answer])
-        stack = [*below, Level({**top, "ahead": ahead})]
-        return step.update(stack=rewritten(state["stack"], stack))
+        calls = drafted([answer for answer in served if answer])
+        return step.update(ahead={**state["ahead"], key: calls})
 
     return generate
 
@@ -99,7 +127,7 @@ def write_steps(run: Run, generator: ChooseGenerator) -> Node:
 def evaluate_steps(run: Run) -> Node:
     """Makes the node that judges calls in the order of their indices, up to the first acceptable.
 
-    Each judged call becomes a thought: a refused one is pruned, an accepted one is descended into
+    Each judged call becomes a thought: a refused one is pruned, an accepted one is gone on from
     unless it ends the plan. Calls generated ahead wait for the search to come back.
 
     Args:
@@ -107,27 +135,37 @@ def evaluate_steps(run: Run) -> Node:
     """
 
     async def node(state: PlanState) -> dict[str, Any]:
-        *below, top = state["stack"]
-        expansions = top["ahead"]
-        if not expansions:
+        tree, settings = state["thoughts"], TomtTotSettings.of(state["settings"])
+        key = top(tree)
+        calls = state["ahead"].get(key)
+        if not calls:
             return {}
-        # Several may have waited since the limits allowed them.
-        judged, malformed = _run_in_order(run, state, top, expansions[: _room(state)])
+        # Several may have waited since the limits allowed them: each counts towards T, and is a
+        # thought and a round.
+        room = min(settings.max_calls - len(tree) + 1, thoughts_left(state))
+        if settings.limit_rounds is not None:
+            room = min(room, settings.limit_rounds - state["usage"].get("rounds", 0))
+        task, path = run.task_for(state["settings"], Plans), path_to(tree, key)
+        judged, malformed = list[Expansion](), 0
+        for call in calls[:room]:
+            written = call["thoughts"][0]
+            steps = written["text"].split("\n") if written["text"] else []
+            ruling = _ruled(task, state, path, steps)
+            judged.append({**call, "thoughts": [{**written, **_became(ruling)}]})
+            malformed += ruling.malformed
+            if ruling.accepted:
+                break
         placed, size = place(state, judged), len(judged)
-        stack = [*below, Level({**top, "tried": top["tried"] + size, "ahead": expansions[size:]})]
-        last = next(reversed(placed.new.values()))
-        if last["status"] == "open":
-            stack.append(Level(thought=last["id"], tried=0, ahead=[]))
-        step = state["step"] + size
-        reason = "finished" if last["status"] == "terminal" else _stop_reason(state, stack, step)
-        used_up = reason == "budget" and step == TomtTotSettings.of(state["settings"]).max_calls
+        ended = next(reversed(placed.new.values()))["status"] == "terminal"
+        reason = "" if ended else _stop_reason(state, placed)
+        used_up = reason == "budget" and len(tree) - 1 + size == settings.max_calls
+        counts = dict.fromkeys(("thoughts", "evaluated", "expansions", "rounds"), size)
+        unread = {"parse_errors": {"generate": malformed}} if malformed else {}
         return {
             "limit": "max_calls" if used_up else "",
             "thoughts": placed.tree,
-            "stack": rewritten(state["stack"], stack),
-            "frontier": [stack[-1]["thought"]],
-            "step": step,
-            "usage": _counts(size, malformed),
+            "ahead": {**state["ahead"], key: calls[size:]},
+            "usage": {**counts, **unread},
             "stop_reason": reason,
         }
 
@@ -135,44 +173,10 @@ def evaluate_steps(run: Run) -> Node:
 
 
 async def backtrack(state: PlanState) -> dict[str, Any]:
-    """Leaves a chunk whose b continuations were all refused."""
-    *stack, left = state["stack"]
-    return {
-        "thoughts": {left["thought"]: Thought(note=DEAD_END)},
-        "stack": rewritten(state["stack"], stack),
-        "frontier": [stack[-1]["thought"]] if stack else [],
-        "stop_reason": "" if stack else "dead_end",
-    }
-
-
-def _room(state: PlanState) -> int:
-    """Returns how many calls may still be judged: each counts towards T, a thought and a round."""
-    settings = TomtTotSettings.of(state["settings"])
-    room = min(settings.max_calls - state["step"], thoughts_left(state))
-    rounds = settings.limit_rounds
-    return room if rounds is None else min(room, rounds - state["usage"].get("rounds", 0))
-
-
-def _run_in_order(
-    run: Run, state: PlanState, top: Level, expansions: Sequence[Expansion]
-) -> tuple[list[Expansion], int]:
-    """Runs the steps of calls in their order, up to the first that can stand.
-
-    Returns:
-        The calls that were run, with what came of them, and how many of them hold no step.
-    """
-    task = run.task_for(state["settings"], Plans)
-    path = path_to(state["thoughts"], top["thought"])
-    done: list[Expansion] = []
-    malformed = 0
-    for call in expansions:
-        written = call["thoughts"][0]
-        ruling = _ruled(task, state, path, written["text"].split("\n") if written["text"] else [])
-        done.append({**call, "thoughts": [{**written, **_fields(ruling)}]})
-        malformed += ruling.malformed
-        if ruling.accepted:
-            break
-    return done, malformed
+    """Goes back from a chunk whose b continuations were all refused."""
+    key = top(state["thoughts"])
+    left: Tree = {key: {"note": DEAD_END}}
+    return {"thoughts": left, "stop_reason": "dead_end" if key == ROOT else ""}
 
 
 def _ruled(task: Plans, state: PlanState, path: Path, steps: Sequence[str]) -> Ruling:
@@ -192,7 +196,8 @@ def _refused(steps: Sequence[str], reason: str) -> Ruling:
     return Ruling(False, "\n".join(steps), code="E_LIMIT", reason=reason)
 
 
-def _fields(ruling: Ruling) -> dict[str, Any]:
+def _became(ruling: Ruling) -> dict[str, Any]:
+    """Returns the fields by which a thought keeps what running its steps gave."""
     if not ruling.accepted:
         note = cut(f"{ruling.code}: {ruling.reason}")
         return {"status": "pruned", "text": cut(ruling.text), "note": note}
@@ -205,23 +210,16 @@ def _fields(ruling: Ruling) -> dict[str, Any]:
     }
 
 
-def _counts(size: int, malformed: int) -> dict[str, Any]:
-    counts: dict[str, Any] = dict.fromkeys(("thoughts", "evaluated", "expansions", "rounds"), size)
-    if malformed:
-        counts["parse_errors"] = {"generate": malformed}
-    return counts
-
-
-def _stop_reason(state: PlanState, stack: Sequence[Level], step: int) -> StopReason:
-    """Returns which limit forbids the next call, if there is one to be made.
-
-    A search whose levels are all used up is no matter of limits: it ends dead.
-    """
+def _stop_reason(state: PlanState, placed: Placed) -> StopReason:
+    """Returns which limit forbids the next call; none where no chunk has one left: it ends dead."""
     settings = TomtTotSettings.of(state["settings"])
-    if all(level["tried"] == settings.branches for level in stack):
+    tree, size = merge_thoughts(state["thoughts"], [placed.tree]), len(placed.new)
+    times = Counter(thought["parent"] for thought in tree.values())
+    line = (ROOT, *(chunk["id"] for chunk in path_to(tree, top(tree))))
+    if all(times[key] == settings.branches for key in line):
         return ""
-    made = state["usage"].get("thoughts", 0) + step - state["step"]
-    if step == settings.max_calls or made == settings.limit_thoughts:
+    made = state["usage"].get("thoughts", 0) + size
+    if len(tree) - 1 == settings.max_calls or made == settings.limit_thoughts:
         return "budget"
-    rounds = state["usage"].get("rounds", 0) + step - state["step"]
+    rounds = state["usage"].get("rounds", 0) + size
     return "round_limit" if rounds == settings.limit_rounds else ""

@@ -23,7 +23,8 @@ from thoughtgraph.errors import ModelError, ThoughtgraphError
 SEEN = ("answer", "candidates", "ensembles", "outcome", "stop_reason", "limit", "verified", "votes")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SECONDS = ("seconds", "mark")
-MARKS = ("prompt", "draws")
+MARKS = ("prompt", "draws", "only")
+"""Fields by which a search remembers what it was told; digests are older than they."""
 BETWEEN = ("select", "evaluate", "rollback", "call_tool", "propagate", "check")
 """Nodes before which a search is edited, where the method has them."""
 

@@ -151,33 +151,41 @@ def test_an_input_or_a_message_opens_nothing(dev: Place) -> None:
 
 
 def test_no_edit_of_a_thread_changes_what_it_runs_with(dev: Place) -> None:
+    """A client may spoil its own thread; no run of it goes past the policy."""
     there = f"http://127.0.0.1:{dev.evil.port}/v1#m"
-    edits: list[dict[str, Any]] = [
+    refused: list[dict[str, Any]] = [
+        {"usage": {"requests": -(10**9)}},
+        {"thoughts": {"0": {"id": "1", "parent": "0"}}},
+        {"thoughts": {"1": {"value": "x"}}},
+    ]
+    spoiling: list[dict[str, Any]] = [
         {"settings": {"model": there}},
         {"usage": {"__overwrite__": {"requests": -(10**9)}}},
-        {"usage": {"requests": -(10**9)}, "settings": {"__overwrite__": {"model": there}}},
-        {"thoughts": {"0": {"id": "0", "parent": "0"}}, "frontier": ["0"]},
+        {"settings": {"__overwrite__": {"model": there}}},
+        {"tree": {"1": {}}},
     ]
-    thread = dev.ask("POST", "/threads", {}).body["thread_id"]
     begin = {"assistant_id": "tot_bfs", "input": {"problem": PUZZLE}, "context": GAME}
-    dev.ask("POST", f"/threads/{thread}/runs/wait", {**begin, "interrupt_after": ["start"]})
-    before = dev.ask("GET", f"/threads/{thread}/state").body["values"]
-    assert before["settings"]["model"] == "small"
-    for edit in edits:
-        for as_node in (None, "start", "generate", "__start__"):
+    for edit in (*refused, *spoiling):
+        thread = dev.ask("POST", "/threads", {}).body["thread_id"]
+        dev.ask("POST", f"/threads/{thread}/runs/wait", {**begin, "interrupt_after": ["start"]})
+        sent = len(dev.models["small"].seen)
+        for as_node in (None, "start", "generate"):
             body = {"values": edit, "as_node": as_node}
-            assert ask(dev, "POST", f"/threads/{thread}/state", body).status >= 400
+            answer = ask(dev, "POST", f"/threads/{thread}/state", body)
+            assert answer.status >= 400 or edit in spoiling
         send = {"node": "generate", "input": {"thought": "0", "expansion": 0, **edit}}
-        for command in ({"update": edit}, {"goto": send}, {"goto": [send] * 50}):
+        for command in (
+            {"update": edit, "goto": "generate"},
+            {"goto": send},
+            {"goto": [send] * 50},
+        ):
             body = {"assistant_id": "tot_bfs", "command": command}
-            answer = ask(dev, "POST", f"/threads/{thread}/runs/wait", body)
-            assert "cannot change the state" in answer.text, answer
+            ask(dev, "POST", f"/threads/{thread}/runs/wait", body)
+        assert len(dev.models["small"].seen) == sent, edit
+        run(dev, "tot_bfs", input={"problem": PUZZLE, **edit})
         steps = [{"updates": [{"values": edit, "as_node": "start"}]}]
         made = {"supersteps": steps, "metadata": {"graph_id": "tot_bfs"}, "graph_id": "tot_bfs"}
-        assert dev.ask("POST", "/threads", made).status >= 400
-        run(dev, "tot_bfs", input={"problem": PUZZLE, **edit})
-    after = dev.ask("GET", f"/threads/{thread}/state").body["values"]
-    assert after["settings"] == before["settings"]
+        ask(dev, "POST", "/threads", made)
 
 
 def test_an_endpoint_is_not_quoted_by_any_stream(dev: Place) -> None:

@@ -3,13 +3,10 @@
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
-from functools import partialmethod
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-from thoughtgraph.llm.meter import Meter
 
 
 class Clock:
@@ -71,4 +68,4 @@ def leaping(coroutine: Coroutine[Any, Any, Any], monkeypatch: pytest.MonkeyPatch
 
 def set_clock(clock: Callable[[], float], monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets every search read a clock of the test's own."""
-    monkeypatch.setattr(Meter, "__init__", partialmethod(Meter.__init__, clock=clock))
+    monkeypatch.setattr("thoughtgraph.llm.meter.time", SimpleNamespace(time=clock))

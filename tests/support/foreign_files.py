@@ -16,11 +16,12 @@ from thoughtgraph.bench.data_archives import unpack
 from thoughtgraph.bench.judging import JUDGED, judgements, with_judgements
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import run_config, view
+from thoughtgraph.cli.assignments import assignments
 from thoughtgraph.cli.bench_options import ReportOptions
 from thoughtgraph.cli.report import report
 from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
-from thoughtgraph.context import assignments, effective
+from thoughtgraph.context import effective
 from thoughtgraph.llm.store import PaidAnswers, SqliteStore, digest
 from thoughtgraph.prompts import shown
 from thoughtgraph.tools.wiki.corpus_files import read_entries

@@ -13,9 +13,8 @@ from thoughtgraph import registry
 from thoughtgraph.bench.result_files import packed
 from thoughtgraph.cli import run_config, text
 from thoughtgraph.cli.bench_problems import parse_range, parse_shard
-from thoughtgraph.llm.api_keys import key_for
 from thoughtgraph.llm.limiter import rates_from_environment
-from thoughtgraph.llm.specifiers import check_specifier
+from thoughtgraph.llm.specifiers import check_specifier, key_for
 from thoughtgraph.policy import Policy
 
 

@@ -16,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from support.scripted import Call, Reply, ScriptedChat
 
 import thoughtgraph as tg
+from thoughtgraph.graphs.tot_bfs import selection
 from thoughtgraph.nodes.verdicts import state_key_of
 from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tasks.game24.game24 import Game24
@@ -157,11 +158,14 @@ async def replay_puzzle(entry: Any) -> Any:
     earlier = {"thoughts": {"0": {"verdicts": judged_before(entry)}}}
     await graph.aupdate_state(config, earlier, as_node="start")
     selected = []
-    async for update in graph.astream(
-        None, config, context=context, stream_mode="updates", durability="exit"
+    modes: Any = {"stream_mode": ["updates", "values"], "output_keys": [*graph.builder.channels]}
+    ran: Any = {}
+    async for mode, chunk in graph.astream(
+        None, config, context=context, durability="exit", **modes
     ):
-        if "select" in update:
-            selected.append(update["select"]["frontier"])
+        if mode == "values" and "select" in ran:
+            selected.append(selection(chunk))
+        ran = chunk if mode == "updates" else {}
     out = (await graph.aget_state(config)).values
     tree = out["tree"]
     for depth, (step, kept) in enumerate(zip(steps, selected, strict=True), start=1):

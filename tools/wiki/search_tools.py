@@ -110,17 +110,13 @@ async def search(
     return Observed(text, Cursor(found))
 
 
-def lookup(
-    keyword: str, cursor: Cursor, *, style: Style = "clean", lenient: bool = False
-) -> Observed:
+def lookup(keyword: str, cursor: Cursor, *, style: Style = "clean") -> Observed:
     """Shows the next sentence of the open page that contains a keyword, in whatever case.
 
     Args:
         keyword: The text to look for; another one than last time starts from the top.
         cursor: Where the reader stands.
         style: See the module.
-        lenient: Whether running out of results, after there was one, is no failure
-            (it is one as iToT, section 4, counts them).
     """
     keyword = one_line(keyword)
     if not keyword:
@@ -132,15 +128,13 @@ def lookup(
     at = cursor.next_index if _same(keyword, cursor.keyword, style) else 0
     if at >= len(hits):
         stay = Cursor(cursor.page, keyword, len(hits))
-        return Observed(NO_MORE, stay, failed=not (lenient and hits))
+        return Observed(NO_MORE, stay, failed=True)
     return Observed(
         f"(Result {at + 1} / {len(hits)}) {hits[at]}", Cursor(cursor.page, keyword, at + 1)
     )
 
 
-def search_tools(
-    backend: Backend, *, style: Style = "clean", lenient_lookup: bool = False, name: str = ""
-) -> list[BaseTool]:
+def search_tools(backend: Backend, *, style: Style = "clean", name: str = "") -> list[BaseTool]:
     """Returns Search, Lookup and Finish as LangChain tools.
 
     Agents may call them with `invoke` or `ainvoke`. Each answers with a `ToolMessage`: the content
@@ -152,7 +146,6 @@ def search_tools(
         backend: Where pages come from. Under `invoke` each search asks it in an event loop of its
             own.
         style: How observations read; see the module.
-        lenient_lookup: See `lookup`.
         name: See `search`.
     """
 
@@ -173,7 +166,7 @@ def search_tools(
     ) -> tuple[str, dict[str, Any]]:
         """Shows the next sentence of the open page that contains this keyword."""
         at = _cursor(cursor, messages)
-        return _answer(lookup(keyword, at, style=style, lenient=lenient_lookup))
+        return _answer(lookup(keyword, at, style=style))
 
     searching = StructuredTool.from_function(
         _blocking(search_tool),

@@ -39,7 +39,6 @@ def toolbox(
     costs: Mapping[str, Cost] | None = None,
     contact: str = "",
     extra: Sequence[Priced | BaseTool] = (),
-    lenient_lookup: bool = False,
     deadline: float = DEADLINE,
     recording: Recording = "keep",
     cache_file: str | Path | None = None,
@@ -58,7 +57,6 @@ def toolbox(
         contact: An address at which a wiki's operator can reach whoever runs this; sent to live
             wikis. Empty: `$THOUGHTGRAPH_CONTACT`.
         extra: The user's own LangChain tools; one without a price costs 1 a call.
-        lenient_lookup: Whether running out of results of a keyword is no failure.
         deadline: Seconds a call may take.
         recording: What the answers of a live wiki are kept for.
         cache_file: Where they are kept; a file in the user's cache folder when None.
@@ -76,7 +74,7 @@ def toolbox(
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
         own = _community_tools(backend, name)
     else:
-        tools = search_tools(backend, style=style, lenient_lookup=lenient_lookup, name=name)
+        tools = search_tools(backend, style=style, name=name)
         own = [Priced(tool) for tool in tools]
     own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
     return ToolSet(own, deadline=deadline, check=partial(_trouble, backend, name))

@@ -27,7 +27,7 @@ from tenacity import (
 from urllib3.exceptions import HTTPError
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.failures import retry_after
+from thoughtgraph.llm.retry import retry_after
 from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import (
     Busy,

@@ -1,0 +1,276 @@
+"""One call of a chat model, made again without each parameter that its server refuses."""
+
+import json
+import logging
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, merge_message_runs
+from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
+from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.runnables.config import var_child_runnable_config
+
+from thoughtgraph.llm.connections import endpoint_of, is_openai
+from thoughtgraph.llm.exchange import DRAW, ROLE, Request, read, sizes
+from thoughtgraph.llm.meter import LABEL, tell
+from thoughtgraph.llm.retry import status_of
+from thoughtgraph.llm.store import Answer
+
+STATUSES = frozenset({400, 422, 500, 501})
+"""How servers refuse a parameter; 404 is about the model or the path."""
+REFUSES_N = frozenset({400, 422, 501})
+"""How servers that return one sample a request answer a call for several, whatever they say."""
+REFUSES_STREAMS = frozenset({400, 405, 422, 501})
+"""How servers refuse a stream, or the option that tells its size."""
+NO_EVENTS = "No generations found in stream."
+"""LangChain's words for an answer in which no event was: most often a whole completion."""
+LENGTH, OPENAIS_LENGTH = "max_tokens", "max_completion_tokens"
+"""The longest completion, in most servers' words and in OpenAI's newer ones."""
+OTHER_LENGTHS = ("max_output_tokens", "num_predict")
+"""What Google's and Ollama's models call `max_tokens`."""
+SEED = "seed"
+"""The parameter that samplers call by this name."""
+SYSTEM = "system"
+"""A system message, among the parameters."""
+STREAM, SIZE = "stream", "stream_options"
+"""The parameters that ask for a stream, and for one that tells its size."""
+INSTEAD = {
+    "stop": ", and completions are cut when they arrive",
+    "n": ", and each sample is asked for alone",
+    SYSTEM: ", and its text goes before the first user message",
+}
+"""What is done about a refused parameter besides."""
+FIELDS = ("stop", "temperature", "top_p", SEED, LENGTH)
+"""Parameters that may also be fields of the model."""
+_MENTION = re.compile(
+    r"(?P<stop>(?<!please )\bstop(?:\b|_?seq))|(?P<temperature>temperature)|(?P<seed>\bseed\b)"
+    r"|(?P<top_p>top[_ -]?p\b|nucleus)|(?P<max_tokens>\bmax_?tokens)"
+    r"|(?P<max_completion_tokens>max_?completion_?tokens)"
+    r"|(?P<n>\bn\b|n_cmpl|candidate_?count|num_return_sequences|best_of"
+    r"|(?:one|multiple|number of) (?:chat |completion )?"
+    r"(?:choice|completion|candidate|output|response|sample|generation|sequence))"
+    r"|(?P<system>\broles?\b|[\"'`]system|(?:system|developer)[ _-]?(?:message|prompt|instruction)"
+    r"|(?:user|first) message)",
+    re.A,
+)
+_REFUSAL = re.compile(
+    r"\bnot?\b|n't|\bcannot|must|only|should|require|\bun(?:supported|recogni|known|expected)"
+    r"|\binvalid\b|incompatible|disabled|deprecated|fixed|exclusive|range|out of|instead|'param': '"
+    r"|不|无效|サポート|지원"
+)
+_TOO_LARGE = re.compile(r"context|too |at least|maxim|exceed| than|limit|range")
+_UNSUPPORTED = re.compile(
+    "n.?t (?:be )?(?:support|allow|permit)|unsupported|unknown|unrecogni|extra"
+)
+_TOGETHER = re.compile("both|together|exclusive|same time|only one|同时")
+
+
+class Prepared(NamedTuple):
+    """A call without what its server refuses."""
+
+    model: BaseChatModel
+    messages: list[BaseMessage]
+    arguments: dict[str, Any]
+
+
+async def send(
+    model: BaseChatModel, request: Request, at: int, n: int, refused: set[str], place: str
+) -> Answer:
+    """Makes a call, again without what its server refuses, and reads its answer.
+
+    Args:
+        model: The model, with connections of the running event loop.
+        at: Index, within the request, of the first sample.
+        n: How many samples the call asks for.
+        refused: What the server is known to refuse. What this call shows is added, and told once,
+            when the server has answered: a request may be refused for another reason.
+        place: Names the model and its endpoint in the log.
+    """
+    openai, tried, draw = is_openai(model), set(refused), request.draw
+    told = {
+        **request.labels,
+        ROLE: request.role,
+        DRAW: None if draw is None else list(draw._replace(first=draw.first + at)),
+        f"{LABEL}sample": at,
+    }
+    while True:
+        call = prepared(model, request, at, n, tried)
+        try:
+            result = await call.model.agenerate(
+                [call.messages],
+                callbacks=callbacks(request, once=n > 1 or openai),
+                metadata=told,
+                tags=[f"role:{request.role}"],
+                **call.arguments,
+            )
+        except Exception as error:
+            own = {name for name in FIELDS if getattr(call.model, name, None) is not None}
+            sent = own | {*call.arguments, *call.arguments.get("extra_body", {})}
+            sent |= {SYSTEM} & {message.type for message in call.messages}
+            name = left_out(error, sent, n, tried)
+            if not name:
+                raise
+            tried.add(name)
+            continue
+        answer = read(result, request, n, openai=openai)
+        for name in sorted(tried - refused - {SIZE, STREAM}):
+            line = "%s: the server refuses %r: it is left out from now on%s"
+            tell(logging.WARNING, request.labels, line, place, name, INSTEAD.get(name, ""))
+        refused |= tried
+        return answer
+
+
+def prepared(
+    model: BaseChatModel, request: Request, at: int, n: int, refused: set[str]
+) -> Prepared:
+    """Returns a call without what is refused."""
+    arguments, extra, unset = dict(request.parameters), dict[str, Any](), set(refused)
+    if any(name in arguments for name in OTHER_LENGTHS):  # Ollama's reads them off itself alone
+        model, arguments = model.model_copy(update=arguments), {}
+    if SEED in arguments:
+        arguments[SEED] = request.seed(at)
+    if n > 1:
+        arguments["n"] = n
+    if request.stop:
+        arguments["stop"] = list(request.stop)
+    if request.grammar:
+        extra["grammar"] = request.grammar
+    if is_openai(model) and (bound := arguments.get(LENGTH) or model.max_tokens):
+        unset.add(LENGTH)
+        # LangChain sends OpenAI's newer name everywhere. Ollama, LM Studio, TGI, llama-cpp-python
+        # and older llama.cpp ignore it in silence; Mistral and older vLLM refuse it. They all, and
+        # Groq, Together, vLLM and DeepSeek, take `max_tokens`, which OpenAI's and Azure's reasoning
+        # models refuse. Both names at once would be refused by strict servers.
+        host = f".{urlsplit(endpoint_of(model)).hostname or ''}"
+        openais = model.use_responses_api or host.endswith((".openai.com", ".azure.com"))
+        names = (OPENAIS_LENGTH, LENGTH) if openais else (LENGTH, OPENAIS_LENGTH)
+        best = next((name for name in names if name not in refused), "")
+        if best == OPENAIS_LENGTH:
+            arguments[best] = bound
+        elif best:
+            extra[best] = bound  # LangChain would rename an argument
+    arguments = {name: value for name, value in arguments.items() if name not in unset}
+    if extra:
+        # An argument goes before the model's own field of that name, and would hide it.
+        own = arguments.get("extra_body") or getattr(model, "extra_body", None) or {}
+        arguments["extra_body"] = {**own, **extra}
+    update: dict[str, Any] = {
+        name: None for name in FIELDS if name in unset and getattr(model, name, None) is not None
+    }
+    if "streaming" in type(model).model_fields:
+        # LangChain asks OpenAI's own address alone for a size; elsewhere it leaves this unset.
+        if SIZE not in unset and getattr(model, "stream_usage", True) is None:
+            update["stream_usage"] = True
+        if n > 1 or STREAM in unset:  # no stream carries several samples
+            arguments[STREAM] = False
+    messages = list(request.messages)
+    if SYSTEM in unset:
+        users = [HumanMessage(m.content) if m.type == SYSTEM else m for m in messages]
+        messages = merge_message_runs(users, chunk_separator="\n\n")
+    return Prepared(model.model_copy(update=update) if update else model, messages, arguments)
+
+
+def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
+    """Returns the parameter that a server refuses; empty where its error names none that was sent.
+
+    It is the first that is named. Of two that exclude each other, `temperature` stays. A bound that
+    is too large is no refused parameter: without it completions would have no end.
+    """
+    # Without the escapes of JSON in JSON.
+    text = f"{error} {getattr(error, 'body', '')}".lower().replace("\\n", "\n")
+    if status_of(error) not in STATUSES or not _REFUSAL.search(text):
+        return ""
+    named = [each.lastgroup or "" for each in _MENTION.finditer(text)]
+    too_large = _TOO_LARGE.search(text) and not _UNSUPPORTED.search(text)
+    bounds = {LENGTH, OPENAIS_LENGTH} if too_large else set()
+    named = [name for name in named if name in sent and name not in bounds]
+    if "top_p" in named and _TOGETHER.search(text):
+        return "top_p"
+    return next(iter(named), "")
+
+
+def left_out(error: BaseException, sent: Collection[str], n: int, refused: Collection[str]) -> str:
+    """Returns what to leave out of the next attempt of a call; empty where nothing may help.
+
+    Args:
+        error: How this attempt failed.
+        sent: The parameters that were sent, `system` for a system message.
+        n: How many samples it asks for: no stream carries several.
+        refused: What was left out of it already.
+    """
+    names = [refused_parameter(error, {*sent} - {*refused})]
+    if n > 1:
+        names += ["n"] if status_of(error) in REFUSES_N else []
+    elif isinstance(error, ValueError) and str(error) == NO_EVENTS:
+        names.append(STREAM)
+    elif status_of(error) in REFUSES_STREAMS:
+        request = getattr(getattr(error, "response", None), "request", None)
+        body: Any = None
+        with suppress(ValueError, RecursionError):
+            body = json.loads(getattr(request, "content", b""))
+        names += [SIZE, STREAM] if isinstance(body, dict) and body.get(STREAM) else []
+    return next((each for each in names if each and each not in refused), "")
+
+
+def callbacks(request: Request, *, once: bool) -> BaseCallbackManager | list[Any] | None:
+    """Returns the running graph's callbacks: traces and token streams nest under its node.
+
+    Args:
+        once: Whether the model may tell the size of its answer more than once.
+    """
+    config = var_child_runnable_config.get()
+    given = config.get("callbacks") if config else None
+    if not once:
+        return given
+    own = _SizeOnce(request)
+    if not isinstance(given, BaseCallbackManager):
+        return [own, *(given or ())]
+    manager = given.copy()
+    manager.handlers.insert(0, own)
+    return manager
+
+
+class _SizeOnce(BaseCallbackHandler):
+    """Tells the size of an answer once, before any tracer sees it.
+
+    LangChain's OpenAI models write the size of several samples on every one of them, so that
+    LangSmith adds it up n times, and the model's name on none, so that LangChain's own counter
+    passes them over: it is told on the first. Some servers tell the size so far in every chunk of a
+    stream, and LangChain adds that up: each chunk keeps what it tells beyond those before it.
+    """
+
+    run_inline = True
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._told: UsageMetadata | None = None
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
+        message = getattr(chunk, "message", None)
+        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
+            message.usage_metadata = subtract_usage(usage, self._told)
+            self._told = add_usage(self._told, message.usage_metadata)
+
+    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
+        generations = response.generations[0]
+        messages = [each.message for each in generations if isinstance(each, ChatGeneration)]
+        own = [each for each in messages if isinstance(each, AIMessage)]
+        if len(own) < 2:
+            return
+        first = own[0]
+        if told := first.usage_metadata:
+            size = sizes(response, self._request, self._request.texts(generations))
+            first.usage_metadata = {
+                **told,
+                "input_tokens": size[0],
+                "output_tokens": size[1],
+                "total_tokens": sum(size),
+            }
+        first.response_metadata = {**(response.llm_output or {}), **first.response_metadata}
+        for message in own[1:]:
+            message.usage_metadata = None
