@@ -78,7 +78,7 @@ def missing_capabilities(
     oracle: bool = False,
     exact: bool = False,
 ) -> list[type]:
-    """Returns the protocols that a task lacks for a method.
+    """Returns the protocols that a task lacks for a method with these settings.
 
     Args:
         method: Id of the method.
@@ -113,13 +113,8 @@ def capability_error(
 ) -> CapabilityError:
     """Returns the error that says what a task would have to do for a method.
 
-    Whoever wrote the task is told what to write, whoever chose it what to choose instead.
-
-    Args:
-        method: Id of the method.
-        task: The task.
-        missing: The capability protocols that the task lacks.
-        remedy: What else the caller can do; empty: choose another method.
+    Whoever wrote the task is told what to write, whoever chose it what to choose instead, unless
+    there is another remedy.
     """
     if task.id in registry.TASKS and registry.task(task.id) is task:
         # The first sentence of a protocol's documentation says what it is for.
@@ -210,12 +205,7 @@ def check_task(task: object) -> Task:
 def effective_settings(
     method: str, task: Task, given: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Returns the effective settings of a method on a task.
-
-    Args:
-        method: Id of the method.
-        task: The task, whose published values are the defaults.
-        given: The settings that are given; None: none are.
+    """Returns the effective settings of a method on a task; what it publishes are the defaults.
 
     Raises:
         UnknownName: One is no setting of the method.

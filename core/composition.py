@@ -156,10 +156,7 @@ def node(
 
 @contextmanager
 def _apart(graph: object) -> Iterator[None]:
-    """Keeps from a search in a chain what is others' to configure, such as their temperature.
-
-    Inside a graph LangGraph hands on what belongs to a node.
-    """
+    """Keeps from a search in a chain what is others' to configure; in a graph LangGraph does."""
     around = var_child_runnable_config.get()
     if around is None or called_by_node():
         yield

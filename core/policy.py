@@ -119,10 +119,9 @@ class Policy:
         return made
 
     def admit(self, settings: type[Settings], found: object) -> None:
-        """Refuses the settings of a run that a client could not have chosen.
+        """Refuses the settings in a state that a client could not have chosen.
 
-        They are in the state, which other versions of the policy, or other programs, may have
-        written.
+        Other versions of the policy, or other programs, may have written them.
 
         Args:
             settings: The method's restricted settings.
@@ -144,11 +143,7 @@ class Policy:
             raise SettingError(f"{refused}; {remedy}")
 
     def opened(self, name: str, open_port: Callable[..., ChatPort]) -> ChatPort:
-        """Returns the port of a model, which goes by the operator's name and keeps the rest quiet.
-
-        Args:
-            name: One of `models`.
-            open_port: Makes the port of a specifier.
+        """Returns the port of one of `models`, which goes by that name and keeps the rest quiet.
 
         Raises:
             ModelUnavailable: It cannot be had; the log says why.

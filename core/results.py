@@ -107,7 +107,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         # so.
         "settings": {**settings, "oracle": bool(out.get("oracle", settings.get("oracle")))},
         "tree": {key: without_pages(thought) for key, thought in out["tree"].items()},
-        "versions": out.get("versions") or versions(),
+        "versions": {**(out.get("versions") or versions())},
     }
 
 
@@ -129,15 +129,13 @@ def without_pages(thought: Thought) -> Thought:
     return {**thought, "tool_state": {**state, "page": named}}
 
 
-def versions() -> dict[str, str]:
-    """Returns the versions that a result depends on."""
-    return {"python": platform.python_version(), **_installed()}
-
-
 @cache
-def _installed() -> Mapping[str, str]:
-    """Looks the packages up once: that takes longer than all else of storing a small result."""
-    return {name: version(name) for name in PACKAGES}
+def versions() -> Mapping[str, str]:
+    """Returns the versions that a result depends on.
+
+    They are looked up once: that takes longer than all else of storing a small result.
+    """
+    return {"python": platform.python_version(), **{name: version(name) for name in PACKAGES}}
 
 
 def html(out: Mapping[str, Any]) -> Page:

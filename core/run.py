@@ -111,13 +111,9 @@ class Run:
     def check(self, chosen: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
         """Refuses to go on with a search under other settings than those with which it began.
 
-        Args:
-            chosen: The settings that the run was given.
-            settings: The settings in the state.
-
         Raises:
-            SettingError: They differ, or the policy, where there is one, does not allow what the
-                state holds: a client could not have chosen it.
+            SettingError: Those that the run was given are not those in the state, or the policy
+                does not allow what the state holds: a client could not have chosen it.
         """
         for name, value in chosen.items():
             if value is not None and value != settings.get(name):
@@ -164,9 +160,6 @@ class Run:
     def task_for(self, settings: dict[str, Any], kind: type[T]) -> T:
         """Returns the task, as something that has a capability.
 
-        Args:
-            kind: The protocol the caller needs.
-
         Raises:
             CapabilityError: The task lacks it.
         """
@@ -194,10 +187,7 @@ class Run:
         return self._ports[specifier]
 
     async def open_models(self, settings: dict[str, Any]) -> Prices:
-        """Opens the models that a run's settings name, before anything is spent.
-
-        Returns:
-            What they cost.
+        """Opens the models of a run, before anything is spent, and returns what they cost.
 
         Raises:
             InputError: A specifier has no known form, or a grammar is asked for and a model takes
@@ -213,14 +203,11 @@ class Run:
         return await asyncio.to_thread(prices_of, ports, settings["prices"])
 
     async def open_tools(self, settings: dict[str, Any], problem: str, run: str) -> str:
-        """Opens the tools of a run, if its task has any, before anything is spent.
+        """Opens the tools of a run before anything is spent; returns one line a tool, for prompts.
 
         Args:
             problem: Its problem, which may bring pages of its own.
             run: Its name.
-
-        Returns:
-            One line a tool, for prompts; empty where the method calls none.
 
         Raises:
             InputError: The settings name tools that cannot be had, or tools were given to a method
@@ -247,12 +234,7 @@ class Run:
 
         LangGraph makes one stream writer a run, gives it to every node, and holds it nowhere else:
         so whatever a run ends by (an answer, an error, a stream that nobody reads to its end) takes
-        its tools along. Were a node given another writer, it would open its tools again. Where no
-        graph runs, nothing is kept.
-
-        Args:
-            problem: Its problem, which may bring pages of its own.
-            run: Its name.
+        its tools along. Where no graph runs, nothing is kept.
         """
         if isinstance(self.tools, Toolbox):
             return self.tools
