@@ -9,6 +9,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -219,17 +220,13 @@ def retry_after(error: BaseException) -> float:
     """Returns how many seconds the endpoint asks to wait; 0 when it does not say."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
     asked = str(headers.get("retry-after") or headers.get("Retry-After") or "")
-    try:
+    with suppress(ValueError):
         return max(0.0, float(asked))
-    except ValueError:
-        pass
-    try:
+    with suppress(ValueError):
         until = parsedate_to_datetime(asked)
-    except ValueError:
-        return 0.0
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return 0.0
 
 
 _FAILING = "the server keeps failing; see its own log"

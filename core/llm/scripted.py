@@ -134,7 +134,7 @@ class ScriptedChat(AsyncChat):
         script = self.reply
         if isinstance(script, Mapping) and call.role not in script:
             raise UnexpectedCall(f"the script has no answer for {call}")
-        answer = script[call.role] if isinstance(script, Mapping) else script
+        answer: Any = script[call.role] if isinstance(script, Mapping) else script
         text = answer(call) if callable(answer) else answer
         texts = [text] * call.n if isinstance(text, str) else text
         if len(texts) != call.n:

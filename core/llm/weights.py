@@ -104,7 +104,7 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
 
     Raises:
         UnknownName: There is no such model.
-        ModelUnavailable: No source has the weights, or what it has is not the publisher's file.
+        ModelUnavailable: As of `obtain`.
     """
     if name not in KNOWN:
         raise UnknownName("local model", name, KNOWN)
@@ -121,7 +121,6 @@ def obtain(
     """Returns the checked file of some weights: in the cache, or in the one package that holds it.
 
     Args:
-        weights: What to find.
         folder: The cache; created when needed.
         places: Folders that hold packages; the import path when None.
         progress: Told about the work; nothing is downloaded without it.
