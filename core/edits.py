@@ -6,7 +6,6 @@ beside it, so whatever an edit changes counts from the next node on.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import Any, cast
 
 from thoughtgraph.entries import METHODS, Edit, MethodEntry
@@ -42,18 +41,18 @@ def tree_reducer(method: MethodEntry, *, trusted: bool) -> Reducer:
         method: The method, which says what edits it can use.
         trusted: Whether a person may change fields that only nodes write otherwise.
     """
-    return partial(_fold, method=method, trusted=trusted)
 
+    def fold(tree: Tree, writes: Sequence[Any]) -> Tree:
+        made: list[Tree] = []
+        for write in writes:
+            if isinstance(write, list):
+                made += write
+            else:
+                tree, made = merge_thoughts(tree, made), []
+                tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
+        return merge_thoughts(tree, made)
 
-def _fold(tree: Tree, writes: Sequence[Any], *, method: MethodEntry, trusted: bool) -> Tree:
-    made: list[Tree] = []
-    for write in writes:
-        if isinstance(write, list):
-            made += write
-        else:
-            tree, made = merge_thoughts(tree, made), []
-            tree = merge_thoughts(tree, [checked_edit(tree, write, method, trusted=trusted)])
-    return merge_thoughts(tree, made)
+    return fold
 
 
 def checked_edit(tree: Tree, edit: object, method: MethodEntry, *, trusted: bool) -> Tree:
