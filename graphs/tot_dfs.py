@@ -119,10 +119,10 @@ def wire(run: Run) -> Graph:
         if _settings(state).evaluate == "inspect":
             asked = run.task_for(chosen, Inspects).inspect(problem, path, chosen)
         else:
-            judged = run.task_for(chosen, Values).value(problem, path, chosen)
-            if isinstance(judged, Verdict):
-                return {"thoughts": {key: {"value": judged.value, "note": judged.label}}}
-            asked = [judged]
+            one = run.task_for(chosen, Values).value(problem, path, chosen)
+            if isinstance(one, Verdict):
+                return {"thoughts": {key: {"value": one.value, "note": one.label}}}
+            asked = [one]
         keys, known = [state_key_of(each.prompt) for each in asked], verdicts_in(tree)
         fresh = {k: each for k, each in zip(keys, asked, strict=True) if k not in known}
         n = _settings(state).n_evaluate

@@ -3,12 +3,11 @@
 A verdict is kept under the state key of its question, so that equal questions are asked once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from thoughtgraph.llm.store import digest
 from thoughtgraph.nodes.calls import Answer, join_samples
-from thoughtgraph.state import SearchState
 from thoughtgraph.task import Prompt, Question, Verdict
 from thoughtgraph.tree import Thought, Tree, cut
 
@@ -19,11 +18,6 @@ class VoteCounts(NamedTuple):
     votes: list[int]
     """How many each choice has."""
     malformed: int
-
-
-def unjudged(state: SearchState, keys: Iterable[str]) -> list[str]:
-    """Returns those of some thoughts that have no value yet."""
-    return [key for key in keys if "value" not in state["thoughts"][key]]
 
 
 def counted_votes(question: Question[Sequence[int | None]], choices: int) -> Question[VoteCounts]:
