@@ -75,11 +75,14 @@ def tool(
             out = getattr(error, "result", None) or {"stop_reason": "error", "error": str(error)}
         return _words_for_agent(out), Result(out)
 
+    def wait(problem: str) -> tuple[str, Result]:
+        return wait_for(search, problem)  # agents read the hints of a function, not of a partial
+
     return StructuredTool(
         name=name,
         description=description,
         args_schema=ToolInput,
-        func=partial(wait_for, search),
+        func=wait,
         coroutine=search,
         response_format="content_and_artifact",
     )
