@@ -131,12 +131,16 @@ class ScriptedChat(AsyncChat):
         Raises:
             UnexpectedCall: It has no answer, or not as many samples as the call asks for.
         """
-        script = self.reply
-        if isinstance(script, Mapping) and call.role not in script:
-            raise UnexpectedCall(f"the script has no answer for {call}")
-        answer: Any = script[call.role] if isinstance(script, Mapping) else script
+        answer = self._answer(call)
         text = answer(call) if callable(answer) else answer
         texts = [text] * call.n if isinstance(text, str) else text
         if len(texts) != call.n:
             raise UnexpectedCall(f"the script has {len(texts)} samples for {call}")
         return texts
+
+    def _answer(self, call: Call) -> Text | Reply:
+        if not isinstance(self.reply, Mapping):
+            return self.reply
+        if call.role not in self.reply:
+            raise UnexpectedCall(f"the script has no answer for {call}")
+        return self.reply[call.role]
