@@ -9,7 +9,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
@@ -164,7 +164,7 @@ async def replay_puzzle(entry: Any) -> Any:
         None, config, context=context, durability="exit", **modes
     ):
         if mode == "values" and "select" in ran:
-            selected.append(selection(chunk))
+            selected.append(selection(cast("Any", chunk)))
         ran = chunk if mode == "updates" else {}
     out = (await graph.aget_state(config)).values
     tree = out["tree"]
