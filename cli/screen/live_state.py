@@ -92,8 +92,8 @@ class LiveState:
     @property
     def focus(self) -> list[str]:
         """Ids of the thoughts that matter now: those at work, then those that are next."""
-        listed = [key for name in ("frontier", "generation") for key in self.state.get(name) or ()]
-        return [key for key in (*self.working, *listed) if key in self.tree]
+        next_ones = self.state.get("frontier") or ()
+        return [key for key in (*self.working, *next_ones) if key in self.tree]
 
     def quote(self, key: str) -> str:
         """Returns a thought's id and label; of the root, the problem."""
@@ -131,22 +131,13 @@ class LiveState:
 
     def _step(self, state: Mapping[str, Any]) -> list[Event]:
         """Takes the state after a superstep, with which its events can be told."""
-        levels = len(self.state.get("stack") or ())
         self.state, self.trouble = dict(state), ""
         events, self._untold = self._untold, []
         self.requests.clear()
         self.sent = 0
         lines = list(event_lines(events, self.tree, self.state.get("problem", "")))
-        lines += self._left(levels)
         self._went_back |= any(line.kind in ("rollback", "backtrack") for line in lines)
         return lines
-
-    def _left(self, levels: int) -> Iterator[Event]:
-        """Tells that a depth-first search has left levels of its stack, and where it is now."""
-        stack = self.state.get("stack") or []
-        if len(stack) < levels:
-            to = f"to {self.quote(stack[-1]['thought'])}" if stack else "and nothing is left to try"
-            yield Event("backtrack", to)
 
     def _asked(self, request: Request) -> Iterator[Event]:
         first = not self.sent

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
+from langgraph.config import get_stream_writer
+
 from thoughtgraph.generation import Expansion, GeneratorInput
 from thoughtgraph.method import ChooseGenerator, ThoughtQuestion
 from thoughtgraph.nodes.expand import drafted, expansion
@@ -176,6 +178,8 @@ async def backtrack(state: PlanState) -> dict[str, Any]:
     """Goes back from a chunk whose b continuations were all refused."""
     key = top(state["thoughts"])
     left: Tree = {key: {"note": DEAD_END}}
+    to = state["thoughts"][key]["parent"]
+    get_stream_writer()({"event": "backtracked", "to": to, "node": "backtrack"})
     return {"thoughts": left, "stop_reason": "dead_end" if key == ROOT else ""}
 
 
