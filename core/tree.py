@@ -230,11 +230,6 @@ def path_to(tree: Tree, key: str) -> list[Thought]:
     return path[::-1]
 
 
-def without_root(tree: Tree) -> list[str]:
-    """Returns the ids of all thoughts but the root, in the order of their creation."""
-    return [key for key in tree if key != ROOT]
-
-
 def children_of(tree: Tree, key: str) -> list[Thought]:
     """Returns the children of thought `key` in the order of their creation."""
     return [thought for thought in tree.values() if thought.get("parent") == key]

@@ -41,7 +41,7 @@ from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import samples, samples_of
 from thoughtgraph.outcome import StopReason, Vote
@@ -50,7 +50,7 @@ from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Question, extras
-from thoughtgraph.tree import Path, Thought, cut, living, path_to, texts, without_root
+from thoughtgraph.tree import ROOT, Path, Thought, cut, living, path_to, texts
 from thoughtgraph.usage import add_usage
 
 REPEATED = "the same beginning was drawn before"
@@ -126,14 +126,9 @@ def wire(run: Run) -> Graph:
     best = answer(run, candidates, best=leader, tally=votes)
     add_answer(graph, run, best, candidates=new_samples)
     graph.add_conditional_edges("start", draw)
-    graph.add_conditional_edges("generate", show)
+    graph.add_conditional_edges("generate", shown_first(new_samples))
     graph.add_conditional_edges("select", draw)
     return graph
-
-
-async def show(state: SearchState) -> Literal["review", "select"]:
-    """Shows a person the new samples first, under `review="select"`."""
-    return "review" if reviews(state, new_samples) else "select"
 
 
 async def draw(state: SearchState) -> Literal["generate", "answer"]:
@@ -250,7 +245,7 @@ def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
     tree, ran = state["thoughts"], []
     path = path_to(tree, drawn["parent"])
-    seen = {"\n".join(texts(path_to(tree, key))) for key in without_root(tree)}
+    seen = {"\n".join(texts(path_to(tree, key))) for key in tree if key != ROOT}
     for written in drawn["thoughts"]:
         fields = _followed(run, state, path, written["text"])
         if "status" not in fields:

@@ -48,7 +48,7 @@ from thoughtgraph.nodes.limits import blocking_limit, limit_reason, requests_lef
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place_below
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
@@ -273,9 +273,7 @@ async def go_on(state: SearchState) -> Literal["generate", "evaluate", "review",
     return "evaluate" if layers.unlabelled(state) else await show(state)
 
 
-async def show(state: SearchState) -> Literal["review", "select"]:
-    """Shows a person the new layer first, under `review="select"`."""
-    return "review" if reviews(state, layers.new_layer) else "select"
+show = shown_first(layers.new_layer)
 
 
 async def visit(state: SearchState) -> Literal["generate", "verify", "conclude", "answer"]:

@@ -60,7 +60,7 @@ from thoughtgraph.nodes.limits import expansions_allowed, limit_reason
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place, times_expanded, with_times
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in, words_of
@@ -214,7 +214,7 @@ def wire(rank: Rank, run: Run) -> Graph:
     graph.add_conditional_edges("generate", act, ["call_tool", "answer", *again])
     if rank.judges:
         graph.add_node(guarded(run, evaluate))
-        graph.add_conditional_edges("evaluate", _show)
+        graph.add_conditional_edges("evaluate", shown_first(_waiting))
     if rank.propagates:
         graph.add_node(guarded(run, propagate))
         graph.add_edge("propagate", "evaluate")
@@ -222,7 +222,7 @@ def wire(rank: Rank, run: Run) -> Graph:
     elif rank.judges:
         graph.add_edge("call_tool", "evaluate")
     else:
-        graph.add_conditional_edges("call_tool", _show)
+        graph.add_conditional_edges("call_tool", shown_first(_waiting))
     return graph
 
 
@@ -237,11 +237,6 @@ def _distinct(state: SearchState, made: Expansion) -> Expansion:
             kept.append({**thought, "created_by": by})
         seen.add(identity(thought))
     return {**made, "thoughts": kept}
-
-
-async def _show(state: InformedState) -> Literal["review", "select"]:
-    """Shows a person the open set first, under `review="select"`."""
-    return "review" if reviews(state, _waiting) else "select"
 
 
 def _growing(state: InformedState) -> list[str]:

@@ -20,7 +20,7 @@ from thoughtgraph.nodes.limits import may_begin
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import end_reason, next_step, step_ask, steps_of
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import levels_of
 from thoughtgraph.nodes.verdicts import words_of
@@ -77,7 +77,7 @@ def wire(run: Run) -> Graph:
     add_answer(graph, run, chosen, candidates=candidates)
     graph.add_conditional_edges("start", go_on)
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", show)
+    graph.add_conditional_edges("evaluate", shown_first(candidates))
     graph.add_conditional_edges("select", go_on)
     return graph
 
@@ -100,11 +100,6 @@ async def select(state: SearchState) -> dict[str, Any]:
     lost = {key: Thought(status="pruned") for key in left if key != first or not hopeful}
     reason = end_reason(tree[first]) if hopeful else "dead_end"
     return {"thoughts": lost, "step": step, "usage": {"rounds": 1}, "stop_reason": reason}
-
-
-async def show(state: SearchState) -> Literal["review", "select"]:
-    """Shows a person the candidates first, under `review="select"`."""
-    return "review" if reviews(state, candidates) else "select"
 
 
 async def go_on(state: SearchState) -> Literal["generate", "answer"]:

@@ -93,8 +93,7 @@ async def go_on(
         return "evaluate"
     if tried(tree) == TomtTotSettings.of(state["settings"]).branches:
         return "backtrack"
-    begins = not state["stop_reason"] and calls_due(state) > 0
-    return "generate" if begins else "answer"
+    return "generate" if calls_due(state) > 0 else "answer"
 
 
 def all_at_once(settings: Mapping[str, Any], depth: int, index: int) -> int | None:

@@ -38,7 +38,7 @@ from thoughtgraph.nodes.finish import add_answer
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.reasoning_steps import next_step, step_ask, steps_of
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.rollback import paths, schedule
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
@@ -198,9 +198,7 @@ async def regrow(state: SearchState) -> Literal["generate", "review", "select"]:
     return "generate" if _is_next(state, "generate") else await show(state)
 
 
-async def show(state: SearchState) -> Literal["review", "select"]:
-    """Shows a person the open paths first, under `review="select"`."""
-    return "review" if reviews(state, schedule.open_paths) else "select"
+show = shown_first(schedule.open_paths)
 
 
 def _unread(question: Question[Faults]) -> Question[Faults]:

@@ -30,7 +30,7 @@ from thoughtgraph.nodes.limits import expansions_allowed, requests_left
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import admitted
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.tally import levels_of
@@ -146,14 +146,9 @@ def wire(run: Run) -> Graph:
     add_answer(graph, run, answer(run, pick=selection, tally=compared), candidates=judged_states)
     graph.add_conditional_edges("start", admitted, {"begins": "generate", "refused": "answer"})
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", show)
+    graph.add_conditional_edges("evaluate", shown_first(judged_states))
     graph.add_conditional_edges("select", again)
     return graph
-
-
-async def show(state: SearchState) -> Literal["review", "select"]:
-    """Shows a person the new states first, under `review="select"`."""
-    return "review" if reviews(state, judged_states) else "select"
 
 
 async def again(state: SearchState) -> Literal["generate", "answer"]:

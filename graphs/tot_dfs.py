@@ -47,7 +47,7 @@ from thoughtgraph.nodes.limits import limit_reason
 from thoughtgraph.nodes.method_graph import Graph, method_graph
 from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
-from thoughtgraph.nodes.review import reviews
+from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
@@ -164,7 +164,7 @@ def wire(run: Run) -> Graph:
     graph.add_conditional_edges("start", begin)
     graph.add_conditional_edges("generate", go_on)
     graph.add_conditional_edges("select", visit_next)
-    graph.add_conditional_edges("evaluate", show)
+    graph.add_conditional_edges("evaluate", shown_first(judged))
     graph.add_conditional_edges("backtrack", try_next)
     return graph
 
@@ -172,11 +172,6 @@ def wire(run: Run) -> Graph:
 async def go_on(state: SearchState) -> Literal["select", "answer"]:
     """Routes to the candidates, unless a limit kept some of them out of the tree."""
     return "answer" if state["stop_reason"] else "select"
-
-
-async def show(state: SearchState) -> Literal["review", "select"]:
-    """Shows a person the state that was judged first, under `review="select"`."""
-    return "review" if reviews(state, judged) else "select"
 
 
 async def visit_next(

@@ -5,7 +5,7 @@ notebook, days on a server. What was done is in the tree, marked as done by hand
 nothing, or makes no sense, is asked for again with the reason.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 from langchain_core.messages import AnyMessage
@@ -56,6 +56,15 @@ ANSWER_FORM = {
 def reviews(state: SearchState, candidates: Candidates) -> bool:
     """Returns whether a person is to choose now: under `review="select"`, if there is a choice."""
     return _asks(state, "select") and bool(_shown(state, candidates))
+
+
+def shown_first(candidates: Candidates) -> Callable[[Any], Awaitable[Literal["review", "select"]]]:
+    """Makes the router to a choice that shows a person the candidates first, if one reviews it."""
+
+    async def show(state: SearchState) -> Literal["review", "select"]:
+        return "review" if reviews(state, candidates) else "select"
+
+    return show
 
 
 async def answered(state: SearchState) -> Literal["review", "__end__"]:

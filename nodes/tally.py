@@ -5,7 +5,7 @@ from typing import Any
 
 from thoughtgraph.outcome import By, Vote, vote
 from thoughtgraph.state import SearchState
-from thoughtgraph.tree import ROOT, Thought, path_to, without_root
+from thoughtgraph.tree import ROOT, Thought, path_to
 
 Tally = Callable[[SearchState, str], list[Vote]]
 """From the last state and the thought that the answer is from to how it was chosen, in order."""
@@ -14,7 +14,7 @@ Tally = Callable[[SearchState, str], list[Vote]]
 def samples(state: SearchState) -> list[str]:
     """Returns the samples of a problem in their order, without those that a person dropped."""
     tree = state["thoughts"]
-    return [key for key in without_root(tree) if not tree[key].get("pruned_by")]
+    return [key for key in tree if key != ROOT and not tree[key].get("pruned_by")]
 
 
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:

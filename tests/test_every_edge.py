@@ -67,7 +67,7 @@ def searches(method: str) -> Iterator[Search]:
             for context in LIMITS:
                 yield method, "creative_writing", critic(verdict), context, SENTENCES
     else:
-        for seed in range(4):
+        for seed in range(12 if method == "tot_dfs" else 4):
             _, task, reply, problem, settings, _ = own(method, seed)
             more = [{"variant": "no_backtrack"}] if method == "tot_dfs" else []
             for limit in (*LIMITS, {"limit_requests": 1}, {"limit_rounds": 1}, *more):
@@ -93,10 +93,10 @@ async def walked(search: Search) -> set[tuple[str, str]]:
 BY_HAND: dict[str, set[tuple[str, str]]] = {
     **{method: {("evaluate", "evaluate")} for method in climbing.METHODS},
     "fgdip": {("extract", "evaluate")},
-    "tot_dfs": {("backtrack", "evaluate"), ("backtrack", "select"), ("select", "select")},
+    "tot_dfs": {("backtrack", "select"), ("select", "select")},
 }
-"""Arrows that a search takes where a person drops what stood while its siblings wait, or writes
-down what the tools of the first layer would say, or values what is next; `test_tot` walks back."""
+"""Arrows that a search takes where a person drops what stood while its siblings wait, writes
+down what the tools of the first layer would say, or values what is next."""
 LONGER = ("tot_dfs", *ACTING, *climbing.METHODS)
 
 

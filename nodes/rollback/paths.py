@@ -7,12 +7,11 @@ weight of a vote grows with the experiences a path was made with and falls with 
 formula was lost in print and is in no published code. `ratio` and `difference` are ours.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from heapq import heappop, heappush
 from typing import cast
 
-from thoughtgraph.nodes.reasoning_steps import longest_path
 from thoughtgraph.outcome import Vote, vote
 from thoughtgraph.settings.rollback import RollbackSettings
 from thoughtgraph.state import SearchState
@@ -182,35 +181,12 @@ def winners(state: SearchState) -> list[str]:
 
 
 def settled(state: SearchState) -> bool:
-    """Returns whether no further solution can change the answer (ours).
+    """Returns whether the first solution with an answer is known, whatever else is found (ours).
 
     In parallel a solution's place in the order is sure once nothing that comes before it is open.
-    A solution's experiences are fixed, but rollbacks may still leave thoughts of its path that are
-    not decided on, so its weight is bounded from both sides; those still to come are given the most
-    that any can have.
     """
-    settings, tree = RollbackSettings.of(state["settings"]), state["thoughts"]
-    rule, (order, certain), given = settings.ensemble, _ordered(state), _answered(state)
-    sure = {tree[key]["answer"] for key in given if key in order[:certain]}
-    if rule in (FIRST, "last") or not given:
-        return rule == FIRST and bool(sure)
-    high = _totals(tree, given, rule)
-    most = {key: _most_rollbacks(tree, settings, key) for key in given}
-    low = _totals(tree, given, rule, most)
-    taught = longest_path(settings) * settings.incoming if settings.experiences else 0
-    new = (settings.solutions - len(order)) * weight(rule, 0, taught)
-    values = list(low)
-    # An answer given earlier wins a tie; one that nobody has given yet comes after the sure ones.
-    return any(
-        (low[mine] > new or (mine in sure and low[mine] == new))
-        and all(
-            low[mine] > high[other] + new
-            or (mine in sure and at < values.index(other) and low[mine] == high[other] + new)
-            for other in values
-            if other != mine
-        )
-        for at, mine in enumerate(values)
-    )
+    order, certain = _ordered(state)
+    return any(state["thoughts"][key].get("answer") is not None for key in order[:certain])
 
 
 def tally(state: SearchState, chosen: str) -> list[Vote]:
@@ -230,19 +206,11 @@ def _answered(state: SearchState) -> list[str]:
     return [key for key in solution_order(state) if tree[key].get("answer") is not None]
 
 
-def _totals(
-    tree: Tree, given: Sequence[str], rule: str, alphas: Mapping[str, int] | None = None
-) -> dict[str, Fraction]:
+def _totals(tree: Tree, given: Sequence[str], rule: str) -> dict[str, Fraction]:
     """Adds up the weights of solutions by answer, answers in the order they were first given."""
     totals: dict[str, Fraction] = {}
     for key in given:
-        left = alphas[key] if alphas else alpha(tree, key)
         value = cast("str", tree[key]["answer"])
-        totals[value] = totals.get(value, Fraction(0)) + weight(rule, left, beta(tree, key))
+        worth = weight(rule, alpha(tree, key), beta(tree, key))
+        totals[value] = totals.get(value, Fraction(0)) + worth
     return totals
-
-
-def _most_rollbacks(tree: Tree, settings: RollbackSettings, key: str) -> int:
-    """Returns how many rollbacks may have left a path in the end."""
-    now, undecided = alpha(tree, key), sum("bad" not in t for t in path_to(tree, key))
-    return max(now, min(now + undecided, settings.path_rollbacks + 1))
