@@ -17,8 +17,8 @@ COLUMNS = 6
 """Budgets of a table (ours)."""
 
 
-class Reached(NamedTuple):
-    """What lines had reached at budgets of one unit."""
+class BudgetScores(NamedTuple):
+    """The scores of lines at budgets of one unit."""
 
     unit: Unit
     budgets: Sequence[Decimal]
@@ -35,8 +35,8 @@ class Reached(NamedTuple):
         return Table(title, headings, rows)
 
 
-def reached(table: Sequence[Entry]) -> Iterator[Reached]:
-    """Yields what lines had reached, for each unit of which they can have had less.
+def budget_scores(table: Sequence[Entry]) -> Iterator[BudgetScores]:
+    """Yields the scores at round budgets, for each unit of which they can have had less.
 
     Args:
         table: The lines of one task, set of problems and model.
@@ -46,8 +46,8 @@ def reached(table: Sequence[Entry]) -> Iterator[Reached]:
         spent = (float(getattr(each, unit)) for entry in lines for each in entry.spent)
         at = budgets(unit, max((each for each in spent if 0 < each < inf), default=0.0))
         if len(at) > 1:
-            found = {entry.name: curve(entry.rows, unit, [*map(float, at)]) for entry in lines}
-            yield Reached(unit, at, {name: scores for name, scores in found.items() if scores})
+            curves = {entry.name: curve(entry.rows, unit, [*map(float, at)]) for entry in lines}
+            yield BudgetScores(unit, at, {name: each for name, each in curves.items() if each})
 
 
 def with_points(table: Sequence[Entry]) -> list[Entry]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from thoughtgraph import registry
 from thoughtgraph.bench.metrics import best_of_k
 from thoughtgraph.bench.result_files import Row
-from thoughtgraph.bench.statistics import Interval, interval, mean
+from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
 from thoughtgraph.settings import WATCHING
 
 UNKNOWN = "unknown"
@@ -162,6 +162,13 @@ def spent(row: Mapping[str, Any]) -> Spent:
         float("nan") if dollars is None else dollars,
         usage["seconds"],
     )
+
+
+def compared(first: Entry, second: Entry) -> Comparison | None:
+    """Compares two lines on the problems that both have; None where there are none."""
+    common = sorted(first.scores.keys() & second.scores.keys())
+    ours, theirs = ([line.scores[each] for each in common] for line in (first, second))
+    return compare(ours, theirs) if common else None
 
 
 def problem_of(row: Mapping[str, Any]) -> Problem:

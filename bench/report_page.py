@@ -105,9 +105,9 @@ def _plots(section: Section) -> Iterator[str]:
     if named:
         told = "Score against tokens a problem, with 95 % intervals"
         yield _image(told, partial(score_against_tokens, named=named))
-    for found in section.reached:
-        told = f"What each method would have reached with fewer {found.unit}"
-        yield _image(told, partial(budget_curves, found=found))
+    for budgets in section.budgets:
+        told = f"What each method would have reached with fewer {budgets.unit}"
+        yield _image(told, partial(budget_curves, budgets=budgets))
 
 
 def _image(told: str, draw: Callable[[Any], None]) -> str:

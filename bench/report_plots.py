@@ -5,7 +5,7 @@ from importlib import import_module
 from io import StringIO
 from typing import Any
 
-from thoughtgraph.bench.report_budgets import Reached
+from thoughtgraph.bench.report_budgets import BudgetScores
 from thoughtgraph.bench.report_lines import Entry
 from thoughtgraph.errors import InputError
 
@@ -33,12 +33,12 @@ def score_against_tokens(axes: Any, named: Mapping[str, Entry], enough: int = 0)
     _label(axes, "tokens a problem")
 
 
-def budget_curves(axes: Any, found: Reached) -> None:
+def budget_curves(axes: Any, budgets: BudgetScores) -> None:
     """Draws score over what may be spent, a line a method, on axes of matplotlib."""
-    for name, scores in found.scores.items():
-        axes.step([*map(float, found.budgets)], scores, where="post", label=_literal(name))
+    for name, scores in budgets.scores.items():
+        axes.step([*map(float, budgets.budgets)], scores, where="post", label=_literal(name))
     _log_scale(axes)
-    _label(axes, f"{found.unit} a problem, at most")
+    _label(axes, f"{budgets.unit} a problem, at most")
 
 
 def _literal(words: str) -> str:

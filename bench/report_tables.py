@@ -12,16 +12,17 @@ from typing import NamedTuple
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.report_budgets import Reached, reached
+from thoughtgraph.bench.report_budgets import BudgetScores, budget_scores
 from thoughtgraph.bench.report_lines import (
     Entry,
     Spent,
     Table,
+    compared,
     problem_of,
     told_settings,
     without_empty,
 )
-from thoughtgraph.bench.statistics import bootstrap, deviation, mean
+from thoughtgraph.bench.statistics import deviation, mean
 
 
 class Section(NamedTuple):
@@ -32,8 +33,8 @@ class Section(NamedTuple):
     """What they show, in a sentence."""
     lines: Sequence[Entry]
     tables: Sequence[Table]
-    reached: Sequence[Reached]
-    """What each budget would have reached, which the tables tell in words."""
+    budgets: Sequence[BudgetScores]
+    """The scores at each budget, which the last tables tell in words."""
 
 
 def sections(found: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
@@ -52,7 +53,7 @@ def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
     own += method_tables(lines)
     if beside := [_equal_cost(each) for each in beside_votes(lines)]:
         own.append(Table(EQUAL_TITLE, EQUAL, beside))
-    known = [*reached(lines)] if budgets else []
+    known = [*budget_scores(lines)] if budgets else []
     return Section(heading, in_short(lines), lines, [*own, *(each.table for each in known)], known)
 
 
@@ -93,9 +94,8 @@ def in_short(lines: Sequence[Entry]) -> str:
 
 def _ties(first: Entry, second: Entry) -> bool:
     """Returns whether two lines may be equally good on the problems that both have."""
-    common = sorted(first.scores.keys() & second.scores.keys())
-    low, high = bootstrap([first.scores[each] - second.scores[each] for each in common])
-    return low <= 0 <= high
+    both = compared(first, second)
+    return both is None or both.interval.low <= 0 <= both.interval.high
 
 
 def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.paper_figures import FIGURES
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_budgets import reached, with_points
+from thoughtgraph.bench.report_budgets import budget_scores, with_points
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import LINKED, linked
 from thoughtgraph.bench.result_files import Row, packed, unpacked
@@ -78,7 +78,7 @@ def test_scores_at_budgets_agree_with_hand_computation() -> None:
     rows = runs()
     for each in rows[2:]:
         each["usage"] |= {"dollars": 1.0, "requests": 4}
-    requests, tokens, dollars = (each.table for each in reached(entries(rows)))
+    requests, tokens, dollars = (each.table for each in budget_scores(entries(rows)))
     votes, search = ("cot_sc (n_generate=4)", "tot_bfs (n_generate=1)")
     assert list(requests.headings) == ["method", "1", "2", "5"]
     assert requests.rows == [[votes, "50.0%", "50.0%", "50.0%"], [search, "0.0%", "0.0%", "100.0%"]]

@@ -6,10 +6,10 @@ from method_parts import ROOT, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_lines import Entry, entries
+from thoughtgraph.bench.report_lines import Entry, compared, entries
 from thoughtgraph.bench.report_tables import tables
 from thoughtgraph.bench.result_files import ResultFolder, latest
-from thoughtgraph.bench.statistics import Comparison, compare
+from thoughtgraph.bench.statistics import Comparison
 
 RESULTS = ROOT / "bench" / "results" / "comparison"
 ENOUGH = 50
@@ -26,13 +26,6 @@ def comparison() -> str:
             against = voted.get(id(entry), "") if voted else beside_plans(entry, lines)
             rows.append((name, line_name(entry), *_measured(entry), against))
     return table(TITLES, rows)
-
-
-def _compared(first: Entry, second: Entry) -> Comparison | None:
-    """Compares two lines on the problems that both have; None where there are none."""
-    common = sorted(first.scores.keys() & second.scores.keys())
-    ours, theirs = ([line.scores[each] for each in common] for line in (first, second))
-    return compare(ours, theirs) if common else None
 
 
 def line_name(entry: Entry) -> str:
@@ -65,9 +58,9 @@ def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
     """
     found: dict[str, list[str]] = {"wins": [], "a tie": []}
     for other in sorted(lines, key=lambda each: each.tokens):
-        compared = None if other is entry else _compared(entry, other)
-        if compared and other.tokens >= entry.tokens and judged(compared) in found:
-            found[judged(compared)].append(line_name(other))
+        both = None if other is entry else compared(entry, other)
+        if both and other.tokens >= entry.tokens and judged(both) in found:
+            found[judged(both)].append(line_name(other))
     told = [f"beats {', '.join(found['wins'])}"] if found["wins"] else []
     return "; ".join(
         [*told, *([f"ties with {', '.join(found['a tie'])}"] if found["a tie"] else [])]
