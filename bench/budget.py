@@ -11,10 +11,13 @@ a row's outputs: where that cannot be read, the first output scores 0 and the an
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Literal, NamedTuple
 
+from thoughtgraph import registry
+from thoughtgraph.bench.metrics import scores_of
+from thoughtgraph.bench.report_lines import outputs_of
 from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean
 
@@ -25,8 +28,6 @@ BATCHED = "adaptive"
 """The method whose samples come in several requests."""
 Sample = tuple[str | None, float]
 """An answer, and what it scores."""
-Judge = Callable[[Row, Sequence[str | None]], Sequence[float]]
-"""Scores answers to a row's problem."""
 
 
 class Point(NamedTuple):
@@ -37,48 +38,36 @@ class Point(NamedTuple):
     score: float
 
 
-def points(row: Row, judge: Judge) -> list[Point]:
+def points(row: Row) -> list[Point]:
     """Returns what a run would have scored at each cost at which its answer could change.
 
     Args:
-        row: A finished problem, or a summary of one, which holds its points.
-        judge: Scores answers that are not among the row's.
-    """
-    if "points" in row or row["method"] in SAMPLED:
-        return vote_points(row)
-    if row["method"] == BATCHED and row["settings"].get("draw") == "answers":
-        return list(_batches(row))
-    return list(_outputs(row, judge))
-
-
-def vote_points(row: Row) -> list[Point]:
-    """Returns what a run of `io`, `cot` or `cot_sc` had reached after each sample.
-
-    Args:
-        row: A finished problem, or a summary of one.
+        row: A finished problem, or a summary of one, which holds its points. Of `io`, `cot` and
+            `cot_sc` there is a point for each sample.
     """
     if "points" in row:
         return [Point(*each) for each in row["points"]]
-    return list(_votes(row))
+    if row["method"] in SAMPLED:
+        return list(_votes(row))
+    if row["method"] == BATCHED and row["settings"].get("draw") == "answers":
+        return list(_batches(row))
+    return list(_outputs(row))
 
 
-def curve(
-    rows: Sequence[Row], judge: Judge, unit: Unit, budgets: Sequence[float]
-) -> list[float | None]:
+def curve(rows: Sequence[Row], unit: Unit, budgets: Sequence[float]) -> list[float]:
     """Returns the mean score of runs at each budget; 0 for a run that has no answer yet.
 
     Args:
         rows: Finished problems of one method.
-        judge: Scores answers.
         unit: What a budget counts.
         budgets: The budgets.
 
     Returns:
-        One score a budget; None where the unit is not known of every run.
+        One score a budget; nothing where the unit is not known of every run.
     """
-    known = [points(row, judge) for row in rows]
-    if not known or any(unit not in point.spent for each in known for point in each):
-        return [None] * len(budgets)
+    known = [points(row) for row in rows]
+    if any(unit not in point.spent for each in known for point in each):
+        return []
     return [mean([_at(each, unit, budget) for each in known]) for budget in budgets]
 
 
@@ -165,14 +154,23 @@ def _sampled(
         requests: How many requests they took.
     """
     tokens = usage["prompt_tokens"] * read + usage["completion_tokens"] * share
-    spent = {"requests": requests, "tokens": tokens}
+    return _spent(usage, requests, tokens)
+
+
+def _spent(usage: Mapping[str, Any], requests: float, tokens: float) -> dict[str, float]:
+    """Returns a part of what was spent; a token is worth its share of the dollars."""
+    spent = {"requests": float(requests), "tokens": float(tokens)}
     if usage.get("dollars") is not None:
         total = usage["prompt_tokens"] + usage["completion_tokens"]
         spent["dollars"] = usage["dollars"] * tokens / total if total else 0.0
     return spent
 
 
-def _outputs(row: Row, judge: Judge) -> Iterator[Point]:
+def _whole(usage: Mapping[str, Any]) -> dict[str, float]:
+    return _sampled(usage, 1.0, requests=usage["requests"])
+
+
+def _outputs(row: Row) -> Iterator[Point]:
     """Yields what the best output so far scores, in the order in which outputs came."""
     tree = tree_of(row)
     best: Mapping[str, Any] | None = None
@@ -181,9 +179,17 @@ def _outputs(row: Row, judge: Judge) -> Iterator[Point]:
             continue
         if best is None or thought.get("value", 0.0) > best.get("value", 0.0):
             best = thought
-            (score,) = judge(row, [thought["answer"]])
+            score = _score(row, thought["answer"])
             yield Point(_until(tree, row["usage"], int(thought["id"])), score)
     yield Point(_whole(row["usage"]), float(row["score"]))
+
+
+def _score(row: Row, answer: str | None) -> float:
+    """Returns the score of an answer; what was said of an output, by a judge too, holds."""
+    said = dict(zip(outputs_of(row), row["scores"], strict=False))
+    if answer in said:
+        return float(said[answer])
+    return scores_of(registry.task(row["task"]), row["problem"], [answer], row["gold"])[0]
 
 
 def _until(tree: Mapping[str, Any], usage: Mapping[str, Any], at: int) -> dict[str, float]:
@@ -199,16 +205,4 @@ def _until(tree: Mapping[str, Any], usage: Mapping[str, Any], at: int) -> dict[s
             counts = key in parents if role == "generate" else int(key) <= at
             total.update(numbers if counts else {})
     tokens = total["prompt_tokens"] + total["completion_tokens"]
-    spent = {"requests": float(total["requests"]), "tokens": float(tokens)}
-    whole = _whole(usage)
-    if "dollars" in whole:
-        spent["dollars"] = whole["dollars"] * tokens / whole["tokens"] if whole["tokens"] else 0.0
-    return spent
-
-
-def _whole(usage: Mapping[str, Any]) -> dict[str, float]:
-    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
-    spent = {"requests": float(usage["requests"]), "tokens": float(tokens)}
-    if usage.get("dollars") is not None:
-        spent["dollars"] = usage["dollars"]
-    return spent
+    return _spent(usage, total["requests"], tokens)

@@ -5,13 +5,10 @@ table's row "+best state" picks the best of all boards a search visited: it know
 so it is an oracle's score and stands apart from all others.
 """
 
-import json
-from pathlib import Path
 from typing import NamedTuple
 
-from thoughtgraph.errors import InputError
 from thoughtgraph.tasks.crossword_board import BLANK, SIZE
-from thoughtgraph.tasks.crosswords import Crosswords, board_of
+from thoughtgraph.tasks.crosswords import board_of
 from thoughtgraph.tree import Tree, path_to
 
 
@@ -24,32 +21,6 @@ class BoardScore(NamedTuple):
     """Share of the 10 words."""
     game: bool
     """Whether all letters are right."""
-
-
-class Puzzle(NamedTuple):
-    """A crossword and its solution."""
-
-    problem: str
-    gold: str
-
-
-def load(path: Path) -> list[Puzzle]:
-    """Reads crosswords from a JSON file: a list of pairs of ten clues and 25 letters.
-
-    Raises:
-        InputError: The file holds something else.
-    """
-    try:
-        pairs = json.loads(path.read_text(encoding="utf-8"))
-        return [
-            Puzzle(Crosswords().read(json.dumps(clues)), rows("".join(letters)))
-            for clues, letters in pairs
-        ]
-    except (OSError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"cannot read crosswords from {str(path)!r} ({error}); it must be a JSON list of "
-            "[ten clues, 25 letters]"
-        ) from error
 
 
 def rows(letters: str) -> str:

@@ -2,18 +2,22 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Generator
-from contextlib import closing
+import shutil
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import IO, NamedTuple, cast
 
 import requests
 from requests import exceptions
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-from thoughtgraph.bench.data_archives import CHUNK, LARGEST, unpack
 from thoughtgraph.bench.data_sets import DataSet
 from thoughtgraph.errors import DataUnavailable, InputError
 
@@ -21,18 +25,24 @@ SILENCE_SECONDS = 60.0
 """How long a home may say nothing before it counts as out of reach (ours)."""
 MOST_REDIRECTS = 5
 """How often a home may point to another address (ours)."""
+CHUNK = 1 << 20
+"""Bytes that are written at a time (ours)."""
+LARGEST = 1 << 30
+"""Bytes that are unpacked at most, and downloaded where the size is not known beforehand (ours)."""
 Progress = Callable[[int, int | None], None]
 """Told how many bytes have come, and of how many where that is known."""
 _REASONS: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.InvalidSchema, "it points to an address of another kind, which is not followed"),
-    (exceptions.TooManyRedirects, f"it points on to other addresses, more than {MOST_REDIRECTS}"),
     (exceptions.SSLError, "its certificate is not accepted"),
-    (exceptions.ProxyError, "the proxy does not let it through"),
     (exceptions.Timeout, f"it says nothing for {SILENCE_SECONDS:.0f} seconds"),
     (exceptions.ChunkedEncodingError, "the connection broke"),
     (exceptions.ConnectionError, "it cannot be reached; check the network"),
-    (ValueError, "it points to what is no address"),
 )
+_DAMAGED = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error),
+    *(EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError),
+)
+"""What the two libraries raise of a damaged archive, or of one that is encrypted."""
 
 
 class Fetched(NamedTuple):
@@ -70,8 +80,7 @@ def fetch(wanted: DataSet, folder: Path, progress: Progress) -> Fetched:
             if wanted.archive is None:
                 whole.rename(made)
             else:
-                made.mkdir()
-                unpack(whole, wanted.archive, wanted.member_files, made)
+                unpack(wanted, whole, made)
             made.rename(target)
     except DataUnavailable as error:
         raise DataUnavailable(f"{wanted.name} from {wanted.address}: {error}") from error
@@ -113,18 +122,19 @@ def _download(wanted: DataSet, file: Path, progress: Progress) -> str:
         OSError: The file cannot be written.
     """
     digest = hashlib.sha256()
-    most, size = LARGEST if wanted.size is None else wanted.size, 0
-    with file.open("wb") as out, closing(_chunks(wanted, progress)) as chunks:
-        for chunk in chunks:
+    most, size = wanted.size or LARGEST, 0
+    with _reply(wanted.address) as reply, file.open("wb") as out:
+        total = wanted.size or int(reply.headers.get("Content-Length", 0)) or None
+        progress(0, total)
+        for chunk in reply.iter_content(CHUNK):
             size += len(chunk)
             if size > most:
                 raise DataUnavailable(f"it sends more than {most:,} bytes")
             digest.update(chunk)
             out.write(chunk)
+            progress(size, total)
         out.flush()
         os.fsync(out.fileno())
-    if wanted.size not in (None, size):
-        raise DataUnavailable(f"it sent {size:,} bytes, where {wanted.size:,} are published")
     if wanted.sha256 not in (None, digest.hexdigest()):
         raise DataUnavailable(
             f"it sent another file than was published: its SHA-256 is {digest.hexdigest()}"
@@ -132,51 +142,71 @@ def _download(wanted: DataSet, file: Path, progress: Progress) -> str:
     return digest.hexdigest()
 
 
-def _chunks(wanted: DataSet, progress: Progress) -> Generator[bytes, None, None]:
-    """Yields what a home sends.
-
-    Raises:
-        DataUnavailable: It does not send it.
-    """
-    try:
-        with _session(wanted.address) as session, _asked(session, wanted.address) as reply:
-            if reply.status_code != requests.codes.ok:
-                raise DataUnavailable(f"it answers with status {reply.status_code}")
-            total, done = wanted.size or _announced(reply), 0
-            progress(done, total)
-            for chunk in reply.iter_content(CHUNK):
-                yield chunk
-                done += len(chunk)
-                progress(done, total)
-    except (requests.RequestException, HTTPError, ValueError) as error:
-        raise DataUnavailable(_why(error)) from error
-
-
-def _session(address: str) -> requests.Session:
-    """Returns a session that reaches an address and what it may point to.
+@contextmanager
+def _reply(address: str) -> Iterator[requests.Response]:
+    """Opens what lies at an address.
 
     An address of https may point to https alone: whatever has no adapter is not followed.
+
+    Raises:
+        DataUnavailable: It is out of reach, or breaks off.
     """
     session = requests.Session()
     session.max_redirects = MOST_REDIRECTS
     session.adapters.clear()
-    session.mount("https://", HTTPAdapter())
-    if address.startswith("http://"):
-        session.mount("http://", HTTPAdapter())
-    return session
-
-
-def _asked(session: requests.Session, address: str) -> requests.Response:
+    for scheme in ("https://", "http://") if address.startswith("http://") else ("https://",):
+        session.mount(scheme, HTTPAdapter())
     # Sizes and checksums are those of the file, not of a packed form of it.
-    packing = {"Accept-Encoding": "identity"}
-    return session.get(address, headers=packing, stream=True, timeout=SILENCE_SECONDS)
+    session.headers["Accept-Encoding"] = "identity"
+    try:
+        with session, session.get(address, stream=True, timeout=SILENCE_SECONDS) as reply:
+            if reply.status_code != requests.codes.ok:
+                raise DataUnavailable(f"it answers with status {reply.status_code}")
+            yield reply
+    except (requests.RequestException, HTTPError, ValueError) as error:
+        known = (why for kind, why in _REASONS if isinstance(error, kind))
+        why = next(known, f"it cannot be read ({type(error).__name__})")
+        raise DataUnavailable(why) from error
 
 
-def _announced(reply: requests.Response) -> int | None:
-    length = reply.headers.get("Content-Length", "")
-    return int(length) if length.isdecimal() and length.isascii() else None
+def unpack(wanted: DataSet, archive: Path, made: Path) -> None:
+    """Writes the members of an archive that are wanted, and nothing else, into a new folder.
+
+    Each is looked up by its whole name, which is never a path here.
+
+    Raises:
+        DataUnavailable: The archive is damaged, or lacks one of them.
+        OSError: A file cannot be written.
+    """
+    made.mkdir()
+    try:
+        packed = zipfile.ZipFile if wanted.archive == "zip" else tarfile.TarFile
+        with packed(archive) as opened:
+            left = LARGEST
+            for member, name in wanted.member_files.items():
+                left -= _size(opened, member)
+                if left < 0:
+                    raise DataUnavailable(f"the archive holds more than {LARGEST:,} bytes")
+                with _content(opened, member) as content, (made / name).open("wb") as out:
+                    shutil.copyfileobj(content, out, CHUNK)
+    except DataUnavailable:
+        raise
+    except _DAMAGED as error:
+        raise DataUnavailable(f"the archive cannot be read ({type(error).__name__})") from error
 
 
-def _why(error: Exception) -> str:
-    known = (why for kind, why in _REASONS if isinstance(error, kind))
-    return next(known, f"it cannot be read ({type(error).__name__})")
+def _size(archive: zipfile.ZipFile | tarfile.TarFile, member: str) -> int:
+    """Returns how long a file of an archive is; one that is not there is refused."""
+    if isinstance(archive, zipfile.ZipFile):
+        known = {each.filename: each.file_size for each in archive.infolist()}
+    else:
+        known = {each.name: each.size for each in archive if each.isreg()}
+    if member not in known:
+        raise DataUnavailable(f"the archive has no {member!r}")
+    return known[member]
+
+
+def _content(archive: zipfile.ZipFile | tarfile.TarFile, member: str) -> IO[bytes]:
+    if isinstance(archive, zipfile.ZipFile):
+        return archive.open(member)
+    return cast("IO[bytes]", archive.extractfile(member))

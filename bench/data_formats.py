@@ -6,11 +6,11 @@ for one that is none.
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench import crossword_scores
+from thoughtgraph.bench.crossword_scores import rows
 from thoughtgraph.bench.scene_data import is_scene_file, load_questions
 from thoughtgraph.tasks.answer_text import boxed
 from thoughtgraph.tasks.choices import stated
@@ -53,8 +53,9 @@ def own_lines(file: Path) -> Rows:
 
 
 def _crosswords(file: Path) -> Rows:
-    for number, puzzle in enumerate(crossword_scores.load(file), 1):
-        yield Record(str(number), puzzle.problem, puzzle.gold)
+    pairs = json.loads(file.read_text(encoding="utf-8-sig"))
+    for number, (clues, letters) in enumerate(pairs, 1):
+        yield Record(str(number), json.dumps(clues), rows("".join(letters)))
 
 
 def _game24(file: Path) -> Rows:
@@ -77,7 +78,7 @@ def _gsm8k(file: Path) -> Rows:
 
 
 def _strategyqa(file: Path) -> Rows:
-    for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
+    for number, entry in _objects(file):
         if not isinstance(entry["answer"], bool):
             raise TypeError("its answer is neither true nor false")
         gold = "yes" if entry["answer"] else "no"
@@ -85,7 +86,7 @@ def _strategyqa(file: Path) -> Rows:
 
 
 def _svamp(file: Path) -> Rows:
-    for entry in _entries(json.loads(file.read_text(encoding="utf-8-sig"))):
+    for _, entry in _objects(file):
         body = as_text(entry["Body"]).strip()
         asked = f"{body}{'' if body.endswith('.') else ','} {as_text(entry['Question']).strip()}"
         yield Record(as_text(entry["ID"]), asked, str(entry["Answer"]))
@@ -107,7 +108,7 @@ def _math(file: Path) -> Rows:
 
 
 def _theoremqa(file: Path) -> Rows:
-    for number, entry in enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1):
+    for number, entry in _objects(file):
         if not entry.get("Picture"):
             yield Record(entry.get("id", str(number)), entry["Question"], str(entry["Answer"]))
 
@@ -168,7 +169,7 @@ def _objects(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     with file.open(encoding="utf-8-sig") as lines:
         listed = lines.read(1) == "["
     if listed:
-        yield from enumerate(_entries(json.loads(file.read_text(encoding="utf-8-sig"))), 1)
+        yield from enumerate(map(_object, json.loads(file.read_text(encoding="utf-8-sig"))), 1)
     else:
         yield from _json_lines(file)
 
@@ -178,12 +179,6 @@ def _json_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield number, _object(json.loads(line))
-
-
-def _entries(value: Any) -> Iterable[dict[str, Any]]:
-    if not isinstance(value, list):
-        raise TypeError("the file is no list")
-    return map(_object, value)
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -11,22 +11,19 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from thoughtgraph.bench.data_archives import Kind
 from thoughtgraph.errors import UnknownName
 
-PLACE = "thoughtgraph.bench"
-FILE = "data_sets.toml"
+PLACE, FILE = "thoughtgraph.bench", "data_sets.toml"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DataSet(_Strict):
+class DataSet(BaseModel):
     """One data set as its authors publish it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     task: str
@@ -46,7 +43,9 @@ class DataSet(_Strict):
     """Bytes of what lies at the address; None: not known beforehand."""
     sha256: str | None = None
     """Its checksum; None: not known beforehand."""
-    archive: Kind | None = None
+    archive: Literal["tar", "zip"] | None = None
+    recorded: bool = False
+    """Whether it holds runs of a model, for `bench.papers.recorded_runs`, and no problems."""
     members: Sequence[str] = ()
     """What is taken out of an archive."""
 
@@ -56,26 +55,26 @@ class DataSet(_Strict):
         return {member: member.rpartition("/")[2] for member in self.members}
 
 
-class Missing(_Strict):
+class Missing(NamedTuple):
     """A data set that cannot be downloaded."""
 
     name: str
     why: str
 
 
-class Catalogue(_Strict):
+class Catalogue(NamedTuple):
     """All of them, by name."""
 
     sets: Mapping[str, DataSet]
-    missing: Sequence[Missing] = Field(default_factory=tuple)
+    missing: Sequence[Missing]
 
 
 @cache
 def catalogue() -> Catalogue:
     """Returns the table."""
     table = tomllib.loads(files(PLACE).joinpath(FILE).read_text(encoding="utf-8"))
-    sets = {name: {"name": name, **entry} for name, entry in table["sets"].items()}
-    return Catalogue.model_validate({**table, "sets": sets})
+    sets = {name: DataSet(name=name, **entry) for name, entry in table["sets"].items()}
+    return Catalogue(sets, [Missing(**each) for each in table["missing"]])
 
 
 def data_set(name: str) -> DataSet:

@@ -7,15 +7,12 @@ enough votes to win as well ("Reasoning in Token Economies", Wang et al. 2024).
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from thoughtgraph.bench.budget import Point, vote_points
+from thoughtgraph.bench.budget import Point, points
 from thoughtgraph.bench.report_lines import Entry, Problem, problem_of
 from thoughtgraph.bench.statistics import Comparison, compare, mean
 
 VOTE = "cot_sc"
 """The method that others are measured by."""
-
-Voted = Sequence[tuple[Problem, Sequence[Point]]]
-"""Runs of `cot_sc`: the problem, and what had been reached after each sample."""
 
 
 class EqualCost(NamedTuple):
@@ -58,7 +55,7 @@ def votes_of(table: Sequence[Entry]) -> Entry | None:
     """
     voting = [entry for entry in table if entry.method == VOTE and entry.scores]
     # Summaries of a task of the user's own know no costs of fewer samples.
-    voting = [entry for entry in voting if all(map(vote_points, entry.rows))]
+    voting = [entry for entry in voting if all(map(points, entry.rows))]
     return max(voting, key=lambda entry: (entry.outputs(), entry.score), default=None)
 
 
@@ -68,45 +65,32 @@ def vote_line(votes: Entry) -> list[tuple[float, float]]:
     Args:
         votes: A line of `cot_sc`.
     """
-    reached = [points for points in map(vote_points, votes.rows) if points]
-    return [
-        (cost, mean([_cut(points, n).score for points in reached]))
-        for n, cost in enumerate(_costs(reached), 1)
-    ]
+    reached = [each for each in map(points, votes.rows) if each]
+    sizes = range(1, max(map(len, reached), default=0) + 1)
+    cut = [[_cut(each, size) for each in reached] for size in sizes]
+    return [(_tokens(each), mean([point.score for point in each])) for each in cut]
 
 
 def _beside(entry: Entry, votes: Entry) -> EqualCost:
     common = sorted(entry.scores.keys() & votes.scores.keys())
     runs = zip(entry.rows, entry.spent, strict=True)
     tokens = mean([spent.tokens for row, spent in runs if problem_of(row) in common])
-    voted = [(problem_of(row), vote_points(row)) for row in votes.rows]
-    voted = [(problem, reached) for problem, reached in voted if problem in common]
-    samples, cost = _samples(voted, tokens)
-    scores = _scores(voted, samples)
-    ours, theirs = ([found[each] for each in common] for found in (entry.scores, scores))
-    comparison = compare(ours, theirs)
+    voted = [(problem_of(row), points(row)) for row in votes.rows if problem_of(row) in common]
+    most = max(len(reached) for _, reached in voted)
+    costs = [_tokens([_cut(reached, n) for _, reached in voted]) for n in range(1, most + 1)]
+    # The fewest that cost so much, else all.
+    samples = next((n for n, cost in enumerate(costs, 1) if cost >= tokens), most)
+    scores: dict[Problem, list[float]] = {}
+    for problem, reached in voted:
+        scores.setdefault(problem, []).append(_cut(reached, samples).score)
+    ours = [entry.scores[each] for each in common]
+    theirs = [mean(scores[each]) for each in common]
+    comparison, cost = compare(ours, theirs), costs[samples - 1]
     return EqualCost(entry, tokens, mean(ours), samples, cost, mean(theirs), comparison)
 
 
-def _samples(voted: Voted, tokens: float) -> tuple[int, float]:
-    """Returns the fewest samples that cost so much, else all, and what they cost."""
-    costs = _costs([reached for _, reached in voted])
-    at = next((at for at, cost in enumerate(costs) if cost >= tokens), len(costs) - 1)
-    return at + 1, costs[at]
-
-
-def _costs(runs: Sequence[Sequence[Point]]) -> list[float]:
-    """Returns what one sample costs, two and so on: the mean tokens of runs."""
-    most = max(map(len, runs), default=0)
-    return [mean([_cut(run, n).spent["tokens"] for run in runs]) for n in range(1, most + 1)]
-
-
-def _scores(voted: Voted, samples: int) -> dict[Problem, float]:
-    """Returns the mean score of each problem over its repeats, with so many samples."""
-    found: dict[Problem, list[float]] = {}
-    for problem, reached in voted:
-        found.setdefault(problem, []).append(_cut(reached, samples).score)
-    return {problem: mean(scores) for problem, scores in found.items()}
+def _tokens(reached: Sequence[Point]) -> float:
+    return mean([point.spent["tokens"] for point in reached])
 
 
 def _cut(reached: Sequence[Point], samples: int) -> Point:

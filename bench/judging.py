@@ -5,20 +5,26 @@ judged is kept beside the results, a line a run, so that a step that was ended g
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from thoughtgraph.bench.metrics import SCORES, coherence
 from thoughtgraph.bench.report_lines import outputs_of
 from thoughtgraph.bench.result_files import Row, append_line, end_line, read_lines
 from thoughtgraph.bench.runner import together
+from thoughtgraph.bench.statistics import mean
 from thoughtgraph.llm.port import ChatPort
+from thoughtgraph.prompts import fill
+from thoughtgraph.task import Prompt
+from thoughtgraph.tasks.judgements import after, plain, points
 
 JUDGED = "judged.jsonl"
 """The file of a result folder that holds what a judge thought of its runs."""
 TASKS = ("creative_writing",)
 """Tasks whose answers are judged, not checked."""
-BEST = max(SCORES)
+BEST = 10
+"""The best coherence score; the worst is 1 (Tree of Thoughts, section 4.2)."""
+_SCORE = re.compile(after("coheren(?:ce|cy) score", points(BEST)), re.IGNORECASE)
 Judgements = Mapping[str, Sequence[float]]
 """The mean coherence of each output of a run, between 0 and 1, by the run's key."""
 
@@ -74,8 +80,7 @@ async def judge_runs(
         line = {
             "key": row["key"],
             "judge": judge,
-            "scores": [each.score / BEST for each in found],
-            "unread": sum(each.malformed for each in found),
+            "scores": [mean(each) / BEST for each in found],
         }
         append_line(folder / JUDGED, line)
         done += 1
@@ -97,3 +102,30 @@ def with_judgements(rows: Iterable[Row], known: Judgements) -> Iterator[Row]:
         outputs = list(outputs_of(row))
         at = outputs.index(row["answer"]) if row["answer"] in outputs else 0
         yield {**row, "scores": scores, "score": scores[at] if scores else 0.0}
+
+
+async def coherence(judge: ChatPort, passage: str, *, samples: int = 5) -> list[int]:
+    """Returns the coherence scores of a passage that can be read (Tree of Thoughts, section 4.2).
+
+    Args:
+        judge: The judging model; the paper's was GPT-4.
+        passage: The passage. An empty one is not judged.
+        samples: How many scores are asked for (paper: 5).
+    """
+    if not passage.strip():
+        return []
+    texts = await judge.sample(
+        Prompt(fill("creative_writing/score", passage=passage)).messages(),
+        n=samples,
+        role="score",
+        scope="shared",
+        parameters={"temperature": 1.0, "max_tokens": 1000},
+    )
+    return [score for text in texts if (score := read_score(text)) is not None]
+
+
+def read_score(text: str) -> int | None:
+    """Returns the last coherence score in a judge's text; None for none or one out of range."""
+    found = _SCORE.findall(plain(text))
+    value = float(found[-1]) if found else 0.0
+    return int(value) if value in range(1, BEST + 1) else None

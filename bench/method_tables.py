@@ -1,13 +1,14 @@
-"""What a paper reports of its own methods besides score and cost, for the lines of a table.
-
-Beside it stands what is read off the trees of any method: `output_tables`.
-"""
+"""What papers report besides score and cost, for the lines of a table whose runs have trees."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
-from thoughtgraph.bench.output_tables import output_tables
+from thoughtgraph.bench.budget import BATCHED, SAMPLED
+from thoughtgraph.bench.equal_cost import VOTE
 from thoughtgraph.bench.paper_figures import FIGURES, RELATIVES
+from thoughtgraph.bench.papers import failed_steps
 from thoughtgraph.bench.papers.mixed_metrics import PLANNED, ahead, right
 from thoughtgraph.bench.papers.rollback_stats import (
     METHODS,
@@ -19,46 +20,49 @@ from thoughtgraph.bench.papers.rollback_stats import (
     spans,
 )
 from thoughtgraph.bench.papers.suites import Figure
-from thoughtgraph.bench.report_lines import Entry, Table, outputs_of
-from thoughtgraph.bench.result_files import tree_of
+from thoughtgraph.bench.report_lines import Entry, Table, outputs_of, without_empty
+from thoughtgraph.bench.result_files import Row, tree_of
 from thoughtgraph.bench.statistics import mean, pearson
+from thoughtgraph.tree import Tree
+
+Cells = Iterable[Sequence[str]]
+
+
+class Kind(NamedTuple):
+    """A kind of table."""
+
+    title: str
+    headings: Sequence[str]
+    """Those behind the name of the line."""
+    rows: Callable[[Entry, Sequence[Entry]], Cells]
+    """What a line has to tell, among all lines: any number of rows, without its name."""
+
+
+def method_tables(table: Sequence[Entry]) -> Iterator[Table]:
+    """Yields the tables of which at least one line has something to tell.
+
+    Args:
+        table: The lines of one task, set of problems and model.
+    """
+    lines = [entry for entry in table if entry.has_trees]
+    for kind in KINDS:
+        if rows := [[e.name, *cells] for e in lines for cells in kind.rows(e, lines)]:
+            yield without_empty(kind.title, ("method", *kind.headings), rows)
+
 
 STEPWISE = "tomt_tot"
 """The method to which savings are relative."""
 TRUNCATED = (10, 20, 30)
 """Calls at which Tree-of-Mixed-Thought's appendix B reports accuracy."""
-
-
-def method_tables(table: Sequence[Entry]) -> Iterator[Table]:
-    """Yields the tables that a paper has of its own methods, where they are among the lines.
-
-    Args:
-        table: The lines of one task, set of problems and model.
-    """
-    table = [entry for entry in table if entry.has_trees]
-    if planned := [entry for entry in table if entry.method.startswith(PLANNED)]:
-        yield Table(PLAN_TITLE, PLAN_HEADINGS, [_plans(entry, planned) for entry in planned])
-    if reasoned := [entry for entry in table if entry.method in METHODS]:
-        yield Table(ROLLBACK_TITLE, ROLLBACK_HEADINGS, [*map(_rollbacks, reasoned)])
-        if first := [row for entry in reasoned for row in _first_steps(entry)]:
-            yield Table(FIRST_TITLE, FIRST_HEADINGS, first)
-    yield from output_tables(table)
-
-
-PLAN_TITLE = "Calls and plans, as Tree-of-Mixed-Thought counts them (section 4, appendix B)"
 CALLS: Figure = "calls, answered right"
-PLAN_HEADINGS = (
-    *("method", "inconsistent", "NoBack", CALLS, "ahead", "RSSI", "calls with hops"),
-    *(f"right at {calls}" for calls in TRUNCATED),
-)
 
 
-def _plans(entry: Entry, planned: Sequence[Entry]) -> list[str]:
-    stepwise = next((other for other in planned if _is_stepwise_of(other, entry)), None)
-    return [
-        entry.name,
-        f"{mean(FIGURES['inconsistent'](entry)):.0%}",
-        f"{mean(FIGURES['NoBack'](entry)):.0%}",
+def _plans(entry: Entry, table: Sequence[Entry]) -> Cells:
+    if not entry.method.startswith(PLANNED):
+        return
+    stepwise = next((other for other in table if _is_stepwise_of(other, entry)), None)
+    yield [
+        *(f"{mean(FIGURES[name](entry)):.0%}" for name in ("inconsistent", "NoBack")),
         f"{mean(FIGURES[CALLS](entry)):.2f}",
         f"{mean([*map(ahead, entry.rows)]):.2f}",
         RELATIVES["saving"].formatted(entry, stepwise) if stepwise else "",
@@ -82,17 +86,15 @@ def _with_hops(entry: Entry) -> str:
     return "" if found is None else f"{found:+.2f}"
 
 
-ROLLBACK_TITLE = "Interactions and rollbacks, as Thought Rollback counts them (figure 3)"
-ROLLBACK_HEADINGS = ("method", "samples", "rollbacks", "steps back", *("In", "Out", "No"))
-
-
-def _rollbacks(entry: Entry) -> list[str]:
-    samples = f"{mean(FIGURES['interactions'](entry)):.1f}"
-    if entry.method != STRUCTURED:
-        return [entry.name, samples, *[""] * 5]
-    back = [span for row in entry.rows for span in spans(tree_of(row))]
-    steps = f"{mean(back):.1f}" if back else ""
-    return [entry.name, samples, f"{len(back) / len(entry.rows):.2f}", steps, *_kinds(entry)]
+def _rollbacks(entry: Entry, table: Sequence[Entry]) -> Cells:
+    if entry.method not in METHODS:
+        return
+    told = [f"{mean(FIGURES['interactions'](entry)):.1f}", *[""] * 5]
+    if entry.method == STRUCTURED:
+        back = [span for row in entry.rows for span in spans(tree_of(row))]
+        steps = f"{mean(back):.1f}" if back else ""
+        told[1:] = [f"{len(back) / len(entry.rows):.2f}", steps, *_kinds(entry)]
+    yield told
 
 
 def _kinds(entry: Entry) -> Iterator[str]:
@@ -109,11 +111,7 @@ def _kinds(entry: Entry) -> Iterator[str]:
         yield f"{good[name]} of {paths[name]} right"
 
 
-FIRST_TITLE = "Failures at the first step of Game of 24, by rollbacks to the problem (figure 3 c)"
-FIRST_HEADINGS = ("method", "rollbacks before", "first steps", "failed")
-
-
-def _first_steps(entry: Entry) -> Iterator[list[str]]:
+def _first_steps(entry: Entry, table: Sequence[Entry]) -> Cells:
     if entry.task != "game24" or entry.method != STRUCTURED:
         return
     steps, failed = Counter[int](), Counter[int]()
@@ -122,4 +120,111 @@ def _first_steps(entry: Entry) -> Iterator[list[str]]:
             steps[step.before] += 1
             failed[step.before] += step.failed
     for before in sorted(steps):
-        yield [entry.name, str(before), str(steps[before]), str(failed[before])]
+        yield [str(before), str(steps[before]), str(failed[before])]
+
+
+BEST_OF = (1, 2, 5, 10, 25, 50, 100)
+"""Outputs of which the best counts; 1 to 100 is Tree of Thoughts' range (the values: ours)."""
+
+
+def _best_of(entry: Entry, table: Sequence[Entry]) -> Cells:
+    most = max(len(row.get("scores") or ()) for row in entry.rows)
+    if most > 1:
+        yield [f"{entry.best_of(k):.1%}" if k <= most else "" for k in BEST_OF]
+
+
+Failed = Callable[[str, Tree, Collection[str | None]], Iterator[int | None]]
+"""At which steps the samples of a problem's tree failed, given the right answers; None: right."""
+FAILURES: Mapping[str, Failed] = {
+    **dict.fromkeys(SAMPLED, failed_steps.samples),
+    "tot_bfs": failed_steps.search,
+}
+"""How failures are read off the trees of each method."""
+
+
+def _failures(entry: Entry, table: Sequence[Entry]) -> Cells:
+    if entry.task != "game24" or entry.method not in FAILURES:
+        return
+    found = Counter(chain.from_iterable(_failed(row) for row in entry.rows))
+    if size := found.total():
+        shares = (found[at] / size for at in (*failed_steps.FAILED, None))
+        yield [str(size), *(f"{share:.0%}" for share in shares)]
+
+
+def _failed(row: Row) -> Iterator[int | None]:
+    scored = zip(outputs_of(row), row.get("scores") or (), strict=False)
+    right_answers = {answer for answer, score in scored if score == 1.0}
+    return FAILURES[row["method"]](row["problem"], tree_of(row), right_answers)
+
+
+VOTED = (VOTE, BATCHED)
+"""Methods whose samples vote."""
+MAJORITY = 0.5
+"""Share of the votes up to which a winner has no majority."""
+
+
+def _votes(entry: Entry, table: Sequence[Entry]) -> Cells:
+    lasts = [(row["votes"][-1], row.get("score")) for row in entry.rows if row.get("votes")]
+    voted = [((last["got"] or 0.0) / last["of"], score) for last, score in lasts if last["of"]]
+    if entry.method in VOTED and voted:
+        low = [score for share, score in voted if share <= MAJORITY]
+        high = [score for share, score in voted if share > MAJORITY]
+        share = mean([share for share, _ in voted])
+        yield [str(len(voted)), f"{share:.0%}", _right(low), _right(high)]
+
+
+def _right(scores: Sequence[float | None]) -> str:
+    known = [score for score in scores if score is not None]
+    return f"{known.count(1.0)} of {len(known)} right"
+
+
+def _tool_costs(entry: Entry, table: Sequence[Entry]) -> Cells:
+    paid = [float(row["usage"].get("tool_cost", 0.0)) for row in entry.rows]
+    if any(paid):
+        answered = [row["usage"] for row in entry.rows if row["answer"] is not None]
+        path = mean([float(usage.get("tool_cost_path", 0.0)) for usage in answered])
+        yield [f"{mean(paid):.2f}", f"{path:.2f}" if answered else "", str(len(answered))]
+
+
+KINDS = (
+    Kind(
+        "Calls and plans, as Tree-of-Mixed-Thought counts them (section 4, appendix B)",
+        (
+            *("inconsistent", "NoBack", CALLS, "ahead", "RSSI", "calls with hops"),
+            *(f"right at {calls}" for calls in TRUNCATED),
+        ),
+        _plans,
+    ),
+    Kind(
+        "Interactions and rollbacks, as Thought Rollback counts them (figure 3)",
+        ("samples", "rollbacks", "steps back", "In", "Out", "No"),
+        _rollbacks,
+    ),
+    Kind(
+        "Failures at the first step of Game of 24, by rollbacks to the problem (figure 3 c)",
+        ("rollbacks before", "first steps", "failed"),
+        _first_steps,
+    ),
+    Kind(
+        "Best of the first k outputs, as an oracle would choose (Tree of Thoughts, figure 3 a); "
+        "one that cannot be read counts as wrong",
+        tuple(map(str, BEST_OF)),
+        _best_of,
+    ),
+    Kind(
+        "Steps at which Game of 24 failed (Tree of Thoughts, figure 3 b)",
+        ("samples", *(f"step {at}" for at in failed_steps.FAILED), "right"),
+        _failures,
+    ),
+    Kind(
+        "Votes for the answer, and how often it is right",
+        ("runs", "share of the votes", "with at most half", "with more than half"),
+        _votes,
+    ),
+    Kind(
+        "Cost of tool calls: of all that were paid, and of those on the path to an answer",
+        ("paid", "on the path", "answers"),
+        _tool_costs,
+    ),
+)
+"""All kinds of tables, in the order in which a report has them."""

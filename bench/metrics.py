@@ -1,32 +1,21 @@
 """How answers are scored: the official scorers, which alone see gold answers."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
 
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.formulas import same_formula, value
-from thoughtgraph.bench.statistics import mean
-from thoughtgraph.llm.meter import Meter
-from thoughtgraph.llm.port import ChatPort
-from thoughtgraph.prompts import fill
-from thoughtgraph.task import Checks, Prompt, Task
+from thoughtgraph.task import Checks, Task
 from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.fever import label
 from thoughtgraph.tasks.game24.game24 import Game24
-from thoughtgraph.tasks.judgements import after, plain, points
 from thoughtgraph.tasks.numbers import canonical, number
 from thoughtgraph.tasks.strategyqa import verdict
-
-SCORES = range(1, 11)
-"""The coherence scores there are (Tree of Thoughts, section 4.2)."""
 
 CLOSE = Fraction(4, 100)
 """How far an answer may be from decimals, as a share of them (the official TheoremQA script)."""
 
-_SCORE = re.compile(after("coheren(?:ce|cy) score", points(10)), re.IGNORECASE)
 _VERDICTS = frozenset({"yes", "no", "noanswer"})
 
 Scorer = Callable[[str, str, str], float]
@@ -195,47 +184,3 @@ def best_of_k(scores: Sequence[float], k: int | None = None) -> float:
         k: How many outputs count; None: all.
     """
     return max(scores[:k], default=0.0)
-
-
-class Coherence(NamedTuple):
-    """What the judge of creative writing thinks of one passage."""
-
-    score: float
-    """Mean of the scores that could be read, 1 to 10; 0 when none could."""
-    scores: tuple[int, ...]
-    """The scores that could be read."""
-    malformed: int
-    """Samples without a score."""
-
-
-async def coherence(
-    judge: ChatPort, passage: str, *, samples: int = 5, meter: Meter | None = None
-) -> Coherence:
-    """Scores the coherence of a passage (Tree of Thoughts, section 4.2).
-
-    Args:
-        judge: The judging model; the paper's was GPT-4.
-        passage: The passage. An empty one scores 0 and is not judged.
-        samples: How many scores are averaged (paper: 5).
-        meter: Counts what the judgement costs, if given.
-    """
-    if not passage.strip():
-        return Coherence(0.0, (), 0)
-    prompt = Prompt(fill("creative_writing/score", passage=passage))
-    texts = await judge.sample(
-        prompt.messages(),
-        n=samples,
-        role="score",
-        meter=meter,
-        scope="shared",
-        parameters={"temperature": 1.0, "max_tokens": 1000},
-    )
-    scores = tuple(score for text in texts if (score := read_score(text)) is not None)
-    return Coherence(mean(scores), scores, len(texts) - len(scores))
-
-
-def read_score(text: str) -> int | None:
-    """Returns the last coherence score in a judge's text; None for none or one out of range."""
-    found = _SCORE.findall(plain(text))
-    value = float(found[-1]) if found else 0.0
-    return int(value) if value in SCORES else None

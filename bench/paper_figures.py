@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from math import isnan
+from operator import truediv
 from typing import NamedTuple
 
 from thoughtgraph.bench import metrics
 from thoughtgraph.bench.budget import SAMPLED
-from thoughtgraph.bench.crossword_scores import best_state, score
+from thoughtgraph.bench.crossword_scores import BoardScore, best_state, score
 from thoughtgraph.bench.papers import mixed_metrics
 from thoughtgraph.bench.papers.suites import Figure
 from thoughtgraph.bench.report_lines import Entry, outputs_of
@@ -15,19 +16,17 @@ from thoughtgraph.bench.statistics import mean
 
 Values = Callable[[Entry], list[float]]
 TIMES: Mapping[Figure, float] = {
-    "calls, answered right": 1,
-    "interactions": 1,
-    "tokens": 1,
-    "prompt tokens": 1,
-    "completion tokens": 1,
-    "dollars": 1,
-    "coherence": 10,
-    "mean coherence": 10,
+    **dict.fromkeys(("calls, answered right", "interactions", "dollars"), 1),
+    **dict.fromkeys(("tokens", "prompt tokens", "completion tokens"), 1),
+    **dict.fromkeys(("coherence", "mean coherence"), 10),
 }
 """By what figures are shown that are no percentages; scores are between 0 and 1."""
 _PERCENT = 100.0
-COUNTED: frozenset[Figure] = frozenset(name for name, times in TIMES.items() if times == 1)
-"""Figures that count something, whose interval is not that of a share."""
+
+
+def scale(figure: Figure) -> float:
+    """Returns by what a figure is multiplied when it is shown: in the unit of the papers."""
+    return TIMES.get(figure, _PERCENT)
 
 
 def shown(figure: Figure, value: float) -> str:
@@ -35,11 +34,6 @@ def shown(figure: Figure, value: float) -> str:
     # What a small model costs a problem is a fraction of a cent.
     digits = 4 if figure == "dollars" else 1
     return f"{scale(figure) * value:,.{digits}f}"
-
-
-def scale(figure: Figure) -> float:
-    """Returns by what a figure is multiplied when it is shown."""
-    return TIMES.get(figure, _PERCENT)
 
 
 def _first(entry: Entry) -> list[float]:
@@ -77,30 +71,24 @@ def _share(holds: Callable[[Row], bool]) -> Values:
     return lambda entry: [float(holds(row)) for row in entry.rows] if entry.has_trees else []
 
 
-def _boards(share: str) -> Values:
-    """Makes a figure of crosswords: of the answer; where samples are drawn, a mean over these."""
+def _boards(share: str, *, best: bool = False) -> Values:
+    """Makes a figure of crosswords.
+
+    Args:
+        share: What of a board: `letters`, `words` or `game`.
+        best: Of the best board that a search visited; else of the answer, or, where samples are
+            drawn, a mean over these.
+    """
 
     def values(entry: Entry) -> list[float]:
-        if entry.task != "crosswords":
-            return []
-        sampled = entry.method in SAMPLED
-        boards = [outputs_of(row) if sampled else [row["answer"]] for row in entry.rows]
-        return [
-            mean([float(getattr(score(board, row["gold"]), share)) for board in each])
-            for each, row in zip(boards, entry.rows, strict=True)
-        ]
+        rows = entry.rows if entry.task == "crosswords" else ()
+        return [mean([float(getattr(board, share)) for board in boards(row)]) for row in rows]
 
-    return values
-
-
-def _best_board(share: str) -> Values:
-    """Makes a figure of the best board that each search of crosswords visited."""
-
-    def values(entry: Entry) -> list[float]:
-        if entry.task != "crosswords":
-            return []
-        boards = [best_state(tree_of(row), row["gold"]) for row in entry.rows]
-        return [float(getattr(board, share)) for board in boards]
+    def boards(row: Row) -> list[BoardScore]:
+        if best:
+            return [best_state(tree_of(row), row["gold"])]
+        outputs = outputs_of(row) if row["method"] in SAMPLED else [row["answer"]]
+        return [score(board, row["gold"]) for board in outputs]
 
     return values
 
@@ -122,9 +110,9 @@ FIGURES: Mapping[Figure, Values] = {
     "dollars": _dollars,
     "letters": _boards("letters"),
     "games": _boards("game"),
-    "best letters": _best_board("letters"),
-    "best words": _best_board("words"),
-    "best games": _best_board("game"),
+    "best letters": _boards("letters", best=True),
+    "best words": _boards("words", best=True),
+    "best games": _boards("game", best=True),
 }
 """What each figure is, one value a run or a problem."""
 
@@ -151,23 +139,11 @@ class Relative(NamedTuple):
         return format(value, self.form)
 
 
-def _ratio(own: float, other: float) -> float:
-    return own / other
-
-
-def _saving(own: float, other: float) -> float:
-    return other / own
-
-
-def _change(own: float, other: float) -> float:
-    return _PERCENT * (own - other)
-
-
 RELATIVES: Mapping[Figure, Relative] = {
-    "saving": Relative("calls, answered right", _saving, ".2f"),
-    "prompt ratio": Relative("prompt tokens", _ratio, ".2f"),
-    "completion ratio": Relative("completion tokens", _ratio, ".2f"),
-    "score change": Relative("score", _change, "+.1f"),
-    "f1 change": Relative("f1", _change, "+.1f"),
+    "saving": Relative("calls, answered right", lambda own, other: other / own, ".2f"),
+    "prompt ratio": Relative("prompt tokens", truediv, ".2f"),
+    "completion ratio": Relative("completion tokens", truediv, ".2f"),
+    "score change": Relative("score", lambda own, other: _PERCENT * (own - other), "+.1f"),
+    "f1 change": Relative("f1", lambda own, other: _PERCENT * (own - other), "+.1f"),
 }
 """The figures that are relative to the line which a line names."""

@@ -1,14 +1,14 @@
 """Published numbers beside ours, table by table, with what keeps them from being compared."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from statistics import fmean
 from typing import NamedTuple
 
 from thoughtgraph import registry
 from thoughtgraph.admission import effective_settings
-from thoughtgraph.bench.paper_figures import COUNTED, FIGURES, RELATIVES, scale, shown
+from thoughtgraph.bench.paper_figures import FIGURES, RELATIVES, scale, shown
 from thoughtgraph.bench.papers.suites import (
     Average,
     Correlation,
@@ -34,6 +34,10 @@ NEUTRAL = frozenset(
 NOT_RUN, NO_SCORE, NO_PRICE = "not run", "no score", "no price"
 
 
+Runs = Mapping[tuple[str, str], Sequence[Entry]]
+"""What was run of a table, by the names of its lines and the ids of its parts."""
+
+
 class _Ours(NamedTuple):
     """What we found, in words."""
 
@@ -42,86 +46,28 @@ class _Ours(NamedTuple):
     n: str = ""
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """The runs of one line of a table."""
-
-    table: Suite
-    line: Line
-    found: Sequence[Entry]
-    """The runs of all lines."""
-
-    def on(self, part: Part) -> list[Entry]:
-        """Returns those on a part of the table."""
-        if part not in self.table.parts_of(self.line):
-            return []
-        return [entry for entry in self.found if _is(entry, self.line, part)]
-
-    def other_on(self, part: Part, entry: Entry) -> Entry | None:
-        """Returns the run, of the line to which this one is relative, that goes with a run."""
-        line = next(each for each in self.table.rows if each.name == self.line.relative_to)
-        return _beside(entry, _Runs(self.table, line, self.found).on(part))
-
-    def together(self, parts: Sequence[Part]) -> list[list[Entry]]:
-        """Returns runs on all of some parts: a list for each model that ran them all."""
-        first, *others = map(self.on, parts)
-        sets = [[entry, *(_beside(entry, runs) for runs in others)] for entry in first]
-        return [[entry for entry in each if entry] for each in sets if None not in each]
-
-
 def beside_published(found: Sequence[Entry]) -> str:
     """Returns, as Markdown, every published table of which a line was run.
 
     Args:
         found: The lines that were run.
     """
-    parts: list[str] = []
-    for name in names():
-        table = suite(name)
-        lines = [_Runs(table, line, found) for line in table.rows]
-        if not any(runs.on(part) for runs in lines for part in table.parts):
-            continue
-        parts.append(f"## {table.title}: {table.source}\n")
-        parts.append(grid(HEADINGS, [row for runs in lines for row in _rows(runs)]))
+    return "\n".join(chain.from_iterable(_table(suite(name), found) for name in names()))
+
+
+def _table(table: Suite, found: Sequence[Entry]) -> Iterator[str]:
+    runs = {
+        (line.name, part.id): [entry for entry in found if _is(entry, line, part)]
+        for line in table.rows
+        for part in table.parts_of(line)
+    }
+    if any(runs.values()):
+        yield f"## {table.title}: {table.source}\n"
+        yield grid(HEADINGS, [row for line in table.rows for row in _rows(table, line, runs)])
         remarks = [f"* {part.id}: {part.note}." for part in table.parts if part.note]
-        remarks += [
-            f"* {each.name}: {_joined(each.explanation, each.note)}." for each in table.wholes
-        ]
+        remarks += [f"* {e.name}: {_joined(e.explanation, e.note)}." for e in table.wholes]
         remarks += [f"* Not reproduced: {each.name}. {each.why}." for each in table.missing]
-        parts.append("\n".join(remarks) + "\n" if remarks else "")
-    return "\n".join(parts)
-
-
-def _rows(runs: _Runs) -> Iterator[Sequence[str]]:
-    table, line = runs.table, runs.line
-    for part in table.parts_of(line):
-        given: list[Published | None] = [*_published(line, part.id)]
-        entries: list[Entry | None] = [*runs.on(part)]
-        for entry in entries or [None]:
-            for each in given or [None]:
-                ours = _ours(runs, part, each.figure if each else "score", entry)
-                yield _row(line, part.id, each, ours)
-    for whole in table.wholes:
-        for each in _published(line, whole.name):
-            for ours in _of_whole(runs, whole, each.figure):
-                yield _row(line, whole.name, each, ours, whole.note)
-
-
-def _published(line: Line, place: str) -> list[Published]:
-    return [each for each in line.published if each.part == place]
-
-
-def _row(
-    line: Line, place: str, given: Published | None, ours: _Ours, note: str = ""
-) -> Sequence[str]:
-    if given is None:
-        return (line.name, place, "score", "no number", *ours, note)
-    published = f"{given.value:g} ({given.model})"
-    return (line.name, place, given.figure, published, *ours, _joined(given.note, note))
-
-
-def _joined(*remarks: str) -> str:
-    return "; ".join(filter(None, remarks))
+        yield "\n".join(remarks) + "\n" if remarks else ""
 
 
 def _is(entry: Entry, line: Line, part: Part) -> bool:
@@ -138,14 +84,46 @@ def _neutral(name: str) -> bool:
     return name in NEUTRAL or name.startswith(LIMIT_PREFIX)
 
 
-def _ours(runs: _Runs, part: Part, figure: Figure, entry: Entry | None) -> _Ours:
-    """Returns a figure of a run on one part."""
+def _rows(table: Suite, line: Line, runs: Runs) -> Iterator[Sequence[str]]:
+    for part in table.parts_of(line):
+        published: list[Published | None] = [e for e in line.published if e.part == part.id]
+        entries: list[Entry | None] = [*runs[line.name, part.id]]
+        for entry in entries or [None]:
+            for each in published or [None]:
+                figure = each.figure if each else "score"
+                others = runs.get((line.relative_to, part.id), ())
+                yield _row(line, part.id, each, _ours(line, figure, entry, others))
+    for whole in table.wholes:
+        weighed = whole.weights if isinstance(whole, Average) else None
+        parts = [p.id for p in table.parts_of(line) if weighed is None or p.id in weighed]
+        sets = _together([runs[line.name, part] for part in parts])
+        for each in line.published:
+            if each.part == whole.name:
+                for told in [_combined(whole, each.figure, some) for some in sets] or [NOT_RUN]:
+                    yield _row(line, whole.name, each, _Ours(told), whole.note)
+
+
+def _row(
+    line: Line, place: str, given: Published | None, ours: _Ours, note: str = ""
+) -> Sequence[str]:
+    if given is None:
+        return (line.name, place, "score", "no number", *ours, note)
+    published = f"{given.value:g} ({given.model})"
+    return (line.name, place, given.figure, published, *ours, _joined(given.note, note))
+
+
+def _joined(*remarks: str) -> str:
+    return "; ".join(filter(None, remarks))
+
+
+def _ours(line: Line, figure: Figure, entry: Entry | None, others: Sequence[Entry]) -> _Ours:
+    """Returns a figure of a run on one part; others are runs of the line it is relative to."""
     if entry is None:
         return _Ours(NOT_RUN)
     if figure in RELATIVES:
-        other = runs.other_on(part, entry)
+        other = _beside(entry, others)
         told = RELATIVES[figure].formatted(entry, other) if other else ""
-        needed = NO_SCORE if other else f"needs {runs.line.relative_to}"
+        needed = NO_SCORE if other else f"needs {line.relative_to}"
         return _Ours(f"{told} ({entry.model})" if told else needed)
     values = FIGURES[figure](entry)
     if not values:
@@ -155,7 +133,7 @@ def _ours(runs: _Runs, part: Part, figure: Figure, entry: Entry | None) -> _Ours
 
 
 def _bounds(figure: Figure, values: Sequence[float]) -> str:
-    if figure in COUNTED:
+    if scale(figure) == 1:  # It counts something, whose interval is not that of a share.
         return ""
     low, high = interval(values)
     return f"{scale(figure) * low:.1f} to {scale(figure) * high:.1f}"
@@ -171,34 +149,25 @@ def _circumstances(entry: Entry) -> tuple[str, str, str]:
     return entry.model, entry.judge, json.dumps(given, sort_keys=True)
 
 
-def _of_whole(runs: _Runs, whole: Average | Correlation, figure: Figure) -> list[_Ours]:
-    """Returns a figure of a line over several parts, once for each model that ran them all."""
-    parts = runs.table.parts_of(runs.line)
-    if isinstance(whole, Average):
-        parts = [part for part in parts if part.id in whole.weights]
-    return [_combined(whole, figure, parts, each) for each in runs.together(parts)] or [
-        _Ours(NOT_RUN)
-    ]
+def _together(parts: Sequence[Sequence[Entry]]) -> list[list[Entry]]:
+    """Returns runs on all of some parts: a list for each model that ran them all."""
+    first, *others = parts
+    sets = [[entry, *(_beside(entry, runs) for runs in others)] for entry in first]
+    return [[entry for entry in each if entry] for each in sets if None not in each]
 
 
-def _combined(
-    whole: Average | Correlation, figure: Figure, parts: Sequence[Part], runs: Sequence[Entry]
-) -> _Ours:
+def _combined(whole: Average | Correlation, figure: Figure, runs: Sequence[Entry]) -> str:
+    """Returns a figure of a line over several parts."""
     values = [FIGURES[figure](entry) for entry in runs]
     if not all(values):
-        return _Ours(NO_SCORE)
+        return NO_SCORE
     means = [mean(each) for each in values]
     if isinstance(whole, Average):
-        weights = [whole.weights[part.id] for part in parts]
-        told = shown(figure, fmean(means, weights))
+        told = shown(figure, fmean(means, [whole.weights[entry.data] for entry in runs]))
     else:
-        told = _correlated([_mean_fact(entry, whole.fact) for entry in runs], means)
-    return _Ours(f"{told} ({runs[0].model})" if told else NO_SCORE)
-
-
-def _correlated(facts: Sequence[float], means: Sequence[float]) -> str:
-    found = pearson([*zip(facts, means, strict=True)])
-    return "" if found is None else f"{found:+.3f}"
+        found = pearson([*zip([_mean_fact(e, whole.fact) for e in runs], means, strict=True)])
+        told = "" if found is None else f"{found:+.3f}"
+    return f"{told} ({runs[0].model})" if told else NO_SCORE
 
 
 def _mean_fact(entry: Entry, fact: str) -> float:

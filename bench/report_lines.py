@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, compress
 from typing import Any, NamedTuple
 
 from thoughtgraph import registry
 from thoughtgraph.bench.metrics import best_of_k
 from thoughtgraph.bench.result_files import Row
-from thoughtgraph.bench.statistics import Interval, interval, mean
+from thoughtgraph.bench.statistics import Comparison, Interval, compare, interval, mean
 from thoughtgraph.settings import WATCHING
 
 UNKNOWN = "unknown"
@@ -143,6 +143,13 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
+def without_empty(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    """Returns a table without the columns of which no line has anything to tell."""
+    told = [any(column) for column in zip(*rows, strict=True)]
+    shown = [[*compress(row, told)] for row in rows]
+    return Table(title, tuple(compress(headings, told)), shown)
+
+
 def spent(row: Mapping[str, Any]) -> Spent:
     """Returns what a run took."""
     usage = row["usage"]
@@ -157,6 +164,13 @@ def spent(row: Mapping[str, Any]) -> Spent:
     )
 
 
+def compared(first: Entry, second: Entry) -> Comparison | None:
+    """Compares two lines on the problems that both have; None where there are none."""
+    common = sorted(first.scores.keys() & second.scores.keys())
+    ours, theirs = ([line.scores[each] for each in common] for line in (first, second))
+    return compare(ours, theirs) if common else None
+
+
 def problem_of(row: Mapping[str, Any]) -> Problem:
     """Returns which problem a run searched."""
     return row["id"], row["problem"]
@@ -168,11 +182,6 @@ def outputs_of(row: Row) -> Sequence[str | None]:
     return outputs
 
 
-def value_of(row: Row, fact: str) -> str:
-    """Returns what a data set says of a row's problem."""
-    return str(row.get("facts", {}).get(fact, UNKNOWN))
-
-
 def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
     """Yields rows with their set of problems divided by what the data set says of them.
 
@@ -181,7 +190,7 @@ def by_fact(rows: Iterable[Row], fact: str) -> Iterator[Row]:
         fact: What, such as `level`, `type` or `subject`.
     """
     for row in rows:
-        said = f"{fact} {value_of(row, fact)}"
+        said = f"{fact} {row.get('facts', {}).get(fact, UNKNOWN)}"
         yield {**row, "data": ", ".join(filter(None, (row.get("data", ""), said)))}
 
 

@@ -6,10 +6,8 @@ from functools import partial
 from html import escape
 from typing import Any, NamedTuple
 
-from thoughtgraph.bench.report_budgets import curves, units, with_points
-from thoughtgraph.bench.report_facts import divided, dividing
 from thoughtgraph.bench.report_lines import Entry, spent
-from thoughtgraph.bench.report_plots import bars, budget_curves, drawn, score_against_tokens
+from thoughtgraph.bench.report_plots import budget_curves, drawn, score_against_tokens
 from thoughtgraph.bench.report_tables import Section
 from thoughtgraph.bench.result_files import Row
 
@@ -52,11 +50,13 @@ def page(made: Sequence[Section], trees: str = "") -> str:
         InputError: The extra `bench`, which draws the plots, is not installed.
     """
     parts: list[str] = []
-    for heading, in_short, lines, tables, budgets in made:
-        parts += [f"<h2>{escape(heading)}</h2><p>{escape(in_short)}</p>", *_plots(lines)]
-        for title, headings, rows in (*tables, *budgets):
+    for section in made:
+        heading, in_short = escape(section.heading), escape(section.in_short)
+        parts += [f"<h2>{heading}</h2><p>{in_short}</p>", *_plots(section)]
+        for title, headings, rows in section.tables:
             parts += [f"<h3>{escape(title)}</h3>" if title else "", _table(headings, rows)]
-        if trees and (runs := [_run(each, row, trees) for each in lines for row in linked(each)]):
+        shown = [(entry, row) for entry in section.lines for row in linked(entry)]
+        if trees and (runs := [_run(entry, row, trees) for entry, row in shown]):
             parts += [f"<h3>{escape(RUNS_TITLE)}</h3>", _table(RUNS, runs)]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -99,21 +99,15 @@ def _cell(cell: str | Link) -> str:
     return escape(cell)
 
 
-def _plots(lines: Sequence[Entry]) -> Iterator[str]:
-    """Yields the plots of a table."""
-    named = {entry.name: entry for entry in lines if entry.scores}
-    if not named:
-        return
-    told = "Score against tokens a problem, with 95 % intervals"
-    yield _image(told, lambda axes: score_against_tokens(axes, named))
-    known = with_points(list(named.values()))
-    for unit, most in units(known):
-        draw = partial(budget_curves, curves=curves(known, unit, most), unit=unit)
-        yield _image(f"What each method would have reached with fewer {unit}", draw)
-    for fact, values in dividing(list(named.values())).items():
-        parts = {name: divided(entry, fact) for name, entry in named.items()}
-        draw = partial(bars, named=parts, fact=fact, values=values)
-        yield _image(f"Score by {fact}, with 95 % intervals", draw)
+def _plots(section: Section) -> Iterator[str]:
+    """Yields the plots of a section."""
+    named = {entry.name: entry for entry in section.lines if entry.scores}
+    if named:
+        told = "Score against tokens a problem, with 95 % intervals"
+        yield _image(told, partial(score_against_tokens, named=named))
+    for budgets in section.budgets:
+        told = f"What each method would have reached with fewer {budgets.unit}"
+        yield _image(told, partial(budget_curves, budgets=budgets))
 
 
 def _image(told: str, draw: Callable[[Any], None]) -> str:

@@ -6,14 +6,23 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from math import isnan
 from operator import attrgetter
 from typing import NamedTuple
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.method_tables import method_tables
-from thoughtgraph.bench.report_budgets import budget_tables
-from thoughtgraph.bench.report_lines import Entry, Spent, Table, problem_of, told_settings
-from thoughtgraph.bench.statistics import bootstrap, deviation, mean
+from thoughtgraph.bench.report_budgets import BudgetScores, budget_scores
+from thoughtgraph.bench.report_lines import (
+    Entry,
+    Spent,
+    Table,
+    compared,
+    problem_of,
+    told_settings,
+    without_empty,
+)
+from thoughtgraph.bench.statistics import deviation, mean
 
 
 class Section(NamedTuple):
@@ -21,11 +30,11 @@ class Section(NamedTuple):
 
     heading: str
     in_short: str
-    """What they show, in a sentence; empty where there is nothing to compare."""
+    """What they show, in a sentence."""
     lines: Sequence[Entry]
     tables: Sequence[Table]
-    budgets: Sequence[Table]
-    """Scores at each budget, which a terminal does not show."""
+    budgets: Sequence[BudgetScores]
+    """The scores at each budget, which the last tables tell in words."""
 
 
 def sections(found: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
@@ -39,11 +48,13 @@ def sections(found: Sequence[Entry], *, budgets: bool = False) -> list[Section]:
 
 
 def _section(heading: str, lines: Sequence[Entry], budgets: bool) -> Section:
-    own = [_scores(lines), *method_tables(lines)]
+    rows = [cells(entry, lines) for entry in lines]
+    own = [without_empty("", list(rows[0]), [[*row.values()] for row in rows])]
+    own += method_tables(lines)
     if beside := [_equal_cost(each) for each in beside_votes(lines)]:
         own.append(Table(EQUAL_TITLE, EQUAL, beside))
-    reached = [*budget_tables(lines)] if budgets else []
-    return Section(heading, in_short(lines), lines, own, reached)
+    known = [*budget_scores(lines)] if budgets else []
+    return Section(heading, in_short(lines), lines, [*own, *(each.table for each in known)], known)
 
 
 def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
@@ -58,12 +69,6 @@ def tables(found: Sequence[Entry]) -> Iterator[tuple[str, list[Entry]]]:
         yield f"{task}{of}, {model}{judged}{told}", table
 
 
-def _scores(lines: Sequence[Entry]) -> Table:
-    rows = [cells(entry, lines) for entry in lines]
-    shown = [name for name in rows[0] if any(row[name] for row in rows)]
-    return Table("", shown, [[row[name] for name in shown] for row in rows])
-
-
 def in_short(lines: Sequence[Entry]) -> str:
     """Returns which lines score most, by the paired bootstrap, and what the cheapest costs.
 
@@ -71,7 +76,7 @@ def in_short(lines: Sequence[Entry]) -> str:
     """
     own = [each for each in lines if each.scores and not each.oracle and not each.same_run]
     if len(own) < 2:
-        return ""
+        return "".join(f"{e.name} scores {e.score:.1%} for {e.tokens:,.0f} tokens." for e in own)
     methods = Counter(each.method for each in own)
     names = {id(e): e.method if methods[e.method] == 1 else e.name for e in own}
     best = max(own, key=lambda each: (each.score, -each.tokens))
@@ -89,9 +94,8 @@ def in_short(lines: Sequence[Entry]) -> str:
 
 def _ties(first: Entry, second: Entry) -> bool:
     """Returns whether two lines may be equally good on the problems that both have."""
-    common = sorted(first.scores.keys() & second.scores.keys())
-    low, high = bootstrap([first.scores[each] - second.scores[each] for each in common])
-    return low <= 0 <= high
+    both = compared(first, second)
+    return both is None or both.interval.low <= 0 <= both.interval.high
 
 
 def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
@@ -120,8 +124,8 @@ def cells(entry: Entry, table: Sequence[Entry]) -> dict[str, str]:
         "prompt tokens": _spread([each.prompt_tokens for each in entry.spent]),
         "completion tokens": _spread([each.completion_tokens for each in entry.spent]),
         "tokens to cot": f"{entry.tokens / cot.tokens:.2f}" if cot and cot.tokens else "",
-        "dollars": "" if money != money else f"{money:.4f}",
-        "seconds": f"{mean([each.seconds for each in entry.spent]):.1f}",
+        "dollars": _known(money, ".4f"),
+        "seconds": _known(mean([each.seconds for each in entry.spent]), ".1f"),
         "without an answer": f"{none / len(entry.rows):.0%}",
         "unread": f"{entry.unread():.1f}",
     }
@@ -151,13 +155,13 @@ def _equal_cost(found: EqualCost) -> list[str]:
     ]
 
 
-def markdown(made: Sequence[Section], *, budgets: bool = False) -> str:
-    """Returns all tables as Markdown, with or without the scores at each budget."""
+def markdown(made: Sequence[Section]) -> str:
+    """Returns all tables as Markdown."""
     parts: list[str] = []
     for section in made:
         parts.append(f"## {section.heading}\n")
         parts += [f"{section.in_short}\n"] if section.in_short else []
-        for title, headings, rows in (*section.tables, *(section.budgets if budgets else ())):
+        for title, headings, rows in section.tables:
             parts += [f"{title}:\n"] if title else []
             parts.append(grid(headings, rows))
     return "\n".join(parts)
@@ -190,7 +194,12 @@ def as_csv(found: Sequence[Entry]) -> str:
 
 
 def _spread(values: Sequence[float]) -> str:
-    return f"{mean(values):,.1f} ± {deviation(values):,.1f}"
+    centre = _known(mean(values), ",.1f")
+    return centre and f"{centre} ± {deviation(values):,.1f}"
+
+
+def _known(value: float, form: str) -> str:
+    return "" if isnan(value) else format(value, form)
 
 
 def _cell(text: str) -> str:

@@ -11,7 +11,6 @@ from typing import Any
 
 from thoughtgraph import registry
 from thoughtgraph.bench.budget import Point, points
-from thoughtgraph.bench.metrics import scores_of
 from thoughtgraph.bench.result_files import Row
 from thoughtgraph.llm.store import digest
 from thoughtgraph.settings import WATCHING
@@ -57,14 +56,9 @@ def summary(row: Row) -> Row:
     }
 
 
-def rescored(row: Row, answers: Sequence[str | None]) -> Sequence[float]:
-    """Returns the scores of answers to a row's problem."""
-    return scores_of(registry.task(row["task"]), row["problem"], answers, row["gold"])
-
-
 def _points(row: Row) -> Sequence[Point]:
     scored = row["score"] is not None and row["task"] in registry.TASKS
-    return points(row, rescored) if scored else []
+    return points(row) if scored else []
 
 
 def _point(point: Point) -> tuple[Mapping[str, Any], float]:

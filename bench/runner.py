@@ -6,6 +6,7 @@ answered is kept beside the rows, so a run that goes on asks for nothing twice.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
@@ -119,33 +120,20 @@ async def run(
     """
     done = folder.finished()
     left = (trial for trial in wanted if trial.key not in done)
-    failed = _Failures()
+    failures: Counter[bool] = Counter()
 
     async def work() -> None:
         for trial in left:
             row = await _row(trial, folder, search, score)
             folder.append(row)
             tell(trial, row)
-            failed.note(row.get("error", ""))
+            failures[bool(row.get("error"))] += 1
+            if failures[True] >= HOPELESS and not failures[False]:
+                raise ThoughtgraphError(row["error"])
 
     async with together() as begin:
         for _ in range(concurrency):
             begin(work())
-
-
-class _Failures:
-    """Ends a benchmark whose every problem fails, such as for a model that is not there."""
-
-    def __init__(self) -> None:
-        self._solved = False
-        self._failures = 0
-
-    def note(self, error: str) -> None:
-        if not error:
-            self._solved = True
-        self._failures += bool(error)
-        if self._failures >= HOPELESS and not self._solved:
-            raise ThoughtgraphError(error)
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Mapping
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,10 +102,8 @@ def _scenes(data: Any) -> dict[Any, Scene]:
 
 
 def _key(entry: Mapping[str, Any]) -> Any:
-    for key in ("image_index", "scene_index", "scene", "scene_id"):
-        if key in entry:
-            return entry[key]
-    raise KeyError("image_index")
+    names = ("image_index", "scene_index", "scene", "scene_id")
+    return entry[next((name for name in names if name in entry), names[0])]
 
 
 def _beside(file: Path) -> Path:
@@ -115,13 +114,8 @@ def _beside(file: Path) -> Path:
         raise InputError(
             f"no scenes for {file.name!r}: no *.tomt.json and no *scenes*.json lies beside it"
         )
-    return max(found, key=lambda each: _alike(each.name, file.name))
-
-
-def _alike(one: str, other: str) -> int:
-    """Returns how many letters two names have in common from the first on."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+    # Letters are compared on purpose, not folders.
+    return max(found, key=lambda each: len(commonprefix([each.name, file.name])))  # noqa: RUF071
 
 
 def _json(file: Path) -> Any:

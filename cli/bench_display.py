@@ -112,6 +112,8 @@ class Board:
         for key, row in latest(rows).items():
             if key in keys and not row.get("error"):
                 self._of(keys[key]).add(row)
+        if done := sum(tally.finished for tally in self.tallies):
+            self.console.print(f"{done} of {len(keys)} are done")
 
     def tell(self, trial: Trial, row: Row) -> None:
         """Takes a row that was written."""

@@ -24,8 +24,7 @@ each call, an evaluator that refuses what the model made up, and varied tries, b
 repeats its mistakes. The rest of the search is the paper's: b = 3, T = 30, sn = 2. The seed is one
 whose search goes back; the embedded model's sampling follows it, so the command shows that again.
 More examples or an easier question make the first plan right more often, and leave less to see;
-fewer make the search end without an answer. `python -m thoughtgraph.bench.demonstration` measures
-it."""
+fewer make the search end without an answer."""
 
 
 class Demonstration(NamedTuple):

@@ -86,7 +86,7 @@ def _write(
     trees = _tree_pages(found)
     _make(folder / TREES if trees else folder)
     contents = {
-        "report.md": text.lines(tables.markdown(made, budgets=True) + published),
+        "report.md": text.lines(tables.markdown(made) + published),
         "report.csv": tables.as_csv(found),
         "report.html": page(made, TREES if trees else ""),
     }

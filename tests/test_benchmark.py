@@ -39,7 +39,8 @@ def test_each_finished_problem_is_a_line_and_nothing_is_asked_again(command: Com
         ]
         assert float(cells[0][8]) > 0.1, "dollars"
         asked = len(fake.seen)
-        assert command(*told)[0] == 0
+        code, out, _ = command(*told)
+        assert code == 0 and out.startswith("2 of 2 are done\n")
         assert len(fake.seen) == asked
     found = rows()
     assert len({row["key"] for row in found}) == len(found) == 2
@@ -203,7 +204,7 @@ def test_problems_of_a_file_are_answered_and_the_same_command_goes_on(command: C
         lines = out.splitlines()
         assert lines[0] == "1: 1 1 4 6" and lines[2] == "b: 4 9 10 13"
         assert "4" in lines[1]
-        assert command(*told, "--file", "own.jsonl")[1] == out
+        assert command(*told, "--file", "own.jsonl")[1] == f"2 of 2 are done\n{out}"
         assert len(fake.seen) == 2
         _, out, _ = command(*told, "--file", "own.txt", "--out", "other")
         assert [line[:2] for line in out.splitlines()[:3:2]] == ["1:", "3:"]

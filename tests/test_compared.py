@@ -9,7 +9,7 @@ from support.command import Command
 from support.fake_server import FakeServer, Seen
 from support.rows import PUZZLES, RIGHT, WRONG, finished, kept, row, runs
 
-from thoughtgraph.bench.budget import vote_points
+from thoughtgraph.bench.budget import points
 from thoughtgraph.bench.equal_cost import beside_votes, vote_line, votes_of
 from thoughtgraph.bench.method_tables import method_tables
 from thoughtgraph.bench.report_lines import entries
@@ -28,6 +28,8 @@ def test_a_line_stands_beside_the_fewest_votes_that_cost_as_much() -> None:
     assert f"| tot_bfs (n_generate=1) | {line}" in markdown(sections(entries(runs())))
     (equal,) = beside_votes(entries([*runs()[:2], row("tot_bfs", "1", [1.0], 20)]))
     assert (equal.tokens, equal.samples, equal.vote_tokens) == (120.0, 2, 120.0)
+    alone = markdown(sections(entries(runs()[2:])))
+    assert "\n\ntot_bfs (n_generate=1) scores 100.0% for 125 tokens.\n" in alone
     (dearer,) = beside_votes(entries([*runs()[:2], row("tot_bfs", "1", [1.0], 9_000)]))
     assert (dearer.samples, dearer.vote_tokens) == (4, 140.0), "all votes that there are"
     assert dearer.comparison.problems == 1, "only the problem that both have"
@@ -53,7 +55,7 @@ def test_votes_of_several_calls_pay_for_the_prompts_that_were_read() -> None:
     votes = runs()[:2]
     for each in votes:
         each["usage"]["calls"] = 2
-    reached = [point.spent["tokens"] for point in vote_points(votes[0])]
+    reached = [each.spent["tokens"] for each in points(votes[0])]
     assert reached == [60.0, 70.0, 130.0, 140.0]
     (beside,) = beside_votes(entries([*votes, row("tot_bfs", "1", [1.0], -35)]))
     assert (beside.tokens, beside.samples, beside.vote_tokens) == (65.0, 2, 70.0)
@@ -68,7 +70,7 @@ def test_summaries_give_the_same_report_and_publish_no_text(tmp_path: Path) -> N
         "what is read off the trees alone is left out"
     )
     assert as_csv(entries(whole)) == as_csv(entries(small))
-    assert page(sections(entries(small))).count("<img") == 2, (
+    assert page(sections(entries(small), budgets=True)).count("<img") == 2, (
         "the budget curve is drawn from them as well"
     )
     text = json.dumps(small)

@@ -7,7 +7,8 @@ import pytest
 from support.scripted import Call, ScriptedChat, rng
 
 import thoughtgraph as tg
-from thoughtgraph.bench.crossword_scores import best_state, load, rows, score
+from thoughtgraph.bench.crossword_scores import best_state, rows, score
+from thoughtgraph.bench.data import load
 from thoughtgraph.bench.metrics import scores
 from thoughtgraph.errors import InputError, ProblemError
 from thoughtgraph.nodes.depth_first import visited
@@ -223,9 +224,9 @@ def test_scores_by_hand() -> None:
 def test_loading_puzzles(tmp_path: Any) -> None:
     file = tmp_path / "puzzles.json"
     file.write_text(json.dumps([[CLUES, list(GOLD.replace(" ", ""))]]))
-    assert load(file) == [(PROBLEM, GOLD)]
+    assert load(TASK, file) == [("1", PROBLEM, GOLD, {})]
     assert rows(GOLD.replace(" ", "").lower()) == GOLD
     for text in ("{", "[1]", '[["a", "b"]]'):
         file.write_text(text)
         with pytest.raises(InputError):
-            load(file)
+            load(TASK, file)

@@ -1,19 +1,15 @@
 """What is made of the code for docs/: tables that are kept in pages, worked searches, pictures."""
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import page_parts
 import pytest
-import results_parts
 import worked_searches
 
 from thoughtgraph import registry
 
 ROOT = Path(__file__).parents[1]
-COMPARED = {"comparison"}  # by resampling, which takes long
-CODE = page_parts.MAKERS.keys() - COMPARED
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,21 +27,11 @@ def parts(kind: str) -> set[str]:
     return {name for part in found if part[2] == kind for name in part[3].split()}
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [pytest.param(CODE, id="code"), pytest.param(COMPARED, id="slow", marks=pytest.mark.slow)],
-)
-def test_what_a_page_says_of_the_code_is_true(
-    monkeypatch: pytest.MonkeyPatch, kinds: set[str]
-) -> None:
+def test_what_a_page_says_of_the_code_is_true() -> None:
     """Where it fails: `uv run python docs/site/page_parts.py`."""
-    part = page_parts.PART.pattern.replace(r"(\w+)", f"({'|'.join(kinds)})", 1)
-    monkeypatch.setattr(page_parts, "PART", re.compile(part, re.S))
     for page in page_parts.pages():
         text = page.read_text(encoding="utf-8")
         assert page_parts.remade(text) == text, page.name
-    if kinds == COMPARED:
-        assert results_parts.pairs() == results_parts.PAIRS.read_text(encoding="utf-8")
 
 
 def test_each_method_has_one_page_and_each_search_stands_on_one() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.bench import metrics
+from thoughtgraph.bench import judging, metrics
 from thoughtgraph.task import Verdict
 from thoughtgraph.tasks.game24.lines import step_in
 from thoughtgraph.tasks.game24.rollback_steps import composed
@@ -153,7 +153,7 @@ READERS: dict[str, Callable[..., object]] = {
     "canonical": form,
     "check": lambda task, text, *puzzle: task.check(" ".join(puzzle), text),
     "choice": vote,
-    "coherency": lambda task, text: metrics.read_score(text),
+    "coherency": lambda task, text: judging.read_score(text),
     "coherent": coherent,
     "composed": lambda task, text: composed(PUZZLE, text.split("\n")),
     "ending": ending,

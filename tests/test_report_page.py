@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from matplotlib.figure import Figure
 from support.command import Command
 from support.rows import TREE, finished, kept, row, runs, tree_of
 
@@ -15,11 +14,9 @@ from thoughtgraph.admission import effective_settings
 from thoughtgraph.bench.paper_figures import FIGURES
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_budgets import budget_tables, curves, with_points
-from thoughtgraph.bench.report_facts import divided
+from thoughtgraph.bench.report_budgets import budget_scores, with_points
 from thoughtgraph.bench.report_lines import entries
 from thoughtgraph.bench.report_page import LINKED, linked
-from thoughtgraph.bench.report_plots import bars
 from thoughtgraph.bench.result_files import Row, packed, unpacked
 from thoughtgraph.bench.result_summaries import summary
 
@@ -76,38 +73,18 @@ def test_one_run_of_rollback_gives_a_line_for_each_ensemble() -> None:
     assert [len(linked(line)) for line in lines] == [1, 0, 0, 1], "a tree is linked once"
 
 
-def test_bars_are_the_scores_of_each_value_grouped_by_method() -> None:
-    """`cot` has 1 of 2 bridges and no comparison right, `io` was asked no bridge."""
-    found = [(1.0, "bridge"), (0.0, "bridge"), (0.0, "comparison")]
-    rows = [asked("cot", at, score, {"type": of}) for at, (score, of) in enumerate(found)]
-    table = entries([*rows, asked("io", 2, 1.0, {"type": "comparison"})])
-    axes: Any = Figure().add_subplot()
-    named = {entry.name: divided(entry, "type") for entry in table}
-    bars(axes, named, "type", ["bridge", "comparison"])
-    shown = [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in axes.patches]
-    assert [each[1] for each in shown] == [0.5, 0.0, 1.0]
-    assert [each[0] for each in shown] == pytest.approx([-0.2, 0.8, 1.2])
-    assert [text.get_text() for text in axes.get_xticklabels()] == ["bridge", "comparison"]
-    # Wilson's interval of 1 in 2.
-    ((_, low), (_, high)) = axes.collections[0].get_segments()[0]
-    assert (low, high) == (pytest.approx(0.0945, abs=1e-4), pytest.approx(0.9055, abs=1e-4))
-
-
 def test_scores_at_budgets_agree_with_hand_computation() -> None:
     """Four votes cost 140 tokens and one 110; the searches 120 and 130, and a dollar each."""
     rows = runs()
     for each in rows[2:]:
         each["usage"] |= {"dollars": 1.0, "requests": 4}
-    requests, tokens, dollars = budget_tables(entries(rows))
-    lines = with_points(entries(rows))
+    requests, tokens, dollars = (each.table for each in budget_scores(entries(rows)))
     votes, search = ("cot_sc (n_generate=4)", "tot_bfs (n_generate=1)")
     assert list(requests.headings) == ["method", "1", "2", "5"]
     assert requests.rows == [[votes, "50.0%", "50.0%", "50.0%"], [search, "0.0%", "0.0%", "100.0%"]]
     assert [each[-2:] for each in tokens.rows] == [["0.0%", "50.0%"], ["0.0%", "100.0%"]]
     assert dollars.headings[-1] == "1"
     assert dollars.rows == [[search, *["0.0%"] * 5, "100.0%"]], "no price of the votes is known"
-    curve = curves(lines, "requests", 4.0)[search]
-    assert (curve[0], curve[-1]) == ((1.0, 0.0), (4.0, 1.0))
 
 
 def test_what_a_judge_said_is_not_asked_of_a_scorer() -> None:

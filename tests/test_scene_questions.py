@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.rooms import ROOM
 
-from thoughtgraph.bench.questions.gold_answers import answer
 from thoughtgraph.bench.questions.packaged_questions import examples
 from thoughtgraph.bench.questions.question_types import TYPES, Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
@@ -214,7 +212,7 @@ every = pytest.mark.parametrize(
 
 
 @every
-def test_gold_plans_pass_both_profiles_and_set_logic_agrees(style: Style, kind: Type) -> None:
+def test_gold_plans_pass_both_profiles(style: Style, kind: Type) -> None:
     questions = made(style, kind)
     for question in questions:
         scene = Scene.from_json(question.scene)
@@ -222,7 +220,6 @@ def test_gold_plans_pass_both_profiles_and_set_logic_agrees(style: Style, kind: 
             rules = Rules(profile=profile)  # type: ignore[arg-type]
             judged = judge(question.question, scene, None, question.plan, rules)
             assert (judged.answer, judged.reason) == (question.answer, ""), question.question
-        assert answer(scene, question.references, question.asked) == question.answer
         assert read(question.question, style).exact
         assert set(json.loads(question.problem())) == {"scene", "question", "type"}
         assert set(question.scene) <= {"relationships", "objects", "positions"}
@@ -272,5 +269,5 @@ def test_grounded_rejects_far_more_faults_than_paper(style: Style) -> None:
     questions = [question for kind in TYPES for question in made(style, kind)[:15]]
     paper, grounded = (rejected(questions, profile) for profile in ("paper", "grounded"))
     assert paper < 0.9 < grounded == 1.0
-    free = [replace(q, question=f"please tell: {q.question}") for q in questions]
+    free = [q._replace(question=f"please tell: {q.question}") for q in questions]
     assert paper < rejected(free, "grounded") <= grounded, "known by its words alone"

@@ -14,7 +14,7 @@ from support.command import Command
 from support.fake_server import FakeServer, Seen
 from support.rows import cells_of
 
-from thoughtgraph.bench.paper_figures import RELATIVES
+from thoughtgraph.bench.paper_figures import FIGURES, RELATIVES
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.papers.suites import names, suite
 from thoughtgraph.bench.questions.scene_questions import generate
@@ -81,6 +81,7 @@ def test_a_suite_can_be_planned_and_its_numbers_name_their_part_and_model(
     for line in table.rows:
         assert {each.part for each in line.published} <= parts | wholes
         assert all(each.model for each in line.published)
+        assert {each.figure for each in line.published} <= FIGURES.keys() | RELATIVES.keys()
         relative = any(each.figure in RELATIVES for each in line.published)
         assert {line.same_run_as, line.relative_to} <= {"", *(each.name for each in table.rows)}
         assert relative == bool(line.relative_to)

@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -24,34 +24,11 @@ from thoughtgraph.errors import InputError, UnknownName
 
 PLACE = "thoughtgraph.bench.papers"
 """The package whose files the suites are."""
-Figure = Literal[
-    "score",
-    "mean",
-    "coherence",
-    "mean coherence",
-    "best",
-    "f1",
-    "calls, answered right",
-    "NoBack",
-    "inconsistent",
-    "interactions",
-    "tokens",
-    "prompt tokens",
-    "completion tokens",
-    "dollars",
-    "letters",
-    "games",
-    "best letters",
-    "best words",
-    "best games",
-    "saving",
-    "prompt ratio",
-    "completion ratio",
-    "score change",
-    "f1 change",
-]
-"""`score`: of the answer; `mean`: of all outputs; `coherence`, `mean coherence`: the same from 1
-to 10, by a judge; `best`: of the best output; `f1`: HotpotQA's.
+Figure = str
+"""What a number is, by the names of `paper_figures`.
+
+`score`: of the answer; `mean`: of all outputs; `coherence`, `mean coherence`: the same from 1 to
+10, by a judge; `best`: of the best output; `f1`: HotpotQA's.
 
 Per problem: `calls, answered right`: requests, over problems answered right; `interactions`:
 samples; `tokens`: prompt and completion tokens, or either alone; `dollars`: at the run's prices.
@@ -203,8 +180,8 @@ class Suite(_Strict):
 
 def names() -> list[str]:
     """Returns the ids of all suites."""
-    entries = files(PLACE).iterdir()
-    return sorted(each.name.removesuffix(".toml") for each in entries if _is_suite(each.name))
+    known = [each.name.rpartition(".") for each in files(PLACE).iterdir()]
+    return sorted(name for name, _, kind in known if kind == "toml")
 
 
 @cache
@@ -224,7 +201,3 @@ def suite(name: str) -> Suite:
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         first = str(error).splitlines()[0]
         raise InputError(f"the suite {name!r} is damaged ({first}); install it again") from error
-
-
-def _is_suite(name: str) -> bool:
-    return name.endswith(".toml")

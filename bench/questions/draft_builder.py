@@ -1,14 +1,20 @@
-"""DraftBuilder a question on a scene: references so far, domains, and their text."""
+"""Drafts of questions on a scene: references so far, domains, and their text."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
 from thoughtgraph.bench.questions.descriptions import Phrasing, Words, unique_description
 from thoughtgraph.bench.questions.gold_answers import Ask, Asked, Reference
-from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.scene import Part, Scene
 
 DIRECTIONS = ("left", "right", "front", "behind")
+
+
+class DeadEnd(Exception):
+    """A draw that leads to no question; another one is made."""
 
 
 class QuestionDraft(NamedTuple):
@@ -38,23 +44,42 @@ class DraftBuilder:
         hidden: Words = frozenset(),
         domain: frozenset[int] | None = None,
         links: tuple[tuple[str, int], ...] = (),
-    ) -> int | None:
-        """Adds a reference to one object not referred to yet; returns its place, None if none."""
-        pool = sorted((self.all if domain is None else domain) - set(self.objects))
-        if not pool:
-            return None
-        at = self.rng.choice(pool)
-        found = unique_description(
-            self.scene, at, self.all if domain is None else domain, self.rng, hidden
-        )
+    ) -> int:
+        """Adds a reference to one object not referred to yet; returns its place.
+
+        Raises:
+            DeadEnd: There is none that can be described.
+        """
+        among = self.all if domain is None else domain
+        pool = sorted(among - set(self.objects))
+        at = self.rng.choice(pool) if pool else -1
+        found = unique_description(self.scene, at, among, self.rng, hidden) if pool else None
         if found is None:
-            return None
+            raise DeadEnd
         return self.add(replace(found, links=links), at)
+
+    def targets(self, count: int, hidden: Words = frozenset()) -> list[int]:
+        """Adds several such references; all are drawn, whether or not one leads nowhere.
+
+        Raises:
+            DeadEnd: One of them does.
+        """
+        found: list[int] = []
+        for _ in range(count):
+            with suppress(DeadEnd):
+                found.append(self.target(hidden))
+        if len(found) < count:
+            raise DeadEnd
+        return found
 
     def add(self, reference: Reference, at: int = -1) -> int:
         self.references.append(reference)
         self.objects.append(at)
         return len(self.references) - 1
+
+    def parts(self, at: int) -> Mapping[str, Part]:
+        """Returns the parts of the object that a reference means."""
+        return self.scene.objects[self.objects[at]].parts
 
     def around(self, of: int) -> tuple[str, frozenset[int]]:
         """Returns a random relation and the objects that stand so to reference `of`."""

@@ -4,110 +4,106 @@ Each type draws references to objects of a scene, says what is asked of them, an
 question in the words of the public data sets' templates. A draw that meets a dead end is None.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from random import Random
 from typing import Literal
 
 from thoughtgraph.bench.questions.descriptions import group_description, words_of
-from thoughtgraph.bench.questions.draft_builder import DraftBuilder, QuestionDraft
+from thoughtgraph.bench.questions.draft_builder import DeadEnd, DraftBuilder, QuestionDraft
 from thoughtgraph.bench.questions.gold_answers import Ask, Reference, matching
-from thoughtgraph.tools.scenes.scene import Scene
+from thoughtgraph.tools.scenes.scene import Part, Scene
 from thoughtgraph.tools.scenes.vocabulary import COLORS, PARTS, plural
 
 Type = Literal[
     "short", "long", "sum", "compare", "logic", "query_part", "exist", "count", "analogy"
 ]
+Links = tuple[tuple[str, int], ...]
+"""Relations to references."""
 
 
 def draft(kind: Type, scene: Scene, rng: Random) -> QuestionDraft | None:
     """Returns a random question of a type on a scene, unchecked; None for a dead end."""
-    return _DRAWS[kind](DraftBuilder(scene, rng))
+    try:
+        return _DRAWS[kind](DraftBuilder(scene, rng))
+    except DeadEnd:
+        return None
 
 
-def _chain(hops: int, d: DraftBuilder) -> QuestionDraft | None:
+def _refuse(dead: bool) -> None:
+    """Ends a draw that makes no sense."""
+    if dead:
+        raise DeadEnd
+
+
+def _chain(hops: int, d: DraftBuilder) -> QuestionDraft:
     at = d.target()
     for _ in range(hops - 1):
-        if at is None:
-            return None
         name, domain = d.around(at)
         at = d.target(domain=domain, links=((name, at),))
-    return None if at is None else _last_question(d, *_next_link(d, at))
-
-
-def _next_link(d: DraftBuilder, at: int) -> tuple[tuple[tuple[str, int], ...], frozenset[int]]:
     name, domain = d.around(at)
-    return ((name, at),), domain
+    return _last_question(d, ((name, at),), domain)
 
 
-def _logic(d: DraftBuilder) -> QuestionDraft | None:
-    first, second = d.target(), d.target()
-    if first is None or second is None:
-        return None
+def _logic(d: DraftBuilder) -> QuestionDraft:
+    first, second = d.targets(2)
     (one, left), (two, right) = d.around(first), d.around(second)
-    if left == right or left & right in (left, right):
-        return None
+    _refuse(left & right in (left, right))
     return _last_question(d, ((one, first), (two, second)), left & right)
 
 
-def _last_question(
-    d: DraftBuilder, links: tuple[tuple[str, int], ...], domain: frozenset[int]
-) -> QuestionDraft | None:
+def _last_question(d: DraftBuilder, links: Links, domain: frozenset[int]) -> QuestionDraft:
     """Asks something of the objects of a domain that links describe."""
     kinds = ["count", "exist", "attribute", "attribute"]
     if d.scene.style == "ptr":
         kinds = ["count", "exist", "attribute", "color", "number", "part"]
     kind = d.rng.choice(kinds)
-    if kind in ("count", "exist"):
-        many = group_description(d.scene, domain, d.rng)
-        if len(matching(d.scene, many)) <= len(matching(d.scene, many) & domain):
-            return None
-        at = d.add(replace(many, links=links))
-        verb = "are" if len(links) == 2 else d.rng.choice(("that are", "are"))
-        lead = "how many {}" if kind == "count" else "are there any {}"
-        tail = d.text(at, many=True)
-        if kind == "count" and verb != "are" and d.scene.style == "clevr":
-            tail += " are there"
-        elif kind == "count":
-            tail = tail.replace(" that are ", " are ", 1)
-        return d.draft(f"{lead.format(tail)}?", Ask(kind, at))
-    return _asked_of_one(d, kind, links, domain)
+    if kind not in ("count", "exist"):
+        return _asked_of_one(d, kind, links, domain)
+    many = group_description(d.scene, domain, d.rng)
+    _refuse(len(matching(d.scene, many)) <= len(matching(d.scene, many) & domain))
+    at = d.add(replace(many, links=links))
+    verb = "are" if len(links) == 2 else d.rng.choice(("that are", "are"))
+    lead = "how many {}" if kind == "count" else "are there any {}"
+    tail = d.text(at, many=True)
+    if kind == "count" and verb != "are" and d.scene.style == "clevr":
+        tail += " are there"
+    elif kind == "count":
+        tail = tail.replace(" that are ", " are ", 1)
+    return d.draft(f"{lead.format(tail)}?", Ask(kind, at))
 
 
 def _asked_of_one(
-    d: DraftBuilder, kind: str, links: tuple[tuple[str, int], ...], domain: frozenset[int]
-) -> QuestionDraft | None:
+    d: DraftBuilder, kind: str, links: Links, domain: frozenset[int]
+) -> QuestionDraft:
     if kind == "attribute":
         wanted = d.askable_attribute()
         at = d.target(frozenset([wanted]), domain, links)
-        return (
-            at
-            if at is None
-            else d.draft(_attribute_question(d, wanted, d.text(at)), Ask(wanted, at))
-        )
+        return d.draft(_attribute_question(d, wanted, d.text(at)), Ask(wanted, at))
     part = d.rng.choice(PARTS)
     at = d.target(frozenset([part]), domain, links)
-    if at is None:
-        return None
-    has = d.scene.objects[d.objects[at]].parts
+    has = d.parts(at)
     if kind == "part":
         color = d.rng.choice(sorted({each.color or "" for each in has.values()}))
         question = f"what is the category of the {color} part of {d.text(at)}?"
         group = d.references[at].group
-        if group and group.color == color:
-            return None
+        _refuse(group is not None and group.color == color)
         return d.draft(question, Ask("part", at, color))
     if part not in has:
         part = d.rng.choice(sorted(has))
-    if part in words_of(d.references[at]):
-        return None
-    if kind == "color":
-        noun = plural(part) if has[part].count > 1 else part
-        question = f"what is the color of the {noun} of {d.text(at)}?"
-    else:
-        question = f"how many {plural(part)} does {d.text(at)} have?"
-    return d.draft(question, Ask(kind, at, part))
+    _refuse(part in words_of(d.references[at]))
+    it = d.text(at)
+    asked = {
+        "color": f"what is the color of the {_counted(has, part)} of {it}?",
+        "number": f"how many {plural(part)} does {it} have?",
+    }
+    return d.draft(asked[kind], Ask(kind, at, part))
+
+
+def _counted(has: Mapping[str, Part], part: str) -> str:
+    """Returns the noun for as many of a part as there are."""
+    return plural(part) if has[part].count > 1 else part
 
 
 def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
@@ -119,61 +115,51 @@ def _attribute_question(d: DraftBuilder, wanted: str, target: str) -> str:
     return d.rng.choice((f"what {word} is {target}?", f"what is the {word} of {target}?"))
 
 
-def _two_counts(d: DraftBuilder) -> tuple[Ask, Ask, str, str] | None:
+def _two_counts(d: DraftBuilder) -> tuple[Ask, Ask, str, str]:
     """Draws two counts: of a part each (PTR), of objects each (CLEVR); with their texts."""
     if d.scene.style == "clevr":
         counted = [d.add(group_description(d.scene, d.all, d.rng)) for _ in range(2)]
-        first, second = (d.references[at] for at in counted)
-        if not (words_of(first) and words_of(second)) or words_of(first) == words_of(second):
-            return None
+        first, second = (words_of(d.references[at]) for at in counted)
+        _refuse(not (first and second) or first == second)
         one, two = (d.text(at, many=True) for at in counted)
         return Ask("count", counted[0]), Ask("count", counted[1]), one, two
     asks, texts = [], []
     for _ in range(2):
         at = d.target()
-        if at is None:
-            return None
-        part = d.rng.choice(sorted(d.scene.objects[d.objects[at]].parts))
-        if part in words_of(d.references[at]):
-            return None
+        part = d.rng.choice(sorted(d.parts(at)))
+        _refuse(part in words_of(d.references[at]))
         asks.append(Ask("number", at, part))
         texts.append(f"{plural(part)} in {d.text(at)}")
     return asks[0], asks[1], texts[0], texts[1]
 
 
-def _sum(d: DraftBuilder) -> QuestionDraft | None:
-    two = _two_counts(d)
-    if two is None:
-        return None
+def _sum(d: DraftBuilder) -> QuestionDraft:
+    first, second, one, two = _two_counts(d)
     comma = "," if d.scene.style == "ptr" else ""
-    question = f"what is the sum of the number of {two[2]}{comma} and the number of {two[3]}?"
-    return d.draft(question, *two[:2], join="sum")
+    question = f"what is the sum of the number of {one}{comma} and the number of {two}?"
+    return d.draft(question, first, second, join="sum")
 
 
-def _compare(d: DraftBuilder) -> QuestionDraft | None:
+def _compare(d: DraftBuilder) -> QuestionDraft:
     if d.scene.style == "clevr" and d.rng.random() < 0.3:
         return _same_attribute(d)
-    two = _two_counts(d)
-    if two is None:
-        return None
+    first, second, one, two = _two_counts(d)
     join = d.rng.choice(("equal", "more", "fewer", "more_by", "fewer_by"))
     comma = "," if d.scene.style == "ptr" else ""
     word = "more" if join.startswith("more") else "fewer"
     texts = {
-        "equal": f"are there an equal number of {two[2]}{comma} and {two[3]}?",
-        word: f"are there {word} {two[2]}{comma} than {two[3]}?",
-        f"{word}_by": f"how many {word} {two[2]}{comma} than the number of {two[3]}?",
+        "equal": f"are there an equal number of {one}{comma} and {two}?",
+        word: f"are there {word} {one}{comma} than {two}?",
+        f"{word}_by": f"how many {word} {one}{comma} than the number of {two}?",
     }
     if d.scene.style == "clevr":
-        texts[f"{word}_by"] = f"how many {word} {two[2]} are there than {two[3]}?"
-    return d.draft(texts[join], *two[:2], join=join)
+        texts[f"{word}_by"] = f"how many {word} {one} are there than {two}?"
+    return d.draft(texts[join], first, second, join=join)
 
 
-def _same_attribute(d: DraftBuilder) -> QuestionDraft | None:
+def _same_attribute(d: DraftBuilder) -> QuestionDraft:
     wanted = d.askable_attribute()
-    first, second = d.target(frozenset([wanted])), d.target(frozenset([wanted]))
-    if first is None or second is None:
-        return None
+    first, second = d.targets(2, frozenset([wanted]))
     word = "shape" if wanted == "category" else wanted
     one, two = d.text(first), d.text(second)
     question = d.rng.choice(
@@ -182,11 +168,9 @@ def _same_attribute(d: DraftBuilder) -> QuestionDraft | None:
     return d.draft(question, Ask(wanted, first), Ask(wanted, second), join="equal")
 
 
-def _query_part(d: DraftBuilder) -> QuestionDraft | None:
+def _query_part(d: DraftBuilder) -> QuestionDraft:
     shared = d.askable_attribute()
     first = d.target(frozenset([shared]))
-    if first is None:
-        return None
     other = d.add(Reference(same=(shared, None, first)))
     if d.scene.style == "ptr":
         color = d.rng.choice(COLORS)
@@ -196,49 +180,39 @@ def _query_part(d: DraftBuilder) -> QuestionDraft | None:
         )
         return d.draft(question, Ask("part", other, color))
     wanted = d.askable_attribute()
-    if wanted == shared:
-        return None
+    _refuse(wanted == shared)
     thing = d.phrasing.words(Reference())
     target = f"the other {thing} that is {_sharing_words(d, shared)} as {d.text(first)}"
     return d.draft(_attribute_question(d, wanted, target), Ask(wanted, other))
 
 
-def _exist(d: DraftBuilder) -> QuestionDraft | None:
-    found = _sharing(d)
-    if found is None:
-        return None
-    other, things, condition = found
+def _exist(d: DraftBuilder) -> QuestionDraft:
+    other, things, condition = _sharing(d)
     return d.draft(f"are there any {things} that {condition}?", Ask("exist", other))
 
 
-def _count(d: DraftBuilder) -> QuestionDraft | None:
+def _count(d: DraftBuilder) -> QuestionDraft:
     if d.scene.style == "ptr" and d.rng.random() < 0.35:
         return _count_of_other(d)
-    found = _sharing(d)
-    if found is None:
-        return None
-    other, things, condition = found
+    other, things, condition = _sharing(d)
     return d.draft(f"how many {things} {condition}?", Ask("count", other))
 
 
-def _sharing(d: DraftBuilder) -> tuple[int, str, str] | None:
+def _sharing(d: DraftBuilder) -> tuple[int, str, str]:
     """Draws the others that share something with an object: place, noun, and what they share."""
     kind = d.askable_attribute()
     if d.scene.style == "ptr":
         kind = d.rng.choice(("category", "color", "number"))
     part = d.rng.choice(PARTS) if kind != "category" and d.scene.style == "ptr" else None
     first = d.target(frozenset([part or kind]))
-    if first is None:
-        return None
-    if part and part not in d.scene.objects[d.objects[first]].parts:
-        part = d.rng.choice(sorted(d.scene.objects[d.objects[first]].parts))
-        if part in words_of(d.references[first]):
-            return None
+    has = d.parts(first)
+    if part and part not in has:
+        part = d.rng.choice(sorted(has))
+        _refuse(part in words_of(d.references[first]))
     other = d.add(Reference(same=(kind, part, first)))
     things = d.phrasing.words(Reference(), many=True)
     if part:
-        count = d.scene.objects[d.objects[first]].parts[part].count
-        noun = plural(part) if count > 1 or kind == "number" else part
+        noun = plural(part) if kind == "number" else _counted(has, part)
         shared = f"the same {kind} of {noun} as {d.text(first)}"
     else:
         things, shared = f"other {things}", f"{_sharing_words(d, kind)} as {d.text(first)}"
@@ -254,28 +228,23 @@ def _sharing_words(d: DraftBuilder, attribute: str) -> str:
     return f"the same {'shape' if attribute == 'category' else attribute}"
 
 
-def _count_of_other(d: DraftBuilder) -> QuestionDraft | None:
+def _count_of_other(d: DraftBuilder) -> QuestionDraft:
     first = d.target()
-    if first is None:
-        return None
-    has = d.scene.objects[d.objects[first]].parts
+    has = d.parts(first)
     part = d.rng.choice(sorted(has))
-    if part in words_of(d.references[first]):
-        return None
+    _refuse(part in words_of(d.references[first]))
     other = d.add(Reference(same=("color", part, first)))
     wanted = d.rng.choice(PARTS)
-    noun = plural(part) if has[part].count > 1 else part
     question = (
         f"what is the number of the {plural(wanted)} of the thing that has the same color of "
-        f"{noun} as {d.text(first)}?"
+        f"{_counted(has, part)} as {d.text(first)}?"
     )
-    return None if wanted == part else d.draft(question, Ask("number", other, wanted))
+    _refuse(wanted == part)
+    return d.draft(question, Ask("number", other, wanted))
 
 
-def _analogy(d: DraftBuilder) -> QuestionDraft | None:
-    a, b, c = d.target(), d.target(), d.target()
-    if a is None or b is None or c is None:
-        return None
+def _analogy(d: DraftBuilder) -> QuestionDraft:
+    a, b, c = d.targets(3)
     other = d.add(Reference(like=(a, b, c)))
     kind = d.rng.choice(("attribute", "count", "exist"))
     lead = f"{d.text(a)} has certain positional relation to {d.text(b)}. by analogy, "
@@ -291,7 +260,7 @@ def _analogy(d: DraftBuilder) -> QuestionDraft | None:
     return d.draft(lead + tail, Ask(kind, other))
 
 
-_DRAWS: dict[Type, Callable[[DraftBuilder], QuestionDraft | None]] = {
+_DRAWS: dict[Type, Callable[[DraftBuilder], QuestionDraft]] = {
     **{"short": partial(_chain, 1), "long": partial(_chain, 3), "sum": _sum},
     **{"compare": _compare, "logic": _logic},
     **{"query_part": _query_part, "exist": _exist, "count": _count, "analogy": _analogy},

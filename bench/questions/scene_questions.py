@@ -8,15 +8,13 @@ gives, the question cannot be answered with a relation left out, and no answer i
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 from thoughtgraph.bench.questions.draft_builder import QuestionDraft
 from thoughtgraph.bench.questions.gold_answers import (
-    Asked,
     NotUnique,
-    Reference,
     answer,
     referents,
 )
@@ -35,31 +33,20 @@ _PAPER = Rules(profile="paper")
 _SHARES = {"ptr": 1.5, "clevr": 5.0}
 
 
-@dataclass(frozen=True, slots=True)
-class SceneQuestion:
-    """A question on a scene with its gold plan and answer.
-
-    Attributes:
-        id: Style, type, seed and number.
-        style: "clevr" or "ptr".
-        type: One of the nine types.
-        scene: The scene in the ToMT format.
-        question: The text.
-        answer: The gold answer: yes or no, digits, a lower-case word.
-        plan: The gold plan's lines, without numbers.
-        references: The objects it speaks of.
-        asked: What is asked of them.
-    """
+class SceneQuestion(NamedTuple):
+    """A question on a scene with its gold plan and answer."""
 
     id: str
+    """Style, type, seed and number."""
     style: Style
     type: Type
     scene: Mapping[str, Any]
+    """The scene in the ToMT format."""
     question: str
     answer: str
+    """The gold answer: yes or no, digits, a lower-case word."""
     plan: tuple[str, ...]
-    references: tuple[Reference, ...]
-    asked: Asked
+    """The gold plan's lines, without numbers."""
 
     @property
     def hop(self) -> int:
@@ -103,7 +90,7 @@ def generate(style: Style, kind: Type, count: int, seed: int) -> list[SceneQuest
         plan = gold_plan(made.references, made.asked)
         name = f"{style}-{kind}-{seed}-{len(questions):04d}"
         known = (name, style, kind, scene.to_json(), made.question, gold, plan)
-        questions.append(SceneQuestion(*known, made.references, made.asked))
+        questions.append(SceneQuestion(*known))
     return questions
 
 

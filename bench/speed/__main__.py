@@ -10,19 +10,17 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from thoughtgraph.bench.speed import checkpoint_growth, embedded_model, game24_searches
+from thoughtgraph.bench.speed import checkpoints, embedded_model, game24_searches
 from thoughtgraph.bench.speed.figures import Conditions, Figure, Unavailable
 
 
-@dataclass(frozen=True)
-class Measurement:
+class Measurement(NamedTuple):
     """Something about speed that is measured, as ratios within one run where possible."""
 
     take: Callable[[Conditions], Coroutine[Any, Any, Sequence[Figure]]]
-    count: int
+    times: int
     """How many are repeated."""
     quick: int
     """How many with `--quick`, which shows that it works and little more."""
@@ -32,19 +30,15 @@ class Measurement:
 MEASUREMENTS: Mapping[str, Measurement] = {
     "latency": Measurement(
         *(game24_searches.one_by_one, 3, 1),
-        "ten puzzles one after the other, beside their dependent requests; medians of COUNT turns",
+        "ten puzzles one after the other, beside a plain loop; medians of COUNT turns",
     ),
     "throughput": Measurement(
         *(game24_searches.at_once, 100, 10),
-        "COUNT puzzles at once on a server that answers at once, beside the bare client",
+        "COUNT puzzles at once on a server that answers at once, beside a plain loop",
     ),
     "checkpoints": Measurement(
-        *(checkpoint_growth.measured, 10_000, 300),
+        *(checkpoints.measured, 10_000, 300),
         "bytes of SQLite and CPU time of a thought of 250 bytes, as trees grow to COUNT thoughts",
-    ),
-    "checkpoints_postgres": Measurement(
-        *(checkpoint_growth.measured_in_postgres, 1_000, 100),
-        "bytes of PostgreSQL, indexes included, and CPU time of a depth-first thought, of COUNT",
     ),
     "embedded": Measurement(
         *(embedded_model.measured, 12, 3),
@@ -66,7 +60,6 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--quick", action="store_true", help="repeat little: shows that it works")
     parser.add_argument("--count", type=int, help="how many repetitions")
     parser.add_argument("--latency", type=float, default=0.2, help="seconds an answer takes")
-    parser.add_argument("--database", default="", help="a PostgreSQL server, postgresql://…:PORT")
     return parser
 
 
@@ -79,10 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     missed = False
     for name in chosen.names or MEASUREMENTS:
         each = MEASUREMENTS[name]
-        count = chosen.count or (each.quick if chosen.quick else each.count)
+        count = chosen.count or (each.quick if chosen.quick else each.times)
         print(f"{name}: {each.measures}")
         try:
-            figures = asyncio.run(each.take(Conditions(count, chosen.latency, chosen.database)))
+            figures = asyncio.run(each.take(Conditions(count, chosen.latency)))
         except Unavailable as reason:
             print(f"  skipped, {reason}")
             continue

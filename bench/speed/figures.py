@@ -1,6 +1,5 @@
 """The figures that measurements of speed give, and what they are taken under."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 
@@ -27,19 +26,13 @@ class Figure(NamedTuple):
         return f"  {self.name:<48}{self.value:>10.4g} {self.unit:<14}{told}".rstrip()
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """What a measurement is taken under.
+class Conditions(NamedTuple):
+    """What a measurement is taken under."""
 
-    Attributes:
-        count: How many of what the measurement repeats.
-        latency: Seconds that the server takes for an answer, where one is awaited.
-        database: A PostgreSQL server where a database may be made and dropped; empty: none.
-    """
-
-    count: int
+    repeats: int
+    """How many of what the measurement repeats."""
     latency: float = 0.2
-    database: str = ""
+    """Seconds that the server takes for an answer, where one is awaited."""
 
 
 class Unavailable(Exception):

@@ -1,19 +1,21 @@
-"""Searches of Game of 24 on a server, beside a plain loop and beside the bare chat model.
+"""Searches of Game of 24 on a server, beside a plain loop over the same chat model.
 
 How close do they come to the time of their dependent requests, and how many requests a second do
-many of them send? All that is compared takes turns, and medians are compared. The first turn warms
-connections and imports up and is not counted.
+many of them send? The loop makes the same requests in the same order of dependence, with nothing
+around them: no graph, no state, no limits, no counters. All that is compared takes turns, and
+medians are compared. The first turn warms connections and imports up and is not counted.
 """
 
 import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from langchain_core.messages import HumanMessage
 from langchain_openai import ChatOpenAI
 from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
@@ -21,9 +23,10 @@ from pydantic import SecretStr
 import thoughtgraph as tg
 from thoughtgraph.bench.speed.figures import Conditions, Figure
 from thoughtgraph.bench.speed.game24_server import serving
-from thoughtgraph.bench.speed.plain_loop import asker, solve
 from thoughtgraph.checkpoints import sqlite_saver
-from thoughtgraph.tasks.game24.game24 import puzzles
+from thoughtgraph.task import Question
+from thoughtgraph.tasks.game24.game24 import STEPS, Game24, puzzles
+from thoughtgraph.tree import Thought
 
 PUZZLES = (
     *("4 5 6 10", "1 2 4 7", "2 5 8 11", "3 4 4 13", "6 7 8 9"),
@@ -33,169 +36,160 @@ PUZZLES = (
 LEVELS = 8
 """Dependent requests of a search: four steps, each proposed and valued."""
 TURNS = 3
-"""Turns of many searches at once."""
-PLAIN, BFS, KEPT, SHARED = "plain loop", "tot_bfs", "tot_bfs, SQLite", "tot_bfs, shared evaluations"
-BARE = "bare client"
+"""Turns of many searches at once (ours)."""
+LOOP, BFS, KEPT = "plain loop", "tot_bfs", "tot_bfs, SQLite"
+OPTIONS = {"shots": 1, "strict_parse": True}
+BREADTH, VALUATIONS = 5, 3
 
-Run = Callable[[str], Awaitable[Any]]
-Request = tuple[str, int]
-"""A prompt and how many samples of it."""
+Run = Callable[[str], Awaitable[int]]
+"""Searches a puzzle; returns how many requests that took."""
 
 
 class Spent(NamedTuple):
-    """What requests took: in all, of wall and CPU time."""
+    """What searches took."""
 
     seconds: float
     cpu: float
+    """Seconds of the processor."""
     requests: float
 
 
-def chat_model(address: str, **parts: Any) -> ChatOpenAI:
+async def one_by_one(under: Conditions) -> Sequence[Figure]:
+    """Returns the time of puzzles one after the other, and what they asked for."""
+    took = await _compared(PUZZLES, under.repeats, under.latency, at_once=False)
+    path = LEVELS * under.latency * len(PUZZLES)
+    requests = {name: each.requests / len(PUZZLES) for name, each in took.items()}
+    times = {name: each.seconds / took[LOOP].seconds for name, each in took.items()}
+    return (
+        *(Figure(f"{name}, times the path", s.seconds / path, "x") for name, s in took.items()),
+        Figure(f"{BFS}, times the loop", times[BFS], "x", most=1.05),
+        Figure(f"{KEPT}, times the loop", times[KEPT], "x", most=1.08),
+        Figure(f"{BFS}, requests beyond the loop's", requests[BFS] - requests[LOOP], most=0.0),
+        Figure(f"{BFS}, requests", requests[BFS], "a puzzle"),
+    )
+
+
+async def at_once(under: Conditions) -> Sequence[Figure]:
+    """Returns the requests a second of many searches at once, beside the loop's."""
+    every = puzzles()
+    problems = every[:: len(every) // under.repeats][: under.repeats]
+    took = await _compared(problems, TURNS, 0.0, at_once=True)
+    rate = {name: each.requests / each.seconds for name, each in took.items()}
+    cpu = {name: 1000 * each.cpu / each.requests for name, each in took.items()}
+    return (
+        *(Figure(f"{name}, requests", each, "1/s") for name, each in rate.items()),
+        Figure(f"{BFS}, of the loop's", rate[BFS] / rate[LOOP], "share", least=0.70),
+        Figure(f"{KEPT}, of the loop's", rate[KEPT] / rate[LOOP], "share", least=0.55),
+        *(Figure(f"{name}, CPU time", each, "ms/request") for name, each in cpu.items()),
+        Figure(f"{BFS}, CPU time, times the loop's", cpu[BFS] / cpu[LOOP], "x", most=1.65),
+    )
+
+
+async def _compared(
+    problems: Sequence[str], turns: int, latency: float, *, at_once: bool
+) -> dict[str, Spent]:
+    """Returns what searching all problems takes: the medians of several turns."""
+    taken: dict[str, list[Spent]] = {}
+    for turn in range(turns + 1):
+        async with AsyncExitStack() as opened:
+            address = opened.enter_context(serving(latency))
+            folder = Path(opened.enter_context(tempfile.TemporaryDirectory()))
+            saver = await opened.enter_async_context(sqlite_saver(folder / "runs.sqlite"))
+            client = await opened.enter_async_context(DefaultAsyncHttpxClient())
+            runs: Mapping[str, Run] = {
+                LOOP: _plain_loop(_chat_model(address, http_async_client=client)),
+                BFS: _search(_chat_model(address)),
+                KEPT: _search(_chat_model(address), saver),
+            }
+            for label, run in runs.items():
+                spent = await _timed(run, problems, at_once)
+                taken.setdefault(label, []).extend([spent] if turn else [])
+    return {
+        label: Spent(*map(statistics.median, zip(*each, strict=True)))
+        for label, each in taken.items()
+    }
+
+
+def _chat_model(address: str, **parts: Any) -> ChatOpenAI:
     """Returns LangChain's own model of a server, which repeats nothing by itself."""
     return ChatOpenAI(
         model="game24", base_url=address, api_key=SecretStr("none"), max_retries=0, **parts
     )
 
 
-@asynccontextmanager
-async def models(latency: float) -> AsyncIterator[tuple[ChatOpenAI, ChatOpenAI]]:
-    """Yields the model of a new server for searches, and one to call directly.
-
-    The latter's connections end here, as LangChain's never do.
-    """
-    with serving(latency) as address:
-        async with DefaultAsyncHttpxClient() as client:
-            yield chat_model(address), chat_model(address, http_async_client=client)
-
-
-@asynccontextmanager
-async def sqlite() -> AsyncIterator[Any]:
-    """Yields a checkpointer on a new SQLite file."""
-    with tempfile.TemporaryDirectory() as folder:
-        async with sqlite_saver(Path(folder) / "runs.sqlite") as saver:
-            yield saver
-
-
-async def one_by_one(under: Conditions) -> Sequence[Figure]:
-    """Returns the time of puzzles one after the other, and what they asked for."""
-    turns: dict[str, list[Spent]] = {}
-    async with models(under.latency) as (model, bare):
-        for turn in range(under.count + 1):
-            async with sqlite() as saver:
-                for label, run in _contenders(model, bare, saver).items():
-                    spent = await _timed(run)
-                    if turn:
-                        turns.setdefault(label, []).append(spent)
-    medians = {name: statistics.median(s.seconds for s in some) for name, some in turns.items()}
-    requests = {name: some[-1].requests for name, some in turns.items()}
-    path, loop = LEVELS * under.latency * len(PUZZLES), medians[PLAIN]
-    return (
-        *(Figure(f"{name}, times the path", t / path, "x") for name, t in medians.items()),
-        Figure(f"{BFS}, times the loop", medians[BFS] / loop, "x", most=1.05),
-        Figure(f"{KEPT}, times the loop", medians[KEPT] / loop, "x", most=1.08),
-        Figure(f"{SHARED}, times the loop", medians[SHARED] / loop, "x"),
-        Figure(f"{BFS}, requests", requests[BFS], "a puzzle", most=75.0),
-        Figure(f"{KEPT}, requests", requests[KEPT], "a puzzle", most=75.0),
-        Figure(f"{SHARED}, requests", requests[SHARED], "a puzzle", most=61.0),
-    )
-
-
-def _contenders(model: ChatOpenAI, bare: ChatOpenAI, saver: Any) -> dict[str, Run]:
-    """Returns what is timed, under its label; each graph has a client of its own."""
-
-    def search(checkpointer: Any = None, **context: Any) -> Run:
-        graph = tg.build(
-            "tot_bfs", task="game24", model=model.model_copy(), checkpointer=checkpointer
-        )
-        return lambda problem: graph.ainvoke(
-            {"problem": problem}, _thread(problem), context=context
-        )
-
-    ask = asker(bare)
-    return {
-        PLAIN: lambda problem: solve(ask, problem),
-        BFS: search(),
-        KEPT: search(saver),
-        SHARED: search(share_evaluations=True),
-    }
-
-
-def _thread(problem: str) -> Any:
-    return {"configurable": {"thread_id": problem}}
-
-
-async def _timed(run: Run) -> Spent:
-    """Returns what all puzzles take one after the other, with the requests of one."""
+async def _timed(run: Run, problems: Sequence[str], at_once: bool) -> Spent:
     began, cpu = time.perf_counter(), time.process_time()
-    results = [await run(problem) for problem in PUZZLES]
-    wall, busy = time.perf_counter() - began, time.process_time() - cpu
-    counts = [result["usage"]["requests"] for result in results if isinstance(result, dict)]
-    return Spent(wall, busy, sum(counts) / len(PUZZLES))
+    if at_once:
+        requests = await asyncio.gather(*map(run, problems))
+    else:
+        requests = [await run(problem) for problem in problems]
+    return Spent(time.perf_counter() - began, time.process_time() - cpu, sum(requests))
 
 
-async def at_once(under: Conditions) -> Sequence[Figure]:
-    """Returns the requests a second of many searches at once, beside the bare client's."""
-    every = puzzles()
-    problems = every[:: len(every) // under.count][: under.count]
-    turns: dict[str, list[Spent]] = {}
-    async with models(latency=0.0) as (model, bare):
-        requests = await _requests(bare, problems)
-        for turn in range(TURNS + 1):
-            async with sqlite() as saver:
-                spent = {
-                    BARE: await _in_waves(bare, requests),
-                    BFS: await _searches(model, None, problems),
-                    KEPT: await _searches(model, saver, problems),
-                }
-            for label, each in spent.items() if turn else ():
-                turns.setdefault(label, []).append(each)
-    rate = {k: statistics.median(s.requests / s.seconds for s in v) for k, v in turns.items()}
-    cpu = {k: statistics.median(1000 * s.cpu / s.requests for s in v) for k, v in turns.items()}
-    return (
-        *(Figure(f"{label}, requests", each, "1/s") for label, each in rate.items()),
-        Figure(f"{BFS}, of the bare client's", rate[BFS] / rate[BARE], "share", least=0.70),
-        Figure(f"{KEPT}, of the bare client's", rate[KEPT] / rate[BARE], "share", least=0.55),
-        *(Figure(f"{label}, CPU time", each, "ms/request") for label, each in cpu.items()),
-        # 1.2 ms above the 1.85 ms that the bare client took when this target was set.
-        Figure(f"{BFS}, CPU time, times the client's", cpu[BFS] / cpu[BARE], "x", most=1.65),
-        Figure(f"{KEPT}, CPU time, times the client's", cpu[KEPT] / cpu[BARE], "x"),
-    )
-
-
-async def _requests(model: ChatOpenAI, problems: Sequence[str]) -> list[Request]:
-    """Returns the requests that the searches make, in the order in which they make them."""
-    requests: list[Request] = []
-    ask = asker(model)
-
-    async def record_request(prompt: str, n: int) -> list[str]:
-        requests.append((prompt, n))
-        return await ask(prompt, n)
-
-    await asyncio.gather(*(solve(record_request, problem) for problem in problems))
-    return requests
-
-
-async def _in_waves(model: ChatOpenAI, requests: Sequence[Request]) -> Spent:
-    """Sends the requests of the searches in as many waves as the searches have levels.
-
-    The waves are what makes the two sides comparable: the searches send a level at once, and the
-    HTTP client under both takes longer for a request the more of them are in flight.
-    """
-    size = -(-len(requests) // LEVELS)
-    ask = asker(model)
-    began, cpu = time.perf_counter(), time.process_time()
-    for first in range(0, len(requests), size):
-        await asyncio.gather(*(ask(*request) for request in requests[first : first + size]))
-    return Spent(time.perf_counter() - began, time.process_time() - cpu, len(requests))
-
-
-async def _searches(model: ChatOpenAI, saver: Any, problems: Sequence[str]) -> Spent:
-    """Runs all searches at once, without a cap on the requests in flight."""
+def _search(model: ChatOpenAI, saver: Any = None) -> Run:
     uncapped = tg.Rates(concurrency=None)
     graph = tg.build("tot_bfs", task="game24", model=model, checkpointer=saver, rates=uncapped)
-    began, cpu = time.perf_counter(), time.process_time()
-    results = await asyncio.gather(
-        *(graph.ainvoke({"problem": problem}, _thread(problem)) for problem in problems)
-    )
-    wall, busy = time.perf_counter() - began, time.process_time() - cpu
-    return Spent(wall, busy, sum(result["usage"]["requests"] for result in results))
+
+    async def run(problem: str) -> int:
+        thread: Any = {"configurable": {"thread_id": problem}}
+        out = await graph.ainvoke({"problem": problem}, thread)
+        return int(out["usage"]["requests"])
+
+    return run
+
+
+def _plain_loop(model: ChatOpenAI) -> Run:
+    async def run(problem: str) -> int:
+        loop = PlainLoop(model, problem)
+        await loop.solve()
+        return loop.requests
+
+    return run
+
+
+class PlainLoop:
+    """Tree of Thoughts as a plain loop over one chat model, on one puzzle."""
+
+    def __init__(self, model: ChatOpenAI, problem: str) -> None:
+        self.requests = 0
+        self._model, self._problem = model, problem
+        self._task = Game24()
+        self._values: dict[str, float] = {}
+
+    async def solve(self) -> list[str]:
+        """Returns the outputs of a breadth-first search, best first."""
+        states: list[list[Thought]] = [[]]
+        for _ in range(STEPS):
+            proposed = [self._task.propose(self._problem, path, OPTIONS) for path in states]
+            texts = await asyncio.gather(*(self._ask(each.prompt.user, 1) for each in proposed))
+            candidates = [
+                [*path, Thought(text=draft["text"])]
+                for path, question, text in zip(states, proposed, texts, strict=True)
+                for draft in question.read(text)
+            ]
+            values = await self._valued(candidates)
+            ranked = sorted(zip(candidates, values, strict=True), key=lambda pair: -pair[1])
+            states = [path for path, _ in ranked[:BREADTH]]
+        return [path[-1]["text"] for path in states]
+
+    async def _ask(self, prompt: str, n: int) -> list[str]:
+        self.requests += 1
+        result = await self._model.agenerate(
+            [[HumanMessage(prompt)]], n=n, temperature=0.7, max_tokens=1000
+        )
+        return [generation.text for generation in result.generations[0]]
+
+    async def _valued(self, candidates: list[list[Thought]]) -> list[float]:
+        """Returns the value of each candidate; one that is there twice is worth nothing again."""
+        judged = [self._task.value(self._problem, path, OPTIONS) for path in candidates]
+        new = {each.prompt.user: each for each in judged if isinstance(each, Question)}
+        new = {prompt: each for prompt, each in new.items() if prompt not in self._values}
+        answers = await asyncio.gather(*(self._ask(prompt, VALUATIONS) for prompt in new))
+        for (prompt, question), samples in zip(new.items(), answers, strict=True):
+            self._values[prompt] = question.read(samples).value
+        values: dict[str, float] = {}
+        lines = ["\n".join(thought["text"] for thought in path) for path in candidates]
+        for line, each in zip(lines, judged, strict=True):
+            asked = self._values[each.prompt.user] if isinstance(each, Question) else each.value
+            values.setdefault(line, asked)
+        return [values.pop(line, 0.0) for line in lines]

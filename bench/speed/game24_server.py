@@ -18,77 +18,53 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations
+from itertools import permutations
 from typing import Any
 
-from thoughtgraph.tasks.game24.game24 import TARGET
+from thoughtgraph.tasks.game24.game24 import solvable
 from thoughtgraph.tasks.game24.rollback_steps import composed
 
 Hand = tuple[Fraction, ...]
-PROPOSED, LEADING = 8, 2
-"""Equations of a proposal, and how many of them that lead to 24 come first."""
-ROUNDED = 0.05
-"""How far from 24 a result may be, as fractions are written with two digits."""
-LARGEST_DENOMINATOR = 4
-"""Equations with other results are not proposed."""
+PROPOSED = 8
+"""Equations of a proposal (ours)."""
 OPERATIONS = {"+": operator.add, "*": operator.mul, "-": operator.sub, "/": operator.truediv}
 
 
 def answer(prompt: str) -> str:
     """Returns the text of every choice."""
     last = prompt.rstrip().rpartition("\n")[2]
+    asked = prompt.rpartition("Input: ")[2]
     if last == "Possible next steps:":
-        return proposals(_hand(prompt.rpartition("Input: ")[2].partition("\n")[0]))
+        return proposals(_hand(asked.partition("\n")[0]))
     if "Evaluate if given numbers can reach 24" in prompt:
-        hand = _hand(last)
-        maybe = "likely" if len(hand) == 3 and hash(hand) % 3 == 0 else "impossible"
-        return "sure" if reaches(hand) else maybe
-    if "give a judgement" in prompt:
-        return "sure"
-    puzzle, finished, steps = prompt.rpartition("Input: ")[2].partition("\nSteps:\n")
-    if not finished:  # no prompt of a search: what is measured does not read the answer
+        return "sure" if solvable(_hand(last)) else "impossible"
+    puzzle, finished, steps = asked.partition("\nSteps:\n")
+    if not finished or "give a judgement" in prompt:
         return "sure"
     return f"Answer: {composed(puzzle, steps.strip().splitlines())} = 24"
-
-
-def moves(hand: Hand) -> Iterator[tuple[str, Fraction, Hand]]:
-    """Yields the equations that a hand allows: text, result, and the hand that is left."""
-    for i, j in combinations(range(len(hand)), 2):
-        rest = [number for at, number in enumerate(hand) if at not in (i, j)]
-        for a, b in ((hand[j], hand[i]), (hand[i], hand[j])):
-            for sign, operation in OPERATIONS.items():
-                if b or sign != "/":
-                    result = operation(a, b)
-                    equation = f"{_shown(a)} {sign} {_shown(b)} = {_shown(result)}"
-                    yield equation, result, tuple(sorted([*rest, result]))
-
-
-@lru_cache(maxsize=1 << 17)
-def reaches(hand: Hand) -> bool:
-    """Returns whether 24 can be made of a hand."""
-    if len(hand) == 1:
-        return abs(hand[0] - TARGET) < ROUNDED
-    return any(reaches(left) for _, _, left in moves(hand))
 
 
 @lru_cache(maxsize=1 << 14)
 def proposals(hand: Hand) -> str:
     """Returns the equations that are proposed for a hand, one a line."""
     lines: dict[Hand, str] = {}
-    for equation, result, left in moves(hand):
-        if result >= 0 and result.denominator <= LARGEST_DENOMINATOR:
-            lines.setdefault(left, f"{equation} (left: {' '.join(map(_shown, left))})")
-    good = [line for left, line in lines.items() if reaches(left)]
-    others = [line for left, line in lines.items() if not reaches(left)]
-    return "\n".join([*good[:LEADING], *others, *good[LEADING:]][:PROPOSED])
+    for equation, left in moves(hand):
+        lines.setdefault(left, f"{equation} (left: {' '.join(map(str, left))})")
+    leading = sorted(lines, key=lambda left: not solvable(left))
+    return "\n".join(lines[left] for left in leading[:PROPOSED])
+
+
+def moves(hand: Hand) -> Iterator[tuple[str, Hand]]:
+    """Yields equations with whole results that a hand allows, and the hand that each leaves."""
+    for a, b, *rest in permutations(hand):
+        for sign, operation in OPERATIONS.items():
+            result = operation(a, b) if b or sign != "/" else Fraction(-1)
+            if result >= 0 and result.denominator == 1:
+                yield f"{a} {sign} {b} = {result}", tuple(sorted([*rest, result]))
 
 
 def _hand(text: str) -> Hand:
-    return tuple(sorted(Fraction(word) for word in re.findall(r"\d[\d.]*", text)))
-
-
-def _shown(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else f"{float(number):.2f}".rstrip("0")
+    return tuple(sorted(map(Fraction, re.findall(r"\d+", text))))
 
 
 async def serve(latency: float) -> None:

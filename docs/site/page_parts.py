@@ -69,4 +69,3 @@ if __name__ == "__main__":
         text = page.read_text(encoding="utf-8")
         if (new := remade(text)) != text:
             page.write_text(new, encoding="utf-8")
-    results_parts.PAIRS.write_text(results_parts.pairs(), encoding="utf-8")

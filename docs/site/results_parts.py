@@ -1,28 +1,20 @@
-"""What the comparison showed: the table of docs/results.md and all pairs, results_pairs.csv."""
+"""What the comparison showed: the table of docs/results.md."""
 
-import csv
-import io
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Sequence
 
 from method_parts import ROOT, table
 
 from thoughtgraph.bench.equal_cost import EqualCost, beside_votes
 from thoughtgraph.bench.papers.suites import suite
-from thoughtgraph.bench.report_lines import Entry, entries
+from thoughtgraph.bench.report_lines import Entry, compared, entries
 from thoughtgraph.bench.report_tables import tables
 from thoughtgraph.bench.result_files import ResultFolder, latest
-from thoughtgraph.bench.statistics import Comparison, compare
+from thoughtgraph.bench.statistics import Comparison
 
-RESULTS = ROOT / "bench" / "results"
-PAIRS = ROOT / "docs" / "results_pairs.csv"
+RESULTS = ROOT / "bench" / "results" / "comparison"
 ENOUGH = 50
 """Problems below which nothing is decided (docs/results.md)."""
 TITLES = ("problems", "method", "right (95 %)", "tokens", "at equal cost (95 %)")
-PAIR_TITLES = (
-    *("problems of", "first", "second", "problems", "difference", "low", "high"),
-    *("verdict", "first alone", "second alone", "p"),
-)
 
 
 def comparison() -> str:
@@ -34,36 +26,6 @@ def comparison() -> str:
             against = voted.get(id(entry), "") if voted else beside_plans(entry, lines)
             rows.append((name, line_name(entry), *_measured(entry), against))
     return table(TITLES, rows)
-
-
-def pairs() -> str:
-    """Returns every pair of lines of each kept folder and set of problems, as CSV."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(PAIR_TITLES)
-    for folder in sorted(path.parent.name for path in RESULTS.glob("*/results.jsonl")):
-        for heading, lines in tables(kept_lines(folder)):
-            writer.writerows((heading, *row) for row in _pairs(lines))
-    return out.getvalue()
-
-
-def _pairs(lines: Sequence[Entry]) -> Iterator[Sequence[str]]:
-    for first, second in combinations(lines, 2):
-        if found := _compared(first, second):
-            shares = (found.difference, *found.interval)
-            alone = (found.first_alone, found.second_alone)
-            yield (
-                *(first.name, second.name, str(found.problems)),
-                *(f"{share:+.3f}" for share in shares),
-                *(judged(found), *map(str, alone), f"{found.p:.3f}"),
-            )
-
-
-def _compared(first: Entry, second: Entry) -> Comparison | None:
-    """Compares two lines on the problems that both have; None where there are none."""
-    common = sorted(first.scores.keys() & second.scores.keys())
-    ours, theirs = ([line.scores[each] for each in common] for line in (first, second))
-    return compare(ours, theirs) if common else None
 
 
 def line_name(entry: Entry) -> str:
@@ -96,9 +58,9 @@ def beside_plans(entry: Entry, lines: Sequence[Entry]) -> str:
     """
     found: dict[str, list[str]] = {"wins": [], "a tie": []}
     for other in sorted(lines, key=lambda each: each.tokens):
-        compared = None if other is entry else _compared(entry, other)
-        if compared and other.tokens >= entry.tokens and judged(compared) in found:
-            found[judged(compared)].append(line_name(other))
+        both = None if other is entry else compared(entry, other)
+        if both and other.tokens >= entry.tokens and judged(both) in found:
+            found[judged(both)].append(line_name(other))
     told = [f"beats {', '.join(found['wins'])}"] if found["wins"] else []
     return "; ".join(
         [*told, *([f"ties with {', '.join(found['a tie'])}"] if found["a tie"] else [])]
@@ -125,20 +87,11 @@ def _measured(entry: Entry) -> tuple[str, str]:
     return f"{entry.score:.0%} ({100 * low:.0f}-{high:.0%})", f"{entry.tokens:,.0f}"
 
 
-def kept_lines(folder: str) -> list[Entry]:
-    """Returns the lines of results that are kept in a folder of `bench/results/`."""
-    return entries(latest(ResultFolder(RESULTS / folder).rows()).values())
-
-
 def panels() -> list[tuple[str, list[Entry]]]:
     """Returns the lines of each set of problems that has some.
 
     Of the ensembles of one run those alone that the suite has a line for.
     """
-    kept = kept_lines("comparison")
-    shown = [each for each in kept if not _same_run(each) or line_name(each) != each.name]
+    kept = entries(latest(ResultFolder(RESULTS).rows()).values())
+    shown = [each for each in kept if not each.same_run or line_name(each) != each.name]
     return [(lines[0].data, lines) for _, lines in tables(shown)]
-
-
-def _same_run(entry: Entry) -> bool:
-    return bool(entry.rows[0].get("same_run"))

@@ -12,7 +12,8 @@ from unittest.mock import patch
 from thoughtgraph import registry
 from thoughtgraph.bench import scene_data
 from thoughtgraph.bench.data import load
-from thoughtgraph.bench.data_archives import unpack
+from thoughtgraph.bench.data_download import unpack
+from thoughtgraph.bench.data_sets import data_set
 from thoughtgraph.bench.judging import JUDGED, judgements, with_judgements
 from thoughtgraph.bench.result_files import ResultFolder
 from thoughtgraph.cli import run_config, view
@@ -122,9 +123,10 @@ def _file(folder: Path, name: str, content: bytes) -> Path:
 
 def archive(kind: Literal["tar", "zip"]) -> Read:
     def read(content: bytes, folder: Path) -> object:
-        (made := folder / "made").mkdir()
-        unpack(_file(folder, "x", content), kind, {"data/a.csv": "a", "data/b.csv": "b"}, made)
-        return sorted(made.iterdir())
+        known = {"archive": kind, "members": tuple(MEMBERS)}
+        wanted = data_set("mmlu").model_copy(update=known)
+        unpack(wanted, _file(folder, "x", content), folder / "made")
+        return sorted((folder / "made").iterdir())
 
     return read
 
