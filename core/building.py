@@ -19,7 +19,7 @@ from thoughtgraph.llm.endpoints import port_for
 from thoughtgraph.llm.limiter import Rates
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
-from thoughtgraph.llm.store import AnswerStore, MemoryStore, Replay, SqliteStore
+from thoughtgraph.llm.store import AnswerStore, Replay, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
@@ -93,7 +93,7 @@ def build(
     for name in settings.keys() - known:
         arguments = signature(build).parameters.keys() - {"settings"}
         raise UnknownName("argument or setting", name, known | arguments)
-    answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache or MemoryStore()
+    answers = SqliteStore(cache) if isinstance(cache, str | Path) else cache
     port = partial(port_for, cache=answers, replay=replay, rates=rates, retry=retry)
     run = Run(
         method=found,

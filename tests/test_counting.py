@@ -118,19 +118,6 @@ def test_what_one_node_spends_while_another_waits_stops_that(
             other.check()
 
 
-def test_a_failure_stops_those_that_still_wait() -> None:
-    one, other = beside(2)
-    with other.request("generate", "m"):
-        one.fail("the server is down")
-        one.fail("and something else")
-        assert (one.error, other.error) == ("the server is down", "")
-        with pytest.raises(BudgetSpent, match="failed for good"):
-            other.check()
-    for meter in (one, other):
-        with pytest.raises(BudgetSpent, match="failed for good"), meter.request("generate", "m"):
-            pass
-
-
 OPENAI = "https://api.openai.com/v1"
 CLAUDE = "claude-sonnet-4-5"
 

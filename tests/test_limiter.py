@@ -67,20 +67,6 @@ async def test_the_cap_holds_first_come_first_served_whoever_leaves(
     ]
 
 
-async def test_who_is_cancelled_frees_the_place() -> None:
-    limiter, gauge = Limiter(Rates(concurrency=1)), Gauge()
-    dice = random.Random(1)
-    for _ in range(30):
-        visits = [asyncio.create_task(gauge.visit(limiter, name)) for name in range(6)]
-        await asyncio.sleep(dice.choice([0.0, 0.0005, 0.0015]))
-        for visit in dice.sample(visits, 3):
-            visit.cancel()
-        await asyncio.gather(*visits, return_exceptions=True)
-        async with asyncio.timeout(60):
-            await gauge.visit(limiter, 9)
-    assert gauge.peak == 1
-
-
 @pytest.mark.parametrize(("length", "together"), [(100, 2), (25, 5), (400, 1)])
 async def test_a_request_may_come_to_its_prompt_and_all_its_completions(
     length: int, together: int

@@ -22,7 +22,7 @@ from thoughtgraph.usage import Limits, Usage
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     ours = Clock()
-    ours.rule(monkeypatch, "thoughtgraph.llm.port", "thoughtgraph.llm.retry", "tenacity")
+    ours.rule(monkeypatch, "thoughtgraph.llm.retry", "tenacity")
     return ours
 
 
@@ -165,6 +165,6 @@ def test_no_key_and_no_terminal_code_reach_the_message() -> None:
     # One of the keys lies across the place where a long message is cut.
     error = ValueError(f"bad key {key} \x1b[31m\x00 " + "y" * 162 + key + "z" * 1_000)
     failure = explained(error, "m at e", "1 attempt in 0.0 s", [key])
-    message = str(failure)
+    message = str(failure.error)
     assert "sk-" not in message and "***" in message
     assert message.isprintable() and len(message) < 500

@@ -5,15 +5,12 @@ import json
 import logging
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
-from langchain_core.callbacks import AsyncCallbackHandler, UsageMetadataCallbackHandler
+from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.tools import tool
-from langchain_core.tracers import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
-from langsmith import Client
 from support.fake_server import FakeServer, Fault, Seen
 from support.spelling import Spelling, spell, speller
 
@@ -77,27 +74,6 @@ async def test_so_does_each_call_of_a_tool(tmp_path: Path) -> None:
     assert metadata["thoughtgraph_method"] == "react"
     assert metadata["thoughtgraph_thoughts"] == ["1"]
     assert out["answer"] == "20"
-
-
-@pytest.mark.parametrize("fingerprint", [None, "b4321-1a2b3c4"])
-@pytest.mark.parametrize("most", [1_000, 1])
-async def test_traces_count_the_tokens_that_a_run_says_it_spent(
-    fingerprint: str | None, most: int
-) -> None:
-    """Also where a server, as llama.cpp's does, counts the first of several samples alone."""
-    smith, counter = Mock(spec=Client, tracing_queue=None), UsageMetadataCallbackHandler()
-    with FakeServer() as server:
-        server.fingerprint, server.most_choices = fingerprint, most
-        graph = tg.build("cot_sc", task="game24", model=server.chat())
-        config: Any = {"callbacks": [LangChainTracer(client=smith), counter]}
-        out = await graph.ainvoke({"problem": "4 9 10 13"}, config, context={"n_generate": 8})
-    assert out["usage"]["samples"] == 8, out["error"]
-    kept = [call.kwargs["extra"]["metadata"] for call in smith.update_run.mock_calls]
-    told = [metadata["usage_metadata"] for metadata in kept if "usage_metadata" in metadata]
-    (counted,) = counter.usage_metadata.values()
-    for kind, name in (("prompt", "input_tokens"), ("completion", "output_tokens")):
-        spent = out["usage"][f"{kind}_tokens"]
-        assert sum(each[name] for each in told) == dict(counted)[name] == spent
 
 
 KEY = "tg-canary-key-0123456789"

@@ -17,8 +17,7 @@ from thoughtgraph.llm.weights import Weights, obtain
 
 MB = 1 << 20
 MACHINE = {"proc/meminfo": "MemTotal: 9999999 kB\nMemAvailable: 4194304 kB\n"}
-UNIFIED = {**MACHINE, "proc/self/cgroup": "0::/work/box\n"}
-LEGACY = {**MACHINE, "proc/self/cgroup": "5:devices:/\n4:cpu,memory:/work/box\n"}
+GROUPED = {**MACHINE, "proc/self/cgroup": "0::/work/box\n"}
 GROUPS = "sys/fs/cgroup/"
 
 
@@ -30,10 +29,6 @@ def limited(group: str) -> dict[str, str]:
     }
 
 
-OLDER = {
-    f"{GROUPS}memory/work/memory.limit_in_bytes": f"{1000 * MB}\n",
-    f"{GROUPS}memory/work/memory.usage_in_bytes": f"{1200 * MB}\n",
-}
 UNLIMITED = {f"{GROUPS}work/box/memory.max": "max\n", f"{GROUPS}work/box/memory.current": "1\n"}
 
 
@@ -42,11 +37,10 @@ UNLIMITED = {f"{GROUPS}work/box/memory.max": "max\n", f"{GROUPS}work/box/memory.
     [
         ({}, None),
         (MACHINE, 4096 * MB),
-        ({**UNIFIED, **limited("work/box")}, 400 * MB),
-        ({**UNIFIED, **limited("work")}, 400 * MB),
-        ({**UNIFIED, **limited(".")}, 400 * MB),
-        ({**UNIFIED, **UNLIMITED}, 4096 * MB),
-        ({**LEGACY, **OLDER}, 0),
+        ({**GROUPED, **limited("work/box")}, 400 * MB),
+        ({**GROUPED, **limited("work")}, 400 * MB),
+        ({**GROUPED, **limited(".")}, 400 * MB),
+        ({**GROUPED, **UNLIMITED}, 4096 * MB),
     ],
 )
 def test_a_container_allows_no_more_than_its_groups(
@@ -85,13 +79,14 @@ class Told:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Path:
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Installed packages whose code must not run."""
     for i, content in enumerate(SLICES):
         file = slice_of(tmp_path / "site", i)
         file.parent.mkdir(parents=True)
         (file.parents[1] / "__init__.py").write_text("raise AssertionError('was imported')")
         file.write_bytes(content)
+    monkeypatch.syspath_prepend(tmp_path / "site")
     return tmp_path / "site"
 
 
@@ -108,9 +103,6 @@ def left(cache: Path) -> set[str]:
     return {file.name for file in cache.iterdir()} - {"fake.gguf.lock"}
 
 
-WHOLE = {"fake.gguf", "fake.gguf.checked.json"}
-
-
 @contextmanager
 def refused(*words: str) -> Iterator[pytest.ExceptionInfo[ModelUnavailable]]:
     """Expects a failure of one line that holds some words."""
@@ -121,50 +113,40 @@ def refused(*words: str) -> Iterator[pytest.ExceptionInfo[ModelUnavailable]]:
     assert "\n" not in text
 
 
-@pytest.mark.parametrize(
-    ("before", "installed"),
-    [
-        ({"fake.gguf": CONTENT}, False),  # put there by hand
-        ({"fake.gguf.part": b"half", "fake.gguf.checked.json": b'{"size":'}, True),  # killed
-    ],
-)
-def test_what_lies_there_before_is_checked_and_used_or_no_harm(
-    site: Path, cache: Path, before: dict[str, bytes], installed: bool
-) -> None:
+def test_what_an_assembly_left_that_was_killed_does_no_harm(site: Path, cache: Path) -> None:
     cache.mkdir(parents=True)
-    for name, content in before.items():
-        (cache / name).write_bytes(content)
-    assert obtain(FAKE, cache, places=[site] * installed).read_bytes() == CONTENT
-    assert left(cache) == WHOLE
+    (cache / "fake.gguf.part").write_bytes(b"half")
+    assert obtain(FAKE, cache).read_bytes() == CONTENT
+    assert left(cache) == {"fake.gguf"}
 
 
 @pytest.mark.parametrize("content", [b"\0" * 4000, b"", b"\0" * 9000])
 def test_a_corrupted_slice_is_refused(site: Path, cache: Path, content: bytes) -> None:
     slice_of(site, 1).write_bytes(content)
     with refused("SHA-256", "Fake-1B", "installed packages", "uv sync --reinstall"):
-        obtain(FAKE, cache, places=[site])
+        obtain(FAKE, cache)
     assert left(cache) == set()
 
 
 @pytest.mark.parametrize("at", range(4))
 def test_an_interrupted_assembly_leaves_nothing(site: Path, cache: Path, at: int) -> None:
     with pytest.raises(KeyboardInterrupt):
-        obtain(FAKE, cache, places=[site], progress=Told(stop_at=at))
+        obtain(FAKE, cache, progress=Told(stop_at=at))
     assert left(cache) == set()
-    assert obtain(FAKE, cache, places=[site]).read_bytes() == CONTENT
+    assert obtain(FAKE, cache).read_bytes() == CONTENT
 
 
 def test_what_cannot_be_is_named_with_a_remedy(site: Path, cache: Path, tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     with refused("taken", "THOUGHTGRAPH_CACHE", "Not a directory"):
-        obtain(FAKE, tmp_path / "taken" / "cache", places=[site])
+        obtain(FAKE, tmp_path / "taken" / "cache")
     slice_of(site, 2).unlink()
     with refused("--group qwen", "local:smollm2", "local:PATH.gguf", "http://"):
-        obtain(FAKE, cache, places=[site])
+        obtain(FAKE, cache)
     assert not cache.exists(), "a missing slice is as good as none"
     slice_of(site, 2).write_bytes(SLICES[2])
     with refused(str(cache), "MB are free", "THOUGHTGRAPH_CACHE"):
-        obtain(replace(FAKE, size=1 << 60), cache, places=[site])
+        obtain(replace(FAKE, size=1 << 60), cache)
 
 
 # Downloads.
@@ -174,12 +156,12 @@ def test_nothing_is_downloaded_unasked(cache: Path) -> None:
     with publisher() as (url, ranges):
         remote = replace(FAKE, url=url)
         with refused("unasked", "thoughtgraph solve", "local:smollm2"):
-            obtain(remote, cache, places=[])
+            obtain(remote, cache)
         with pytest.raises(KeyboardInterrupt):
-            obtain(remote, cache, places=[], progress=Told(stop_at=0))
+            obtain(remote, cache, progress=Told(stop_at=0))
     assert not ranges
     with refused("cannot be reached", "--group qwen", "openai:NAME"):
-        obtain(remote, cache, places=[], progress=Told())  # its publisher is gone
+        obtain(remote, cache, progress=Told())  # its publisher is gone
 
 
 @pytest.mark.parametrize(
@@ -197,12 +179,12 @@ def test_a_download_that_broke_off_is_continued(
     (cache / "fake.gguf.part").write_bytes(CONTENT[:have])
     told = Told()
     with publisher(**server) as (url, ranges):
-        path = obtain(replace(FAKE, url=url), cache, places=[], progress=told)
-        assert obtain(replace(FAKE, url=url), cache, places=[]) == path
+        path = obtain(replace(FAKE, url=url), cache, progress=told)
+        assert obtain(replace(FAKE, url=url), cache) == path
     assert path.read_bytes() == CONTENT
     assert ranges == asked
     assert told.calls[0] == (f"Fake-1B, Apache-2.0 from {url}", have, len(CONTENT))
-    assert left(cache) == WHOLE
+    assert left(cache) == {"fake.gguf"}
 
 
 @pytest.mark.parametrize(
@@ -217,7 +199,7 @@ def test_a_wrong_download_is_refused_and_not_kept(
     cache: Path, content: bytes, words: tuple[str, ...]
 ) -> None:
     with publisher(content=content) as (url, _), refused(*words):
-        obtain(replace(FAKE, url=url), cache, places=[], progress=Told())
+        obtain(replace(FAKE, url=url), cache, progress=Told())
     assert not (cache / "fake.gguf").exists()
     assert left(cache) == set() or len(content) != len(CONTENT)
 

@@ -80,7 +80,7 @@ def searches(requests: int) -> Mapping[str, MeasuredSearch]:
 async def measured(under: Conditions) -> Sequence[Figure]:
     """Returns how long each search takes, and in times of its requests in the best order."""
     try:
-        server = await asyncio.to_thread(local.serve_named, "local")
+        server = await asyncio.to_thread(local.serve, "local")
     except ModelUnavailable as error:
         raise Unavailable(str(error)) from error
     figures: list[Figure] = []

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -42,37 +42,24 @@ class EmbeddedChat(ChatOpenAI):
     ) -> AsyncIterator[dict[str, Any]]:
         """Gives the arguments of a request, its slot named among them."""
         text = BETWEEN.join(str(message.content) for message in messages)
-        server = _Server(self, messages)
-        async with self.prompts.slot(text, arguments.get("n") or 1, server) as slot:
+        act = partial(self._act, messages)
+        async with self.prompts.slot(text, arguments.get("n") or 1, act) as slot:
             body = {} if slot is None else {"id_slot": slot}
             yield {**arguments, "extra_body": {**(arguments.get("extra_body") or {}), **body}}
 
-
-@dataclass(frozen=True, slots=True)
-class _Server:
-    """What llama.cpp does for one request before it is made."""
-
-    chat: EmbeddedChat
-    messages: Sequence[BaseMessage]
-
-    async def read(self, slot: int) -> None:
-        payload = self.chat._get_request_payload(list(self.messages))
-        asked = {"model": payload["model"], "messages": payload["messages"]}
-        await self._post("/chat/completions", {**asked, "max_tokens": 1, "id_slot": slot})
-
-    async def save(self, slot: int, file: int) -> bool:
-        return await self._move(slot, "save", file)
-
-    async def restore(self, slot: int, file: int) -> bool:
-        return await self._move(slot, "restore", file)
-
-    async def _move(self, slot: int, action: str, file: int) -> bool:
-        root = str(self.chat.root_async_client.base_url).removesuffix("/").removesuffix("/v1")
-        return await self._post(f"{root}/slots/{slot}?action={action}", {"filename": str(file)})
-
-    async def _post(self, path: str, body: dict[str, Any]) -> bool:
+    async def _act(
+        self, messages: Sequence[BaseMessage], action: str, slot: int, file: int
+    ) -> bool:
+        """Has llama.cpp do what a request needs before it is made."""
+        client = self.root_async_client
+        root = str(client.base_url).removesuffix("/").removesuffix("/v1")
+        path, body = f"{root}/slots/{slot}?action={action}", dict[str, Any](filename=str(file))
+        if action == "read":
+            payload = self._get_request_payload(list(messages))
+            body = {"model": payload["model"], "messages": payload["messages"]}
+            path, body = "/chat/completions", {**body, "max_tokens": 1, "id_slot": slot}
         try:
-            await self.chat.root_async_client.post(path, cast_to=object, body=body)
+            await client.post(path, cast_to=object, body=body)
         except APIError:
             return False  # nothing is lost but time: the request itself says what is wrong
         return True

@@ -87,7 +87,7 @@ def port_for(
 def _local(name: str, port: "partial[ChatPort]", progress: "Progress | None") -> ChatPort:
     # Only who asks for the embedded model loads what serves it.
     local = import_module("thoughtgraph.llm.local")
-    server: Endpoint = local.serve_named(name or "local", progress)
+    server: Endpoint = local.serve(name or "local", progress)
     kind, more = ChatOpenAI, dict[str, Any](timeout=LOCAL_TIMEOUT)
     if server.prompts is not None:
         kind = import_module("thoughtgraph.llm.embedded_chat").EmbeddedChat

@@ -8,11 +8,10 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import Generation, LLMResult
+from langchain_core.outputs import LLMResult
 
-from thoughtgraph.errors import BudgetSpent, ModelError
 from thoughtgraph.llm.completions import FAILED, answer_in, finish_reason, metadata_of, text_of
-from thoughtgraph.llm.meter import LABEL, tell, tell_texts
+from thoughtgraph.llm.meter import LABEL, prompts, tell
 from thoughtgraph.llm.retry import BadAnswer, BrokenOff
 from thoughtgraph.llm.store import Answer, digest
 from thoughtgraph.usage import Ending
@@ -72,25 +71,17 @@ class Request(NamedTuple):
     grammar: str = ""
     """What a completion is held to, in GBNF; empty: nothing."""
 
-    def content(self, *, grammar: bool = True) -> dict[str, Any]:
+    def content(self) -> dict[str, Any]:
         """Returns all that determines the answer, the model apart, as JSON-like values."""
-        called = ("tool_calls", "tool_call_id")
+        told = ("type", "content", "name", "tool_calls", "tool_call_id")
         return {
-            "messages": [
-                [
-                    each.type,
-                    each.content,
-                    each.name,
-                    *(getattr(each, name, None) for name in called),
-                ]
-                for each in self.messages
-            ],
+            "messages": [[getattr(each, name, None) for name in told] for each in self.messages],
             "n": self.n,
             "stop": self.stop,
             "parameters": self.parameters,
             "draw": self.draw,
             # Only where there is one: what was recorded without keeps its key.
-            **({"grammar": self.grammar} if grammar and self.grammar else {}),
+            **({"grammar": self.grammar} if self.grammar else {}),
         }
 
     def prompt_tokens(self) -> int:
@@ -102,11 +93,6 @@ class Request(NamedTuple):
         """Returns how many tokens n completions may come to, prompt included, by the estimates."""
         return self.prompt_tokens() + n * (self.length or TOKENS_A_SAMPLE)
 
-    def texts(self, generations: Sequence[Generation | Any]) -> list[str]:
-        """Returns completions as the server sent them, no longer than they are read."""
-        longest = min(LONGEST, (self.length or LONGEST) * MOST_LETTERS_A_TOKEN)
-        return [text_of(each)[:longest] for each in generations]
-
     def name(self, at: int) -> str:
         """Names the call for the samples from an index on, whoever is asked for however many."""
         content = {name: value for name, value in self.content().items() if name != "n"}
@@ -117,27 +103,24 @@ class Request(NamedTuple):
 
         With and without a grammar it is the same, so that what the grammar allows is drawn alike.
         """
-        return int(digest({**self.content(grammar=False), "at": at})[:SEED_DIGITS], 16)
+        content = self._replace(grammar="").content()
+        return int(digest({**content, "at": at})[:SEED_DIGITS], 16)
 
     def tell(self, level: int, message: str, *values: Any) -> None:
         """Logs what becomes of the request, in no text of a model, a person or an endpoint."""
         about = ", ".join(self.labels.get(f"{LABEL}thoughts", ())) or "-"
         tell(level, self.labels, f"%s of thoughts %s {message}", self.role, about, *values)
 
-    def tell_failure(self, error: ModelError | BudgetSpent) -> None:
-        """Logs why the request brings no answer."""
-        if isinstance(error, ModelError):
-            self.tell(logging.INFO, "failed for good: %s", error.kind)
-        else:
-            self.tell(logging.DEBUG, "is not asked: %s", error)
-
     def tell_answer(self, answer: Answer, seconds: float) -> None:
         """Logs what the request cost, and its texts where these are wanted."""
         told = "took %.2f s, samples=%d prompt_tokens=%d completion_tokens=%d"
         counts = answer["prompt_tokens"], answer["completion_tokens"]
         self.tell(logging.DEBUG, told, seconds, len(answer["texts"]), *counts)
-        asked = [message.content for message in self.messages]
-        tell_texts(self.labels, "%s asked %r, answered %r", self.role, asked, answer["texts"])
+        # Not by the level that it inherits: DEBUG for all of a program asks for nobody's texts.
+        if prompts.level:
+            texts = [message.content for message in self.messages], answer["texts"]
+            line = "%s asked %r, answered %r"
+            tell(logging.DEBUG, self.labels, line, self.role, *texts, to=prompts)
 
 
 def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer:
@@ -162,9 +145,10 @@ def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer
         raise BrokenOff("the server says that an error ended the completion")
     if not whole:
         raise BadAnswer("the answer holds no completion")
-    texts = request.texts(whole[:n])
+    longest = min(LONGEST, (request.length or LONGEST) * MOST_LETTERS_A_TOKEN)
+    texts = [text_of(each)[:longest] for each in whole[:n]]
     answers = [answer_in(*each, request.stop) for each in zip(whole, texts, strict=False)]
-    prompt, completion = sizes(result, request, texts)
+    prompt, completion = _sizes(result, request, texts)
     answer: Answer = {
         "texts": [text for text, _ in answers],
         "prompt_tokens": prompt,
@@ -175,7 +159,7 @@ def read(result: LLMResult, request: Request, n: int, *, openai: bool) -> Answer
     return answer
 
 
-def sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[int, int]:
+def _sizes(result: LLMResult, request: Request, texts: Sequence[str]) -> tuple[int, int]:
     """Returns the tokens of prompt and completions: as reported, else estimated."""
     output = result.llm_output or {}
     usage: Mapping[str, Any] = output.get("token_usage") or {}

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from math import inf
@@ -48,6 +48,10 @@ class Rates:
                 raise InputError(f"{name} must be a number of at least 1 or None, not {value!r}")
 
 
+_Waiter = tuple[asyncio.Future[None], list[float]]
+"""Who waits for a turn, and what the request takes of each cap."""
+
+
 class Limiter:
     """Holds requests back until the endpoint's rates admit them, first come, first served."""
 
@@ -55,7 +59,7 @@ class Limiter:
         self.rates = rates
         self._caps = [cap or inf for cap in (rates.concurrency, rates.samples, rates.context)]
         self._free = self._caps
-        self._waiting: deque[tuple[asyncio.Future[None], list[float]]] = deque()
+        self._waiting: deque[_Waiter] = deque()
         self._starts = deque[float]()
         self._lock = threading.Lock()
 
@@ -69,42 +73,39 @@ class Limiter:
         """
         wanted = list(map(min, (1, samples, tokens), self._caps))
         waiter = asyncio.get_running_loop().create_future(), wanted
-        with self._lock:
-            left = [free - each for free, each in zip(self._free, wanted, strict=True)]
-            waits = bool(self._waiting) or min(left) < 0
-            if waits:
-                self._waiting.append(waiter)
-            else:
-                self._free = left
+        self._move(comes=waiter)
         try:
-            if waits:
-                await waiter[0]
+            await waiter[0]
             if self.rates.rpm:
                 await self._start(int(self.rates.rpm))
             yield
         finally:
-            self._leave(waiter)
+            self._move(goes=waiter)
 
-    def _leave(self, leaving: tuple[asyncio.Future[None], list[float]]) -> None:
-        """Gives back what a request holds, and turns to those that may go now."""
+    def _move(self, comes: _Waiter | None = None, goes: _Waiter | None = None) -> None:
+        """Adds who comes, gives back what a request holds that goes, and turns to whose turn it is.
+
+        Who was cancelled before its turn leaves the queue.
+        """
         with self._lock:
-            if leaving in self._waiting:  # it was cancelled before its turn
-                self._waiting.remove(leaving)
-            else:
-                self._free = [
-                    free + each for free, each in zip(self._free, leaving[1], strict=True)
-                ]
+            if comes:
+                self._waiting.append(comes)
+            if goes and goes in self._waiting:
+                self._waiting.remove(goes)
+            elif goes:
+                self._free = [free + each for free, each in zip(self._free, goes[1], strict=True)]
             while self._waiting:
                 turn, wanted = self._waiting[0]
                 left = [free - each for free, each in zip(self._free, wanted, strict=True)]
                 if min(left) < 0:
                     return
-                self._waiting.popleft()
-                try:
+                if self._waiting.popleft() is comes:
+                    turn.set_result(None)
+                    self._free = left
+                    return
+                with suppress(RuntimeError):  # a loop was closed: nobody waits there any more
                     turn.get_loop().call_soon_threadsafe(_grant, turn)
-                except RuntimeError:
-                    continue  # its loop was closed: nobody waits there any more
-                self._free = left
+                    self._free = left
 
     async def _start(self, rate: int) -> None:
         """Waits until the minute before has room for one more request."""

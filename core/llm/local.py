@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -37,13 +38,6 @@ MARGIN = 1.25
 """Memory needed, as a multiple of the file (ours): the weights and what is computed from them."""
 BASE_BYTES = 640 << 20
 """Memory needed beside that (ours): the context of a model of 1.5 billion weights, and buffers."""
-_UNIFIED = ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
-_LEGACY = (
-    *("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
-    "total_inactive_file",
-)
-"""Where each version of Linux control groups keeps its figures: the mount, files with the limit and
-what is used of it, and the entry of `memory.stat` for pages that are given up when needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,31 +58,23 @@ class Endpoint:
 _starting = threading.Lock()
 
 
-def serve_named(name: str, progress: weights.Progress | None = None) -> Endpoint:
-    """Returns the server of weights by their name in a specifier, or of a GGUF file by its path.
-
-    Args:
-        progress: Told about weights that are assembled or downloaded.
-
-    Raises:
-        ModelUnavailable: The weights cannot be had here, or not be served.
-        UnknownName: There are no weights of that name.
-    """
-    if name.endswith(WEIGHTS):
-        return serve(Path(expanduser(name)))
-    return serve(weights.find(name, progress=progress))
-
-
-def serve(path: Path) -> Endpoint:
-    """Returns the server of a GGUF file, starting it when this process has none yet.
+def serve(name: str, progress: weights.Progress | None = None) -> Endpoint:
+    """Returns the server of some weights, starting it when this process has none yet.
 
     All graphs of a process share one server a file. It listens on a free port of 127.0.0.1 and ends
     with the process.
 
+    Args:
+        name: Their name in a specifier, or the path of a GGUF file.
+        progress: Told about weights that are assembled or downloaded.
+
     Raises:
-        ModelUnavailable: The extra `local` is not installed, the file is not one that llama.cpp can
-            load, or there is not enough memory for it.
+        ModelUnavailable: The weights cannot be had here, the extra `local` is not installed, the
+            file is not one that llama.cpp can load, or there is not enough memory for it.
+        UnknownName: There are no weights of that name.
     """
+    own = Path(expanduser(name)) if name.endswith(WEIGHTS) else None
+    path = own or weights.find(name, progress=progress)
     with _starting:
         return _serve(path.resolve())
 
@@ -189,31 +175,22 @@ def free_memory(root: Path = Path("/")) -> int | None:
         The least of what the machine has and what each control group above this process leaves;
         None where the system says neither.
     """
-    machine = _figures(root / "proc/meminfo").get("MemAvailable:")
-    known = [] if machine is None else [1024 * machine]
-    for line in _lines(root / "proc/self/cgroup"):
-        _, controllers, path = line.split(":", 2)
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        mount, limit, used, droppable = _LEGACY if controllers else _UNIFIED
-        group = PurePosixPath(path.lstrip("/"))
-        # Up to the mount, which is all that a container sees.
-        for at in (root / mount / each for each in (group, *group.parents)):
-            most, taken = (_figures(at / name).get("") for name in (limit, used))
-            if most is not None and taken is not None:  # there is a group, and a limit
-                given_up = _figures(at / "memory.stat").get(droppable, 0)
-                known.append(max(0, most - taken + given_up))
+    machine = _said(root / "proc/meminfo", r"^MemAvailable:\s*(\d+)")
+    known = [1024 * int(machine)] if machine else []
+    group = PurePosixPath(_said(root / "proc/self/cgroup", "^0::/(.*)"))
+    # Up to the mount, which is all that a container sees.
+    for at in (root / "sys/fs/cgroup" / each for each in (group, *group.parents)):
+        most, used = (_said(at / f"memory.{name}", r"(\d+)") for name in ("max", "current"))
+        if most and used:  # there is a group, and a limit
+            given_up = int(_said(at / "memory.stat", r"^inactive_file (\d+)") or 0)
+            known.append(max(0, int(most) - int(used) + given_up))
     return min(known, default=None)
 
 
-def _figures(path: Path) -> dict[str, int]:
-    """Returns the numbers of a file by what stands before them in their line."""
-    rows = (["", *line.split()][-3 if line.endswith(" kB") else -2 :] for line in _lines(path))
-    return {row[0]: int(row[1]) for row in rows if row[1].isdecimal()}
-
-
-def _lines(path: Path) -> list[str]:
+def _said(file: Path, pattern: str) -> str:
+    """Returns what a file of the system says; empty where it is not there or says nothing."""
     try:
-        return path.read_text().splitlines()
+        found = re.search(pattern, file.read_text(), re.MULTILINE)
     except OSError:
-        return []
+        return ""
+    return found[1] if found else ""

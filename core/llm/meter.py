@@ -18,6 +18,7 @@ from typing import Any, cast
 from langgraph.runtime import get_runtime
 
 from thoughtgraph.errors import BudgetSpent, InputError, ModelError, OutOfTime
+from thoughtgraph.llm.retry import Failure
 from thoughtgraph.llm.store import Answer
 from thoughtgraph.usage import Limits, Usage, add_counts, spent
 
@@ -103,7 +104,7 @@ class Meter:
         self.siblings["requests"] += reserve
 
     @asynccontextmanager
-    async def in_time(self, failures: Sequence[ModelError] = ()) -> AsyncIterator[None]:
+    async def in_time(self, failures: Sequence[Failure] = ()) -> AsyncIterator[None]:
         """Lets its body wait for as long as the limit on seconds allows, then cancels it.
 
         The time for which a node waits for a model or a tool is what a search's seconds count.
@@ -129,7 +130,7 @@ class Meter:
             # for time that is left.
             self._late = max(0.0, limit - self._now()["seconds"]) + 0.001
             if failures:
-                raise failures[-1] from None
+                raise failures[-1].error from None
             raise OutOfTime("the limit on seconds is reached") from None
 
     def fail(self, error: str) -> None:
@@ -193,27 +194,18 @@ class Meter:
         return now
 
 
-def tell(level: int, labels: Mapping[str, Any], message: str, *values: Any) -> None:
+def tell(
+    level: int, labels: Mapping[str, Any], message: str, *values: Any, to: logging.Logger = logger
+) -> None:
     """Logs one line of a run.
 
     Args:
         labels: Whose it is: metadata of the run's calls, by name.
         message: What happened, with a `%s` for each value; no text of a model or a person.
+        to: Another logger than that of runs.
     """
-    if logger.isEnabledFor(level):
-        _write(logger, level, labels, message, *values)
-
-
-def tell_texts(labels: Mapping[str, Any], message: str, *values: Any) -> None:
-    """Logs texts of prompts and answers, where a level was set for these alone."""
-    # Not by the level that it inherits: DEBUG for all of a program asks for nobody's texts.
-    if prompts.level and prompts.isEnabledFor(logging.DEBUG):
-        _write(prompts, logging.DEBUG, labels, message, *values)
-
-
-def _write(
-    to: logging.Logger, level: int, labels: Mapping[str, Any], message: str, *values: Any
-) -> None:
+    if not to.isEnabledFor(level):
+        return
     try:
         running = get_runtime().execution_info
     except (RuntimeError, KeyError, AttributeError):  # no graph is running

@@ -13,20 +13,23 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage
-from tenacity import AsyncRetrying, retry_if_exception
+from pydantic import SecretStr
 
 from thoughtgraph.errors import BudgetSpent, ModelError, ReplayMiss
-from thoughtgraph.llm.connections import Connected, endpoint_of, model_name
+from thoughtgraph.llm.connections import connected, endpoint_of, model_name
 from thoughtgraph.llm.exchange import Draw, Request
 from thoughtgraph.llm.limiter import Limiter, rates_from_environment, shared_limiter
-from thoughtgraph.llm.meter import Meter
+from thoughtgraph.llm.meter import Meter, logger
 from thoughtgraph.llm.prices import Price, public_price
-from thoughtgraph.llm.retry import Attempts, Retry, is_endpoint_failure
+from thoughtgraph.llm.retry import Failure, Retry, explained, persist
 from thoughtgraph.llm.sending import LENGTH, OTHER_LENGTHS, SEED, send
 from thoughtgraph.llm.store import PAID, Answer, AnswerStore, MemoryStore, Replay, digest
 from thoughtgraph.usage import Limits, Usage
 
-MOST_CHOICES = 128  # Most completions of one request to OpenAI.
+MOST_CHOICES = 128
+"""Most completions of one request to OpenAI."""
+SHORTEST_SECRET = 8
+"""Letters a key must have to be hidden in messages (ours): `none` and `EMPTY` are placeholders."""
 
 
 class ChatPort:
@@ -75,6 +78,7 @@ class ChatPort:
         self.model = model
         self.name = served_as or name or model_name(model)
         self.endpoint = endpoint or endpoint_of(model)
+        self._place = f"{self.name} at {self.endpoint}"
         self._store = MemoryStore() if cache is None else cache
         self._replay = replay
         self._limiter = limiter or shared_limiter(self.endpoint, rates_from_environment())
@@ -83,15 +87,13 @@ class ChatPort:
         self._price = price
         self._takes_grammar = takes_grammar
         self._served_as = served_as
-        # What the model calls the parameters that it knows.
         fields = type(model).model_fields
-        self._names = {name: name for name in fields if seeded or name != SEED}
-        for name in OTHER_LENGTHS:
-            if name in fields:
-                self._names.setdefault(LENGTH, name)
+        lengths = [(LENGTH, each) for each in OTHER_LENGTHS if each in fields]
+        self._names = dict(lengths) | {each: each for each in fields if seeded or each != SEED}
+        """What the model calls the parameters that it knows."""
         self._most = choices if "n" in fields else 1
         self._refused: set[str] = set()
-        self._connected = Connected(model)
+        self._own: dict[Any, BaseChatModel] = {}
         self._flights: dict[tuple[asyncio.AbstractEventLoop, str], asyncio.Future[Answer]] = {}
 
     @cached_property
@@ -208,9 +210,13 @@ class ChatPort:
         began = time.monotonic()
         try:
             with meter.request(request.role, self.name):
-                answer = await self._samples(request, meter)
-        except (ModelError, BudgetSpent) as error:
-            request.tell_failure(error)
+                one = self._call(request, 0, 1, meter) if request.n == 1 else None
+                answer = await (one or self._samples(request, meter))
+        except ModelError as error:
+            request.tell(logging.INFO, "failed for good: %s", error.kind)
+            raise
+        except BudgetSpent as error:
+            request.tell(logging.DEBUG, "is not asked: %s", error)
             raise
         request.tell_answer(answer, time.monotonic() - began)
         if key and len(answer["texts"]) == request.n:
@@ -220,80 +226,75 @@ class ChatPort:
 
     async def _samples(self, request: Request, meter: Meter) -> Answer:
         """Asks until all samples are there: by one call, where the server returns several."""
-        if request.n == 1:
-            return await self.complete(request, 0, 1, meter)
         joined: Answer = {"texts": [], "prompt_tokens": 0, "completion_tokens": 0}
-        error: ModelError | BudgetSpent | None = None
+        error: BaseException | None = None
         while error is None and (have := len(joined["texts"])) < request.n:
             size = min(self._most, request.n - have)
             calls = [(at, min(size, request.n - at)) for at in range(have, request.n, size)]
-            sent = (self.complete(request, at, n, meter) for at, n in calls)
-            sizes = list[int]()
-            for result in await asyncio.gather(*sent, return_exceptions=True):
-                if isinstance(result, ModelError) or (
-                    error is None and isinstance(result, BudgetSpent)
-                ):
-                    error = result
-                elif not isinstance(result, BaseException):
-                    sizes.append(len(result["texts"]))
-                    joined["texts"] += result["texts"]
-                    # Without native n the provider bills the prompt for every call.
-                    joined["prompt_tokens"] += result["prompt_tokens"]
-                    joined["completion_tokens"] += result["completion_tokens"]
-                elif not isinstance(result, BudgetSpent):
-                    raise result
-            if size > 1 and sizes and max(sizes) == 1:
+            sent = (self._call(request, at, n, meter) for at, n in calls)
+            results = await asyncio.gather(*sent, return_exceptions=True)
+            answers = [each for each in results if not isinstance(each, BaseException)]
+            for answer in answers:
+                joined["texts"] += answer["texts"]
+                # Without native n the provider bills the prompt for every call.
+                joined["prompt_tokens"] += answer["prompt_tokens"]
+                joined["completion_tokens"] += answer["completion_tokens"]
+            if size > 1 and answers and max(len(answer["texts"]) for answer in answers) == 1:
                 self._most = 1  # the server ignores n or refuses it, and will do so again
-        if error is not None and not joined["texts"]:
+            # What a program did wrong counts before a failure, and that before a limit.
+            errors = [each for each in results if isinstance(each, BaseException)]
+            ranks = BudgetSpent, ModelError
+            error = min(errors, key=lambda e: [isinstance(e, kind) for kind in ranks], default=None)
+        if error and not (joined["texts"] and isinstance(error, ModelError | BudgetSpent)):
             raise error
         if isinstance(error, ModelError):
             meter.fail(str(error))
         return joined
 
-    async def complete(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
+    async def _call(self, request: Request, at: int, n: int, meter: Meter) -> Answer:
         """Makes one call for n samples, again after passing faults; a server may return fewer.
 
         Args:
             at: Index, within the request, of the first sample.
             meter: Says before each attempt whether it may still be sent, and counts the answer.
         """
-        paid, place = PAID.get(), f"{self.name} at {self.endpoint}"
+        paid, failures = PAID.get(), list[Failure]()
         name = request.name(at) if paid else ""
-        failures: list[ModelError] = []
-
-        def retried(failure: ModelError) -> None:
-            failures.append(failure)
-            meter.add({"retries": 1})
-            meter.tell(str(failure))
-            request.tell(logging.INFO, "is retried: %s", failure.kind)
 
         async def attempt() -> Answer:
             tokens = request.most_tokens(n) if self._limiter.rates.context else 0
             async with self._limiter.slot(n, tokens):
                 meter.check()
-                model = await self._connected.model()
+                model = await connected(self.model, self._own)
                 async with asyncio.timeout(self._timeout):
-                    answer = await send(model, request, at, n, self._refused, place)
+                    answer = await send(model, request, at, n, self._refused, self._place)
                 # Before the next one gets this turn: it may be over the limit now.
                 meter.count_answer(request.role, self.name, answer)
                 return answer
 
-        attempts = Attempts(self._retry, self.model, place, retried, self._served_as)
-        loop = AsyncRetrying(
-            sleep=asyncio.sleep,
-            retry=retry_if_exception(is_endpoint_failure),
-            wait=attempts.wait,
-            stop=attempts.stop,
-            before_sleep=attempts.before_sleep,
-            retry_error_callback=attempts.give_up,
-        )
+        def retried(error: ModelError) -> None:
+            meter.add({"retries": 1})
+            meter.tell(str(error))
+            request.tell(logging.INFO, "is retried: %s", error.kind)
+
         async with meter.in_time(failures):
             if paid and (known := paid.take(name, n)):
                 meter.check()
                 meter.count_answer(request.role, self.name, known)
                 return known
-            answer: Answer = await loop(attempt)
+            answer = await persist(attempt, self._retry, failures, self._explain, retried)
         if paid:
             with meter.keeping():
                 paid.keep(name, answer)
         return answer
+
+    def _explain(self, error: Exception, tries: str) -> Failure:
+        """Returns what a caller is told of an attempt that failed."""
+        values = (getattr(self.model, name, None) for name in type(self.model).model_fields)
+        keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+        hide = [key for key in keys if len(key) >= SHORTEST_SECRET]
+        failure = explained(error, self._place, tries, hide)
+        if self._served_as:
+            logger.error("model %r: %s", self._served_as, failure.error)
+            failure.error.args = (f"model {self._served_as!r} failed: {failure.error.kind}",)
+        return failure

@@ -12,13 +12,13 @@ import asyncio
 import os
 import threading
 import weakref
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 WORTH = 600
 """Letters, some 150 tokens, that are worth a request of their own to be read once (ours)."""
@@ -29,19 +29,9 @@ SAVED_BYTES = 256 << 20
 """Memory for what was read (ours): 9,000 tokens of a model of 1.5 billion weights."""
 
 
-class Server(Protocol):
-    """What one request has its server do; a failure leaves the rest to the server itself."""
-
-    async def read(self, slot: int) -> None:
-        """Has a slot read the request's prompt."""
-
-    async def save(self, slot: int, file: int) -> bool:
-        """Saves what a slot holds to an open file; returns whether it did."""
-        ...
-
-    async def restore(self, slot: int, file: int) -> bool:
-        """Gives a slot what was saved; returns whether it did."""
-        ...
+Act = Callable[[str, int, int], Awaitable[bool]]
+"""Has a server `read` a request's prompt in a slot, or `save` what the slot holds to an open file,
+or `restore` it from there; returns whether it did. A failure leaves the rest to the server."""
 
 
 @dataclass(slots=True)
@@ -64,8 +54,8 @@ class _Saved:
 class _Turn(NamedTuple):
     """What a request does."""
 
-    slots: Sequence[_Slot] = ()
-    """Those it occupies, the one that reads its prompt first."""
+    slots: list[_Slot]
+    """Those it occupies, the one that reads its prompt first; none where all are taken."""
     saved: _Saved | None = None
     """What that slot is given before."""
     reading: "Future[None] | None" = None
@@ -105,33 +95,23 @@ class PromptCache:
         self._uses = count(1)
 
     @asynccontextmanager
-    async def slot(self, text: str, n: int, server: Server) -> AsyncIterator[int | None]:
+    async def slot(self, text: str, n: int, act: Act) -> AsyncIterator[int | None]:
         """Yields the free slot with the longest cached prefix; None where all are taken.
 
         Args:
             text: The prompt.
             n: How many samples are asked for; each is decoded in a slot of its own.
-            server: Has the server do what is needed before.
+            act: Has the server do what is needed before.
         """
         while isinstance(turn := self._next(text, n), Future):
             # Shielded: that this request is given up must not wake the others.
             await asyncio.shield(asyncio.wrap_future(turn))
-        first = turn.slots[0].id if turn.slots else None
+        if not turn.slots:
+            yield None
+            return
+        first = turn.slots[0].id
         try:
-            try:
-                if first is not None and turn.saved is not None:
-                    await server.restore(first, turn.saved.file)
-                if first is not None and turn.reading is not None:
-                    await server.read(first)
-                    saved = _Saved()
-                    if await server.save(first, saved.file):
-                        self._keep(text, saved)
-            finally:
-                # Also where this request is given up: those who wait go on, and read it themselves.
-                if turn.reading is not None:
-                    with self._lock:
-                        del self._reading[text]
-                    turn.reading.set_result(None)
+            await self._prepare(text, first, turn, act)
             for slot in turn.slots:
                 slot.text = text  # not before: who is cancelled has read who knows how much
             yield first
@@ -140,12 +120,29 @@ class PromptCache:
                 for slot in turn.slots:
                     slot.busy = False
 
+    async def _prepare(self, text: str, slot: int, turn: _Turn, act: Act) -> None:
+        """Has a slot hold as much of the prompt as others have read, or read it for them."""
+        try:
+            if turn.saved is not None:
+                await act("restore", slot, turn.saved.file)
+            if turn.reading is not None:
+                await act("read", slot, 0)
+                saved = _Saved()
+                if await act("save", slot, saved.file):
+                    self._keep(text, saved)
+        finally:
+            # Also where this request is given up: those who wait go on, and read it themselves.
+            if turn.reading is not None:
+                with self._lock:
+                    del self._reading[text]
+                turn.reading.set_result(None)
+
     def _next(self, text: str, n: int) -> "_Turn | Future[None]":
         """Returns what a request does; or what it waits for, where another reads the same."""
         with self._lock:
             idle = [slot for slot in self._slots if not slot.busy]
             if not idle:
-                return _Turn()
+                return _Turn([])
             oldest = min(idle, key=lambda slot: (slot.used, -slot.id))
             # The server decodes the other samples in the first slots that are free, even in one
             # that a prompt was just read into. So prompts are made ready in the last ones.

@@ -1,26 +1,27 @@
 """Failures of an endpoint: which may pass and are tried again, and what a reader is told of them.
 
-The loop is tenacity's (`llm.port`); what an error means is ours, because SDKs disagree.
+The loop is tenacity's; what an error means is ours, because SDKs disagree.
 """
 
-import logging
+import asyncio
 import random
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from math import inf
 from traceback import walk_tb
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, TypeVar
 
-from langchain_core.language_models import BaseChatModel
-from pydantic import SecretStr
-from tenacity import RetryCallState
+from tenacity import AsyncRetrying, retry_if_exception, stop_before_delay
 
 from thoughtgraph.errors import ModelError
+
+T = TypeVar("T")
 
 TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 CLIENTS = frozenset(
@@ -34,12 +35,11 @@ READERS = frozenset({"json", "pydantic"}) | CLIENTS
 """Packages that read answers, besides LangChain's: what fails inside them was no good answer."""
 UNREADABLE = (AttributeError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 """What reading an answer raises that has another form than expected, or is nested without end."""
+UNREACHABLE_AFTER = 4.0
+"""Seconds after which no further attempt is made where no connection can be had at all (ours):
+nobody waits for a server that was not started."""
 LONGEST_DETAIL = 200
 """Letters of a server's own message that an error quotes (ours)."""
-SHORTEST_SECRET = 8
-"""Letters a key must have to be hidden in messages (ours): `none` and `EMPTY` are placeholders."""
-
-logger = logging.getLogger("thoughtgraph")
 
 
 class BadAnswer(ValueError):
@@ -54,6 +54,10 @@ class BrokenOff(BadAnswer):
     """The server ended an answer before it was whole."""
 
 
+_LASTING = (AttributeError, LookupError, RecursionError, TypeError, Unacceptable)
+"""What another attempt would meet again, where no status says otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Retry:
     """When to try again.
@@ -63,82 +67,77 @@ class Retry:
         first_wait: Longest first wait, in seconds (ours: 0.1); each further one may double.
         longest_wait: Longest wait between attempts, in seconds (ours: 8), unless the endpoint's
             `Retry-After` asks for more.
-        unreachable_after: Seconds after which no further attempt is made where no connection can be
-            had at all (ours: 4): nobody waits for a server that was not started.
     """
 
     give_up_after: float = 30.0
     first_wait: float = 0.1
     longest_wait: float = 8.0
-    unreachable_after: float = 4.0
 
 
-@dataclass
-class Attempts:
-    """What tenacity asks about the attempts of one call.
+class Failure(NamedTuple):
+    """An attempt that failed at the endpoint."""
+
+    error: ModelError
+    """What a caller is told."""
+    wait: float
+    """Seconds that the endpoint asks to wait; for ever where another attempt would fail as well."""
+    unreachable: bool
+    """Whether no connection could be had: nothing was asked, and nobody was there."""
+
+
+async def persist(
+    attempt: Callable[[], Awaitable[T]],
+    retry: Retry,
+    failures: list[Failure],
+    explain: Callable[[Exception, str], Failure],
+    told: Callable[[ModelError], None],
+) -> T:
+    """Returns what an attempt brings, made again while it fails for reasons that may pass.
 
     Args:
+        attempt: Asks the endpoint.
         retry: When to try again.
-        model: The model that is asked; no error shows its keys.
-        endpoint: Named in errors.
-        retried: Called before each further attempt, with the failure of the last one.
-        served_as: The name by which a server's clients know the model: they are told no more than
-            this and the kind of failure, and the rest is logged. Empty: all is told.
+        failures: Those so far, added as they come.
+        explain: Makes a failure of an error, told how many attempts there were in how many seconds.
+        told: Called before each further attempt, with the error of the last one.
+
+    Raises:
+        ModelError: The last of them.
     """
+    began = time.monotonic()
 
-    retry: Retry
-    model: BaseChatModel
-    endpoint: str
-    retried: Callable[[ModelError], None]
-    served_as: str = ""
-    _reached: float = field(default_factory=lambda: time.monotonic())
-
-    def wait(self, state: RetryCallState) -> float:
-        """Returns how long to wait: as the endpoint asks, else half fixed, half random."""
-        doubled = self.retry.first_wait * 2.0 ** min(state.attempt_number - 1, 60)
-        longest = min(self.retry.longest_wait, doubled)
-        # A pause, not a search choice: it never reaches a result, so it needs no seed.
-        return max(retry_after(_fault(state)), random.uniform(longest / 2, longest))
-
-    def stop(self, state: RetryCallState) -> bool:
-        """Returns whether to give up; tenacity has asked for the wait before."""
-        error, now = _fault(state), state.start_time + (state.seconds_since_start or 0.0)
-        until = state.start_time + self.retry.give_up_after
-        if _is_unreachable(error):
-            until = min(until, self._reached + self.retry.unreachable_after)
-        else:
-            self._reached = now
-        return now + state.upcoming_sleep > until or not _is_transient(error)
-
-    def before_sleep(self, state: RetryCallState) -> None:
-        """Tells of a failure that is repeated."""
-        self.retried(self._failure(state, final=False))
-
-    def give_up(self, state: RetryCallState) -> NoReturn:
-        """Raises the last failure."""
+    async def once() -> T:
+        try:
+            return await attempt()
+        except Exception as error:
+            if not is_endpoint_failure(error):
+                raise
+            number, seconds = len(failures) + 1, time.monotonic() - began
+            tries = f"{number} attempt{'s' * (number > 1)} in {seconds:.1f} s"
+            failures.append(explain(error, tries))
         # Without a cause on purpose: an SDK's error holds the request and with it the key.
-        raise self._failure(state, final=True)
+        raise failures[-1].error
 
-    def _failure(self, state: RetryCallState, *, final: bool) -> ModelError:
-        number, seconds = state.attempt_number, state.seconds_since_start or 0.0
-        tries = f"{number} attempt{'s' * (number > 1)} in {seconds:.1f} s"
-        values = (getattr(self.model, name, None) for name in type(self.model).model_fields)
-        keys = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-        hide = [key for key in keys if len(key) >= SHORTEST_SECRET]
-        failure = explained(_fault(state), self.endpoint, tries, hide)
-        if not self.served_as:
-            return failure
-        if final:
-            logger.error("model %r: %s", self.served_as, failure)
-        line = f"model {self.served_as!r} failed: {failure.kind}"
-        return ModelError(line, status=failure.status, kind=failure.kind)
+    loop = AsyncRetrying(
+        sleep=asyncio.sleep,
+        retry=retry_if_exception(lambda error: error in [each.error for each in failures]),
+        wait=lambda state: _wait(retry, failures),
+        stop=lambda state: stop_before_delay(_patience(retry, failures))(state),
+        before_sleep=lambda state: told(failures[-1].error),
+        reraise=True,
+    )
+    return await loop(once)
 
 
-def _fault(state: RetryCallState) -> BaseException:
-    """Returns what went wrong: an SDK wraps a bad answer as if the connection had failed."""
-    error = state.outcome.exception() if state.outcome else None
-    assert error is not None, "tenacity asks about attempts that failed"
-    return next((cause for cause in _causes(error) if isinstance(cause, BadAnswer)), error)
+def _wait(retry: Retry, failures: Sequence[Failure]) -> float:
+    longest = min(retry.longest_wait, retry.first_wait * 2.0 ** min(len(failures) - 1, 60))
+    # A pause, not a search choice: it never reaches a result, so it needs no seed.
+    return max(failures[-1].wait, random.uniform(longest / 2, longest))
+
+
+def _patience(retry: Retry, failures: Sequence[Failure]) -> float:
+    away = all(failure.unreachable for failure in failures)
+    return min(retry.give_up_after, UNREACHABLE_AFTER if away else inf)
 
 
 NAMED = {
@@ -206,16 +205,6 @@ def is_endpoint_failure(error: BaseException) -> bool:
     )
 
 
-def _is_transient(error: BaseException) -> bool:
-    """Returns whether another attempt may succeed."""
-    status = status_of(error)
-    if status is not None:
-        return status in TRANSIENT_STATUS or status >= 500
-    # A body that was cut off or replaced by a proxy's page fails as a ValueError.
-    lasting = AttributeError | LookupError | RecursionError | TypeError | Unacceptable
-    return is_endpoint_failure(error) and not isinstance(error, lasting)
-
-
 def retry_after(error: BaseException) -> float:
     """Returns how many seconds the endpoint asks to wait; 0 when it does not say."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
@@ -246,38 +235,47 @@ _REMEDIES = {
 }
 
 
-def explained(error: BaseException, endpoint: str, tries: str, hide: Sequence[str]) -> ModelError:
+def explained(error: BaseException, endpoint: str, tries: str, hide: Sequence[str]) -> Failure:
     """Returns a failure in one line: the endpoint, what is wrong with it, and a remedy.
 
     Args:
         tries: How many attempts were made, and how long they took.
         hide: Texts that the line may not show, such as keys.
     """
-    status = status_of(error)
+    # An SDK wraps a bad answer as if the connection had failed.
+    error = next((cause for cause in _causes(error) if isinstance(cause, BadAnswer)), error)
+    status, away = status_of(error), _is_unreachable(error)
+    # A body that was cut off or replaced by a proxy's page fails as a ValueError.
+    passing = not isinstance(error, _LASTING)
     if status is not None:
         problem = f"{'error' if _http_status(error) is None else 'HTTP'} {status}"
         remedy = _REMEDIES.get(status, _FAILING if status >= 500 else _REFUSED)
+        passing = status in TRANSIENT_STATUS or status >= 500
     elif isinstance(error, TimeoutError):
         problem = "no answer"
         remedy = "the server is too slow: ask it less at a time with THOUGHTGRAPH_CONCURRENCY"
     elif isinstance(error, BrokenOff):
         problem, remedy = "an answer that broke off", _FAILING
-    elif isinstance(error, UNREADABLE) and not _is_unreachable(error):
+    elif isinstance(error, UNREADABLE) and not away:
         problem = "an unreadable answer"
         remedy = "is this an OpenAI-compatible chat endpoint whose address ends in /v1?"
     else:
-        problem = "no connection" if _is_unreachable(error) else type(error).__name__
+        problem = "no connection" if away else type(error).__name__
         remedy = "is the server running and the address right?"
+    said = _detail(error, first=status is not None, hide=hide)
+    line = f"{endpoint}: {problem} after {tries}; {remedy}{f' ({said})' if said else ''}"
+    told = ModelError(line, status=status, kind=problem)
+    return Failure(told, retry_after(error) if passing else inf, unreachable=away)
+
+
+def _detail(error: BaseException, *, first: bool, hide: Sequence[str]) -> str:
+    """Returns what the server says, or the first cause, as the end of a terminal's line."""
     texts = [text for cause in _causes(error) if (text := " ".join(str(cause).split()))]
-    # What the server says, or the first cause, as the end of a line that a terminal can show.
-    detail = "" if not texts else texts[-1] if status is None else texts[0]
+    detail = "" if not texts else texts[0 if first else -1]
     for secret in hide:
         detail = detail.replace(secret, "***")
     detail = "".join(letter if letter.isprintable() else "?" for letter in detail)
-    if len(detail) > LONGEST_DETAIL:
-        detail = f"{detail[:LONGEST_DETAIL]}…"
-    line = f"{endpoint}: {problem} after {tries}; {remedy}{f' ({detail})' if detail else ''}"
-    return ModelError(line, status=status, kind=problem)
+    return detail if len(detail) <= LONGEST_DETAIL else f"{detail[:LONGEST_DETAIL]}…"
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

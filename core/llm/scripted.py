@@ -10,9 +10,8 @@ side by side. What the script has no answer for is an error, and every call is k
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun
@@ -40,10 +39,6 @@ class Call:
     n: int
     """How many samples it asks for."""
     stop: Sequence[str] | None
-    began: float = field(default_factory=time.perf_counter)
-    """When it came, by `time.perf_counter`."""
-    ended: float = 0.0
-    """When it was answered."""
     texts: Sequence[str] = ()
     """What it was answered; empty until then."""
 
@@ -123,7 +118,6 @@ class ScriptedChat(AsyncChat):
             return ChatResult(generations=generations, llm_output={"token_usage": size})
         finally:
             self._in_flight -= 1
-            call.ended = time.perf_counter()
 
     def texts(self, call: Call) -> Sequence[str]:
         """Returns what the script answers to a call.
@@ -131,16 +125,12 @@ class ScriptedChat(AsyncChat):
         Raises:
             UnexpectedCall: It has no answer, or not as many samples as the call asks for.
         """
-        answer = self._answer(call)
+        script = self.reply
+        answer = script.get(call.role) if isinstance(script, Mapping) else script
+        if answer is None:
+            raise UnexpectedCall(f"the script has no answer for {call}")
         text = answer(call) if callable(answer) else answer
         texts = [text] * call.n if isinstance(text, str) else text
         if len(texts) != call.n:
             raise UnexpectedCall(f"the script has {len(texts)} samples for {call}")
         return texts
-
-    def _answer(self, call: Call) -> Text | Reply:
-        if not isinstance(self.reply, Mapping):
-            return self.reply
-        if call.role not in self.reply:
-            raise UnexpectedCall(f"the script has no answer for {call}")
-        return self.reply[call.role]

@@ -1,22 +1,17 @@
 """One call of a chat model, made again without each parameter that its server refuses."""
 
-import json
 import logging
 import re
 from collections.abc import Collection
-from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, merge_message_runs
-from langchain_core.messages.ai import UsageMetadata, add_usage, subtract_usage
-from langchain_core.outputs import ChatGeneration, LLMResult
+from langchain_core.messages import BaseMessage, HumanMessage, merge_message_runs
 from langchain_core.runnables.config import var_child_runnable_config
 
 from thoughtgraph.llm.connections import endpoint_of, is_openai
-from thoughtgraph.llm.exchange import DRAW, ROLE, Request, read, sizes
+from thoughtgraph.llm.exchange import DRAW, ROLE, Request, read
 from thoughtgraph.llm.meter import LABEL, tell
 from thoughtgraph.llm.retry import status_of
 from thoughtgraph.llm.store import Answer
@@ -25,10 +20,6 @@ STATUSES = frozenset({400, 422, 500, 501})
 """How servers refuse a parameter; 404 is about the model or the path."""
 REFUSES_N = frozenset({400, 422, 501})
 """How servers that return one sample a request answer a call for several, whatever they say."""
-REFUSES_STREAMS = frozenset({400, 405, 422, 501})
-"""How servers refuse a stream, or the option that tells its size."""
-NO_EVENTS = "No generations found in stream."
-"""LangChain's words for an answer in which no event was: most often a whole completion."""
 LENGTH, OPENAIS_LENGTH = "max_tokens", "max_completion_tokens"
 """The longest completion, in most servers' words and in OpenAI's newer ones."""
 OTHER_LENGTHS = ("max_output_tokens", "num_predict")
@@ -37,8 +28,8 @@ SEED = "seed"
 """The parameter that samplers call by this name."""
 SYSTEM = "system"
 """A system message, among the parameters."""
-STREAM, SIZE = "stream", "stream_options"
-"""The parameters that ask for a stream, and for one that tells its size."""
+SIZE = "stream_options"
+"""The parameter that asks for the size of a stream."""
 INSTEAD = {
     "stop": ", and completions are cut when they arrive",
     "n": ", and each sample is asked for alone",
@@ -50,7 +41,7 @@ FIELDS = ("stop", "temperature", "top_p", SEED, LENGTH)
 _MENTION = re.compile(
     r"(?P<stop>(?<!please )\bstop(?:\b|_?seq))|(?P<temperature>temperature)|(?P<seed>\bseed\b)"
     r"|(?P<top_p>top[_ -]?p\b|nucleus)|(?P<max_tokens>\bmax_?tokens)"
-    r"|(?P<max_completion_tokens>max_?completion_?tokens)"
+    r"|(?P<max_completion_tokens>max_?completion_?tokens)|(?P<stream_options>\bstream_options)"
     r"|(?P<n>\bn\b|n_cmpl|candidate_?count|num_return_sequences|best_of"
     r"|(?:one|multiple|number of) (?:chat |completion )?"
     r"(?:choice|completion|candidate|output|response|sample|generation|sequence))"
@@ -98,12 +89,14 @@ async def send(
         DRAW: None if draw is None else list(draw._replace(first=draw.first + at)),
         f"{LABEL}sample": at,
     }
+    # Of the running graph: traces and token streams nest under its node.
+    callbacks = (var_child_runnable_config.get() or {}).get("callbacks")
     while True:
         call = prepared(model, request, at, n, tried)
         try:
             result = await call.model.agenerate(
                 [call.messages],
-                callbacks=callbacks(request, once=n > 1 or openai),
+                callbacks=callbacks,
                 metadata=told,
                 tags=[f"role:{request.role}"],
                 **call.arguments,
@@ -112,13 +105,16 @@ async def send(
             own = {name for name in FIELDS if getattr(call.model, name, None) is not None}
             sent = own | {*call.arguments, *call.arguments.get("extra_body", {})}
             sent |= {SYSTEM} & {message.type for message in call.messages}
-            name = left_out(error, sent, n, tried)
-            if not name:
+            sent |= {SIZE} if getattr(call.model, "stream_usage", None) else set()
+            name = refused_parameter(error, sent - tried)
+            if not name and n > 1 and status_of(error) in REFUSES_N:
+                name = "n"
+            if not name or name in tried:
                 raise
             tried.add(name)
             continue
         answer = read(result, request, n, openai=openai)
-        for name in sorted(tried - refused - {SIZE, STREAM}):
+        for name in sorted(tried - refused):
             line = "%s: the server refuses %r: it is left out from now on%s"
             tell(logging.WARNING, request.labels, line, place, name, INSTEAD.get(name, ""))
         refused |= tried
@@ -163,11 +159,11 @@ def prepared(
         name: None for name in FIELDS if name in unset and getattr(model, name, None) is not None
     }
     if "streaming" in type(model).model_fields:
-        # LangChain asks OpenAI's own address alone for a size; elsewhere it leaves this unset.
-        if SIZE not in unset and getattr(model, "stream_usage", True) is None:
-            update["stream_usage"] = True
-        if n > 1 or STREAM in unset:  # no stream carries several samples
-            arguments[STREAM] = False
+        # LangChain asks OpenAI's own address alone for a stream's size; elsewhere this is unset.
+        if SIZE in unset or getattr(model, "stream_usage", True) is None:
+            update["stream_usage"] = SIZE not in unset
+        if n > 1:  # no stream carries several samples
+            arguments["stream"] = False
     messages = list(request.messages)
     if SYSTEM in unset:
         users = [HumanMessage(m.content) if m.type == SYSTEM else m for m in messages]
@@ -192,85 +188,3 @@ def refused_parameter(error: BaseException, sent: Collection[str]) -> str:
     if "top_p" in named and _TOGETHER.search(text):
         return "top_p"
     return next(iter(named), "")
-
-
-def left_out(error: BaseException, sent: Collection[str], n: int, refused: Collection[str]) -> str:
-    """Returns what to leave out of the next attempt of a call; empty where nothing may help.
-
-    Args:
-        error: How this attempt failed.
-        sent: The parameters that were sent, `system` for a system message.
-        n: How many samples it asks for: no stream carries several.
-        refused: What was left out of it already.
-    """
-    names = [refused_parameter(error, {*sent} - {*refused})]
-    if n > 1:
-        names += ["n"] if status_of(error) in REFUSES_N else []
-    elif isinstance(error, ValueError) and str(error) == NO_EVENTS:
-        names.append(STREAM)
-    elif status_of(error) in REFUSES_STREAMS:
-        request = getattr(getattr(error, "response", None), "request", None)
-        body: Any = None
-        with suppress(ValueError, RecursionError):
-            body = json.loads(getattr(request, "content", b""))
-        names += [SIZE, STREAM] if isinstance(body, dict) and body.get(STREAM) else []
-    return next((each for each in names if each and each not in refused), "")
-
-
-def callbacks(request: Request, *, once: bool) -> BaseCallbackManager | list[Any] | None:
-    """Returns the running graph's callbacks: traces and token streams nest under its node.
-
-    Args:
-        once: Whether the model may tell the size of its answer more than once.
-    """
-    config = var_child_runnable_config.get()
-    given = config.get("callbacks") if config else None
-    if not once:
-        return given
-    own = _SizeOnce(request)
-    if not isinstance(given, BaseCallbackManager):
-        return [own, *(given or ())]
-    manager = given.copy()
-    manager.handlers.insert(0, own)
-    return manager
-
-
-class _SizeOnce(BaseCallbackHandler):
-    """Tells the size of an answer once, before any tracer sees it.
-
-    LangChain's OpenAI models write the size of several samples on every one of them, so that
-    LangSmith adds it up n times, and the model's name on none, so that LangChain's own counter
-    passes them over: it is told on the first. Some servers tell the size so far in every chunk of a
-    stream, and LangChain adds that up: each chunk keeps what it tells beyond those before it.
-    """
-
-    run_inline = True
-
-    def __init__(self, request: Request) -> None:
-        self._request = request
-        self._told: UsageMetadata | None = None
-
-    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_: Any) -> None:
-        message = getattr(chunk, "message", None)
-        if isinstance(message, AIMessage) and (usage := message.usage_metadata):
-            message.usage_metadata = subtract_usage(usage, self._told)
-            self._told = add_usage(self._told, message.usage_metadata)
-
-    def on_llm_end(self, response: LLMResult, **_: Any) -> None:
-        generations = response.generations[0]
-        messages = [each.message for each in generations if isinstance(each, ChatGeneration)]
-        own = [each for each in messages if isinstance(each, AIMessage)]
-        if len(own) < 2:
-            return
-        first = own[0]
-        if told := first.usage_metadata:
-            size = sizes(response, self._request, self._request.texts(generations))
-            first.usage_metadata = {
-                **told,
-                "input_tokens": size[0],
-                "output_tokens": size[1],
-                "total_tokens": sum(size),
-            }
-        first.response_metadata = {**(response.llm_output or {}), **first.response_metadata}
-        for message in own[1:]:
-            message.usage_metadata = None

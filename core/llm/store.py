@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
 from os.path import expanduser
 from pathlib import Path
 from typing import Any, Literal, NotRequired, Protocol, cast
@@ -45,23 +44,14 @@ class AnswerStore(Protocol):
     def get(self, key: str) -> Answer | None:
         """Returns the answer recorded under a key, or None."""
 
-    def put(self, key: str, answer: Answer) -> None:
+    def put(self, key: str, answer: Answer) -> object:
         """Records an answer; an earlier one under the same key is kept."""
 
 
-@dataclass
-class MemoryStore:
+class MemoryStore(dict[str, Answer]):
     """Keeps answers for the life of the process."""
 
-    _answers: dict[str, Answer] = field(default_factory=dict)
-
-    def get(self, key: str) -> Answer | None:
-        """As of `AnswerStore`."""
-        return self._answers.get(key)
-
-    def put(self, key: str, answer: Answer) -> None:
-        """As of `AnswerStore`."""
-        self._answers.setdefault(key, answer)
+    put = dict.setdefault
 
 
 class SqliteStore:

@@ -1,15 +1,13 @@
-"""The weights of the embedded models: where they come from, assembled once, checked before use.
+"""The weights of the embedded models: where they come from, and how they get into the cache.
 
-Whatever the source, a file is used only when its SHA-256 is the publisher's. Packages that carry
-weights are read as data; nothing of theirs is imported.
+Whatever the source, a file gets its name there only when its SHA-256 is the publisher's. Packages
+that carry weights are read as data; nothing of theirs is imported.
 """
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -111,31 +109,20 @@ def find(name: str, *, progress: Progress | None = None) -> Path:
     return obtain(KNOWN[name], cache_folder(), progress=progress)
 
 
-def obtain(
-    weights: Weights,
-    folder: Path,
-    *,
-    places: Sequence[Path] | None = None,
-    progress: Progress | None = None,
-) -> Path:
-    """Returns the checked file of some weights: in the cache, or in the one package that holds it.
+def obtain(weights: Weights, folder: Path, *, progress: Progress | None = None) -> Path:
+    """Returns the file of some weights in the cache, made and checked when it is not there.
 
     Args:
         folder: The cache; created when needed.
-        places: Folders that hold packages; the import path when None.
         progress: Told about the work; nothing is downloaded without it.
 
     Raises:
         ModelUnavailable: No source has the weights, or what it has is not the publisher's file.
     """
     target = folder / weights.file
-    if _is_genuine(weights, target, folder):
+    if _size(target) == weights.size:
         return target
-    packaged = parts_of(weights, places)
-    if packaged is not None and len(packaged) == 1:
-        if _is_genuine(weights, packaged[0], folder):
-            return packaged[0]
-        raise weights.unavailable(f"in {packaged[0]} {DAMAGED}; reinstall that package")
+    packaged = parts_of(weights)
     if packaged is None and weights.url is None:
         raise weights.unavailable("is not installed")
     if packaged is None and progress is None:
@@ -149,9 +136,8 @@ def obtain(
         # The system lets go of it when its holder dies, unlike a file that merely exists.
         with FileLock(folder / f"{target.name}.lock"):
             # Another process may have finished while this one waited for its turn.
-            if not _is_genuine(weights, target, folder):
-                done = part.stat().st_size if part.exists() else 0
-                if (free := shutil.disk_usage(folder).free) < weights.size - done:
+            if _size(target) != weights.size:
+                if (free := shutil.disk_usage(folder).free) < weights.size - _size(part):
                     raise OSError(f"{free >> 20} MB are free")
                 _make(weights, packaged, part, progress)
                 part.replace(target)
@@ -162,44 +148,19 @@ def obtain(
     return target
 
 
-def parts_of(weights: Weights, places: Sequence[Path] | None = None) -> list[Path] | None:
-    """Returns the packaged files that make up some weights; None unless all are in `places`."""
-    path, found = None if places is None else [str(place) for place in places], list[Path]()
+def parts_of(weights: Weights) -> list[Path] | None:
+    """Returns the packaged files that make up some weights; None unless all are installed."""
+    files = list[Path]()
     for package, inside in weights.parts:
-        spec = PathFinder.find_spec(package, path)
+        spec = PathFinder.find_spec(package)
         folders = (spec.submodule_search_locations if spec else None) or []
-        file = next((Path(f) / inside for f in folders if (Path(f) / inside).is_file()), None)
-        if file is None:
-            return None
-        found.append(file)
-    return found or None
+        files += [file for each in folders if (file := Path(each) / inside).is_file()][:1]
+    return files if files and len(files) == len(weights.parts) else None
 
 
-def _is_genuine(weights: Weights, file: Path, folder: Path) -> bool:
-    """Returns whether a file is there and has the publisher's checksum.
-
-    Hashing a gigabyte takes seconds, so the result is noted in the cache folder and trusted while
-    the file's size and time of change stay the same; renaming changes neither.
-    """
-    note = folder / f"{weights.file}.checked.json"
-    try:
-        stat = file.stat()
-        facts = {"size": stat.st_size, "changed": stat.st_mtime_ns, "sha256": weights.sha256}
-        known: object = None
-        with suppress(OSError, ValueError):
-            known = json.loads(note.read_text())
-        if stat.st_size != weights.size or known == facts:
-            return stat.st_size == weights.size
-        with file.open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").hexdigest()
-    except OSError:
-        return False
-    if digest == weights.sha256:
-        # A cache that cannot be written costs a second check next time, nothing more.
-        with suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True)
-            note.write_text(json.dumps(facts))
-    return digest == weights.sha256
+def _size(file: Path) -> int:
+    """Returns the size of a file; 0 where there is none."""
+    return file.stat().st_size if file.is_file() else 0
 
 
 def _make(
@@ -217,7 +178,8 @@ def _make(
                 tell(out.tell(), weights.size)
             out.flush()
             os.fsync(out.fileno())
-        keep = _is_genuine(weights, part, part.parent)
+        with part.open("rb") as made:
+            keep = hashlib.file_digest(made, "sha256").hexdigest() == weights.sha256
         if not keep:
             remedy = "`uv sync --reinstall --group qwen`" if packaged else "try again later"
             raise weights.unavailable(f"from {source} {DAMAGED}; {remedy}")

