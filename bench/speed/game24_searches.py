@@ -19,11 +19,11 @@ from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
 
 import thoughtgraph as tg
+from thoughtgraph.bench.questions.game24_puzzles import puzzles
 from thoughtgraph.bench.speed.figures import Conditions, Figure
 from thoughtgraph.bench.speed.game24_server import serving
 from thoughtgraph.bench.speed.plain_loop import asker, solve
 from thoughtgraph.checkpoints import sqlite_saver
-from thoughtgraph.tasks.game24.game24 import puzzles
 
 PUZZLES = (
     *("4 5 6 10", "1 2 4 7", "2 5 8 11", "3 4 4 13", "6 7 8 9"),
