@@ -18,11 +18,11 @@ from thoughtgraph.bench.data_formats import (
     reason,
     text_lines,
 )
+from thoughtgraph.bench.questions.game24_puzzles import puzzles
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.task import Task
-from thoughtgraph.tasks.game24.game24 import puzzles
 from thoughtgraph.tasks.scenes.scenes import uses_paper_tools
 from thoughtgraph.tools.scenes.vocabulary import Style
 

@@ -12,9 +12,9 @@ from typing import Any
 from thoughtgraph.errors import InputError
 
 OWN, NONE = "own", "none"
-"""Values of the setting `examples` that are no file."""
+"""Values of the setting `examples` other than a file."""
 LONGEST_EXAMPLES = 200_000
-"""Characters of a user's worked examples (ours)."""
+"""Longest file of worked examples (ours)."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
@@ -25,33 +25,21 @@ def load(name: str) -> str:
 
     Args:
         name: Folder and file without ending, such as `game24/propose`.
-
-    Raises:
-        InputError: There is no such prompt.
     """
-    file = files("thoughtgraph.prompts").joinpath(f"{name}.md")
-    if not file.is_file():
-        raise InputError(f"there is no prompt {name!r}")
-    return file.read_text(encoding="utf-8").rstrip("\n")
+    return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").rstrip("\n")
 
 
 @cache
 def data(name: str) -> Any:
-    """Returns what a JSON file beside the prompts holds; it is shared, so not to be changed.
+    """Returns the content of a JSON file beside the prompts; do not modify it.
 
     Args:
         name: Folder and file without ending, such as `plans/ptr_sum`.
-
-    Raises:
-        InputError: There is no such file.
     """
-    file = files("thoughtgraph.prompts").joinpath(f"{name}.json")
-    if not file.is_file():
-        raise InputError(f"there is no file {name!r} beside the prompts")
-    return json.loads(file.read_text(encoding="utf-8"))
+    return json.loads(files(__name__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
 
 
-def worked(
+def worked_examples(
     own: Callable[[int], Sequence[str]],
     options: Mapping[str, Any],
     default: str = OWN,
@@ -66,16 +54,16 @@ def worked(
     Raises:
         InputError: The file cannot be read.
     """
-    # Each is looked up whatever the other says: what a task uses is seen from that.
+    # Both are looked up in any case, so that a task's settings can be observed.
     chosen, count = options.get("examples") or default, options.get("shots") or 0
     if chosen == NONE:
         return []
-    return list(own(count)) if chosen == OWN else [shown(chosen)]
+    return list(own(count)) if chosen == OWN else [read_examples(chosen)]
 
 
 @lru_cache(maxsize=8)
-def shown(name: str) -> str:
-    """Returns a user's file of worked examples; the same all through a process, as a run must be.
+def read_examples(name: str) -> str:
+    """Returns a user's file of worked examples, read once per process.
 
     Args:
         name: Its path.
@@ -98,7 +86,7 @@ def shown(name: str) -> str:
 
 
 def blocks(folder: str, **lists: Iterable[str]) -> str:
-    """Returns a block for each list that has lines: the folder's prompt of that name.
+    """Renders a block for each non-empty list, by the folder's prompt of that name.
 
     Args:
         folder: The folder of the prompts.
@@ -110,8 +98,8 @@ def blocks(folder: str, **lists: Iterable[str]) -> str:
 
 
 def fill(name: str, **values: str) -> str:
-    """Returns a prompt with its `{placeholders}` filled in.
+    """Fills in the `{placeholders}` of a prompt.
 
     Values are inserted as they are: braces in them are not placeholders.
     """
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), load(name))
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), load(name))

@@ -15,13 +15,13 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _PUNCTUATION = frozenset(string.punctuation)
 
 Where = Literal["sentence", "header", "box", "text"]
-"""What a text follows that is read for an answer; `text`: nothing, it is all that was written."""
+"""What precedes the text to read; `text`: nothing, it is the whole completion."""
 Reader = Callable[[str, Where], str | None]
 """Reads an answer in canonical form. None: there is none here. Empty: one is stated that cannot be
 read, so that nothing else may be taken for it."""
 
 VALUE = re.compile(r"[^\W_]")
-"""A letter or digit: without one there is no value."""
+"""A letter or digit; a value has at least one."""
 SENTENCE_END = re.compile(r"[.!?]\s+(?=[^\W\d_])")
 _QUOTES = "['\"`\u2018\u2019\u201c\u201d]"
 _SENTENCES = (
@@ -34,7 +34,7 @@ _SENTENCES = (
 )
 """The last one is "choose" before a letter."""
 LINE = r"^[ \t]*+[#*_>]{0,6}+[ \t]*+"
-"""The beginning of a line with the decoration that models put there."""
+"""The start of a line, with the decoration that models add."""
 COLON = r"[ \t]*+[*_]{0,3}[:\uff1a]"
 _HEADERS = (
     rf"(?:{LINE}|(?<=[.!?] ))(?:(?:the\s|final\s|correct\s){{0,2}}answer|antwort|respuesta"
@@ -46,7 +46,7 @@ _HEADERS = (
 _BOX = re.compile(r"\\(?:boxed|fbox)\s{0,3}(?:\{|([^\s{}\\$]{1,40}))")
 _ONE_BOX = r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\}){1,99}+)\}"
 _BOXES = re.compile(rf"{_ONE_BOX}(?:[\s$,]{{0,9}}(?:(?:and|or)[\s$]{{1,9}})?{_ONE_BOX}){{1,9}}")
-"""Boxes in a row, which are one answer."""
+"""Consecutive boxes form one answer."""
 _ASIDE = re.compile(
     rf"{LINE}(?:explanation|reason(?:ing|s)?|justification|rationale|proof|notes?|details"
     rf"|(?:double.)?check|verification|解[释釋析説说]|説明){COLON}"
@@ -59,7 +59,7 @@ _QUESTION = re.compile(
     rf"(?:{COLON}|[*_]{{0,3}}$)[*_\s]*+|<\|\w)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""Where a next question may begin; `other`: if an answer follows it, too."""
+"""Where the next question may begin; `other`: only if an answer follows it."""
 _AROUND = re.compile(
     r"\$([^$]+)\$|\\\((.*)\\\)|\\\[(.*)\\\]|[\"\u201c\u201e]([^\"\u201c\u201d]+)[\"\u201c\u201d]"
     r"|[\u300c\xab]([^\u300d\xbb]+)[\u300d\xbb]|\\(?:boxed|fbox|text\w{0,4}|math\w{1,4})\{([^{}]*)\}"
@@ -71,7 +71,7 @@ _POINT = re.compile(rf"(?<!\.[^\W\d]){_SHORTENED}[.\u3002]$")
 _NEXT = re.compile(
     rf"(?<!\b\w)(?<!\b\w\w){_SHORTENED}(?:\.\s+(?=[^\W\d_])|[!?]\s+(?=[A-Z]))|\u3002"
 )
-"""Where the sentence after a short answer begins; words of two letters may be abbreviations."""
+"""End of a short answer; words of two letters may be abbreviations."""
 _BEFORE = re.compile(r"\A(?:[\s_`]|\*(?!\s))+")
 
 
@@ -88,7 +88,7 @@ def normalize_answer(text: str) -> str:
 
 
 def marks(sentences: str, headers: str = "(?!)") -> re.Pattern[str]:
-    """Returns what finds where answers are stated: expressions of what stands before them."""
+    """Compiles a pattern that finds the marks after which answers are stated."""
     spoken = rf"(?P<spoken>{_QUOTES}(?:the\s)?(?:{sentences}){_QUOTES})"
     return re.compile(
         rf"(?:{spoken}|(?:{sentences})|(?P<header>{headers}))[*_: \t\uff1a]*+", re.I | re.M
@@ -101,14 +101,14 @@ STATED = marks(_SENTENCES, _HEADERS)
 def read_stated(
     text: str, stated: re.Pattern[str], read: Reader, mention: re.Pattern[str] | None
 ) -> str | None:
-    """Returns the last answer that a text states; empty for one that cannot be read.
+    """Returns the last answer that a text states; empty if it cannot be read.
 
     A mark in quotation marks counts only where no other has a value; one before `mention`, nowhere.
     """
     text = _BOXES.sub(lambda row: f"\\boxed{{{', '.join(re.findall(_ONE_BOX, row[0]))}}}", text)
-    found = list(stated.finditer(text))
-    ends = [*(mark.start() for mark in found), len(text)][1:]
-    marked = zip(found, ends, strict=True)
+    matches = list(stated.finditer(text))
+    ends = [*(mark.start() for mark in matches), len(text)][1:]
+    marked = zip(matches, ends, strict=True)
     for mark, end in sorted(marked, key=lambda each: (bool(each[0]["spoken"]), -each[1])):
         span = without_aside(text[mark.end() : end])
         if not VALUE.search(span) or (mention and mention.match(span)):
@@ -121,32 +121,32 @@ def read_stated(
 
 
 def read_answer(text: str, read: Reader, mention: re.Pattern[str] | None) -> str | None:
-    """Returns the answer that a completion states, else what is read out of all of it."""
+    """Returns the stated answer, else the value found in the whole completion."""
     value = read_stated(text, STATED, read, mention)
     return (read(without_aside(text), "text") if value is None else value) or None
 
 
 def own_part(text: str, problem: str) -> str:
-    """Returns a completion up to the next question, made up below an answer or a paragraph."""
-    said = [each.start() for each in STATED.finditer(text)] or [len(text)]
-    for found in _QUESTION.finditer(text):
-        at = found.start()
-        answered = said[0] < at or text.startswith("\n\n", at - 2)
-        if found["other"]:
-            answered = said[0] < at < said[-1]
-        if answered and text[:at].strip() and not text.startswith(problem, found.end()):
+    """Cuts off the next question that a model made up below its answer or paragraph."""
+    starts = [each.start() for each in STATED.finditer(text)] or [len(text)]
+    for match in _QUESTION.finditer(text):
+        at = match.start()
+        answered = starts[0] < at or text.startswith("\n\n", at - 2)
+        if match["other"]:
+            answered = starts[0] < at < starts[-1]
+        if answered and text[:at].strip() and not text.startswith(problem, match.end()):
             return text[:at]
     return text
 
 
 def without_aside(text: str) -> str:
-    """Returns a text up to the explanation that follows it below a header."""
+    """Cuts off an explanation that has its own header."""
     asides = (each.start() for each in _ASIDE.finditer(text))
     return text[: next((at for at in asides if VALUE.search(text, 0, at)), None)]
 
 
 def boxed(text: str) -> str | None:
-    r"""Returns what the last `\boxed` of a text holds: in balanced braces, or up to a space."""
+    r"""Returns the content of the last `\boxed`: balanced braces, or up to a space."""
     boxes = list(_BOX.finditer(text))
     if not boxes or boxes[-1][1]:
         return boxes[-1][1] if boxes else None
@@ -158,35 +158,35 @@ def boxed(text: str) -> str | None:
     return None
 
 
-def first_or_last(found: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:
-    """Returns the match that counts: the first one stated or beginning the text, else the last."""
-    if not found:
+def first_or_last(matches: Sequence[re.Match[str]], where: Where) -> re.Match[str] | None:
+    """Returns the first match if it is stated or starts the text, else the last."""
+    if not matches:
         return None
-    begins = not VALUE.search(found[0].string, 0, found[0].start())
-    return found[0 if begins or where in ("sentence", "box") else -1]
+    begins = not VALUE.search(matches[0].string, 0, matches[0].start())
+    return matches[0 if begins or where in ("sentence", "box") else -1]
 
 
 def first_line(text: str) -> str:
-    """Returns the first line that says something; empty without one."""
+    """Returns the first line with a letter or digit; empty without one."""
     return next((line for line in text.split("\n") if VALUE.search(line)), "")
 
 
 def short_answer(text: str, where: Where) -> str | None:
-    """Returns the first sentence where an answer is stated, else all."""
+    """Returns the first sentence of a stated answer, else the whole text."""
     return _undecorated(text if where in ("box", "text") else _NEXT.split(first_line(text))[0])
 
 
 def whole_answer(text: str, where: Where) -> str | None:
-    """Returns an answer of any length: the line after "the answer is", or all that is below it."""
+    """Returns an answer of any length: the line after "the answer is", or all below."""
     line = text.partition("\n")[0]
     alone = where == "sentence" and VALUE.search(line) and not line.rstrip(" *_").endswith(":")
     return _undecorated(line if alone else text)
 
 
 def _undecorated(text: str) -> str | None:
-    """Returns an answer without Markdown, dollars and quotation marks around it, or its point."""
+    """Strips Markdown, dollar signs, quotation marks and the final period."""
     for _ in range(4):  # "**`x`**." and the like
         text = _POINT.sub("", _BEFORE.sub("", text).rstrip(" *_`\n\t"))
-        if found := _AROUND.fullmatch(text):
-            text = next(filter(None, found.groups()), "")
+        if match := _AROUND.fullmatch(text):
+            text = next(filter(None, match.groups()), "")
     return text or None

@@ -22,7 +22,7 @@ from thoughtgraph.tasks.sections import (
 from thoughtgraph.tree import Path, texts
 
 SENTENCES = (3, 4)
-"""Sentence ends in a problem: some public inputs hold a sentence without a full stop."""
+"""Sentence ends in a problem; some public inputs lack one full stop."""
 LONGEST_PROBLEM = 4000
 """Characters of a problem (ours; the public inputs have at most 480)."""
 
@@ -77,13 +77,13 @@ class CreativeWriting:
         return Question(Prompt(fill(f"creative_writing/{style}", input=problem)), each(_passage))
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the passage that a path has written; a bare plan has none."""
+        """Returns the passage that a path has written; None for a plan alone."""
         return split(partial_output(path), "Passage")[1] or None
 
     def sample(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for a plan, or for the passage that follows one."""
+        """Asks for a plan, or for the passage after it."""
         return section_question(
             self.ask(problem, "cot", options).prompt.user, path, options, "Passage"
         )
@@ -91,17 +91,17 @@ class CreativeWriting:
     def vote(
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
-        """Returns what compares plans or passages; voters are told the task itself."""
+        """Asks for a vote among plans or passages; voters are shown the task."""
         return vote_question(fill("creative_writing/io", input=problem), paths)
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the prompt that shows the last passage alone and asks for a better one."""
+        """Asks for a better passage than the last one."""
         passage = _passage(texts(path)[-1]) or ""
         prompt = Prompt(fill("creative_writing/refine", input=problem, passage=passage))
         return Question(prompt, each(_passage))
 
     def judge(self, problem: str, output: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask whether a passage is perfectly coherent."""
+        """Asks whether a passage is perfectly coherent."""
         prompt = Prompt(fill("creative_writing/judge", input=problem, passage=output))
         return Question(prompt, _coherent)
 
@@ -118,8 +118,8 @@ def _coherent(samples: Sequence[str]) -> Verdict:
     A negation before it in its sentence counts; else "is", a colon or the beginning of the line
     must stand directly before it. A question is no verdict.
     """
-    found = list(_COHERENT.finditer(plain(samples[0])))
-    if not found or found[-1].lastindex is None:
+    matches = list(_COHERENT.finditer(plain(samples[0])))
+    if not matches or matches[-1].lastindex is None:
         return Verdict(0.0, malformed=1)
-    said, negated, _ = found[-1].groups()
-    return Verdict(float(said.lower() == "yes" if said else not negated))
+    answer, negated, _ = matches[-1].groups()
+    return Verdict(float(answer.lower() == "yes" if answer else not negated))

@@ -13,7 +13,7 @@ Filling = Literal["unfilled", "filled", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class CrosswordBoard:
-    """Letters and the state of every clue; placing a word returns a new board."""
+    """Letters and clue states; placing a word returns a new board."""
 
     cells: str = BLANK * SIZE * SIZE
     """The letters row by row, upper case, `_` for a blank."""
@@ -21,7 +21,7 @@ class CrosswordBoard:
     """Per clue: no word placed, a word placed, or a letter of it altered since."""
 
     def words(self) -> tuple[str, ...]:
-        """Returns what stands at each clue, blanks included."""
+        """Returns the letters at each clue, blanks included."""
         rows = [self.cells[at : at + SIZE] for at in range(0, SIZE * SIZE, SIZE)]
         columns = [self.cells[at::SIZE] for at in range(SIZE)]
         return (*rows, *columns)
@@ -51,7 +51,7 @@ class CrosswordBoard:
         return {f"{label}. {word.lower()}" for label, word, filling in trios if filling == "filled"}
 
     def altered(self, after: "CrosswordBoard") -> list[str]:
-        """Returns the labels of clues with a letter here that another board has otherwise."""
+        """Returns the clues with a letter that differs on another board."""
         pairs = zip(LABELS, self.words(), after.words(), strict=True)
         return [label for label, old, new in pairs if _altered(old, new)]
 

@@ -19,7 +19,7 @@ from thoughtgraph.tasks.judgements import plain, verdicts
 from thoughtgraph.tree import Path, texts
 
 CONFIDENCE = {"certain": 1.0, "high": 0.5, "medium": 0.2, "low": 0.1}
-"""What one mention of a word is worth (official code)."""
+"""Score of one mention of a word (official code)."""
 VERDICTS = {"sure": 0.0, "maybe": 0.0, "impossible": -1.0}
 MOST_BLANKS = 3
 """Clues with more blanks are not judged (official code)."""
@@ -83,17 +83,17 @@ class Crosswords:
         return PUBLISHED.get(method, {"temperature": 0.7})
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the 5-shot prompt that asks outright; with `cot`, word by word first."""
+        """Returns the 5-shot prompt; `cot` asks for the words first."""
         return Question(Prompt(fill(f"crosswords/{style}", input=problem)), each(_rows))
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the board that the placed words give; blanks where there is no letter."""
+        """Returns the board of the placed words, with blanks."""
         return board_of(path).answer() if path else None
 
     def propose(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for next words, given the board.
+        """Asks for the next words on the board.
 
         They are read each once, with the sum of their confidences as score. Words that stand on the
         board are no proposals (ours; the official code places them again).
@@ -104,7 +104,7 @@ class Crosswords:
         return Question(prompt, lambda samples: _proposed(samples, standing, exactly=exactly))
 
     def violation(self, problem: str, path: Path) -> str:
-        """Returns which clues the last word of a path alters, if it alters a letter."""
+        """Returns the clues whose letters the last word of a path changes."""
         altered = board_of(path[:-1]).altered(board_of(path))
         return f"alters a letter of {', '.join(altered)}" if altered else ""
 
@@ -134,7 +134,7 @@ def board_of(path: Path) -> CrosswordBoard:
 
 @lru_cache(maxsize=10_000)
 def _placed(words: tuple[str, ...]) -> CrosswordBoard:
-    """Returns the board after some words; a search asks again and again for the same beginnings."""
+    """Returns the board after some words; cached, as paths share prefixes."""
     if not words:
         return CrosswordBoard()
     label, _, word = words[-1].partition(". ")
@@ -146,9 +146,9 @@ def _proposed(
 ) -> list[dict[str, Any]]:
     scores: dict[str, dict[str, Any]] = {}
     for line in (line for text in samples for line in text.split("\n")):
-        if not (found := _LINE.match(line) if exactly else _LENIENT.match(plain(line))):
+        if not (match := _LINE.match(line) if exactly else _LENIENT.match(plain(line))):
             continue
-        label, word, confidence = (part.lower().replace(" ", "") for part in found.groups())
+        label, word, confidence = (part.lower().replace(" ", "") for part in match.groups())
         if (text := f"{label}. {word}") in standing:
             continue
         draft = scores.setdefault(text, {"text": text, "score": 0.0, "raw": line[:400]})
@@ -157,7 +157,7 @@ def _proposed(
 
 
 def _verdict(samples: Sequence[str]) -> Verdict:
-    """Reads the verdict of each judgement; the most frequent one, of several the first."""
+    """Returns the most frequent verdict, the first among ties."""
     words = verdicts(samples, VERDICTS)
     valid = [word for word in words if word != "?"]
     label = max(valid, key=valid.count, default="")
@@ -176,14 +176,14 @@ def _listed(text: str) -> list[str] | None:
 
 def _lined(text: str) -> list[str] | None:
     lines = [" ".join(line.split()) for line in text.split("\n") if line.strip()]
-    labelled = {found[1].lower(): found[2] for line in lines if (found := _CLUE.fullmatch(line))}
+    labelled = {match[1].lower(): match[2] for line in lines if (match := _CLUE.fullmatch(line))}
     if labelled:
         return [labelled.get(label, "") for label in LABELS] if len(lines) == len(LABELS) else None
     return lines
 
 
 def _rows(text: str) -> str | None:
-    """Returns the five rows after `Output:` with most letters, blanks for missing ones.
+    """Returns the five rows after `Output:` with the most letters, blank if missing.
 
     Of several boards it is one on successive lines, then the last; it ends where `Down` begins.
     """
@@ -194,7 +194,7 @@ def _rows(text: str) -> str | None:
 
     def fit(first: int) -> tuple[int, int, int]:
         places, words = zip(*rows[first : first + SIZE], strict=True)
-        # Of successive lines, all are as far from their rows: the first five win.
+        # Successive lines tie; the first five win.
         return -"".join(words).count(BLANK), places[0] - places[-1], places[0] - first
 
     best = max(range(len(rows) - SIZE + 1), key=fit)

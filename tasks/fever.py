@@ -4,16 +4,11 @@ import re
 from collections.abc import Mapping
 
 from thoughtgraph.tasks.answer_text import Where, first_or_last
-from thoughtgraph.tasks.knowledge import Knowledge, Wording
+from thoughtgraph.tasks.knowledge import Knowledge
 
 VERDICTS = ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")
 """The labels of the data set."""
 
-_WORDING = Wording(
-    answers="SUPPORTS, REFUTES or NOT ENOUGH INFO",
-    finish="SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim",
-    label="Claim",
-)
 _NOT = (
     r"(?:\b(?:not|no(?!\sdoubt)|nothing|nobody|never|hardly|barely|cannot|n?either|nor|lacks?"
     r"|fails?\sto|whether|would)|n['\u2019]t)[\s_\\-]++"
@@ -31,28 +26,29 @@ _VERDICT = re.compile(
 _LABELS: Mapping[str | None, str] = dict(zip(("supports", None, "little"), VERDICTS, strict=True))
 
 
-def fever() -> Knowledge:
-    """Makes the task `fever`; an answer is one of `VERDICTS`."""
-    return Fever("fever", wording=_WORDING, reader=label)
+def label(text: str, where: Where) -> str | None:
+    """Returns the label that is stated or comes first, else the last one.
+
+    Neither support nor refutation is `NOT ENOUGH INFO`; one denied or in a list is no label.
+    """
+    matches = list(_VERDICT.finditer(text))
+    match = first_or_last([each for each in matches if not each["denied"]], where)
+    if match is None:
+        return "" if matches else None
+    return _LABELS[match.lastgroup]
 
 
 class Fever(Knowledge):
-    """The task `fever`."""
+    """The task `fever`; an answer is one of `VERDICTS`."""
+
+    id = "fever"
+    answers = "SUPPORTS, REFUTES or NOT ENOUGH INFO"
+    finish = "SUPPORTS, REFUTES or NOT ENOUGH INFO, by what Wikipedia says about the claim"
+    prefix = "Claim"
+    _reader = staticmethod(label)
 
     def closed_book(self, problem: str) -> str:
         """Returns the claim as a question."""
         return (
             f"Does Wikipedia support this claim, refute it, or say too little about it? {problem}"
         )
-
-
-def label(text: str, where: Where) -> str | None:
-    """Returns the label that is stated or begins the text, else the last one.
-
-    Neither support nor refutation is `NOT ENOUGH INFO`; one denied or in a list is no label.
-    """
-    found = list(_VERDICT.finditer(text))
-    said = first_or_last([each for each in found if not each["denied"]], where)
-    if said is None:
-        return "" if found else None
-    return _LABELS[said.lastgroup]

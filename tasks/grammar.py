@@ -1,4 +1,4 @@
-"""Grammars in llama.cpp's GBNF, for what a server is to hold completions to."""
+"""Grammars in llama.cpp's GBNF that constrain completions."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ def grammar(root: str, **rules: str) -> str:
 
 
 def literal(text: str) -> str:
-    r"""Returns the text itself as part of a rule.
+    r"""Quotes a text for use in a rule.
 
     >>> literal('say "x"')
     '"say \\"x\\""'
@@ -25,5 +25,5 @@ def literal(text: str) -> str:
 
 
 def one_of(texts: Iterable[str]) -> str:
-    """Returns one of the texts as part of a rule."""
+    """Returns a choice among texts for use in a rule."""
     return f"({' | '.join(map(literal, texts))})"

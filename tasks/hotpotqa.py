@@ -11,32 +11,29 @@ from typing import Any
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tasks.answer_text import short_answer
-from thoughtgraph.tasks.knowledge import Knowledge, Wording
+from thoughtgraph.tasks.knowledge import Knowledge
 from thoughtgraph.tasks.zero_shot import follow_up
 from thoughtgraph.tools.wiki.corpus_files import page, paragraphs
 from thoughtgraph.tools.wiki.pages import Backend
 
-_WORDING = Wording(
-    answers="a name, a date, a number, yes or no, or a few words",
-    finish="a name, a date, a number, yes or no, or a few words",
-)
 _GOOD = '{"question": "Who wrote …?", "context": [["Title", ["A sentence.", "Another."]]]}'
 
 
 class HotpotQA(Knowledge):
     """The task `hotpotqa`; an answer is a short text."""
 
-    def __init__(self) -> None:
-        super().__init__("hotpotqa", wording=_WORDING, reader=short_answer)
+    id = "hotpotqa"
+    answers = finish = "a name, a date, a number, yes or no, or a few words"
+    _reader = staticmethod(short_answer)
 
     def read(self, text: str) -> str:
-        """Returns the question; with paragraphs, both as JSON, and nothing else that was given."""
+        """Returns the question, or a JSON object of question and paragraphs."""
         if not text.lstrip().startswith("{"):
             return super().read(text)
         try:
-            given = json.loads(text)
-            context = given.get("context")
-            question = super().read(given["question"])
+            record = json.loads(text)
+            context = record.get("context")
+            question = super().read(record["question"])
             own = None if context is None else _paragraphs(context)
         except ProblemError:
             raise
@@ -49,7 +46,7 @@ class HotpotQA(Knowledge):
         return json.dumps({"question": question, "context": own}, ensure_ascii=False)
 
     def follow_up(self, turns: str, question: str) -> str:
-        """Returns a question below what was said before it; one with pages of its own as it is."""
+        """Puts a question below the conversation, unless it brings its own pages."""
         return question if question.lstrip().startswith("{") else follow_up(turns, question)
 
     def question_of(self, problem: str) -> str:
@@ -62,14 +59,14 @@ class HotpotQA(Knowledge):
         if not problem.startswith("{"):
             return None
         context = json.loads(problem)["context"]
-        # tantivy is loaded when pages are searched: a list of tasks needs none.
+        # Imported late: listing tasks should not load tantivy.
         corpus: Any = import_module("thoughtgraph.tools.wiki.corpus")
         own: Backend = corpus.Corpus.of([page(title, sentences) for title, sentences in context])
         return own
 
 
 def _paragraphs(context: Any) -> list[list[Any]]:
-    """Reads a question's paragraphs; of those with the same title, the first."""
+    """Reads a question's paragraphs; the first wins among equal titles."""
     read: dict[str, list[str]] = {}
     for title, sentences in paragraphs(context):
         page(title, sentences)  # refuses what is no page

@@ -1,4 +1,4 @@
-"""What evaluators, extractors and the like write, read out of their completions (iToT and FGDIP).
+"""Reads verdicts, scores and entities out of completions (iToT and FGDIP).
 
 What cannot be read falls back as the paper says, and is counted.
 """
@@ -16,7 +16,7 @@ from thoughtgraph.tools.one_line import one_line
 HIGHEST = 10.0
 """The upper end of the scale of iToT's evaluator."""
 LONGEST_ENTITY = 200
-"""Characters of an entity that are kept (ours)."""
+"""Maximum characters of an entity (ours)."""
 
 _SIGNS = KEYBOARD | {ord("\u2014"): "-"}
 _MARKS = re.compile(
@@ -25,13 +25,13 @@ _MARKS = re.compile(
 
 
 def after(label: str, value: str) -> str:
-    """Returns the pattern of a value that follows its label, however the two are set apart."""
+    """Returns the pattern of a label, a separator and a value."""
     apart = r"(?:\s{0,2}\([^()\n]{0,30}\))?[^\w:=?\n-]{0,6}(?:[:=?\n-]|\b(?:is|are|was|would be)\b)"
     return rf"(?<![^\W_])(?:{label}){apart}\W{{0,30}}(?:(?:an?|about|therefore|thus)\s)?{value}"
 
 
 def points(best: int | str) -> str:
-    """Returns the pattern of a number of points that is no range and on no other scale."""
+    """Returns the pattern of a score; ranges and other scales do not match."""
     scale = rf"(?:\s{{0,3}}(?:/|(?:out )?of)\s{{0,3}}{best}(?:\.0)?)?+"
     more = r"[.,]?\d|\w|\s{0,3}(?:[/%]|(?:out )?of\b|(?:-|or|to|and)\s?\d)"
     return rf"(?<![-.\d])(\d{{1,9}}+(?:\.\d{{1,20}}+)?+|\.\d{{1,20}}+){scale}(?!{more})"
@@ -39,7 +39,7 @@ def points(best: int | str) -> str:
 
 _WORDS = "sure|likely|maybe|impossible"
 _ONE = rf"(?!\W{{1,3}}(?:or |and )?(?:{_WORDS}|yes|no\b(?!\s?\w))|[^\w\n]{{0,3}}\?)"
-"""Not the first of the words that may be written, nor a question."""
+"""Excludes lists of the allowed words, and questions."""
 _END = r"(?=[^\w\n]{0,9}$|\s?(?:[.,;:(-]|because\b|since\b|as\b))"
 _LABELS = "judge?ment|judge|verdict|evaluation|conclusion|reply|answer"
 _LABELLED = re.compile("(?im)" + after(_LABELS, rf"({_WORDS})\b{_ONE}{_END}"))
@@ -55,39 +55,39 @@ _LABEL = re.compile(r"^[\s*_]*(?:Thought|Reason|Reflection|Entities)[\s*_]*:[\s*
 
 
 def plain(text: str) -> str:
-    """Returns a text of the same length whose signs are those of a keyboard.
+    """Replaces typographic signs by ASCII, keeping the length.
 
     Marks of Markdown and LaTeX are blanks in it; a single `*` and `_` stay, being signs themselves.
     """
-    return _MARKS.sub(lambda found: " " * len(found[0]), text.translate(_SIGNS))
+    return _MARKS.sub(lambda match: " " * len(match[0]), text.translate(_SIGNS))
 
 
 def last(pattern: re.Pattern[str], text: str) -> str:
-    """Returns what the last match in a text says, its first group with a value; else nothing."""
+    """Returns the first non-empty group of the last match; empty without a match."""
     matches = list(pattern.finditer(plain(text)))
     return next(filter(None, matches[-1].groups()), "") if matches else ""
 
 
 def verdict(text: str) -> str:
-    """Returns the verdict that a judgement ends with, in lower case; empty if none can be told.
+    """Returns the final verdict in lower case; empty if there is none.
 
     It stands alone on the last line, else after a label, else alone on lines that all say the same.
     A verdict in a sentence is none.
     """
-    said = plain(text).strip()
-    ends = _ALONE.findall(said.rpartition("\n")[2]) or _LABELLED.findall(said)
-    words = {word.lower() for word in ends[-1:] or _ALONE.findall(said)}
+    body = plain(text).strip()
+    ends = _ALONE.findall(body.rpartition("\n")[2]) or _LABELLED.findall(body)
+    words = {word.lower() for word in ends[-1:] or _ALONE.findall(body)}
     return words.pop() if len(words) == 1 else ""
 
 
-def verdicts(samples: Sequence[str], known: Container[str]) -> list[str]:
-    """Returns the verdict of each sample; `?` for one that is none of the known ones."""
+def verdicts(samples: Sequence[str], labels: Container[str]) -> list[str]:
+    """Returns the verdict of each sample; `?` for an unknown one."""
     words = map(verdict, samples)
-    return [word if word in known else "?" for word in words]
+    return [word if word in labels else "?" for word in words]
 
 
 def score(text: str) -> float | None:
-    """Returns the last `Score: x`, kept within 1 and 10; None if there is none."""
+    """Returns the last `Score: x`, clamped to 1..10; None if there is none."""
     number = last(_SCORE, text)
     return min(HIGHEST, max(LOWEST, float(number))) if number else None
 
@@ -98,22 +98,22 @@ def label(samples: Sequence[str]) -> Verdict:
 
 
 def judgement(samples: Sequence[str]) -> Verdict:
-    """Reads the last `JUDGMENT: YES` or `NO`, and what stands before it as its reason."""
+    """Reads the last `JUDGMENT: YES` or `NO`, with the text before it as reason."""
     text = samples[0]
-    found = list(_JUDGEMENT.finditer(plain(text)))
-    if not found:
+    matches = list(_JUDGEMENT.finditer(plain(text)))
+    if not matches:
         return Verdict(0.0, lesson(text), malformed=1)
-    good = found[-1][1].lower() == "yes"
-    return Verdict(float(good), lesson(text[: found[-1].start()].rstrip(' \n*_`#>{"')))
+    good = matches[-1][1].lower() == "yes"
+    return Verdict(float(good), lesson(text[: matches[-1].start()].rstrip(' \n*_`#>{"')))
 
 
 def lesson(text: str) -> str:
-    """Returns what a model thought, on one line and without the label before it."""
+    """Returns a thought on one line without its label."""
     return one_line(_LABEL.sub("", text))
 
 
 def entities(text: str) -> list[str]:
-    """Returns distinct entities in their order.
+    """Returns distinct entities in order.
 
     They are read from the last list in brackets, else from all quoted texts, else between commas.
     """

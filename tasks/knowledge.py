@@ -1,4 +1,4 @@
-"""Questions that are answered with the help of pages: what HotpotQA, FEVER and StrategyQA share.
+"""Question answering over wiki pages: shared by HotpotQA, FEVER and StrategyQA.
 
 Asked outright they are like other zero-shot questions, or with worked examples before them (the
 papers' base rows). Methods that act are shown a trajectory (`tasks/trajectory.py`) and call Search,
@@ -7,17 +7,17 @@ Thought (appendix B), FGDIP (appendix E).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from thoughtgraph.acting import Hints, Move, Toolbox, scored
 from thoughtgraph.errors import InputError
-from thoughtgraph.prompts import NONE, OWN, blocks, fill, load, worked
+from thoughtgraph.prompts import NONE, OWN, blocks, fill, load, worked_examples
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks import judgements
-from thoughtgraph.tasks.answer_text import Reader, normalize_answer
+from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.trajectory import (
     STOP,
     action_text,
@@ -33,53 +33,37 @@ from thoughtgraph.tools.wiki.pages import Backend
 from thoughtgraph.tree import Path
 
 BREAK = "\n\n"
-"""What separates worked examples in their file."""
+"""Separates worked examples in a file."""
 ITOT_EXAMPLES = 2
-"""How many of the task's own examples the prompts of iToT show (appendix B: 2)."""
+"""Worked examples in iToT's prompts (appendix B)."""
 
 SCORED = scored(judgements.score)
-
-
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """How a task's problems and answers are spoken of."""
-
-    answers: str
-    """What an answer is that is asked for outright."""
-    finish: str
-    """What stands between the brackets of Finish."""
-    label: str = "Question"
-    """What stands before the problem."""
-    published: str = ""
-    """How an answer is to be given, in a paper's words; empty: in ours."""
 
 
 class Knowledge(ZeroShot):
     """A task whose problems are answered with Search, Lookup and Finish.
 
-    Args:
-        name: The task's id, and the folder of its examples.
-        wording: How its problems and answers are spoken of.
-        reader: Reads the canonical answer out of a completion.
+    Its worked examples are in the prompts' folder of its id.
     """
 
-    def __init__(self, name: str, *, wording: Wording, reader: Reader) -> None:
-        super().__init__(name, answers=wording.answers, reader=reader, form=wording.published)
-        self._wording = wording
+    finish: str
+    """What goes between the brackets of Finish."""
+    prefix: str = "Question"
+    """Label before the problem."""
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the plain prompt; where the settings ask for worked examples, after those.
+        """Returns the plain prompt, after worked examples if the settings ask for some.
 
         One line before them says what an answer is (ours: the papers' prompts show examples alone).
         """
-        # Without a word from the user, questions about pages are asked as they are.
+        # By default, questions about pages have no worked examples.
         default = OWN if options.get("shots") else NONE
-        if not (before := worked(partial(self._own, style), options, default=default)):
+        if not (before := worked_examples(partial(self._own, style), options, default=default)):
             return super().ask_prompt(problem, style, options)
-        wording, first = self._wording, "Answer:" if style == "io" else "Thought:"
-        form = fill(f"few_shot/{style}", label=wording.label.lower(), finish=wording.finish)
-        asked = [form, *before, f"{self._question(problem)}\n{first}"]
-        return Prompt(BREAK.join(asked), stop=(f"\n{self._wording.label}:",))
+        first = "Answer:" if style == "io" else "Thought:"
+        form = fill(f"few_shot/{style}", label=self.prefix.lower(), finish=self.finish)
+        parts = [form, *before, f"{self._question(problem)}\n{first}"]
+        return Prompt(BREAK.join(parts), stop=(f"\n{self.prefix}:",))
 
     def demonstrations(self, count: int) -> Sequence[str]:
         """Returns at most `count` of the task's own worked examples."""
@@ -89,13 +73,13 @@ class Knowledge(ZeroShot):
 
     def tools(self, problem: str, options: Options, extra: Sequence[Any]) -> Toolbox:
         """Opens Search, Lookup and Finish over the pages that the settings or the problem name."""
-        worked(lambda _: (), options)  # refuses a file that cannot be read
+        worked_examples(lambda _: (), options)  # fails early on an unreadable file
         named: str = options["corpus"]
         own = None if named else self.pages(problem)
         usual = options.get("corpus_else", "wikipedia")
         if own is None and not (named or usual):
             raise InputError("there are no pages to search here; choose a task without tools")
-        # Its tools know LangGraph, which takes seconds to import: lists of methods need none.
+        # Imported late: its tools import LangGraph, which takes seconds.
         sources: Any = import_module("thoughtgraph.tools.wiki.sources")
         opened: Toolbox = sources.toolbox(
             (named or usual) if own is None else own,
@@ -116,7 +100,7 @@ class Knowledge(ZeroShot):
     def move(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
-        """Returns the trajectory so far, to be gone on with at the next thought."""
+        """Asks the model to continue the trajectory at the next thought."""
         turns = options.get("layout") == "turns"
         prompt = (self._as_turns if turns else self._as_text)(problem, path, style, options, hints)
         if options.get("grammar"):
@@ -128,7 +112,7 @@ class Knowledge(ZeroShot):
     def _as_text(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Prompt:
-        """Returns the published layout: all in one text, which the model goes on with."""
+        """Returns the published layout: one text that the model continues."""
         shown = BREAK.join(self._shown(style, options))
         text = self._instruction(style, hints, shown)
         cue = _begun(path, hints) or f"Thought {len(path) + 1}:"
@@ -137,27 +121,27 @@ class Knowledge(ZeroShot):
     def _as_turns(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Prompt:
-        """Returns the same as a conversation: what tools answered is told by the user."""
+        """Returns a conversation in which observations are the user's messages."""
         text = BREAK.join(self._shown(style, options))
         shown = written_turns(text)
-        taken, given = turns_of(self._question(problem), path)
+        turns, message = turns_of(self._question(problem), path)
         return Prompt(
-            f"{given}\n{_begun(path, hints)}".strip(),
-            # A file of one's own may hold no step: it is shown as it is.
+            f"{message}\n{_begun(path, hints)}".strip(),
+            # A user's file without steps is shown unchanged.
             system=self._instruction(style, hints, "" if shown else text).strip(),
             stop=_stop(hints),
-            examples=(*shown, *taken),
+            examples=(*shown, *turns),
         )
 
     def _shown(self, style: str, options: Options) -> Sequence[str]:
         most = ITOT_EXAMPLES if style == "itot" else 0
-        return worked(lambda _: self._own("react", most), options)
+        return worked_examples(lambda _: self._own("react", most), options)
 
     def _instruction(self, style: str, hints: Hints, examples: str) -> str:
         return fill(
             "acting/itot" if style == "itot" else "acting/react",
             tools=hints.tools,
-            finish=self._wording.finish,
+            finish=self.finish,
             examples=examples,
             lessons=_lessons(hints),
         )
@@ -165,27 +149,27 @@ class Knowledge(ZeroShot):
     # Estimates, Reflects, Extracts, Verifies, Concludes
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask: sure, maybe or impossible for FGDIP, else a score after reasons."""
+        """Asks for sure, maybe or impossible (FGDIP), else for reasons and a score."""
         fgdip = style == "fgdip"
         role, read = "label" if fgdip else "estimate", judgements.label if fgdip else SCORED
         return Question(_judge(role, trajectory=self._so_far(problem, path)), read)
 
     def reflect(self, problem: str, path: Path, options: Options, hints: Hints) -> Question[str]:
-        """Returns what to ask: what went wrong, and what to do next time."""
+        """Asks what went wrong and what to do next time."""
         so_far = self._so_far(problem, path)
         prompt = Prompt(fill("acting/reflect", lessons=_lessons(hints), trajectory=so_far))
         return Question(prompt, lambda samples: judgements.lesson(samples[0]))
 
     def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
-        """Returns what to ask for the entities to begin with, each of which is searched.
+        """Asks for the entities to search first.
 
         Without any, the problem's own words are.
         """
 
         def read(samples: Sequence[str]) -> Sequence[Move]:
-            found = judgements.entities(samples[0])
-            # An entity that repeats the problem is searched by the question in it.
-            sought = [self.question_of(problem) if name == problem else name for name in found]
+            entities = judgements.entities(samples[0])
+            # An entity equal to the problem stands for its question.
+            sought = [self.question_of(problem) if name == problem else name for name in entities]
             if not sought:
                 return [_search(self.question_of(problem), malformed=True)]
             return [_search(words) for words in sought]
@@ -193,19 +177,18 @@ class Knowledge(ZeroShot):
         return Question(_judge("extract", question=self._question(problem)), read)
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask whether an answer is on topic and the possible one."""
+        """Asks whether an answer is on topic and plausible."""
         question = self._question(problem)
-        finish = self._wording.finish
-        prompt = _judge("verify", question=question, answer=answer, finish=finish)
+        prompt = _judge("verify", question=question, answer=answer, finish=self.finish)
         return Question(prompt, judgements.judgement)
 
     def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
-        """Returns what to ask for an answer from what is known so far.
+        """Asks for an answer from the trajectory so far.
 
         It is read as one that was asked for outright.
         """
         so_far = self._so_far(problem, path)
-        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._form))
+        prompt = Prompt(fill("acting/conclude", trajectory=so_far, form=self._answer_form))
         return Question(prompt, lambda samples: self.answer(problem, samples[0]))
 
     def normalize(self, answer: str) -> str:
@@ -213,50 +196,50 @@ class Knowledge(ZeroShot):
         return normalize_answer(answer)
 
     def _question(self, problem: str) -> str:
-        return f"{self._wording.label}: {self.question_of(problem)}"
+        return f"{self.prefix}: {self.question_of(problem)}"
 
     def _so_far(self, problem: str, path: Path) -> str:
         steps = trajectory(path)
         return f"{self._question(problem)}\n{steps}" if steps else self._question(problem)
 
     def _own(self, style: str, count: int) -> Sequence[str]:
-        """Returns the first worked examples of a style; all for 0."""
+        """Returns the first worked examples of a style; 0 means all."""
         return load(f"{self.id}/{style}").split(BREAK)[: count or None]
 
 
 def _begun(path: Path, hints: Hints) -> str:
-    """Returns the step whose action is asked for alone; empty where its thought is asked for."""
+    """Returns the start of a step that lacks only its action, else ""."""
     step = len(path) + 1
     return f"Thought {step}: {hints.thought}\nAction {step}:" if hints.thought else ""
 
 
 def _stop(hints: Hints) -> tuple[str, ...]:
-    """Returns where the step ends, or its line where the action is asked for alone."""
+    """Returns the stop text: end of step, or of line if only the action is wanted."""
     return ("\n" if hints.thought else STOP,)
 
 
 def _search(sought: str, *, malformed: bool = False) -> Move:
-    # A bracket that is not closed on its line would make the action unreadable.
+    # An unclosed bracket would make the action unreadable.
     argument = sought.replace("[", "(").replace("]", ")")
     return Move(f"I need to search {sought}.", f"Search[{argument}]", malformed=malformed)
 
 
 def _judge(role: str, **values: str) -> Prompt:
-    """Returns a judge's prompt, with our worked examples."""
+    """Returns a judge's prompt with our worked examples."""
     examples = f"{load(f'acting/{role}_examples')}{BREAK}"
     return Prompt(fill(f"acting/{role}", examples=examples, **values))
 
 
 def _lessons(hints: Hints) -> str:
-    """Returns what a method adds: earlier lessons, wrong answers, steps that were taken already."""
+    """Returns a method's hints: lessons, wrong answers, sibling steps."""
     learnt = (f"- {each}" for each in hints.reflections)
     wrong = (
         f"Results: {each['answer']}, Thought: {each['thought']} ({each['reason']})"
         for each in hints.rejected
     )
-    taken = (
+    siblings = (
         f"Thought: {each['text']} Action: {action_text(each)} "
         f"Observation: {each.get('observation') or ''}"
         for each in hints.siblings
     )
-    return blocks("acting", reflections=learnt, rejected=wrong, siblings=taken)
+    return blocks("acting", reflections=learnt, rejected=wrong, siblings=siblings)

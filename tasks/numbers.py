@@ -11,9 +11,9 @@ from fractions import Fraction
 from unicodedata import normalize
 
 LONGEST = 500
-"""Characters of an answer that is read as more than plain text (ours)."""
+"""Longest answer read as more than plain text (ours)."""
 MOST_DIGITS = 40
-"""Digits of a number that is read exactly (ours)."""
+"""Most digits of a number that is read exactly (ours)."""
 MOST_ZEROS = 30
 """Largest power of ten that is read exactly (ours)."""
 
@@ -27,7 +27,7 @@ _UNSURE = (
     r"|(?<=\.\d{3})\s?(?:€|euros?\b|eur\b)|(?<=\.000)\s(?=[a-z])|(?<=[€£][1-9]\.\d{3})"
     r"|(?<=[€£]\d\d\.\d{3})|(?<=[€£]\d{3}\.\d{3})"
 )
-"""What makes a number unsure: a multiplier not read, a factor, a point that may group digits."""
+"""Makes a number ambiguous: an unknown multiplier, a factor, a grouping point."""
 _VALUE = (
     rf"(?:(?P<money>{_MONEY})\s?(?P<minus>-?))?(?P<top>{_DIGITS})(?:\s?/\s?(?P<bottom>{_DIGITS})"
     r"|(?:e(?=[-+\d])|\s?(?:\\times|\\cdot|[x*])\s?10\s?\^)\s?\{?(?P<power>[-+]?\d+)\}?"
@@ -36,13 +36,13 @@ _VALUE = (
     rf"|k\b|(?(money)[mb]n?\b|(?!)))?(?P<unsure>{_UNSURE})?"
     rf"\s?(?:\\?%|°|\^?\\circ)?{_MONEY}?"
 )
-"""A number in signs of a keyboard. A price has no third decimal: `1.200 €` may be either."""
+"""A number in ASCII. Prices have no third decimal: `1.200 €` is ambiguous."""
 _NUMBER = re.compile(
     rf"(?:(?<![\w)\]}}])(?P<sign>-)\s?)?(?<![\d^])(?<!\^\{{){_VALUE}"
     rf"(?P<rest>(?:(?:[-+*/^.:'x]{{1,3}}{_MONEY}?|,)\d+)*)",
     re.IGNORECASE,
 )
-"""A number with what is joined to it without a space, of which it is then a part: `5-7`, `3:2`."""
+"""A number with anything attached, of which it is a part: `5-7`, `3:2`."""
 _QUANTITY = re.compile(
     rf"(?P<sign>[-+]?)\s?{_VALUE}"
     r"(?P<unit>\s?[\u3040-\u9fff\uac00-\ud7a3].*|\s[a-z].*|[a-z]{2}.*)?",
@@ -56,10 +56,10 @@ _GROUPS = re.compile(
     r"(?<![\d.,'])(\d{1,3}(?:(?: \d{3})+|(?:'\d{3})+|(?:\.\d{3})+(?=,\d)|(?:\.\d{3}){2,})"
     r"|\d{1,2}(?:,\d{2})+,\d{3})(?:[.,](\d+))?(?![ .,']?\d)"
 )
-"""Digits in groups: by spaces, apostrophes or points, or as in India; one point groups nothing."""
+"""Grouped digits: spaces, apostrophes, points or Indian; one point never groups."""
 _DECIMAL_COMMA = re.compile(r"(?<![\w.,])(\d+),(\d\d?|\d{4,}|(?<=\b0,)\d+)(?![\d,]|\.\d)")
 _COUNT = re.compile(r"(?<![\^a-z-])\d", re.IGNORECASE)
-"""A number inside what should be a unit: then it is none."""
+"""A digit inside a supposed unit, which then is none."""
 _NOT_UNITS = frozenset(
     ("pi", "sqrt", "e", "i", "x", "y", "z", "n", "or", "and", "to", "plus", "minus", "times", "log")
 )
@@ -71,7 +71,7 @@ KEYBOARD = {0xFEE0 + code: code for code in range(33, 127)} | str.maketrans(
     "\u066b\u066c\u3001\u2019\xa0\u2007\u2009\u202f\u3000",
     "******//-----.,,'     ",
 )
-"""What other keyboards and typesetters write, in as many signs of ASCII."""
+"""Typographic signs and their ASCII, one for one."""
 _MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[$€£]?\.?\d)", re.IGNORECASE)
 _SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"
 _EXPONENT_SIGNS = re.compile(f"[{_SUPERSCRIPTS}]+")
@@ -91,9 +91,9 @@ _NAMED = re.compile(r"^\s*[a-z]\s*=\s*(?=[^=]+$)", re.I)
 _ROUGHLY = re.compile(r"^\s*(?:approximately|about|\\approx|\u2248)\s*(?=[-+\d.\\])", re.I)
 _FRACTION = re.compile(rf"(?<!\d)\\[dt]?frac\s*\{{(-?{_DIGITS})\}}\s*\{{({_DIGITS})\}}")
 _WRAPPER = re.compile(r"\\(?:boxed|fbox|text|textbf|mathrm|mathbf|mbox)\s*\{([^{}]*)\}")
-"""A command of LaTeX that changes how words look, not what they say."""
+"""LaTeX commands that only change the look of words."""
 _EXPONENT = re.compile(r"\^\{(?:([0-9a-z]|\\circ)\}(?!\d)|(-?\d+)\}(?![0-9a-z]))", re.I)
-"""An exponent that is the same without its braces, unlike that of `2^{n+1}`."""
+"""An exponent that needs no braces, unlike `2^{n+1}`."""
 _ROOT = re.compile(r"\\sqrt(?:\s*(\d)|\s+([a-z]))", re.I)
 _QUOTIENT = re.compile(
     r"(?<![^\s(\[,])(-?)(\d*(?:\\pi|\\sqrt\{\d+\}|[a-z]))\s?/\s?(\d+)(?![^\s)\],.])", re.I
@@ -103,16 +103,16 @@ _DECORATION = re.compile(
     r"|\$(?!\d[\d.,]*+(?:k|[mb]n?)\b(?!\$))",
     re.IGNORECASE,
 )
-"""Of signs of money those stay that say what a letter means: `$5m`."""
+"""Keeps a currency sign that gives a letter its meaning: `$5m`."""
 _SPACE_BEFORE_COMMAND = re.compile(r"(?<=\S)\s{1,20}(?=\\)")
 _BEGINNING = re.compile(r"^(?:[ *_]|\.(?!\d))+")
 _SPACE = re.compile(r"\s(?![^\W_])|(?<![^\W_])\s")
-"""A space that parts no words."""
+"""A space that separates no words."""
 
 
-def _improper(found: re.Match[str]) -> str:
+def _improper(match: re.Match[str]) -> str:
     """Writes a mixed number as one fraction."""
-    whole, top, bottom = found[1], found[2] or found[4], found[3] or found[5]
+    whole, top, bottom = match[1], match[2] or match[4], match[3] or match[5]
     return f"{int(whole) * int(bottom) + int(top)}/{bottom}"
 
 
@@ -159,7 +159,7 @@ def canonical(text: str) -> str:
 
 
 def tidy(text: str) -> str:
-    """Returns a text without the decoration of LaTeX and Markdown, in single spaces.
+    """Strips LaTeX and Markdown decoration and extra spaces.
 
     Gone, too, are the name before a value (`x = 5`) and a word that it is rounded.
     """
@@ -173,18 +173,18 @@ def number(text: str) -> Fraction | None:
     """Returns the exact value of a text that is one number, perhaps with a unit; else None."""
     if len(text) > LONGEST:
         return None
-    found = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
-    if found is None or _COUNT.search(unit := found["unit"] or ""):
+    match = _QUANTITY.fullmatch(_GROUPS.sub(_ungrouped, text.strip()))
+    if match is None or _COUNT.search(unit := match["unit"] or ""):
         return None
-    if found["scale"] in ("k", "K") and not found["money"]:  # `2k` may be a formula.
+    if match["scale"] in ("k", "K") and not match["money"]:  # `2k` may be a formula.
         return None
     if unit and re.split(r"\W", unit.strip().lower())[0] in _NOT_UNITS:
         return None
-    return _value(found)
+    return _value(match)
 
 
 def numbers_in(text: str) -> list[str | None]:
-    """Returns the numbers of a text in canonical form; None for what is but a part of one."""
+    """Returns the numbers of a text in canonical form; None for a part of one."""
     text = plain(text)
     for pattern, into in (*_FRACTIONS, (_GROUPS, _ungrouped), (_DECIMAL_COMMA, r"\1.\2")):
         text = pattern.sub(into, text)
@@ -194,43 +194,39 @@ def numbers_in(text: str) -> list[str | None]:
 
 def decimal(value: Fraction) -> str:
     """Returns a number as a decimal where that is exact, else as a fraction."""
-    places, rest = 0, value.denominator
-    while rest % 10 == 0 or rest % 5 == 0 or rest % 2 == 0:
-        rest //= 10 if rest % 10 == 0 else 5 if rest % 5 == 0 else 2
-        places += 1
-    if rest != 1:
+    most = 4 * (MOST_DIGITS + MOST_ZEROS)
+    places = next((each for each in range(most) if 10**each % value.denominator == 0), None)
+    if places is None:
         return str(value)
     digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
-    sign = "-" if value < 0 else ""
     cut = len(digits) - places
-    decimals = digits[cut:].rstrip("0")
-    return f"{sign}{digits[:cut]}{'.' if decimals else ''}{decimals}"
+    return f"{'-' if value < 0 else ''}{digits[:cut]}{'.' if places else ''}{digits[cut:]}"
 
 
 def plain(text: str) -> str:
-    """Returns a text whose signs are those of a keyboard, without LaTeX's groups."""
+    """Replaces typographic signs by ASCII and removes LaTeX's digit groups."""
     text = _EXPONENT_SIGNS.sub(r"^\g<0>", text).translate(_SIGNS)
     return _MINUS.sub("-", _GROUPED.sub("", text.replace("\u2044", "/")))
 
 
-def _ungrouped(found: re.Match[str]) -> str:
-    whole = re.sub(r"\D", "", found[1])
-    return f"{whole}.{found[2]}" if found[2] else whole
+def _ungrouped(match: re.Match[str]) -> str:
+    whole = re.sub(r"\D", "", match[1])
+    return f"{whole}.{match[2]}" if match[2] else whole
 
 
-def _value(found: re.Match[str]) -> Fraction | None:
-    """Returns the value of a match of `_VALUE`; None for a power of what is not ten."""
-    top, bottom = _exact(found["top"]), _exact(found["bottom"] or "1")
-    if found["unsure"] is not None or (found["tens"] and top != 10):
+def _value(match: re.Match[str]) -> Fraction | None:
+    """Returns the value of a match of `_VALUE`; None for a power of another base."""
+    top, bottom = _exact(match["top"]), _exact(match["bottom"] or "1")
+    if match["unsure"] is not None or (match["tens"] and top != 10):
         return None
-    # A power is worked out exactly: a large one would take all memory.
-    written = found["power"] or found["tens"] or "0"
-    power = int(written) - bool(found["tens"]) if len(written) < 4 else MOST_ZEROS + 1
-    power += _POWERS.get((found["scale"] or "").strip(" -").lower().removesuffix("s"), 0)
+    # Powers are exact; a large one would exhaust memory.
+    written = match["power"] or match["tens"] or "0"
+    power = int(written) - bool(match["tens"]) if len(written) < 4 else MOST_ZEROS + 1
+    power += _POWERS.get((match["scale"] or "").strip(" -").lower().removesuffix("s"), 0)
     if top is None or not bottom or abs(power) > MOST_ZEROS:
         return None
     value = top / bottom * Fraction(10) ** power
-    return -value if "-" in (found["sign"], found["minus"]) else value
+    return -value if "-" in (match["sign"], match["minus"]) else value
 
 
 def _scalar(text: str) -> str:

@@ -7,13 +7,11 @@ answer may be any text.
 from thoughtgraph.tasks.answer_text import whole_answer
 from thoughtgraph.tasks.zero_shot import ZeroShot, follow_up
 
-ANSWERS = "the answer, complete and as short as the question allows"
-
 
 class AnyQuestion(ZeroShot):
     """The task `question`; an answer is a text."""
 
-    def __init__(self) -> None:
-        super().__init__("question", answers=ANSWERS, reader=whole_answer)
-
+    id = "question"
+    answers = "the answer, complete and as short as the question allows"
+    _reader = staticmethod(whole_answer)
     follow_up = staticmethod(follow_up)

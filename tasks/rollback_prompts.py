@@ -6,33 +6,33 @@ the rest is the paper's.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from thoughtgraph.prompts import fill, load, worked
+from thoughtgraph.prompts import fill, load, worked_examples
 from thoughtgraph.reasoning import TWO_CALLS, Faults
 from thoughtgraph.task import Options, Prompt, Question, Verdict, each
 from thoughtgraph.tasks.judgements import after, last, plain, points
 from thoughtgraph.tree import Path, cut, texts
 
 BREAK = "\n\n---\n\n"
-"""What separates worked examples in their file."""
+"""Separates worked examples in a file."""
 UNSCORED = 0.5
-"""The score of a candidate whose score cannot be read (official code)."""
+"""Score of a candidate whose score cannot be read (official code)."""
 UNREAD = "no score could be read, so a default counts"
 LONGEST_LINE = 2_000
-"""Characters of the line that names bad steps (ours)."""
+"""Longest line that names bad steps (ours)."""
 
 _HEAD = r"[ \t#*_>-]{0,10}(?:(?:the )?next )?step[ \t]{0,4}"
 _LABEL = re.compile(
     rf"\s{{0,10}}{_HEAD}(?:\d{{1,4}}[*_]{{0,3}}[.:)]|[*_]{{0,3}}:)[*_]{{0,3}}\s*", re.I
 )
 MARKS = ("<steps>", "</steps>")
-"""Between these a prompt shows the steps so far, and models repeat them."""
+"""Surround the steps so far in prompts; models repeat them."""
 _LABELS = re.compile(rf"^{_HEAD}(\d{{1,4}})[*_]{{0,3}}[.:)]", re.I | re.M)
-"""The labels of steps at the beginnings of lines."""
+"""Step labels at the start of lines."""
 _MARKER = re.compile(
     r"(?i)\bbad[ _]steps?(?:[ _](?:ind\w+(?:\(es\))?|numbers?))?[^\w\n:=]{0,6}"
     r"(?:[:=]|-\s|\b(?:is|are)\b)"
@@ -50,12 +50,12 @@ _LIST = re.compile(
     r"(?!(?<=\d)\.?\w|[=+/^%]|(?:and|or|to|through|also|plus|then|on|onwards?|end|last|all|maybe"
     rf"|perhaps|possibly|later|errors?|mistakes?|bad|wrong)\b|\W*(?:steps?\b|{_GOOD}))"
 )
-"""The numbers that a line begins with, and not a part of them, nor of what is said to be right."""
+"""The numbers at the start of a line, unless they are said to be right."""
 _BULLET = re.compile(r"(?i)\s*[-*\u2022]\s*(?:step\s?)?\d")
 _REMARK = re.compile(
     r"(?i)(?<=\d)\s{0,3}(?:\((?!and\b)(?:[^()\n]|\([^()\n]*+\))*+\)|(?:/|(?:out )?of)\s?\d+)"
 )
-"""What is said of a step in brackets, or how many steps there are; numbers in it are no steps."""
+"""Remarks in brackets and step counts, whose numbers are no steps."""
 _RANGE = re.compile(
     r"((?:(?<![\w.])-?|(?<=\bstep)|(?<=\bsteps))\d{1,9})"
     r"(?:\s{0,3}(?:[-~\u2026]|\bto\b|\bthrough\b)\s{0,3}(\d{1,9}))?(?![\d.]*\d)",
@@ -65,78 +65,83 @@ _SCORE = re.compile(after("evaluation score", points(1)), re.I)
 
 
 class Reasoning(ABC):
-    """A task, or a part of one, whose problems are solved by reasoning steps in free words."""
+    """A task, or a mixin, whose problems are solved by free-form reasoning steps."""
 
     topic: str
-    """What the problems are about, as prompts name it: `Grade-School Math`."""
+    """Subject of the problems, for prompts: `Grade-School Math`."""
     numeric: bool = False
     """Whether every answer is a number: then variables without a value are asked for (official
     code)."""
     examples: str
-    """The prompt file of its worked examples."""
+    """Prompt file of its worked examples."""
 
     @abstractmethod
     def task_statement(self, options: Options) -> str:
-        """Returns what a step's prompt begins with: the task, and how a solution is marked."""
+        """Returns the start of a step's prompt: the task and its solution marker."""
 
     def demonstrations(self, count: int) -> Sequence[str]:
-        """Returns at most `count` worked examples, fewer where there are no more."""
+        """Returns at most `count` worked examples."""
         return load(self.examples).split(BREAK)[:count]
 
     @abstractmethod
     def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Reads the partial thought that the step after a path is; see `Steps.step`."""
+        """Reads the step after a path as a partial thought; see `Steps.step`."""
 
     def step_format(self) -> str:
-        """Returns how a step is to be written; empty where free words will do."""
+        """Returns how to write a step; empty for free words."""
         return ""
 
     def step(
         self, problem: str, path: Path, lessons: Sequence[Path], options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for the next step, warned by what went wrong (appendix B.3)."""
+        """Asks for the next step, with past mistakes as warnings (appendix B.3)."""
+        experiences = [
+            fill(
+                "rollback/experience",
+                index=str(at),
+                steps=numbered(lesson),
+                analysis=lesson[-1]["analysis"],
+            )
+            for at, lesson in enumerate(lessons, 1)
+        ]
+        form = self.step_format() or load("rollback/form")
         blocks = [
             self.task_statement(options),
-            _demonstrations(self, options),
-            _experiences(lessons),
+            *_block("demonstrations", worked_examples(self.demonstrations, options)),
+            *_block("experiences", experiences),
             fill("rollback/question", question=problem),
-            _wanted(path, self.step_format() or load("rollback/form")),
+            fill(f"rollback/{'next' if path else 'first'}", steps=numbered(path), form=form),
         ]
-        prompt = Prompt("\n\n".join(filter(None, blocks)), system=_role(options))
+        role = load("rollback/system")
+        if options.get("experiences"):
+            role = f"{role} {load('rollback/system_experience')}"
+        prompt = Prompt("\n\n".join(filter(None, blocks)), system=role)
         return Question(prompt, each(partial(self._read, problem, path)))
 
     def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Returns what to ask about the steps of a path, or for those that its analysis names.
+        """Asks for an analysis of a path, or for the bad steps that it names.
 
         What counts as a bad step, "unnecessary" and "vague" included, is the official code's.
         """
         last, apart = path[-1], options["protocol"] == TWO_CALLS
+        values, role = {"question": problem, "count": counted(path)}, "rollback/analyse_system"
         if apart and "analysis" in last:
-            asked = fill(
-                "rollback/extract",
-                question=problem,
-                count=counted(path),
-                analysis=last["analysis"],
-            )
-            return Question(Prompt(asked, system=load("rollback/extract_system")), _faults(path))
-        asked = fill(
-            "rollback/analyse",
-            topic=self.topic,
-            question=problem,
-            count=counted(path),
-            steps=numbered(path),
-        )
-        if self.numeric and last["status"] == "terminal":
-            asked = fill("rollback/analyse_numeric", analysis=asked)
-        if not apart:
-            asked = fill("rollback/report", analysis=asked)
-        return Question(Prompt(asked, system=load("rollback/analyse_system")), _faults(path))
+            text = fill("rollback/extract", **values, analysis=last["analysis"])
+            role = "rollback/extract_system"
+        else:
+            text = fill("rollback/analyse", **values, topic=self.topic, steps=numbered(path))
+            if self.numeric and last["status"] == "terminal":
+                text = fill("rollback/analyse_numeric", analysis=text)
+            if not apart:
+                text = fill("rollback/report", analysis=text)
+        prompt = Prompt(text, system=load(role))
+        return Question(prompt, lambda samples: bad_steps(samples[0], len(path)))
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask for the score of a path's steps, from 0 to 1."""
+        """Asks for a score of the path from 0 to 1."""
         values = {"topic": self.topic, "question": problem, "count": counted(path)}
-        asked = fill("rollback/score", **values, steps=numbered(path))
-        return Question(Prompt(asked, system=load("rollback/analyse_system")), _scored)
+        text = fill("rollback/score", **values, steps=numbered(path))
+        return Question(Prompt(text, system=load("rollback/analyse_system")), _scored)
 
     def _read(self, problem: str, path: Path, text: str) -> dict[str, Any]:
         step = unlabelled(single_step(text, len(path) + 1))
@@ -144,7 +149,7 @@ class Reasoning(ABC):
 
 
 def numbered(path: Path) -> str:
-    """Returns a path's steps, each after its number."""
+    """Returns a path's steps with their numbers."""
     return "\n".join(f"Step {at}. {text}" for at, text in enumerate(texts(path), 1))
 
 
@@ -154,7 +159,7 @@ def counted(path: Path) -> str:
 
 
 def single_step(text: str, number: int) -> str:
-    """Returns the one step that was asked for, of a response with several numbered ones (ours).
+    """Returns the requested step of a response with several numbered ones (ours).
 
     A response is one step (appendix B.3), but models like to go on to the end, or repeat the steps
     that they were given: what comes before the step's own label or from a later one on is left out.
@@ -194,28 +199,28 @@ def bad_steps(text: str, count: int) -> Faults:
         text: The completion.
         count: How many steps there are; larger numbers are left out.
     """
-    said = _MARKER.split(plain(text).strip())
-    bare = said[0].strip(" .*").lower()
-    if len(said) == 1 and bare not in ("none", "no bad steps") and not _LIST.fullmatch(bare):
+    parts = _MARKER.split(plain(text).strip())
+    bare = parts[0].strip(" .*").lower()
+    if len(parts) == 1 and bare not in ("none", "no bad steps") and not _LIST.fullmatch(bare):
         return Faults(malformed=1)
-    lines = [line for line in said[-1].split("\n") if line.strip(" :\t\r*_`.")]
+    lines = [line for line in parts[-1].split("\n") if line.strip(" :\t\r*_`.")]
     lines = list(takewhile(_BULLET.match, lines)) or lines[:1]
     lines = [_REMARK.sub("", line[:LONGEST_LINE].lstrip(" :=\t")) for line in lines]
     lists = [_LIST.match(line) for line in lines]
     if lines and not lists[0] and _NONE.match(lines[0]):
         return Faults()
-    within = [found is not None for found in lists] or [False]
+    within = [match is not None for match in lists] or [False]
     named: set[int] = set()
-    for found in _RANGE.finditer("; ".join(found[0] for found in lists if found)):
-        first = int(found[1])
-        last = first if found[2] is None else int(found[2])
+    for match in _RANGE.finditer("; ".join(match[0] for match in lists if match)):
+        first = int(match[1])
+        last = first if match[2] is None else int(match[2])
         within.append(1 <= first <= last <= count)
         named |= set(range(max(1, first), min(count, last) + 1))
     return Faults(sorted(named), malformed=int(not within or not all(within)))
 
 
 def score_of(text: str) -> float | None:
-    """Returns the last score of a completion; None without one from 0 to 1."""
+    """Returns the last score from 0 to 1; None without one."""
     value = float(last(_SCORE, text) or -1)
     return value if 0 <= value <= 1 else None
 
@@ -225,42 +230,6 @@ def _scored(samples: Sequence[str]) -> Verdict:
     return Verdict(UNSCORED, UNREAD, malformed=1) if value is None else Verdict(value)
 
 
-def _faults(path: Path) -> Callable[[Sequence[str]], Faults]:
-    return lambda samples: bad_steps(samples[0], len(path))
-
-
-def _experiences(paths: Sequence[Path]) -> str:
-    """Returns the block of experiences; empty without any."""
-    if not paths:
-        return ""
-    blocks = [
-        fill(
-            "rollback/experience",
-            index=str(at),
-            steps=numbered(path),
-            analysis=path[-1]["analysis"],
-        )
-        for at, path in enumerate(paths, 1)
-    ]
-    return fill("rollback/experiences", experiences="\n\n".join(blocks))
-
-
-def _demonstrations(task: Reasoning, options: Mapping[str, Any]) -> str:
-    """Returns the block of worked examples: the caller's file, else as many of the task's."""
-    examples = worked(task.demonstrations, options)
-    if not examples:
-        return ""
-    return fill("rollback/demonstrations", examples="\n\n".join(examples))
-
-
-def _wanted(path: Path, form: str) -> str:
-    """Returns the request for the step after a path, and how it is to be written."""
-    if not path:
-        return fill("rollback/first", form=form)
-    return fill("rollback/next", steps=numbered(path), form=form)
-
-
-def _role(options: Mapping[str, Any]) -> str:
-    """Returns the system prompt; of experiences it speaks only where there may be some."""
-    role = load("rollback/system")
-    return f"{role} {load('rollback/system_experience')}" if options.get("experiences") else role
+def _block(name: str, texts: Sequence[str]) -> list[str]:
+    """Returns a block of texts with its heading; nothing without texts."""
+    return [fill(f"rollback/{name}", **{name: "\n\n".join(texts)})] if texts else []

@@ -53,24 +53,24 @@ def split(text: str, header: str) -> tuple[str, str | None]:
     >>> split("Plan: walk. \n**Passage:** A day.", "Passage")
     ('Plan: walk.', 'A day.')
     """
-    found = list(_header(header).finditer(text))
-    if not found:
+    matches = list(_header(header).finditer(text))
+    if not matches:
         return text.strip(), None
-    return text[: found[0].start()].strip(), text[found[-1].end() :].strip()
+    return text[: matches[0].start()].strip(), text[matches[-1].end() :].strip()
 
 
 def headed(text: str, header: str) -> str:
-    """Returns a section with its header, which a model that was shown the header leaves out."""
+    """Adds the section's header, which models omit after seeing it."""
     return text if _header(header).search(text) else f"{header}:\n{text}"
 
 
 def partial_output(path: Path) -> str:
-    """Returns the partial output that a path of samples has written, in the model's own words."""
+    """Returns the output of a path of samples, verbatim."""
     return "\n".join(text.strip("\n") for text in texts(path))
 
 
 def vote_question(instruction: str, paths: Sequence[Path]) -> Question[Sequence[int | None]]:
-    """Returns what to ask which partial output is the most promising.
+    """Asks which partial output is the most promising.
 
     Args:
         instruction: What the outputs are for (ours: the official prompt shows the choices alone).
@@ -84,7 +84,7 @@ def vote_question(instruction: str, paths: Sequence[Path]) -> Question[Sequence[
 
 
 def choice(text: str, choices: int) -> int | None:
-    """Returns the 0-based choice that a completion ends with; None for none or an impossible one.
+    """Returns the final choice, 0-based; None if it is missing or out of range.
 
     The whole number counts: the official expression reads its last digit alone.
     """
@@ -93,29 +93,29 @@ def choice(text: str, choices: int) -> int | None:
 
 
 def section_question(
-    asked: str, path: Path, options: Options, header: str
+    instruction: str, path: Path, options: Options, header: str
 ) -> Question[Sequence[Mapping[str, Any]]]:
-    """Returns what to ask for the first section of an output, or for the second that follows it.
+    """Asks for the first section of an output, or for the second.
 
     A completion is taken as it is, the second section with its header. Where the first one ends is
     the official code's for creative writing, and inferred from it for strategies.
 
     Args:
-        asked: The text that asks for both.
+        instruction: The text that asks for both.
         path: The first section, if there is one.
         options: The run's settings.
         header: The name of the second section.
     """
     if path:
         first = split(partial_output(path), header)[0]
-        prompt = Prompt(f"{asked}\n\n{first}\n\n{header}:\n")
+        prompt = Prompt(f"{instruction}\n\n{first}\n\n{header}:\n")
         return Question(prompt, each(lambda text: {"text": headed(text, header)}))
-    prompt = Prompt(asked, stop=(f"\n{header}:\n",) if options.get("steps") != 1 else ())
+    prompt = Prompt(instruction, stop=(f"\n{header}:\n",) if options.get("steps") != 1 else ())
     return Question(prompt, each(lambda text: {"text": text}))
 
 
 def _header(name: str) -> re.Pattern[str]:
-    """Matches a section's header at the start of a line, with the decoration models put there."""
+    """Matches a section's header at the start of a line, decorated or not."""
     mark = LINE.removeprefix("^")
     title = rf"(?:\d[.)] {mark})?(?:(?:the|final) )?{name}"
     return re.compile(rf"{LINE}{title}(?:{COLON}{mark}|[*_ \t]*+$)", re.I | re.M)

@@ -3,10 +3,7 @@
 import re
 
 from thoughtgraph.tasks.answer_text import Where, first_or_last
-from thoughtgraph.tasks.knowledge import Knowledge, Wording
-
-ANSWERS = "yes or no"
-FORM = 'either "the answer is yes" or "the answer is no"'
+from thoughtgraph.tasks.knowledge import Knowledge
 
 _VERDICT = re.compile(
     r"(?:(?<![^\W_])|(?=n['\u2019]t))(?:(?P<neither>(?:yes|true)\s*+(?:/|and|or|&)\s*+(?:no|false)"
@@ -18,20 +15,23 @@ _ALONE = re.compile(r"(?i)[ \t]*+(?:_|[^\w \t'\u2019-]|$|-\s|(?:because|since|as
 """What follows a yes or no that answers a question, unlike that of "no legs"."""
 
 
-def strategyqa() -> Knowledge:
-    """Makes the task `strategyqa`; answers are `yes` and `no`."""
-    wording = Wording(ANSWERS, finish=ANSWERS, published=FORM)
-    return Knowledge("strategyqa", wording=wording, reader=verdict)
-
-
 def verdict(text: str, where: Where) -> str | None:
     """Returns yes or no: the one that is stated or begins the text, else the last alone.
 
     `true` and `false` mean the same. Both at once, or one that is denied, is neither.
     """
-    found = list(_VERDICT.finditer(text))
+    matches = list(_VERDICT.finditer(text))
     if where in ("header", "text"):
-        found = [each for each in found if _ALONE.match(text, each.end())]
-    if (said := first_or_last(found, where)) is None:
+        matches = [each for each in matches if _ALONE.match(text, each.end())]
+    if (match := first_or_last(matches, where)) is None:
         return None
-    return "" if said["neither"] else "yes" if said["yes"] else "no"
+    return "" if match["neither"] else "yes" if match["yes"] else "no"
+
+
+class StrategyQA(Knowledge):
+    """The task `strategyqa`; answers are `yes` and `no`."""
+
+    id = "strategyqa"
+    answers = finish = "yes or no"
+    form = 'either "the answer is yes" or "the answer is no"'
+    _reader = staticmethod(verdict)

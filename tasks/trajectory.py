@@ -19,16 +19,16 @@ from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tree import Path, Thought
 
 STOP = "\nObservation"
-"""Where a step ends: the observation is the tool's to give (ReAct's code)."""
+"""Stop text of a step: observations come from tools (ReAct's code)."""
 
 LONGEST_THOUGHT = 600
-"""Letters of a thought that a grammar allows (ours)."""
+"""Longest thought that a grammar allows (ours)."""
 LONGEST_ARGUMENT = 200
-"""Letters of a call's argument that a grammar allows (ours)."""
+"""Longest argument that a grammar allows (ours)."""
 
 _MARK = r"(?:[^\w\n]|_){0,8}"
 _NUMBER = r"[ \t*_#(]{0,5}(?:\d{0,4}|i\b)"
-"""Small models write the letter that papers and prompts number steps with."""
+"""Small models copy the letter `i` that papers number steps with."""
 _COLON = r"[ \t*_)>]{0,6}[:\uff1a][*_]{0,3}"
 
 _OBSERVED = re.compile(rf"^{_MARK}Observation\b", re.IGNORECASE | re.MULTILINE)
@@ -40,13 +40,13 @@ _ACTION = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BARE = re.compile(r"^[ \t*`>-]{0,8}[A-Za-z]\w{0,40}\[[^\n]*\][ \t.*`]*$", re.MULTILINE)
-"""A line that is an action and nothing else: small models leave the label out."""
+"""A line that is only an action; small models omit the label."""
 _TOOL = re.compile(r"(\w{1,64})\[")
 
 
 @lru_cache(maxsize=256)
 def step_grammar(tools: str, number: int, *, thought: bool, label: bool = False) -> str:
-    """Returns the grammar of a step that goes on after its label, `Thought 2:` or `Action 2:`.
+    """Returns the grammar of a step after its label, `Thought 2:` or `Action 2:`.
 
     Args:
         tools: One line a tool, as prompts show them: `Search[entity]: what it does`.
@@ -54,7 +54,7 @@ def step_grammar(tools: str, number: int, *, thought: bool, label: bool = False)
         thought: Whether the thought is written as well, or its action alone.
         label: Whether the label of the thought is written as well.
     """
-    names = [found[1] for line in tools.split("\n") if (found := _TOOL.match(line))]
+    names = [match[1] for line in tools.split("\n") if (match := _TOOL.match(line))]
     first = literal(f"Thought {number}:") if label else ""
     acts = literal(f"\nAction {number}: ")
     action = one_of(names) if names else "[A-Za-z]{1,40}"
@@ -76,7 +76,7 @@ def trajectory(path: Path) -> str:
 
 
 def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]:
-    """Returns a path as turns of a conversation: what the model was given and what it wrote.
+    """Returns a path as turns of a conversation: messages and replies.
 
     Args:
         question: What stands before the first step.
@@ -85,26 +85,26 @@ def turns_of(question: str, path: Path) -> tuple[Sequence[tuple[str, str]], str]
     Returns:
         The turns so far, and what the model is given next.
     """
-    turns, given = [], question
+    turns, message = [], question
     for step, thought in enumerate(path, 1):
-        turns.append((given, "\n".join(_step_lines(step, thought)) or f"Thought {step}: …"))
-        given = "".join(_observed(step, thought)) or "Go on."
-    return turns, given
+        turns.append((message, "\n".join(_step_lines(step, thought)) or f"Thought {step}: …"))
+        message = "".join(_observed(step, thought)) or "Go on."
+    return turns, message
 
 
 def written_turns(trajectories: str) -> Sequence[tuple[str, str]]:
-    """Cuts worked examples into such turns; what comes after the last action is left out.
+    """Splits worked examples into turns; text after the last action is dropped.
 
     Args:
         trajectories: Questions with their numbered steps, as prompts show them.
     """
-    turns, given = [], ""
+    turns, message = [], ""
     for written, lines in groupby(trajectories.split("\n"), _is_written):
         text = "\n".join(lines)
         if written:
-            turns.append((given, text))
+            turns.append((message, text))
         else:
-            given = text.strip()
+            message = text.strip()
     return turns
 
 
@@ -139,24 +139,19 @@ def read_move(text: str, thought: str = "") -> Move:
         thought: The thought that was given, where only its action was asked for; the label may then
             be missing.
     """
-    written = text[: _cut(text)]
-    found = _ACTION.search(written)
+    written = _OBSERVED.split(text, maxsplit=1)[0]
+    match = _ACTION.search(written)
     if thought:
-        rest = written if found is None else written[found.end() :]
+        rest = written if match is None else written[match.end() :]
         action = _first_line(rest)
         return Move(thought, action, malformed=not action)
-    bare = _BARE.search(written) if found is None else None
+    bare = _BARE.search(written) if match is None else None
     if bare is not None:
         return Move(_thought(written[: bare.start()]), one_line(bare[0]))
-    if found is None:
+    if match is None:
         return Move(_thought(written), malformed=True)
-    action = _first_line(written[found.end() :])
-    return Move(_thought(written[: found.start()]), action, malformed=not action)
-
-
-def _cut(text: str) -> int:
-    found = _OBSERVED.search(text)
-    return len(text) if found is None else found.start()
+    action = _first_line(written[match.end() :])
+    return Move(_thought(written[: match.start()]), action, malformed=not action)
 
 
 def _thought(text: str) -> str:
@@ -164,6 +159,6 @@ def _thought(text: str) -> str:
 
 
 def _first_line(text: str) -> str:
-    """Returns the first line that says something; empty if that is the next thought."""
+    """Returns the first non-empty line; empty if it is the next thought."""
     line = next((line for line in text.split("\n") if line.strip() and "```" not in line), "")
     return "" if _THOUGHT.match(line) else one_line(line).strip("`* ")

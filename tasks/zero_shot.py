@@ -17,34 +17,23 @@ LONGEST_QUESTION = 100_000
 
 
 def follow_up(turns: str, question: str) -> str:
-    """Returns a question of a conversation, below what was said before."""
+    """Returns a question below the conversation so far."""
     return fill("conversation/follow_up", turns=turns, question=question)
 
 
 class ZeroShot:
-    """A question-answering task without examples.
+    """A question-answering task without examples; its class says what kind of answer there is."""
 
-    Args:
-        name: The task's id.
-        answers: What an answer is, such as "a number".
-        reader: Reads the canonical answer out of a completion.
-        form: How the answer is to be given, in the published words; else in ours.
-    """
-
+    id: str
+    """The name by which users choose the task."""
+    answers: str
+    """Kind of answer, such as "a number"."""
+    form: str = ""
+    """How to give the answer, in published words; empty for ours."""
+    _reader: Reader
+    """Reads the canonical answer out of a completion."""
     _mention: re.Pattern[str] | None = None
-    """What follows a mark that states no answer."""
-
-    def __init__(self, name: str, *, answers: str, reader: Reader, form: str = "") -> None:
-        self._id = name
-        self._answers = answers
-        # Ours has no letter that a model could copy.
-        self._form = form or f'"the answer is" and then {answers}'
-        self._reader = reader
-
-    @property
-    def id(self) -> str:
-        """The name by which users choose the task."""
-        return self._id
+    """What follows a mark without an answer."""
 
     def read(self, text: str) -> str:
         """Returns the question in single spaces."""
@@ -63,7 +52,7 @@ class ZeroShot:
         return {**TOT_BFS, "temperature": 0.7} if method == "tot_bfs" else {}
 
     def question_of(self, problem: str) -> str:
-        """Returns the question of a problem, which may hold more than that."""
+        """Returns the question of a problem, which may hold more."""
         return problem
 
     def closed_book(self, problem: str) -> str:
@@ -77,16 +66,18 @@ class ZeroShot:
         )
 
     def ask_prompt(self, problem: str, style: str, options: Options) -> Prompt:
-        """Returns the prompt of `ask`, in the published words or in those for chat models."""
+        """Returns the prompt of `ask`, published or for chat models."""
         question = self.closed_book(problem)
         if options.get("wording") == "chat":
-            return Prompt(fill(f"chat/{style}", question=question, answers=self._answers))
-        return self._published_prompt(question, style, options)
+            return Prompt(fill(f"chat/{style}", question=question, answers=self.answers))
+        steps = style == "cot" and options.get("zero_shot") == "steps"
+        name = "steps" if steps else style
+        return Prompt(fill(f"zero_shot/{name}", input=question, format=self._answer_form))
 
-    def _published_prompt(self, question: str, style: str, options: Options) -> Prompt:
-        plain = style == "cot" and options.get("zero_shot") == "steps"
-        name = "steps" if plain else style
-        return Prompt(fill(f"zero_shot/{name}", input=question, format=self._form))
+    @property
+    def _answer_form(self) -> str:
+        # Ours has no placeholder letter that a model could copy.
+        return self.form or f'"the answer is" and then {self.answers}'
 
     def answer(self, problem: str, text: str) -> str | None:
         """Reads the answer that is stated last, else what the answer's kind allows."""
@@ -94,14 +85,14 @@ class ZeroShot:
         return read_answer(own, self._reader, self._mention)
 
     def output(self, problem: str, path: Path) -> str | None:
-        """Returns the answer that a path has written; a bare strategy has none."""
+        """Returns the answer that a path has written; None for a strategy alone."""
         text = partial_output(path)
         return self.answer(problem, text) if STATED.search(text) else None
 
     def sample(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for a strategy, or for the answer that follows one.
+        """Asks for a strategy, or for the answer after it.
 
         Every task asks for both as appendix B.1 does, however it asks outright: the votes ask for
         the answer in the same words.
@@ -113,13 +104,15 @@ class ZeroShot:
             raise SettingError(
                 "strategies are asked for without worked examples (appendix B.1); leave shots at 0"
             )
-        asked = fill("zero_shot/cot", input=self.closed_book(problem), format=self._form)
-        return section_question(asked, path, options, "Answer")
+        instruction = fill(
+            "zero_shot/cot", input=self.closed_book(problem), format=self._answer_form
+        )
+        return section_question(instruction, path, options, "Answer")
 
     def vote(
         self, problem: str, paths: Sequence[Path], options: Options
     ) -> Question[Sequence[int | None]]:
-        """Returns what compares strategies or answers."""
+        """Asks for a vote among strategies or answers."""
         return vote_question(
-            fill("zero_shot/io", input=self.closed_book(problem), format=self._form), paths
+            fill("zero_shot/io", input=self.closed_book(problem), format=self._answer_form), paths
         )

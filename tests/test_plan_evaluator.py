@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.rooms import ROOM, SOLIDS
 
-from thoughtgraph.tasks.scenes.plan_evaluator import Evaluation, Rules, judge
+from thoughtgraph.planning import Ruling
+from thoughtgraph.tasks.scenes.plan_evaluator import Rules, judge
 from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.scene import Scene
 
@@ -26,7 +27,7 @@ PLAN = [
 
 def judged(
     plan: list[str], rules: Rules = GROUNDED, question: str = QUESTION, scene: Scene = ROOM
-) -> Evaluation:
+) -> Ruling:
     return judge(question, scene, None, plan, rules)
 
 
@@ -34,15 +35,16 @@ def judged(
 def test_a_plan_is_judged_alike_in_chunks_of_any_size(rules: Rules) -> None:
     whole = judged([*PLAN, "this is no step"], rules)
     assert (whole.accepted, whole.answer, whole.code) == (True, "6", "")
-    assert whole.lines[0] == 'obj1 = filter_object("table",all_obj)'
-    assert len(whole.lines) == 3, "lines after the answer are dropped"
-    assert whole.values[:2] == ("2 objects: Table0, Table1", "1 object: Table0")
+    lines = whole.text.split("\n")
+    assert lines[0] == 'obj1 = filter_object("table",all_obj)'
+    assert len(lines) == 3, "lines after the answer are dropped"
+    assert whole.observation == "2 objects: Table0, Table1\n1 object: Table0\n6"
     for cut in (1, 2):
         first = judged(PLAN[:cut], rules)
         assert first.accepted and first.answer is None
-        state = json.loads(json.dumps(first.state))
+        state = json.loads(json.dumps(first.tool_state))
         rest = judge(QUESTION, ROOM, state, PLAN[cut:], rules)
-        assert (rest.answer, rest.state) == ("6", whole.state)
+        assert (rest.answer, rest.tool_state) == ("6", whole.tool_state)
 
 
 @pytest.mark.parametrize(

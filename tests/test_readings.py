@@ -97,11 +97,6 @@ def score(task: Any, text: str) -> float | None:
     return None if verdict.malformed else verdict.value
 
 
-def verdict(task: Any, text: str) -> str:
-    question = task.value(PUZZLE, [{"text": "4 + 9 = 13 (left: 10 13 13)"}], {})
-    return question.read([text]).label
-
-
 def judgement(task: Any, text: str) -> bool | None:
     verdict = task.verify("?", "", {}).read([text])
     assert verdict.label == (text if verdict.malformed else "a year.")

@@ -171,7 +171,7 @@ def check(many: list[str]) -> None:
         for judged in ruled:
             assert code == "OK" or not judged.accepted or len(steps) != 1
             assert "\n" not in judged.reason
-            json.dumps(judged.state)
+            json.dumps(judged.tool_state)
 
 
 @pytest.mark.parametrize(

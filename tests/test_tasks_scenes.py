@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -10,7 +9,6 @@ from support.scripted import Call, ScriptedChat
 
 import thoughtgraph as tg
 from thoughtgraph import prompts
-from thoughtgraph.bench.questions.packaged_questions import examples
 from thoughtgraph.bench.questions.question_types import Type
 from thoughtgraph.bench.questions.scene_questions import SceneQuestion, generate
 from thoughtgraph.context import effective
@@ -20,9 +18,9 @@ from thoughtgraph.tasks.scenes.plan_language import parse
 from thoughtgraph.tasks.scenes.scenes import (
     EXTENDED,
     Scenes,
-    described,
     numbered,
     question_type,
+    tool_descriptions,
 )
 from thoughtgraph.tools.scenes.vocabulary import Style
 
@@ -30,7 +28,6 @@ OPTIONS = effective(TomtTotSettings, {}, None)
 STYLES: tuple[Style, ...] = get_args(Style)
 KINDS: tuple[Type, ...] = get_args(Type)
 BOTH: list[Any] = [(style, kind) for kind in KINDS for style in STYLES]
-PROMPTS = Path(__file__).parents[1] / "prompts"
 
 SCENE = {
     "objects": [
@@ -150,7 +147,7 @@ def test_a_type_is_seen_from_its_words_and_its_prompts_have_examples_of_its_tool
     assert {question_type(question.question) for question in questions} == {kind}
     library = prompts.data(f"plans/{style}_{kind}")
     assert len({example["question"] for example in library}) == 20
-    lines = described(style, kind, OPTIONS).split("\n")
+    lines = tool_descriptions(style, kind, "extended").split("\n")
     names = {line.partition("(")[0] for line in lines}
     assert {parse(line).tool for example in library for line in example["plan"]} <= names
     assert all(re.fullmatch(r"\w+\([^()]+\): [A-Z].*\.", line) for line in lines)
@@ -162,14 +159,6 @@ def test_a_type_is_seen_from_its_words_and_its_prompts_have_examples_of_its_tool
     prompt = task.plan(asked, [], range(of_paper), 1, options).prompt
     assert prompt.user.count("Question:") == of_paper + 1
     assert not any(f"{name}(" in prompt.user for name in EXTENDED), "a tool the paper lacks"
-
-
-@pytest.mark.parametrize(("style", "kind"), [("ptr", "sum"), ("clevr", "logic")])
-def test_the_library_is_what_its_command_makes(style: Style, kind: Type) -> None:
-    file = PROMPTS / "plans" / f"{style}_{kind}.json"
-    assert file.read_text() == examples(style, kind), (
-        "run `python -m thoughtgraph.bench.questions.packaged_questions .`"
-    )
 
 
 def test_a_refusal_says_why(ptr: Scenes) -> None:

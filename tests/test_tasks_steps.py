@@ -12,7 +12,8 @@ from support.stepping import mistaken
 
 import thoughtgraph as tg
 from thoughtgraph import registry
-from thoughtgraph.tasks.game24.game24 import Game24, puzzles, solvable
+from thoughtgraph.bench.questions.game24_puzzles import puzzles, solvable
+from thoughtgraph.tasks.game24.game24 import Game24
 from thoughtgraph.tree import Thought
 
 TASK: Any = Game24()

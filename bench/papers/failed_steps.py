@@ -8,7 +8,8 @@ reach 24 after the third and is wrong failed at the fourth, the answer.
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
-from thoughtgraph.tasks.game24.game24 import STEPS, solvable
+from thoughtgraph.bench.questions.game24_puzzles import solvable
+from thoughtgraph.tasks.game24.game24 import STEPS
 from thoughtgraph.tasks.game24.lines import EQUATION
 from thoughtgraph.tasks.game24.rollback_steps import LENGTH, left_over
 from thoughtgraph.tasks.numbers import number

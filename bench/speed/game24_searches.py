@@ -21,11 +21,12 @@ from openai import DefaultAsyncHttpxClient
 from pydantic import SecretStr
 
 import thoughtgraph as tg
+from thoughtgraph.bench.questions.game24_puzzles import puzzles
 from thoughtgraph.bench.speed.figures import Conditions, Figure
 from thoughtgraph.bench.speed.game24_server import serving
 from thoughtgraph.checkpoints import sqlite_saver
 from thoughtgraph.task import Question
-from thoughtgraph.tasks.game24.game24 import STEPS, Game24, puzzles
+from thoughtgraph.tasks.game24.game24 import STEPS, Game24
 from thoughtgraph.tree import Thought
 
 PUZZLES = (

@@ -22,41 +22,35 @@ LABELS: dict[str, Label] = {
     "impossible": "impossible",
 }
 PROMISING: tuple[str, ...] = ("sure", "likely", "impossible")
-"""The verdicts on numbers that their prompt names."""
+"""Verdicts on numbers in the prompt."""
 
 
 class FeedbackSteps(ABC):
-    """FGDIP's steps of Game of 24; a part of its task."""
+    """FGDIP's steps of Game of 24, a mixin of the task."""
 
     @abstractmethod
     def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt for next equations, which is the task's."""
+        """Returns the task's prompt for next equations."""
 
     def move(
         self, problem: str, path: Path, style: str, options: Options, hints: Hints
     ) -> Question[Sequence[Move]]:
-        """Returns what to ask for one next equation, or for the answer once one number is left.
+        """Asks for one next equation, or for the answer once one number is left.
 
         The answer follows from the equations, so its prompt asks for no other way.
         """
-        if _reduced(problem, path):
+        left = remaining(problem, path)
+        if len(left.split()) <= 1:
             return Question(_answer(problem, path, options), each(_answered))
         steps = _equations(problem, path)
-        taken = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
-        prompt = Prompt(
-            fill(
-                "game24/step",
-                problem=problem,
-                steps=taken,
-                lessons=_lessons(hints),
-                input=remaining(problem, path),
-            ),
-            grammar=_form(problem, path) if options.get("grammar") else "",
-        )
-        return Question(prompt, each(_first_step))
+        so_far = "\n".join(["\n\nThe steps so far:", *steps]) if steps else ""
+        lessons = _lessons(hints)
+        text = fill("game24/step", problem=problem, steps=so_far, lessons=lessons, input=left)
+        form = line_grammar.steps(len(left.split()), most=1) if options.get("grammar") else ""
+        return Question(Prompt(text, grammar=form), each(_first_step))
 
     def extract(self, problem: str, options: Options) -> Question[Sequence[Move]]:
-        """Returns what to ask for the first n distinct equations.
+        """Asks for the first n distinct equations.
 
         Without any the problem itself stands for one, which is none.
         """
@@ -70,11 +64,11 @@ class FeedbackSteps(ABC):
         return Question(self.next_steps(problem, (), options), read)
 
     def conclude(self, problem: str, path: Path, options: Options) -> Question[str | None]:
-        """Returns what to ask for the answer that the steps so far lead to."""
+        """Asks for the answer of the steps so far."""
         return Question(_answer(problem, path, options), lambda samples: answer_in(samples[0]))
 
     def verify(self, problem: str, answer: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask whether an expression uses each number once for 24."""
+        """Asks whether an expression uses each number once for 24."""
         return Question(
             Prompt(fill("game24/verify", input=problem, answer=answer)), judgements.judgement
         )
@@ -85,14 +79,14 @@ class FeedbackSteps(ABC):
 
 
 def label(problem: str, path: Path, options: Options) -> Question[Verdict]:
-    """Returns what to ask whether the numbers left can reach 24; its verdict is read."""
+    """Asks whether the numbers left can reach 24."""
     form = line_grammar.verdict(*PROMISING) if options.get("grammar") else ""
     prompt = Prompt(fill("game24/value", input=remaining(problem, path)), grammar=form)
     return Question(prompt, lambda samples: labelled(LABELS.get(judgements.verdict(samples[0]))))
 
 
 def _answered(text: str) -> Move:
-    """Reads the answer, beside which there is no other step."""
+    """Reads the answer, which is the only possible step."""
     answer = answer_in(text)
     if answer is None:
         return Move(text, malformed=True)
@@ -102,31 +96,23 @@ def _answered(text: str) -> Move:
 def _first_step(text: str) -> Move:
     """Reads the first equation."""
     steps = (step_in(line) for line in text.split("\n"))
-    found = next((step for step in steps if step and "left: " in step), None)
-    return Move(text if found is None else found, malformed=found is None)
-
-
-def _reduced(problem: str, path: Path) -> bool:
-    return len(remaining(problem, path).split()) <= 1
-
-
-def _form(problem: str, path: Path) -> str:
-    return line_grammar.steps(len(remaining(problem, path).split()), most=1)
+    equation = next((step for step in steps if step and "left: " in step), None)
+    return Move(text if equation is None else equation, malformed=equation is None)
 
 
 def _answer(problem: str, path: Path, options: Options) -> Prompt:
     steps = "\n".join(_equations(problem, path))
-    asked = fill("game24/cot", input=problem)
+    text = fill("game24/cot", input=problem)
     form = line_grammar.answer() if options.get("grammar") else ""
-    return Prompt(f"{asked}\nSteps:\n{steps}" if steps else asked, grammar=form)
+    return Prompt(f"{text}\nSteps:\n{steps}" if steps else text, grammar=form)
 
 
 def _equations(problem: str, path: Path) -> list[str]:
-    """Returns a path's steps; the problem, where the search had to begin at it, is none."""
+    """Returns a path's equations, without the problem where the search starts at it."""
     return [text for text in texts(path) if text != problem]
 
 
 def _lessons(hints: Hints) -> str:
     wrong = (f"{each['answer']} ({each['reason']})" for each in hints.rejected)
-    taken = (step["text"] for step in hints.siblings)
-    return blocks("game24", rejected=wrong, siblings=taken)
+    siblings = (step["text"] for step in hints.siblings)
+    return blocks("game24", rejected=wrong, siblings=siblings)

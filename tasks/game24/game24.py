@@ -8,9 +8,6 @@ step writes the answer as one expression. Verdicts are sure, likely (maybe) and 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
-from functools import lru_cache
-from itertools import combinations
 from typing import Any
 
 from thoughtgraph.errors import ProblemError
@@ -34,12 +31,12 @@ from thoughtgraph.tree import Path, texts
 
 TARGET = 24
 STEPS = 4
-"""Three equations and the answer, as the official code counts."""
+"""Three equations and the answer (official code)."""
 VALUES = {"sure": 20.0, "likely": 1.0, "maybe": 1.0, "impossible": 0.001}
 """What one sample's verdict is worth (official code); the paper's text says "maybe" for
 "likely"."""
 CORRECT: tuple[str, ...] = ("sure", "impossible")
-"""The verdicts on an answer that its prompt names."""
+"""Verdicts on an answer in the prompt."""
 
 PUBLISHED: Mapping[str, Mapping[str, Any]] = {
     "cot_sc": {"n_generate": 100, "temperature": 0.7},
@@ -76,7 +73,7 @@ class Game24(StructuredSteps, FeedbackSteps):
     id = "game24"
 
     def read(self, text: str) -> str:
-        """Returns the four numbers, separated by single spaces; a sentence may list them."""
+        """Returns the four numbers, which may be listed in a sentence."""
         numbers = text.replace(",", " ").split()
         if len(numbers) != 4 or not all(map(str.isdecimal, numbers)):
             numbers = listed_numbers(text)
@@ -92,11 +89,11 @@ class Game24(StructuredSteps, FeedbackSteps):
         return PUBLISHED.get(method, {"temperature": 0.7})
 
     def ask(self, problem: str, style: str, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the 5-shot prompt that asks outright."""
+        """Returns the 5-shot prompt."""
         return Question(Prompt(fill(f"game24/{style}", input=problem)), _answers)
 
     def refine(self, problem: str, path: Path, options: Options) -> Question[Sequence[str | None]]:
-        """Returns the prompt that shows all outputs so far and asks for a better one."""
+        """Asks for a better output than all so far."""
         tries = "\n".join(text.strip() for text in texts(path))
         prompt = Prompt(fill("game24/refine", input=problem, outputs=tries))
         return Question(prompt, each(answer_in))
@@ -109,7 +106,7 @@ class Game24(StructuredSteps, FeedbackSteps):
     def propose(
         self, problem: str, path: Path, options: Options
     ) -> Question[Sequence[Mapping[str, Any]]]:
-        """Returns what to ask for next equations, or for the answer once only 24 is left.
+        """Asks for next equations, or for the answer once only 24 is left.
 
         A line is a thought; strictly, only equations and answers are.
         """
@@ -119,17 +116,17 @@ class Game24(StructuredSteps, FeedbackSteps):
         )
 
     def next_steps(self, problem: str, path: Path, options: Options) -> Prompt:
-        """Returns the prompt that asks for what follows a path."""
+        """Returns the prompt for the steps after a path."""
         left = remaining(problem, path)
         shots = options.get("shots", 1)
         if left == str(TARGET) and path:
             steps = "\n".join(texts(path))
-            asked = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
-            return _laid_out(asked, "Answer: ", line_grammar.answer(), options)
+            text = fill("game24/cot", input=problem) + f"\nSteps:\n{steps}\n"
+            return _laid_out(text, "Answer: ", line_grammar.answer(), options)
         name = "propose_3" if shots >= 3 else "propose"
-        asked = fill(f"game24/{name}", input=left) + "\n"
+        text = fill(f"game24/{name}", input=left) + "\n"
         form = line_grammar.steps(len(left.split()))
-        return _laid_out(asked, "Possible next steps:\n", form, options)
+        return _laid_out(text, "Possible next steps:\n", form, options)
 
     def _proposed(
         self, problem: str, path: Path, samples: Sequence[str], options: Options
@@ -138,17 +135,17 @@ class Game24(StructuredSteps, FeedbackSteps):
         strict, exact = options.get("strict_parse", True), options.get("exact_steps")
         if not strict:
             return [{"text": line} for line in lines]
-        kept: list[dict[str, Any]] = []
+        drafts: list[dict[str, Any]] = []
         for line in lines:
             thought = step_in(line)
             if thought is not None and exact:
                 thought = self._exact(problem, path, thought)
             if thought is not None:
-                kept.append({"text": thought, "raw": line})
-        return kept
+                drafts.append({"text": thought, "raw": line})
+        return drafts
 
     def _exact(self, problem: str, path: Path, thought: str) -> str | None:
-        """Returns a step with its arithmetic done exactly; None if it cannot be taken."""
+        """Corrects a step's arithmetic; None for an impossible step."""
         equation = EQUATION.match(thought)
         if equation is not None:
             return exact_step(remaining(problem, path).split(), equation)
@@ -162,18 +159,18 @@ class Game24(StructuredSteps, FeedbackSteps):
         last = path[-1]["text"] if path else ""
         if path and "left: " not in last:
             answer = last.lower().replace("answer: ", "")
-            asked, words = fill("game24/value_last", input=problem, answer=answer) + "\n", CORRECT
+            text, words = fill("game24/value_last", input=problem, answer=answer) + "\n", CORRECT
         else:
-            asked, words = fill("game24/value", input=remaining(problem, path)), PROMISING
+            text, words = fill("game24/value", input=remaining(problem, path)), PROMISING
         form = line_grammar.verdict(*words) if options.get("grammar") else ""
-        prompt = Prompt(asked, grammar=form)
+        prompt = Prompt(text, grammar=form)
         lines = "\n".join(texts(path)).strip().split("\n")
         if len(lines) == STEPS and not any("answer" in line.lower() for line in lines):
             return Verdict(0.0, "four equations and no answer", instead=prompt)
         return Question(prompt, _summed)
 
     def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
-        """Returns what to ask: FGDIP's verdict on the numbers left, else a score of the steps."""
+        """Asks for FGDIP's verdict on the numbers left, else for a score of the steps."""
         if style == "fgdip":
             return label(problem, path, options)
         return super().estimate(problem, path, style, options)
@@ -189,7 +186,7 @@ class Game24(StructuredSteps, FeedbackSteps):
 
 
 def _answers(samples: Sequence[str]) -> Sequence[str | None]:
-    """Returns the answers of samples; where one has a value, those without get no votes."""
+    """Returns the answers; if any has a value, those without get no votes."""
     answers = each(answer_in)(samples)
     valued = [answer if _has_value(answer) else None for answer in answers]
     return valued if any(valued) else answers
@@ -210,13 +207,13 @@ def _summed(samples: Sequence[str]) -> Verdict:
 
 
 def _laid_out(text: str, cue: str, form: str, options: Options) -> Prompt:
-    """Returns a few-shot prompt in the layout of the settings, held to a form where they say so."""
+    """Returns a few-shot prompt in the layout and grammar of the settings."""
     prompt = _as_turns(text, cue) if options.get("layout") == "turns" else Prompt(text)
     return replace(prompt, grammar=form) if options.get("grammar") else prompt
 
 
 def _as_turns(text: str, cue: str) -> Prompt:
-    """Cuts a few-shot prompt into turns: weak chat models then imitate instead of explaining.
+    """Splits a few-shot prompt into turns: weak chat models then imitate it.
 
     Args:
         text: An instruction, perhaps empty, and blocks that begin with `Input: `.
@@ -226,36 +223,8 @@ def _as_turns(text: str, cue: str) -> Prompt:
     shown: list[tuple[str, str]] = []
     for block in blocks[:-1]:
         question, _, reply = block.partition(cue)
-        # A cue that names the answer is part of it, one that asks for it of the question.
+        # A cue for the answer belongs to the answer, one on its own line to the question.
         asked, replied = (cue, "") if cue.endswith("\n") else ("", cue)
         shown.append((f"Input: {question}{asked}".rstrip(), f"{replied}{reply}".strip()))
     asked_now = f"Input: {blocks[-1]}".rstrip()
     return Prompt(asked_now, system=instruction.strip() or None, examples=tuple(shown))
-
-
-def puzzles() -> list[str]:
-    """Returns every solvable puzzle of four cards from 1 to 13: 1,362 of them, in lexical order."""
-    from_one = range(1, 14)
-    hands = (
-        (a, b, c, d)
-        for a in from_one
-        for b in range(a, 14)
-        for c in range(b, 14)
-        for d in range(c, 14)
-    )
-    return [" ".join(map(str, hand)) for hand in hands if solvable(tuple(map(Fraction, hand)))]
-
-
-@lru_cache(maxsize=1 << 17)
-def solvable(numbers: tuple[Fraction, ...]) -> bool:
-    """Returns whether some expression over all the numbers equals 24 exactly."""
-    if len(numbers) == 1:
-        return numbers[0] == TARGET
-    for i, j in combinations(range(len(numbers)), 2):
-        a, b = numbers[i], numbers[j]
-        rest = [n for k, n in enumerate(numbers) if k not in (i, j)]
-        results = {a + b, a - b, b - a, a * b, *([a / b] if b else []), *([b / a] if a else [])}
-        # In order, so that equal hands are looked up and not tried again.
-        if any(solvable(tuple(sorted([*rest, result]))) for result in results):
-            return True
-    return False

@@ -1,4 +1,4 @@
-"""The lines of Game of 24 as grammars: their form is fixed, their numbers are free."""
+"""Grammars of the lines of Game of 24: fixed form, free numbers."""
 
 from functools import cache
 from math import comb
@@ -6,23 +6,23 @@ from math import comb
 from thoughtgraph.tasks.grammar import grammar, one_of
 
 NUMBER = '"-"? [0-9]{1,6} ([./] [0-9]{1,6})?'
-"""A whole number, a decimal or a fraction of so many digits (ours): `1/3` has no end otherwise."""
+"""An integer, decimal or fraction of bounded length (ours): `1/3` has no end."""
 SIGN = '" " [-+*/] " "'
 MOST = 4
 """Numbers of a puzzle."""
 WAYS = 6
 """Results of two numbers: their sum and product, and two differences and quotients."""
 BRACKETS = 3
-"""Brackets in brackets of an answer: four numbers need no more."""
+"""Nested brackets of an answer; four numbers need no more."""
 LINES = 8
 """Lines before a verdict (ours): the prompt's longest example has four."""
 LONGEST = 120
-"""Letters of such a line (ours)."""
+"""Longest such line (ours)."""
 
 
 @cache
 def steps(numbers: int, most: int | None = None) -> str:
-    """Returns the grammar of equations that go on from so many numbers, a line each.
+    """Returns the grammar of equations on so many numbers, one a line.
 
     Args:
         numbers: How many there are. Of one no step goes on, and more than four were made up: then
@@ -42,7 +42,7 @@ def steps(numbers: int, most: int | None = None) -> str:
 
 @cache
 def answer() -> str:
-    """Returns the grammar of an answer: an expression, whose brackets end, and 24."""
+    """Returns the grammar of an answer: an expression with bounded nesting, = 24."""
 
     def joined(depth: int, least: int) -> str:
         return f"term-{depth} ({SIGN} term-{depth}){{{least},3}}"

@@ -10,7 +10,7 @@ from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path
 
 LONGEST_LINE = 400
-"""Characters of a line that can be a thought (ours)."""
+"""Longest line that can be a thought (ours)."""
 
 EQUATION = re.compile(
     r"(?>(-[\d./]+|(?<![\d./,])[\d./]+)[\s)]*+([-+*/]))[\s(]*+(-?[\d./]++)[\s)]*+="
@@ -20,9 +20,9 @@ EQUATION = re.compile(
     r"(?:(?<=[.;])|(?<=[.;]\s)|(?=[])*_]|[^\w\n(+*/-]{0,9}$|\((?!-?\d)|-\s[a-z]))",
     re.I,
 )
-"""Each number is looked at from its beginning only: the effort grows no faster than the line."""
+"""Numbers match from their start only, so that matching takes linear time."""
 _CHAIN = re.compile(r"(?<!step )[\d)]\s*+[-+*/][\s(]*+$", re.I)
-"""A number and a sign before an equation, which then is a part of a longer one."""
+"""A number and an operator before an equation that is part of a longer one."""
 ANSWER = re.compile(
     r"(?i)\b(?:answer|solution)[^\w\n:=]{0,6}(?::|(?:=|-\s|\bis\b:?)(?=[\s*_]*+[-(\[\d\\]))\s*+([^\n]+)"
 )
@@ -41,12 +41,12 @@ _TEX_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
 
 
 def answer_in(text: str) -> str | None:
-    """Returns the expression after the last `Answer:`, else the one on the last line with a digit.
+    """Returns the expression after the last `Answer:`, else on the last line with a digit.
 
     Of an equation it is the side with an operation; an explanation after it is left out.
     """
-    found = [text[each.start(1) : each.end(1)] for each in ANSWER.finditer(plain(text))]
-    if answers := [_tidy(each) or "" for each in reversed(found)]:
+    matches = [text[each.start(1) : each.end(1)] for each in ANSWER.finditer(plain(text))]
+    if answers := [_tidy(each) or "" for each in reversed(matches)]:
         return next(filter(_OPERATION.search, answers), answers[0]) or None
     last = next((line for line in reversed(text.split("\n")) if re.search(r"\d", line)), "")
     bare = _BARE.fullmatch(keyboard(last).strip()) if len(last) <= LONGEST_LINE else None
@@ -54,14 +54,14 @@ def answer_in(text: str) -> str | None:
 
 
 def remaining(problem: str, path: Path) -> str:
-    """Returns the numbers that are left after a path: what its last line says, or the puzzle."""
+    """Returns the numbers left after a path, from its last line, or the puzzle."""
     if not path:
         return problem
     return path[-1]["text"].strip().split("\n")[-1].rpartition("left: ")[2].partition(")")[0]
 
 
 LONGEST_SENTENCE = 2_000
-"""Characters of a text in which the numbers of a puzzle are looked for (ours)."""
+"""Longest text in which a puzzle's numbers are searched (ours)."""
 _LIST = re.compile(r"\d+(?:,\d+)*")
 _UNLIKE = re.compile(
     r"""
@@ -74,14 +74,14 @@ _UNLIKE = re.compile(
     """,
     re.VERBOSE,
 )
-"""What is no whole number of a list, though it has digits."""
+"""Digits that are no whole number of a list."""
 _SPACED, _COMMA = re.compile(r"\d \d{3}(?!\d)"), re.compile(r"\d, *+\d")
 _AIM = re.compile(r"[^\W\d_]|[=→>:]")
-"""What a text has that may name the target; a bare list of numbers does not."""
+"""Found in texts that may name the target, unlike in a bare list of numbers."""
 
 
 def listed_numbers(text: str) -> list[str]:
-    """Returns the whole numbers that a sentence lists, without the 24 that they are to reach.
+    """Returns the whole numbers that a sentence lists, without the target 24.
 
     Nothing is read where the text has numbers of another kind, or where it is unclear which digits
     make one number.
@@ -90,7 +90,7 @@ def listed_numbers(text: str) -> list[str]:
         return []
     if _SPACED.search(text) and _COMMA.search(text):  # 4, 9 and 1 000
         return []
-    parts = [found.split(",") for found in _LIST.findall(text)]
+    parts = [digits.split(",") for digits in _LIST.findall(text)]
     if any(len(each) not in (1, 4) for each in parts):  # 4,5 may be a decimal fraction
         return []
     numbers = [number for each in parts for number in each]
@@ -100,7 +100,7 @@ def listed_numbers(text: str) -> list[str]:
 
 
 def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
-    """Returns the step that an equation means, with the result and the numbers left done exactly.
+    """Returns an equation as a step with exact result and numbers left.
 
     Args:
         numbers: The numbers before the step.
@@ -111,7 +111,7 @@ def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
     """
     a, sign, b = equation.group(1, 2, 3)
     try:
-        left = combined([Operand(evaluate(number), number) for number in numbers], a, sign, b)
+        left = combine([Operand(evaluate(number), number) for number in numbers], a, sign, b)
     except ExpressionError:
         return None
     if left is None:
@@ -121,14 +121,14 @@ def exact_step(numbers: Sequence[str], equation: re.Match[str]) -> str | None:
 
 
 class Operand(NamedTuple):
-    """A number of the current set, and how it came about."""
+    """A number of the current set with the expression that made it."""
 
     value: Fraction
     expression: str
 
 
-def combined(operands: Sequence[Operand], a: str, sign: str, b: str) -> list[Operand] | None:
-    """Returns the numbers after a step, its result last; None if it uses one that is not there.
+def combine(operands: Sequence[Operand], a: str, sign: str, b: str) -> list[Operand] | None:
+    """Returns the numbers after a step, result last; None if an operand is missing.
 
     Raises:
         ExpressionError: The operation cannot be carried out.
@@ -145,11 +145,11 @@ def combined(operands: Sequence[Operand], a: str, sign: str, b: str) -> list[Ope
 
 
 def step_in(line: str) -> str | None:
-    """Returns the thought in a line, rid of bullets and comment; None when there is none."""
+    """Returns the thought in a line without bullets and comments; None without one."""
     if len(line) > LONGEST_LINE:
         return None
-    said = keyboard(_TEX_NUMBER.sub(r"\1/\2", line))
-    if (equation := EQUATION.search(said)) and not _CHAIN.search(said[: equation.start()]):
+    text = keyboard(_TEX_NUMBER.sub(r"\1/\2", line))
+    if (equation := EQUATION.search(text)) and not _CHAIN.search(text[: equation.start()]):
         a, sign, b, result, left = (_APART.sub(" ", part).strip() for part in equation.groups())
         return f"{a} {sign} {b} = {result} (left: {left})"
     if answer := ANSWER.search(plain(line)):
@@ -158,14 +158,14 @@ def step_in(line: str) -> str | None:
 
 
 def keyboard(text: str) -> str:
-    """Returns a text with `+ - * /` for the signs of operations as models and LaTeX write them."""
-    return plain(_TEX_SIGN.sub(lambda found: _TEX_SIGNS[found[1]], text)).translate(_SIGNS)
+    """Replaces the operators of models and LaTeX by `+ - * /`."""
+    return plain(_TEX_SIGN.sub(lambda match: _TEX_SIGNS[match[1]], text)).translate(_SIGNS)
 
 
 def _tidy(expression: str) -> str | None:
     expression = expression[:LONGEST_LINE]
     while (flat := _TEX_FRACTION.sub(r"((\1) / (\2))", expression)) != expression:
         expression = flat
-    said = " ".join(keyboard(expression).replace(")(", ") * (").split())
-    sides = (_FOREIGN.sub("", side).rstrip(" -") for side in said.split("="))
-    return next(filter(_OPERATION.search, sides), said.partition("=")[0]).strip(" .`$*") or None
+    text = " ".join(keyboard(expression).replace(")(", ") * (").split())
+    sides = (_FOREIGN.sub("", side).rstrip(" -") for side in text.split("="))
+    return next(filter(_OPERATION.search, sides), text.partition("=")[0]).strip(" .`$*") or None

@@ -11,7 +11,7 @@ from typing import Any
 
 from thoughtgraph.prompts import fill, load
 from thoughtgraph.task import Options
-from thoughtgraph.tasks.game24.lines import Operand, combined, keyboard
+from thoughtgraph.tasks.game24.lines import Operand, combine, keyboard
 from thoughtgraph.tasks.rollback_prompts import Reasoning
 from thoughtgraph.tools.arithmetic import ExpressionError, evaluate
 from thoughtgraph.tree import Path, texts
@@ -30,13 +30,13 @@ _STEP = re.compile(
 
 
 class StructuredSteps(Reasoning):
-    """The steps of Game of 24; a part of its task."""
+    """Thought Rollback's steps of Game of 24, a mixin of the task."""
 
     topic = TOPIC
     examples = "game24/steps"
 
     def task_statement(self, options: Options) -> str:
-        """Returns what the task is: a path has three steps, so no solution is marked."""
+        """Describes the task; three steps end a path, so there is no marker."""
         return fill("rollback/head_game24", topic=TOPIC)
 
     def step_format(self) -> str:
@@ -44,7 +44,7 @@ class StructuredSteps(Reasoning):
         return load("rollback/form_game24")
 
     def read_step(self, problem: str, path: Path, text: str) -> dict[str, Any]:
-        """Takes the text as it is; the third step ends its path."""
+        """Takes the text unchanged; the third step ends the path."""
         if len(path) + 1 < LENGTH:
             return {"text": text}
         answer = composed(problem, [*texts(path), text])
@@ -52,7 +52,7 @@ class StructuredSteps(Reasoning):
 
 
 def composed(problem: str, steps: Sequence[str]) -> str | None:
-    """Returns the expression that steps make of a puzzle's numbers.
+    """Returns the expression that steps compose from a puzzle's numbers.
 
     Args:
         problem: The puzzle.
@@ -69,7 +69,7 @@ def composed(problem: str, steps: Sequence[str]) -> str | None:
 
 
 def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
-    """Returns the numbers that steps leave of a puzzle's; None where a step is not right."""
+    """Returns the numbers left after steps; None if a step is wrong."""
     parts = _applied(problem, steps)
     return None if parts is None else [part.value for part in parts]
 
@@ -77,20 +77,15 @@ def left_over(problem: str, steps: Sequence[str]) -> list[Fraction] | None:
 def _applied(problem: str, steps: Sequence[str]) -> list[Operand] | None:
     parts = [Operand(Fraction(number), number) for number in problem.split()]
     for step in steps:
-        if (left := _after(parts, step)) is None:
+        equation = _STEP.search(" ".join(keyboard(step).split()))
+        if equation is None:
+            return None
+        a, sign, b, result = equation.groups()
+        try:
+            left = combine(parts, a, sign, b)
+            if not left or left[-1].value != evaluate(result):
+                return None
+        except ExpressionError:
             return None
         parts = left
     return parts
-
-
-def _after(parts: Sequence[Operand], step: str) -> list[Operand] | None:
-    """Returns the numbers after a step; None where it is not right."""
-    equation = _STEP.search(" ".join(keyboard(step).split()))
-    if equation is None:
-        return None
-    a, sign, b, result = equation.groups()
-    try:
-        left = combined(parts, a, sign, b)
-        return left if left and left[-1].value == evaluate(result) else None
-    except ExpressionError:
-        return None

@@ -1,18 +1,23 @@
-"""What a step of a plan says, in the terms of a question: descriptions, values asked, relations.
+"""Compares what a plan says of objects with the question's descriptions.
 
-A plan's objects are a conjunction of constraints, and so is a description in a question.
-`Constraints` gathers the former; `consistent` and `complete` hold it against the latter.
+The objects of a step are a set of facts, and a description says some facts, too. `consistent` and
+`complete` compare the two.
 """
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from thoughtgraph.tasks.scenes.question_reading import Description
+from thoughtgraph.tasks.scenes.question_reading import Description, Query
 from thoughtgraph.tools.scenes.scene import PartGroup
 from thoughtgraph.tools.scenes.vocabulary import canonical
 
 Referents = frozenset[int]
-"""The descriptions of the question that something may be; several when they read the same."""
+"""Descriptions that something may be; several if they read the same."""
+
+
+class HasWord(NamedTuple):
+    """Is of a category, or has an attribute of CLEVR: a color, a size, a material."""
+
+    word: str
 
 
 class RelatedTo(NamedTuple):
@@ -22,160 +27,94 @@ class RelatedTo(NamedTuple):
     to: Referents
 
 
-class SameValueAs(NamedTuple):
-    """Shares an attribute (and part) with one of the referents."""
-
-    attribute: str
-    part: str | None
-    to: Referents
-
-
-class RelationBetween(NamedTuple):
-    """The relation of two objects (get_relation)."""
+class Analogy(NamedTuple):
+    """Stands to the third as the second stands to the first."""
 
     first: Referents
     second: Referents
+    third: Referents
 
 
-class Analogy(NamedTuple):
-    """Stands to one of the referents as another relation says."""
+class OtherThan(NamedTuple):
+    """Is none of the referents."""
 
-    relation: RelationBetween
-    to: Referents
-
-
-@dataclass(frozen=True, slots=True)
-class Constraints:
-    """The constraints that a plan has put together on objects."""
-
-    category: str | None = None
-    words: frozenset[str] = frozenset()
-    groups: frozenset[PartGroup] = frozenset()
-    links: frozenset[RelatedTo] = frozenset()
-    shared: frozenset[SameValueAs] = frozenset()
-    like: frozenset[Analogy] = frozenset()
-    without: frozenset[Referents] = frozenset()
-
-    def and_also(self, other: "Constraints") -> "Constraints":
-        """Returns both sets of constraints together."""
-        # Two categories at once fit no description: "?" is a word that no question has.
-        clash = None not in (self.category, other.category) and self.category != other.category
-        return Constraints(
-            "?" if clash else self.category or other.category,
-            self.words | other.words,
-            self.groups | other.groups,
-            self.links | other.links,
-            self.shared | other.shared,
-            self.like | other.like,
-            self.without | other.without,
-        )
-
-    def of_category(self, category: str) -> "Constraints":
-        """Returns the constraints with a category."""
-        return self.and_also(Constraints(category))
-
-    def excluding(self, referents: Referents) -> "Constraints":
-        """Returns the constraints without an object, which may be any of the referents."""
-        return replace(self, without=self.without | {referents})
+    referents: Referents
 
 
 class QueriedValue(NamedTuple):
-    """A value asked of a description: its count, a color, the number of a part."""
+    """A value of a description (count, color, a part's number); as a fact: is shared."""
 
     kind: str
     what: str | None
     of: Referents
 
-
-class Combination(NamedTuple):
-    """Two values in one tool, such as sum or more_than."""
-
-    tool: str
-    first: QueriedValue | None
-    second: QueriedValue | None
+    def answers(self, query: Query) -> bool:
+        """Whether it is the queried value."""
+        return self[:2] == query[:2] and query.of in self.of
 
 
-Meaning = Constraints | QueriedValue | RelationBetween | Combination | None
+Fact = HasWord | PartGroup | RelatedTo | QueriedValue | Analogy | OtherThan
+Facts = frozenset[Fact]
+"""What a plan has established on objects."""
+IMPOSSIBLE = HasWord("?")
+"""A fact that holds for no description."""
 
 
-def consistent(plan: Constraints, description: Description) -> bool:
-    """Whether everything a plan has put together is part of a question's description."""
+def consistent(facts: Facts, description: Description) -> bool:
+    """Whether all facts are part of a description."""
+    return all(_says(description, fact) for fact in facts)
+
+
+def complete(facts: Facts, description: Description) -> bool:
+    """Whether the facts make up a whole description."""
+    missing = missing_words(facts, description) or missing_relations(facts, description)
+    return not missing and consistent(facts, description)
+
+
+def missing_words(facts: Facts, description: Description) -> str:
+    """Returns the words of a description that the facts lack."""
     mention = description.mention
-    return (
-        plan.category in (None, mention.category)
-        and plan.words <= mention.words
-        and all(mention.group and _part_of(each, mention.group) for each in plan.groups)
-        and all(any(_linked(each, one) for one in description.relations) for each in plan.links)
-        and all(_shares(each, description) for each in plan.shared)
-        and all(_analogous(each, description) for each in plan.like)
-        and all(description.shared and description.shared.other in each for each in plan.without)
-    )
-
-
-def complete(plan: Constraints, description: Description) -> bool:
-    """Whether a plan has put together all of a question's description."""
-    return (
-        consistent(plan, description)
-        and missing_words(plan, description) is None
-        and not missing_relations(plan, description)
-    )
-
-
-def missing_words(plan: Constraints, description: Description) -> str | None:
-    """Returns the question's words of a description that the plan has not used; None for none."""
-    mention = description.mention
-    unused = mention.words - plan.words
-    unused |= {mention.category} if mention.category and not plan.category else set()
+    used = {fact.word for fact in facts if isinstance(fact, HasWord)}
+    unused = {*mention.words, mention.category} - used
     left = [word for word in mention.text.split() if canonical(word) in unused]
-    if mention.group and not any(_whole_group(each, description) for each in plan.groups):
-        left.append(mention.text.partition(" with ")[2])
-    return " ".join(left) or None
+    if group := mention.group:
+        whole = {group, group._replace(number=None) if mention.some else group}
+        left += [] if whole & facts else [mention.text.partition(" with ")[2]]
+    return " ".join(left)
 
 
-def missing_relations(plan: Constraints, description: Description) -> list[str]:
-    """Returns the relations of a description that the plan has not used: "it also says …"."""
+def missing_relations(facts: Facts, description: Description) -> list[str]:
+    """Returns the relations of a description that the facts lack: "it also says …"."""
+    related = [fact for fact in facts if isinstance(fact, RelatedTo)]
     ends = [
         f"{name!r} of another description"
         for name, other in description.relations
-        if not any(_linked(each, (name, other)) for each in plan.links)
+        if not any(fact.name == name and other in fact.to for fact in related)
     ]
-    if description.shared and not plan.shared:
-        ends.append(f"with which other one it shares its {description.shared.attribute}")
-    if description.shared and not plan.without:
+    kinds = {type(fact) for fact in facts}
+    if description.shared and QueriedValue not in kinds:
+        ends.append(f"with which other one it shares its {description.shared.kind}")
+    if description.shared and OtherThan not in kinds:
         ends.append("that the other one is left out")
-    if description.like and not plan.like:
+    if description.like and Analogy not in kinds:
         ends.append("the same positional relation")
     return ends
 
 
-def _part_of(given: PartGroup, wanted: PartGroup) -> bool:
-    return all(one in (None, other) for one, other in zip(given, wanted, strict=True))
-
-
-def _whole_group(given: PartGroup, description: Description) -> bool:
-    wanted = description.mention.group
-    optional = description.mention.some and given.number is None
-    return (
-        wanted is not None
-        and given[1:] == wanted[1:]
-        and (optional or given.number == wanted.number)
-    )
-
-
-def _linked(link: RelatedTo, relation: tuple[str, int]) -> bool:
-    return link.name == relation[0] and relation[1] in link.to
-
-
-def _shares(given: SameValueAs, description: Description) -> bool:
-    wanted = description.shared
-    return wanted is not None and (given[:2] == wanted[:2] and wanted.other in given.to)
-
-
-def _analogous(given: Analogy, description: Description) -> bool:
-    wanted = description.like
-    return wanted is not None and all(
-        one in referents
-        for one, referents in zip(
-            wanted, (given.relation.first, given.relation.second, given.to), strict=True
-        )
-    )
+def _says(description: Description, fact: Fact) -> bool:
+    """Whether a fact holds for a description."""
+    mention, shared, like = description.mention, description.shared, description.like
+    match fact:
+        case HasWord(word):
+            return word == mention.category or word in mention.words
+        case PartGroup():
+            pairs = zip(fact, mention.group or (), strict=False)
+            return mention.group is not None and all(one in (None, other) for one, other in pairs)
+        case RelatedTo(name, to):
+            return any(one == name and other in to for one, other in description.relations)
+        case QueriedValue():
+            return shared is not None and fact.answers(shared)
+        case OtherThan(referents):
+            return shared is not None and shared.of in referents
+        case Analogy():
+            return like is not None and all(a in b for a, b in zip(like, fact, strict=True))

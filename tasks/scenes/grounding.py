@@ -20,22 +20,19 @@ only words are known; then the first point is checked, and at the end that all w
 question were used and that the kind of answer fits the question's opening.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from thoughtgraph.tasks.scenes.constraints import (
-    Combination,
-    Constraints,
-    Meaning,
+    Facts,
     QueriedValue,
     consistent,
     missing_relations,
     missing_words,
 )
-from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, Ref
+from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, refs, value_of
 from thoughtgraph.tasks.scenes.question_reading import Description, Query
 from thoughtgraph.tasks.scenes.question_tokens import quoted
-from thoughtgraph.tasks.scenes.step_meaning import PlanMeaning, constants, plan_meaning
+from thoughtgraph.tasks.scenes.step_meaning import Combination, PlanMeaning, constants, words_of
 from thoughtgraph.tools.scenes.values import PlanError
 from thoughtgraph.tools.scenes.vocabulary import Style
 
@@ -55,28 +52,35 @@ _WHOLE = {
         (0,),
     ),
 }
+"""Arguments of a tool that must be complete descriptions."""
 
 
-@dataclass(frozen=True, slots=True)
 class Grounding:
-    """A question, and the steps of a plan that are held against it."""
+    """Checks a plan against its question.
 
-    question: str
-    style: Style
-    steps: tuple[ExecutedStep, ...] = ()
+    Args:
+        question: The question.
+        style: The data set of its scene.
+        steps: The steps that passed before.
+    """
 
-    def after(self, step: ExecutedStep) -> "Grounding":
-        """Checks a further step, which ran, and returns the grounding with it.
+    def __init__(self, question: str, style: Style, steps: Iterable[ExecutedStep] = ()) -> None:
+        self._question = question
+        self._plan = PlanMeaning(question, style, steps)
+        self._reading = self._plan.reading
+
+    def check(self, step: ExecutedStep) -> None:
+        """Checks the next step, which has run.
 
         Raises:
             PlanError: E_GROUND, the step says what the question does not.
         """
-        sense = plan_meaning(self.question, self.style, self.steps)
-        _check_words(sense, step)
-        known = (*self.steps, step)
-        if sense.reading.exact:
-            _check(sense, step, plan_meaning(self.question, self.style, known).meanings[-1])
-        return Grounding(self.question, self.style, known)
+        for constant in constants(step):
+            if not self._plan.mentions(step, constant) and self._plan.earlier(constant) is None:
+                raise PlanError("E_GROUND", f"the question says nothing of {constant!a}")
+        self._plan.add(step)
+        if self._reading.exact:
+            self._check_meaning(step)
 
     def end(self) -> None:
         """Checks a plan that has assigned its answer.
@@ -84,118 +88,90 @@ class Grounding:
         Raises:
             PlanError: E_END, the plan is no answer to what the question asks.
         """
-        sense = plan_meaning(self.question, self.style, self.steps)
-        used = {at for step in self.steps for at in _uses(sense, step)}
-        for at, step in enumerate(self.steps[:-1]):
+        steps = self._plan.steps
+        used = {at for step in steps for at in self._uses(step)}
+        for at, step in enumerate(steps[:-1]):
             if at not in used:
-                raise PlanError("E_END", f"{step.target} ({step.tool}) is never used")
-        if sense.reading.exact:
-            _check_end(sense, self.question)
+                raise PlanError("E_END", f"{step['target']} ({step['tool']}) is never used")
+        if not self._reading.exact:
+            self._check_end_by_words()
+        elif self._reading.join is None:
+            self._check_end(self._reading.queries[0])
         else:
-            _check_end_by_words(sense, self.question)
+            self._check_join(self._reading.join)
 
-
-def _uses(sense: PlanMeaning, step: ExecutedStep) -> list[int]:
-    """Returns the steps whose values a step uses, by name or by repeating the value."""
-    repeated = (sense.earlier(each) for each in constants(step) if not sense.mentions(step, each))
-    return [*step.refs(), *(at for at in repeated if at is not None)]
-
-
-def _check_words(sense: PlanMeaning, step: ExecutedStep) -> None:
-    for constant in constants(step):
-        if not sense.mentions(step, constant) and sense.earlier(constant) is None:
-            raise PlanError("E_GROUND", f"the question says nothing of {constant!a}")
-
-
-def _check(sense: PlanMeaning, step: ExecutedStep, meaning: Meaning) -> None:
-    """Raises E_GROUND when a step says what the question does not."""
-    for given in _one_of(step):
-        if not sense.referents(given):
-            raise PlanError("E_GROUND", _incomplete(sense, sense.described(given)))
-    if isinstance(meaning, Constraints):
-        if not any(consistent(meaning, each) for each in sense.reading.descriptions):
-            raise PlanError("E_GROUND", "no description in the question is like that")
-    elif isinstance(meaning, QueriedValue) and not any(_asked(sense, meaning)):
-        wanted = _in_words(meaning.kind, meaning.what)
-        raise PlanError("E_GROUND", f"the question does not ask {wanted} of that")
-
-
-def _asked(sense: PlanMeaning, about: QueriedValue) -> Iterator[bool]:
-    for query in sense.reading.queries:
-        yield _answers(about, query)
-    for description in sense.reading.descriptions:
-        if description.shared:
-            yield _answers(about, Query(*description.shared))
-
-
-def _incomplete(sense: PlanMeaning, plan: Constraints) -> str:
-    """Returns what of its description the plan has left out."""
-    descriptions = [each for each in sense.reading.descriptions if consistent(plan, each)]
-    if not descriptions:
-        return "no description in the question is like that"
-    description = min(descriptions, key=lambda each: _missing(plan, each))
-    left = missing_words(plan, description)
-    if left:
-        return f"the question says {description.mention.text!a}, and {left!a} is not used yet"
-    relation = missing_relations(plan, description)[0]
-    return f"of {description.mention.text!a} the question also says {relation}"
-
-
-def _check_end(sense: PlanMeaning, question: str) -> None:
-    join, queries = sense.reading.join, sense.reading.queries
-    meaning = sense.meanings[-1]
-    if join is None:
-        if not isinstance(meaning, QueriedValue) or not _answers(meaning, queries[0]):
-            kind, what, _ = queries[0]
-            asked = _in_words(kind, what and quoted(question, what))
-            raise PlanError("E_END", f"the question asks {asked}")
-        return
-    order = _JOINS.get((join, meaning.tool)) if isinstance(meaning, Combination) else None
-    if order is None or not isinstance(meaning, Combination):
-        raise PlanError("E_END", f"the question asks for {join.replace('_', ' ')}")
-    first, second = meaning.first, meaning.second
-    forward, backward = _both((first, second), queries), _both((second, first), queries)
-    if not ((order >= 0 and forward) or (order <= 0 and backward)):
-        raise PlanError("E_END", "these are not the two values asked, in their order")
-
-
-def _check_end_by_words(sense: PlanMeaning, question: str) -> None:
-    used: set[str] = set()
-    for step in sense.steps:
+    def _uses(self, step: ExecutedStep) -> Iterable[int]:
+        """Yields the steps whose values a step uses, by name or by repetition."""
+        yield from refs(step)
         for constant in constants(step):
-            used |= sense.words_of(step, constant)
-    left = sorted(sense.reading.content - used - {"1"})
-    if left:
-        raise PlanError("E_END", f"the question also says {quoted(question, left[0])!a}")
-    value = sense.steps[-1].value
-    fits = {"number": type(value) is int, "truth": isinstance(value, bool)}
-    if not fits.get(sense.reading.opening, True):
-        wanted = {"number": "a number", "truth": "yes or no"}[sense.reading.opening]
-        raise PlanError("E_END", f"the question asks for {wanted}")
+            at = self._plan.earlier(constant)
+            if at is not None and not self._plan.mentions(step, constant):
+                yield at
+
+    def _check_meaning(self, step: ExecutedStep) -> None:
+        """Raises E_GROUND when a step says what the question does not."""
+        for at in _WHOLE.get(step["tool"], ()):
+            argument = step["arguments"][at : at + 1]
+            if argument and isinstance(argument[0], dict) and not self._plan.referents(argument[0]):
+                raise PlanError("E_GROUND", self._incomplete(self._plan.facts_of(argument[0])))
+        meaning, descriptions = self._plan.meanings[-1], self._reading.descriptions
+        if isinstance(meaning, frozenset):
+            if not any(consistent(meaning, each) for each in descriptions):
+                raise PlanError("E_GROUND", "no description in the question is like that")
+        elif isinstance(meaning, QueriedValue):
+            shared = [each.shared for each in descriptions if each.shared]
+            if not any(meaning.answers(query) for query in (*self._reading.queries, *shared)):
+                what = _in_words(meaning.kind, meaning.what)
+                raise PlanError("E_GROUND", f"the question does not ask {what} of that")
+
+    def _incomplete(self, facts: Facts) -> str:
+        """Says which part of its description the plan has left out."""
+        descriptions = [each for each in self._reading.descriptions if consistent(facts, each)]
+        if not descriptions:
+            return "no description in the question is like that"
+        description = min(descriptions, key=lambda each: _missing(facts, each))
+        if left := missing_words(facts, description):
+            return f"the question says {description.mention.text!a}, and {left!a} is not used yet"
+        relation = missing_relations(facts, description)[0]
+        return f"of {description.mention.text!a} the question also says {relation}"
+
+    def _check_end(self, query: Query) -> None:
+        meaning = self._plan.meanings[-1]
+        if not isinstance(meaning, QueriedValue) or not meaning.answers(query):
+            what = _in_words(query.kind, query.what and quoted(self._question, query.what))
+            raise PlanError("E_END", f"the question asks {what}")
+
+    def _check_join(self, join: str) -> None:
+        meaning, queries = self._plan.meanings[-1], self._reading.queries
+        order = _JOINS.get((join, meaning.tool)) if isinstance(meaning, Combination) else None
+        if order is None or not isinstance(meaning, Combination):
+            raise PlanError("E_END", f"the question asks for {join.replace('_', ' ')}")
+        values = (meaning.first, meaning.second)
+        forward, backward = _both(values, queries), _both(values[::-1], queries)
+        if not ((order >= 0 and forward) or (order <= 0 and backward)):
+            raise PlanError("E_END", "these are not the two values asked, in their order")
+
+    def _check_end_by_words(self) -> None:
+        steps = self._plan.steps
+        used = {word for step in steps for each in constants(step) for word in words_of(step, each)}
+        left = sorted(self._reading.content - used - {"1"})
+        if left:
+            raise PlanError("E_END", f"the question also says {quoted(self._question, left[0])!a}")
+        value, opening = value_of(steps[-1]), self._reading.opening
+        if opening == "number" and type(value) is not int:
+            raise PlanError("E_END", "the question asks for a number")
+        if opening == "truth" and not isinstance(value, bool):
+            raise PlanError("E_END", "the question asks for yes or no")
 
 
-def _one_of(step: ExecutedStep) -> list[Ref]:
-    """Returns the arguments of a step that must be whole descriptions."""
-    positions = _WHOLE.get(step.tool, ())
-    given = [step.arguments[at] for at in positions if at < len(step.arguments)]
-    return [each for each in given if isinstance(each, Ref)]
+def _both(values: tuple[QueriedValue | None, ...], queries: tuple[Query, ...]) -> bool:
+    return all(value and value.answers(query) for value, query in zip(values, queries, strict=True))
 
 
-def _answers(about: QueriedValue, query: Query) -> bool:
-    return about.kind == query.kind and about.what == query.what and query.of in about.of
-
-
-def _both(
-    pair: tuple[QueriedValue | None, QueriedValue | None], queries: tuple[Query, ...]
-) -> bool:
-    return all(about and _answers(about, query) for about, query in zip(pair, queries, strict=True))
-
-
-def _missing(plan: Constraints, description: Description) -> int:
-    # A relation left out says more than a word does: the nearest description is to be named.
-    return len((missing_words(plan, description) or "").split()) + 2 * len(
-        missing_relations(plan, description)
-    )
+def _missing(facts: Facts, description: Description) -> int:
+    # A missing relation weighs more than a word: name the nearest description.
+    words = missing_words(facts, description).split()
+    return len(words) + 2 * len(missing_relations(facts, description))
 
 
 def _in_words(kind: str, what: str | None) -> str:

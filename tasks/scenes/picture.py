@@ -1,4 +1,4 @@
-"""A scene as an SVG picture: the floor seen from above, with what is on it.
+"""Draws a scene as SVG: the floor from above with its objects.
 
 x goes to the right, y to the back, as relations mean it. Objects stand at their positions when the
 scene has them, else where their relations put them. The colors of text and lines follow the
@@ -16,7 +16,7 @@ WIDTH, FLOOR, MARGIN, LINE = 760, 420, 70, 15
 """Pixels: the picture's width, the floor's height, its border, a line of text."""
 
 ROW, INDENT = 95, 32
-"""Characters of a line of text that fit the width in wide fonts too; where its next line begins."""
+"""Characters a line, so that wide fonts fit; indent of continuation lines."""
 
 _INKS = {
     **{"gray": "#8a8a8a", "red": "#c0392b", "blue": "#2f6fd0", "green": "#2e8b57"},
@@ -50,14 +50,14 @@ def svg(scene: Scene) -> str:
 
 
 def layout(scene: Scene) -> list[tuple[float, float]]:
-    """Returns where each object stands, x to the right and y to the back.
+    """Returns the position of each object, x to the right and y to the back.
 
     The positions of the scene, else places that agree with its relations as far as these are
     orders: an object stands as far right as there are objects to the left of it.
     """
-    given = [each.position for each in scene.objects if each.position]
-    if len(given) == len(scene.objects):
-        return given
+    positions = [each.position for each in scene.objects if each.position]
+    if len(positions) == len(scene.objects):
+        return positions
     return [
         (_rank(scene, "left", "right", at), _rank(scene, "front", "behind", at))
         for at in range(len(scene.objects))
@@ -65,19 +65,19 @@ def layout(scene: Scene) -> list[tuple[float, float]]:
 
 
 def _rank(scene: Scene, before: str, after: str, at: int) -> float:
-    """Returns how many objects stand before an object less how many stand after it."""
+    """Returns the number of objects before an object minus those after it."""
     table = scene.relationships
     return float(sum(len(table[n][at]) * s for n, s in ((before, 1), (after, -1)) if n in table))
 
 
 def _places(scene: Scene) -> list[tuple[float, float]]:
-    """Returns the places in pixels, the back at the top, none upon another."""
+    """Returns positions in pixels, back at the top, without overlap."""
     points = layout(scene)
     columns = _scaled([x for x, _ in points], MARGIN, WIDTH - MARGIN)
     rows = _scaled([-y for _, y in points], MARGIN, FLOOR - MARGIN)
     placed: list[tuple[float, float]] = []
     for x, y in zip(columns, rows, strict=True):
-        # Objects that a scene puts into one place stand side by side, down and to the right.
+        # Objects at the same place are moved down and to the right.
         while any(hypot(x - a, y - b) < 34 for a, b in placed):
             x, y = x + 13, y + 29
         placed.append((round(x, 1), round(y, 1)))
@@ -139,7 +139,7 @@ def _furniture(each: SceneObject, size: int) -> str:
 
 
 def _lines(scene: Scene) -> list[str]:
-    """Returns the lines below the floor, those of one object under each other."""
+    """Returns the description of each object, below the floor."""
     texts = (
         each.words() if each.parts else f"{each.name}: {' '.join(each.attributes)}"
         for each in scene.objects

@@ -1,4 +1,4 @@
-"""Judging a chunk of a plan on a scene: the evaluator V of Tree-of-Mixed-Thought (section 3.3.4).
+"""Evaluates a chunk of a plan: V of Tree-of-Mixed-Thought (section 3.3.4).
 
 Two profiles. `paper`: each step can be read, and runs on the scene. `grounded` (ours): also, each
 step says what the question says, and the plan ends when it has answered what the question asks
@@ -9,19 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from thoughtgraph.planning import Ruling
 from thoughtgraph.tasks.scenes.grounding import Grounding
-from thoughtgraph.tasks.scenes.interpreter import Environment, execute
-from thoughtgraph.tasks.scenes.plan_language import clean, parse
+from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, execute, value_of
+from thoughtgraph.tasks.scenes.plan_language import ANSWER, clean, parse
 from thoughtgraph.tools.scenes.scene import Scene
 from thoughtgraph.tools.scenes.values import PlanError, View, answer_of, in_words
 
 MOST_STEPS = 32
-"""Steps of a plan (ours)."""
+"""Most steps of a plan (ours)."""
+MALFORMED = frozenset({"E_SYNTAX", "E_STMT", "E_LIMIT"})
+"""Codes for output that is no step at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What an evaluator lets pass; plain values from settings.
+    """What the evaluator accepts, from settings.
 
     Attributes:
         profile: "paper" (default) only runs the steps; "grounded" (ours) also holds them to the
@@ -38,104 +41,63 @@ class Rules:
     tools: Literal["extended", "paper"] = "extended"
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The verdict on a chunk.
-
-    Attributes:
-        accepted: Whether every line passed; the first that fails rejects the whole chunk.
-        lines: The chunk's lines without numbers and decoration, cut after the one that assigns
-            `ans`.
-        values: What each line that passed gave, in words for a reader ("2 objects: Chair0, Bed0").
-        state: The environment after the chunk as plain JSON values, the thought's `tool_state`;
-            the one given when the chunk is rejected.
-        answer: The canonical answer when the plan is finished.
-        code: Why it was rejected, a family of `PlanError`, or E_GROUND, E_END (`grounded`); "".
-        reason: The same in one line for a reader; "".
-    """
-
-    accepted: bool
-    lines: tuple[str, ...]
-    values: tuple[str, ...]
-    state: Mapping[str, Any]
-    answer: str | None
-    code: str
-    reason: str
-
-
 def judge(
     question: str,
     scene: Scene,
     state: Mapping[str, Any] | None,
     lines: Sequence[str],
     rules: Rules,
-) -> Evaluation:
-    """Judges the next lines of a plan.
+) -> Ruling:
+    """Evaluates the next lines of a plan.
 
     Args:
         question: The question, for `grounded`.
         scene: The scene it is about.
-        state: The `state` of the verdict on what stands before; None at the start.
+        state: The `tool_state` of what stands before; None at the start.
         lines: The chunk, as the model wrote it: one step, several, or the rest of the plan.
         rules: What is let pass.
 
     Returns:
-        The verdict. Whatever the lines hold, nothing is raised for them.
+        The verdict; the first line that fails rejects the whole chunk, and what follows the line
+        that assigns `ans` is dropped. Whatever the lines hold, nothing is raised for them.
     """
     view = View(scene, rules.empty == "strict", rules.ambiguous == "first")
-    evaluator = _Evaluator(question, view, rules)
     plain = [clean(line) for line in lines]
-    return evaluator.judge(Environment.from_json(state), plain, state or {})
+    before: list[ExecutedStep] = (state or {}).get("steps", [])
+    grounding = None
+    if rules.profile == "grounded":
+        grounding = Grounding(question, scene.style, before)
+    done, tried, answer = list(before), list[str](), None
+    try:
+        if not plain:
+            raise PlanError("E_SYNTAX", "the plan has no next step")
+        for line in plain:
+            tried.append(line)
+            done.append(_run(line, done, view, rules))
+            if grounding:
+                grounding.check(done[-1])
+            if done[-1]["target"] == ANSWER:
+                answer = _answer(done[-1], grounding)
+                break
+    except PlanError as error:
+        reason = f"line {len(tried)}: {error}" if len(lines) > 1 else str(error)
+        malformed = error.code in MALFORMED
+        return Ruling(False, "\n".join(plain), code=error.code, reason=reason, malformed=malformed)
+    values = (in_words(view, value_of(step)) for step in done[len(before) :])
+    return Ruling(True, "\n".join(tried), "\n".join(values), {"steps": done}, answer)
 
 
-@dataclass(frozen=True, slots=True)
-class _Evaluator:
-    question: str
-    view: View
-    rules: Rules
+def _run(line: str, done: Sequence[ExecutedStep], view: View, rules: Rules) -> ExecutedStep:
+    step = parse(line)
+    if len(done) >= MOST_STEPS:
+        raise PlanError("E_LIMIT", f"a plan has at most {MOST_STEPS} steps")
+    return execute(step, done, view, rules.tools)
 
-    def judge(
-        self, environment: Environment, lines: list[str], before: Mapping[str, Any]
-    ) -> Evaluation:
-        kept: list[str] = []
-        values: list[str] = []
-        grounding = self._grounding(environment)
-        try:
-            if not lines:
-                raise PlanError("E_SYNTAX", "the plan has no next step")
-            for line in lines:
-                kept.append(line)
-                environment = self._run(line, environment)
-                if grounding:
-                    grounding = grounding.after(environment.steps[-1])
-                values.append(in_words(self.view, environment.steps[-1].value))
-                if environment.finished:
-                    break
-            answer = self._answer(environment, grounding)
-        except PlanError as error:
-            where = f"line {len(kept)}: " if len(lines) > 1 else ""
-            reason = f"{where}{error}"
-            return Evaluation(False, tuple(kept), tuple(values), before, None, error.code, reason)
-        state = environment.to_json(before)
-        return Evaluation(True, tuple(kept), tuple(values), state, answer, "", "")
 
-    def _run(self, line: str, environment: Environment) -> Environment:
-        step = parse(line)
-        if len(environment.steps) >= MOST_STEPS:
-            raise PlanError("E_LIMIT", f"a plan has at most {MOST_STEPS} steps")
-        return execute(step, environment, self.view, self.rules.tools)
-
-    def _grounding(self, environment: Environment) -> Grounding | None:
-        if self.rules.profile == "paper":
-            return None
-        return Grounding(self.question, self.view.scene.style, environment.steps)
-
-    def _answer(self, environment: Environment, grounding: Grounding | None) -> str | None:
-        if not environment.finished:
-            return None
-        answer = answer_of(environment.steps[-1].value)
-        if answer is None:
-            raise PlanError("E_NOANS", "ans is no answer: not a number, a word, yes or no")
-        if grounding:
-            grounding.end()
-        return answer
+def _answer(step: ExecutedStep, grounding: Grounding | None) -> str:
+    answer = answer_of(value_of(step))
+    if answer is None:
+        raise PlanError("E_NOANS", "ans is no answer: not a number, a word, yes or no")
+    if grounding:
+        grounding.end()
+    return answer

@@ -1,4 +1,4 @@
-"""The form of plans as a grammar: numbered steps, of the tools and words that there are.
+"""A grammar of plans: numbered steps with known tools and words.
 
 It is made of the tables by which plans are read and run. What it lets pass are calls of known tools
 with arguments of a kind that they take; whether those fit scene and question is not its matter.
@@ -32,12 +32,12 @@ _ARGUMENTS: Mapping[str, str] = {
     "relation": "(name | relation)",
     "part_list": "(name | word | list)",
 }
-"""What may stand for each argument of a tool, in rules of the grammar."""
+"""Grammar rule for each argument of a tool."""
 
 
 @lru_cache(maxsize=256)
 def plan_grammar(style: Style, tools: frozenset[str], first: int, last: int, end: int) -> str:
-    """Returns the grammar of the next steps of a plan, a numbered line each.
+    """Returns the grammar of a plan's next steps, one numbered line each.
 
     The step that assigns the answer is the last one.
 
@@ -76,10 +76,10 @@ def _steps(first: int, last: int, end: int) -> Iterator[tuple[str, str]]:
 
 
 def _calls(tool: SceneTool) -> Iterator[str]:
-    """Yields the forms in which a tool is called: what may be missing is what comes first."""
+    """Yields the calls of a tool; leading arguments may be optional."""
     for missing in range(tool.optional + 1):
-        given = " next ".join(_ARGUMENTS[each] for each in tool.arguments[missing:])
-        yield f'{literal(f"{tool.name}(")} {given} ")"'
+        arguments = " next ".join(_ARGUMENTS[each] for each in tool.arguments[missing:])
+        yield f'{literal(f"{tool.name}(")} {arguments} ")"'
 
 
 def _quoted(words: Iterable[str]) -> str:
@@ -87,8 +87,8 @@ def _quoted(words: Iterable[str]) -> str:
 
 
 def _spellings(style: Style, kind: str = "") -> list[str]:
-    """Returns the words of a kind, or all, as they may be written."""
+    """Returns the spellings of the words of a kind, or of all."""
     kinds = {ANY: "category", **KINDS[style]}
     forms = sorted({form for word in (*kinds, *SYNONYMS) for form in (word, plural(word))})
-    found = [form for form in forms if canonical(form) in kinds]
-    return [form for form in found if kind in ("", kinds[canonical(form)])] or found
+    words = [form for form in forms if canonical(form) in kinds]
+    return [form for form in words if kind in ("", kinds[canonical(form)])] or words

@@ -8,7 +8,7 @@ behind limits that protect the parser, and only a closed list of forms comes out
 import ast
 import re
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from thoughtgraph.tools.scenes.scene_tools import TOOLS
@@ -21,19 +21,19 @@ ANSWER = "ans"
 """The name whose assignment ends a plan."""
 
 SOURCE = "<plan>"
-"""The file that Python's parser thinks it reads, and looks for to quote a line that is wrong."""
+"""File name for Python's parser, which looks for it to quote a wrong line."""
 
 LONGEST_LINE = 400
-"""Letters of a line that is read."""
+"""Longest line that is read."""
 DEEPEST = 4
-"""Nested brackets of a line that is read."""
+"""Deepest nesting of brackets that is read."""
 LONGEST_LIST = 8
-"""Items of a list that is read."""
+"""Longest list that is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An argument that names an earlier step's value."""
+    """An argument that names an earlier value."""
 
     name: str
 
@@ -72,7 +72,7 @@ _GLUED = re.compile(r"(?<![\w.])(?>[\w.]*?\b\d)[\w.]*?(?:and|else|for|if|in|is|o
 
 
 def steps_of(text: str, limit: int | None = None) -> list[str]:
-    r"""Returns the lines of a completion that are meant as steps, in order.
+    r"""Returns the lines of a completion that look like steps, in order.
 
     Code fences and the text before the first step, or between a fence and the next step, are
     dropped; a line that starts "Question:" ends the plan; several steps on one line are split at
@@ -102,12 +102,12 @@ def steps_of(text: str, limit: int | None = None) -> list[str]:
 
 
 def clean(line: str) -> str:
-    """Returns a line without its number, the marks of Markdown and typographic quotes."""
+    """Strips a line's number, Markdown and typographic quotes."""
     if len(line) > LONGEST_LINE:
         return line
     plain = line.translate(_FOLDED).replace("\\_", "_")
-    found = _PREFIX.match(plain)
-    body = plain[found.end() :] if found else plain
+    match = _PREFIX.match(plain)
+    body = plain[match.end() :] if match else plain
     body = body.rstrip(" `;*.")
     return "" if body.startswith(("#", "```")) else body
 
@@ -140,7 +140,7 @@ def parse(line: str) -> Step:
 def _pieces(line: str) -> list[str]:
     if len(line) > LONGEST_LINE * 100:
         return [line]
-    cuts = [0, *(found.start() for found in _STEP_MARK.finditer(line)), len(line)]
+    cuts = [0, *(match.start() for match in _STEP_MARK.finditer(line)), len(line)]
     pieces = [line[a:b].strip() for a, b in pairwise(cuts)]
     return [piece for piece in pieces if piece.strip("-*+ ")]
 
@@ -203,11 +203,5 @@ def _atom(node: ast.expr) -> Constant | Name:
 
 
 def _depth(body: str) -> int:
-    depth = deepest = 0
-    for letter in body:
-        if letter in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif letter in ")]}":
-            depth -= 1
-    return deepest
+    nested = accumulate((letter in "([{") - (letter in ")]}") for letter in body)
+    return max(nested, default=0)

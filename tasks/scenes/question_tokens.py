@@ -1,11 +1,11 @@
-"""A question about a scene as a sequence of what it names: descriptions, relations, parts, words.
+"""Tokenizes a question about a scene: descriptions, relations, parts, words.
 
 The first half of reading a question (`question_reading.py` is the second). It knows the words of
 CLEVR's and PTR's templates; a word it does not know makes the sequence inexact, nothing else.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -13,53 +13,46 @@ from thoughtgraph.tools.scenes.scene import PartGroup
 from thoughtgraph.tools.scenes.vocabulary import (
     ANY,
     KINDS,
-    RELATIONS,
-    SINGULARS,
+    NUMBERS,
     SIZES,
-    SYNONYMS,
     Style,
     canonical,
     number_of,
+    relation_of,
 )
 
 
 class Mention(NamedTuple):
-    """A description of objects in the question's own words, without what it is related to."""
+    """A description in the question's own words, without relations."""
 
     text: str
-    category: str | None
+    category: str | None = None
     words: frozenset[str] = frozenset()
     group: PartGroup | None = None
     some: bool = False
-    """Whether the group's number is only an article: "a red back"."""
+    """Whether the number is only an article: "a red back"."""
 
 
 class Token(NamedTuple):
-    """One thing the question says, in order.
-
-    `kind` is mention (`at` counts them), relation, part, shade (a color before "part") or word.
-    """
+    """One token of a question."""
 
     kind: str
+    """mention, relation, part, shade (a color before "part") or word."""
     text: str
-    at: int = -1
+    """The canonical word; for a mention, its number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """What a question says, in order.
-
-    Attributes:
-        items: Everything but punctuation.
-        mentions: The descriptions among them.
-        content: The vocabulary's words in it, relations included, numbers as digits.
-        known: Whether every word is one of the templates', in a place where they have it.
-    """
+class Tokens(NamedTuple):
+    """What a question says, in order."""
 
     items: tuple[Token, ...]
+    """All tokens but punctuation."""
     mentions: tuple[Mention, ...]
+    """The mentions among them."""
     content: frozenset[str]
+    """Vocabulary words, including relations; numbers as digits."""
     known: bool
+    """Whether the templates use every word where it stands."""
 
 
 FUNCTION_WORDS = frozenset(
@@ -71,19 +64,74 @@ FUNCTION_WORDS = frozenset(
         *("size", "sum", "than", "that", "the", "there", "to", "visible", "what", "which", "with"),
     )
 )
-"""The words of the public templates that name nothing of a scene."""
+"""Words of the public templates that name nothing of a scene."""
 
-_TOKEN = re.compile(r"[a-z]+|\d+")
+_WORD = re.compile(r"[a-z]+|\d+")
+
+
+def _tokens(style: Style) -> re.Pattern[str]:
+    """Compiles the pattern of a token among canonical words."""
+
+    def one_of(words: Iterable[str]) -> str:
+        return "|".join(sorted(words, key=len, reverse=True))
+
+    def named(*kinds: str) -> str:
+        return one_of(word for word, kind in KINDS[style].items() if kind in kinds)
+
+    side = "(?:left|right)"
+    relation = f"(?:to the )?{side} of|on the {side} side of|in front of|behind|above|below"
+    category, color, part = named("category"), named("color"), named("part")
+    if style == "clevr":
+        attribute = named("color", "size", "material")
+        # Within a row of attributes no mention begins: one before it would have matched.
+        first = "".join(rf"(?<!\b{word} )" for word in attribute.split("|"))
+        mention = rf"{first}(?P<words>(?:(?:{attribute}) )*+)(?P<noun>{ANY}|anything|{category})"
+        part = "(?!)"
+    else:
+        number = rf"an?|\d{{1,4}}|{one_of(NUMBERS)}"
+        group = rf"(?: (?P<number>{number}))?(?: (?P<color>{color}))? (?P<own>{part})"
+        mention = rf"(?P<noun>{ANY}|{category})(?: with{group})?"
+    return re.compile(
+        rf"(?<!\S)(?:(?P<relation>{relation})|(?P<part>{part})|(?P<mention>{mention})"
+        rf"|(?P<shade>{color}) part|(?P<word>\S+))(?!\S)"
+    )
+
+
+_CLEVR, _PTR = _tokens("clevr"), _tokens("ptr")
 
 
 def tokenize(question: str, style: Style) -> Tokens:
-    """Returns what a question says, for a scene of that style."""
-    return _Lexer(question, style).scan()
+    """Parses a question about a scene of a style."""
+    own = _WORD.findall(question.lower())
+    line = " ".join(map(canonical, own))
+    items: list[Token] = []
+    mentions: list[Mention] = []
+    content: set[str] = set()
+    for match in (_CLEVR if style == "clevr" else _PTR).finditer(line):
+        kind = match.lastgroup or "word"
+        text = match[kind]
+        if kind == "mention":
+            begin = line.count(" ", 0, match.start())
+            written = " ".join(own[begin : begin + text.count(" ") + 1])
+            text = str(len(mentions))
+            mentions.append(_mention(written, match.groupdict()))
+            content |= _content(mentions[-1])
+        elif kind == "relation":
+            text = relation_of(text) or ""
+        elif kind == "word" and text in SIZES and line.endswith("how ", 0, match.start()):
+            text = "size"  # "how big is it"
+        if kind in ("relation", "part", "shade"):
+            content.add(text)
+        elif kind == "word":
+            content |= _vocabulary(text, style)
+        items.append(Token(kind, text))
+    known = all(kind != "word" or text in FUNCTION_WORDS for kind, text in items)
+    return Tokens(tuple(items), tuple(mentions), frozenset(content), known)
 
 
 def quoted(question: str, meaning: str) -> str:
-    """Returns the question's own words for one of its `content`: "six" for 6, "legs" for leg."""
-    own = _TOKEN.findall(question.lower())
+    """Returns the question's own words for a content word: "six" for 6, "legs" for leg."""
+    own = _WORD.findall(question.lower())
     for at, size in product(range(len(own)), (1, 2, 3)):
         words = " ".join(own[at : at + size])
         if meaning in (canonical(words), str(number_of(words))):
@@ -91,157 +139,27 @@ def quoted(question: str, meaning: str) -> str:
     return meaning
 
 
-class _Lexer:
-    def __init__(self, question: str, style: Style) -> None:
-        self.own = _TOKEN.findall(question.lower())
-        """The question's own words, to be quoted; `words` are the same in canonical form."""
-        singular = [SINGULARS.get(word, word) for word in self.own]
-        self.words = [SYNONYMS.get(word, word) for word in singular]
-        self.kinds = KINDS[style]
-        self.style = style
-        self.at = 0
-        self.items: list[Token] = []
-        self.mentions: list[Mention] = []
-        self.content: set[str] = set()
-        self.known = True
-
-    def scan(self) -> Tokens:
-        # A relation or part of several words goes before the words that it begins with.
-        read = (self.relation, self.part, self.clevr_mention, self.ptr_mention, self.shade)
-        while self.at < len(self.words):
-            names = self.words[self.at] in _NAMING
-            if not (names and any(step() for step in read)):
-                self.word()
-        return Tokens(tuple(self.items), tuple(self.mentions), frozenset(self.content), self.known)
-
-    def relation(self) -> bool:
-        for phrase, name in _RELATIONS.get(self.words[self.at], ()):
-            if self.next_is(phrase):
-                self.at += len(phrase)
-                self.content.add(name)
-                self.items.append(Token("relation", name))
-                return True
-        return False
-
-    def part(self) -> bool:
-        found = self.part_here(self.at)
-        if found is None:
-            return False
-        self.at += len(found.split())
-        self.content.add(found)
-        self.items.append(Token("part", found))
-        return True
-
-    def clevr_mention(self) -> bool:
-        if self.style != "clevr":
-            return False
-        end = self.at
-        while self.kind(end) in ("color", "size", "material"):
-            end += 1
-        noun = "" if end >= len(self.words) else self.words[end]
-        if noun not in (ANY, "anything") and self.kind(end) != "category":
-            return False
-        words = self.words[self.at : end]
-        category = noun if self.kind(end) == "category" else None
-        begin, self.at = self.at, end + 1
-        self.mention(begin, category, words=frozenset(words))
-        return True
-
-    def ptr_mention(self) -> bool:
-        noun = self.words[self.at]
-        if self.style != "ptr" or (noun != ANY and self.kind(self.at) != "category"):
-            return False
-        begin = self.at
-        self.at += 1
-        category = noun if noun != ANY else None
-        if not self.next_is(("with",)):
-            self.mention(begin, category)
-            return True
-        color, here = None, self.at + 1
-        first = "" if here >= len(self.words) else self.words[here]
-        article, number = first in ("a", "an"), number_of(first)
-        if number is not None:
-            here += 1
-        if self.kind(here) == "color":
-            color, here = self.words[here], here + 1
-        part = self.part_here(here)
-        if part is None:
-            self.mention(begin, category)
-            return True
-        self.at = here + len(part.split())
-        self.mention(begin, category, group=PartGroup(number, color, part), some=article)
-        return True
-
-    def mention(
-        self,
-        begin: int,
-        category: str | None,
-        words: frozenset[str] = frozenset(),
-        group: PartGroup | None = None,
-        some: bool = False,
-    ) -> None:
-        """Keeps a description that reaches from a word to where the lexer stands."""
-        text = " ".join(self.own[begin : self.at])
-        self.content |= {*words, *([category] if category else [])}
-        if group:
-            counts = [str(group.number)] if group.number is not None and not some else []
-            self.content |= {*counts, *(each for each in group[1:] if each)}
-        self.items.append(Token("mention", text, len(self.mentions)))
-        self.mentions.append(Mention(text, category, words, group, some))
-
-    def shade(self) -> bool:
-        if self.kind(self.at) != "color" or self.words[self.at + 1 : self.at + 2] != ["part"]:
-            return False
-        self.content.add(self.words[self.at])
-        self.items.append(Token("shade", self.words[self.at]))
-        self.at += 2
-        return True
-
-    def word(self) -> None:
-        word = self.words[self.at]
-        if word in SIZES and self.words[self.at - 1] == "how":
-            word = "size"  # "how big is it"
-        elif word in self.kinds:
-            self.content.add(word)
-        elif word not in FUNCTION_WORDS and (number := number_of(word)) is not None:
-            self.content.add(str(number))
-        self.known = self.known and word in FUNCTION_WORDS
-        self.items.append(Token("word", word))
-        self.at += 1
-
-    def next_is(self, phrase: tuple[str, ...]) -> bool:
-        return tuple(self.words[self.at : self.at + len(phrase)]) == phrase
-
-    def kind(self, at: int) -> str | None:
-        return self.kinds.get(self.words[at]) if at < len(self.words) else None
-
-    def part_here(self, at: int) -> str | None:
-        if self.style != "ptr":
-            return None
-        texts = (" ".join(self.words[at : at + length]) for length in (3, 2, 1))
-        return next((text for text in texts if self.kinds.get(text) == "part"), None)
+def _mention(text: str, read: Mapping[str, str | None]) -> Mention:
+    """Builds a mention from the groups of its match."""
+    category = None if read["noun"] in (ANY, "anything") else read["noun"]
+    words = frozenset((read.get("words") or "").split())
+    if not (part := read.get("own")):
+        return Mention(text, category, words)
+    word = read["number"]
+    number = number_of(word) if word else None
+    group = PartGroup(number, read["color"], part)
+    return Mention(text, category, words, group, some=word in ("a", "an"))
 
 
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Returns the phrases of relations by their first word."""
-    texts = {name: name for name in RELATIONS if name not in ("left", "right", "front")}
-    texts["in front of"] = "front"
-    for side in ("left", "right"):
-        for phrase in (f"to the {side} of", f"on the {side} side of", f"{side} of"):
-            texts[phrase] = side
-    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for text, name in texts.items():
-        words = tuple(text.split())
-        phrases.setdefault(words[0], []).append((words, name))
-    return phrases
+def _content(mention: Mention) -> set[str]:
+    group = mention.group or PartGroup()
+    number = None if group.number is None or mention.some else str(group.number)
+    return {*filter(None, (mention.category, number, group.color, group.part)), *mention.words}
 
 
-_RELATIONS = _phrases()
-_NAMING = frozenset(
-    (
-        *_RELATIONS,
-        *(text.partition(" ")[0] for kinds in KINDS.values() for text in kinds),
-        *(ANY, "anything"),
-    )
-)
-"""The first words of everything that is not a function word."""
+def _vocabulary(word: str, style: Style) -> set[str]:
+    """Returns the content of a word that is part of no other token."""
+    if word in KINDS[style]:
+        return {word}
+    number = None if word in FUNCTION_WORDS else number_of(word)
+    return set() if number is None else {str(number)}

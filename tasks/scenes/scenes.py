@@ -29,12 +29,10 @@ from thoughtgraph.tree import Path
 
 LONGEST_QUESTION = 1_000
 """Letters of a question (ours)."""
-MALFORMED = frozenset({"E_SYNTAX", "E_STMT", "E_LIMIT"})
-"""Faults of output that is no step at all."""
 ADAPTIVE = {"draw": "plans", "shots": 4, "temperature": 1.0, "max_completion_tokens": 400}
-"""What `adaptive` is told: as Tree-of-Mixed-Thought."""
+"""Settings for `adaptive`, as for Tree-of-Mixed-Thought."""
 EXTENDED = frozenset(tools_of("extended")) - frozenset(tools_of("paper"))
-"""Tools that the paper's list lacks."""
+"""Tools missing in the paper's list."""
 
 _FILTERS = ("filter_object", "filter_part")
 _ASKED = ("query_category", "query_color", "query_size", "query_material")
@@ -54,7 +52,7 @@ TOOLS: Mapping[str, Sequence[str]] = {
 """Which tools a prompt describes, by type, of those that a style has. The paper lists them for one
 type only; the others are ours."""
 _INSTEAD: Mapping[Style, Mapping[str, str]] = {"clevr": {"count_part": "count_object"}, "ptr": {}}
-"""What does the work of a tool that a style lacks."""
+"""Replacements for tools that a style lacks."""
 
 _LOOKS_LIKE = (
     ("analogy", r"by analogy"),
@@ -70,25 +68,15 @@ _RELATION = re.compile(r"\b(left|right|front|behind)\b")
 
 
 class SceneProblem(NamedTuple):
-    """A problem, read."""
+    """A parsed problem."""
 
     question: str
     type: str
     scene: Scene
 
 
-class Example(NamedTuple):
-    """A solved question, as prompts show it."""
-
-    text: str
-    """Question and steps, for a prompt of one text."""
-    asked: str
-    """The question's turn of a conversation."""
-    steps: str
-
-
 class Scenes:
-    """A task about scenes of one style.
+    """A task on scenes of one style.
 
     Args:
         style: The data set that the scenes are like; also the task's id.
@@ -99,14 +87,14 @@ class Scenes:
         self._style: Style = style
 
     def read(self, text: str) -> str:
-        """Returns the problem as JSON: question, type and scene, nothing else."""
+        """Returns the problem as JSON with question, type and scene only."""
         try:
-            given = json.loads(text)
+            record = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self._refusal(f"it is not JSON ({error})") from None
-        if not isinstance(given, dict):
+        if not isinstance(record, dict):
             raise self._refusal("it is no object")
-        question, scene = given.get("question"), given.get("scene", given)
+        question, scene = record.get("question"), record.get("scene", record)
         if not isinstance(question, str) or not question.strip():
             raise self._refusal('it has no "question"')
         if len(question) > LONGEST_QUESTION:
@@ -114,18 +102,18 @@ class Scenes:
         if not isinstance(scene, dict):
             raise self._refusal('its "scene" is no object')
         question = " ".join(question.split())
-        kind = given.get("type") or question_type(question)
+        kind = record.get("type") or question_type(question)
         if not isinstance(kind, str) or kind not in TOOLS:
             raise self._refusal(f"{kind!r} is none of the types {', '.join(TOOLS)}")
-        kept = Scene.from_json(scene, self._style).to_json()
-        return json.dumps({"question": question, "type": kind, "scene": kept}, ensure_ascii=False)
+        stored = Scene.from_json(scene, self._style).to_json()
+        return json.dumps({"question": question, "type": kind, "scene": stored}, ensure_ascii=False)
 
     def published(self, method: str) -> Mapping[str, Any]:
-        """Returns ours of `adaptive`; the paper's values are the methods' own defaults."""
+        """Returns our values for `adaptive`; the paper's are the methods' defaults."""
         return ADAPTIVE if method == "adaptive" else {}
 
     def shots(self, problem: str, options: Options) -> int:
-        """Returns the size of the library of the problem's type: 20, fewer with the paper's tools.
+        """Returns the number of worked examples: 20, fewer with the paper's tools.
 
         Examples with tools that the prompt does not describe are left out.
         """
@@ -148,10 +136,11 @@ class Scenes:
     ) -> Prompt:
         parsed, done = _problem_of(problem), lines_of(path)
         profile = options["tools_profile"]
-        shown = [_example(self._style, parsed.type, profile, at) for at in shots]
+        library = _library(self._style, parsed.type, profile)
+        shown = [(library[at]["question"], numbered(library[at]["plan"])) for at in shots]
         values = {
             "instruction": load("plans/instruction"),
-            "tools": described(self._style, parsed.type, options),
+            "tools": tool_descriptions(self._style, parsed.type, profile),
         }
         stop = ("Question:", *([] if steps is None else [f"Step {len(done) + steps + 1}:"]))
         begun = {"question": parsed.question, "steps": numbered(done)}
@@ -161,9 +150,9 @@ class Scenes:
                 fill(name, **begun, next=str(len(done) + 1)),
                 system=fill("plans/system", **values),
                 stop=stop,
-                examples=tuple((example.asked, example.steps) for example in shown),
+                examples=tuple((fill("plans/question", question=q), plan) for q, plan in shown),
             )
-        examples = "".join(f"{example.text}\n\n" for example in shown)
+        examples = "\n\n".join(fill("plans/example", question=q, steps=plan) for q, plan in shown)
         text = fill("plans/text", **values, **begun, examples=examples.strip())
         return Prompt(text + "\n" * bool(done), stop=stop)
 
@@ -177,14 +166,13 @@ class Scenes:
         """Runs steps on the scene: the paper's evaluator, or the grounded one."""
         parsed = _problem_of(problem)
         state = path[-1]["tool_state"] if path else None
-        judged = judge(parsed.question, parsed.scene, state, steps, rules_of(options))
-        if not judged.accepted:
-            malformed = judged.code in MALFORMED
-            text = "\n".join(clean(step) for step in steps)
-            return Ruling(False, text, code=judged.code, reason=judged.reason, malformed=malformed)
-        return Ruling(
-            True, "\n".join(judged.lines), "\n".join(judged.values), judged.state, judged.answer
+        rules = Rules(
+            profile=options["evaluator"],
+            empty=options["empty"],
+            ambiguous=options["ambiguous"],
+            tools=options["tools_profile"],
         )
+        return judge(parsed.question, parsed.scene, state, steps, rules)
 
     def picture(self, problem: str) -> str:
         """Returns the scene as an SVG image."""
@@ -198,60 +186,46 @@ class Scenes:
 
 
 def _steps(path: Path, text: str, most: int | None) -> list[str]:
-    """Reads at most so many steps after a path out of a completion; None: all there are."""
+    """Reads at most `most` steps after a path; None for all."""
     done = [_compact(line) for line in lines_of(path)]
-    found = steps_of(text, None if most is None else most + len(done))
-    if [_compact(line) for line in found[: len(done)]] == done:
-        found = found[len(done) :]
-    return found[:most]
-
-
-def rules_of(options: Options) -> Rules:
-    """Returns the evaluator's rules among a run's settings."""
-    return Rules(
-        profile=options["evaluator"],
-        empty=options["empty"],
-        ambiguous=options["ambiguous"],
-        tools=options["tools_profile"],
-    )
+    lines = steps_of(text, None if most is None else most + len(done))
+    if [_compact(line) for line in lines[: len(done)]] == done:
+        lines = lines[len(done) :]
+    return lines[:most]
 
 
 def question_type(question: str) -> str:
-    """Returns the type that a question looks like, by its words (ours)."""
-    asked = question.lower()
+    """Guesses the type of a question by its words (ours)."""
+    text = question.lower()
     for kind, pattern in _LOOKS_LIKE:
-        if re.search(pattern, asked):
+        if re.search(pattern, text):
             return kind
-    return "long" if len(_RELATION.findall(asked)) > 1 else "short"
-
-
-def described(style: Style, kind: str, options: Options) -> str:
-    """Returns the descriptions of the tools for one type of question, a line each."""
-    return _described(style, kind, options["tools_profile"])
+    return "long" if len(_RELATION.findall(text)) > 1 else "short"
 
 
 @cache
-def _described(style: Style, kind: str, profile: str) -> str:
-    wanted = {_INSTEAD[style].get(name, name) for name in TOOLS[kind]} & _named(style, profile)
+def tool_descriptions(style: Style, kind: str, profile: str) -> str:
+    """Describes a profile's tools for a type of question, one a line."""
+    names = {_INSTEAD[style].get(name, name) for name in TOOLS[kind]} & _named(style, profile)
     lines = load(f"plans/tools_{style}").split("\n")
-    return "\n".join(line for line in lines if line.partition("(")[0] in wanted)
+    return "\n".join(line for line in lines if line.partition("(")[0] in names)
 
 
 @cache
 def _named(style: Style, profile: str) -> frozenset[str]:
-    """Returns the tools that the prompts of a style can describe."""
+    """Returns the tools that a style's prompts describe."""
     left_out = EXTENDED if profile == "paper" else frozenset[str]()
     lines = load(f"plans/tools_{style}").split("\n")
     return frozenset(line.partition("(")[0] for line in lines) - left_out
 
 
 def uses_paper_tools(plan: Sequence[str]) -> bool:
-    """Returns whether a plan makes do with the tools of the paper's list."""
+    """Returns whether a plan uses the paper's tools only."""
     return not any(parse(line).tool in EXTENDED for line in plan)
 
 
 def numbered(plan: Sequence[str]) -> str:
-    """Returns the lines of a plan as the paper numbers them."""
+    """Numbers the lines of a plan as the paper does."""
     return "\n".join(f"Step {at}:{line}" for at, line in enumerate(plan, 1))
 
 
@@ -262,8 +236,8 @@ def lines_of(path: Path) -> list[str]:
 
 @lru_cache(maxsize=256)
 def _problem_of(problem: str) -> SceneProblem:
-    given = json.loads(problem)
-    return SceneProblem(given["question"], given["type"], Scene.from_json(given["scene"]))
+    record = json.loads(problem)
+    return SceneProblem(record["question"], record["type"], Scene.from_json(record["scene"]))
 
 
 @cache
@@ -272,20 +246,9 @@ def _library(style: Style, kind: str, profile: str) -> list[dict[str, Any]]:
     return [shot for shot in shots if profile == "extended" or uses_paper_tools(shot["plan"])]
 
 
-@cache
-def _example(style: Style, kind: str, profile: str, at: int) -> Example:
-    given = _library(style, kind, profile)[at]
-    question, steps = given["question"], numbered(given["plan"])
-    return Example(
-        fill("plans/example", question=question, steps=steps),
-        fill("plans/question", question=question),
-        steps,
-    )
-
-
 @lru_cache(maxsize=1024)
 def _compact(line: str) -> str:
-    """Returns a step without number, spaces and differences of quotes."""
+    """Normalizes a step: no number, no spaces, double quotes."""
     return "".join(clean(line).split()).replace("'", '"')
 
 

@@ -1,26 +1,24 @@
-"""What the steps of a plan say, in the terms of the question's descriptions.
+"""Interprets the steps of a plan in terms of the question's descriptions.
 
 Nothing is refused here; `grounding.py` does that.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from thoughtgraph.tasks.scenes.constraints import (
+    IMPOSSIBLE,
     Analogy,
-    Combination,
-    Constraints,
-    Meaning,
+    Facts,
+    HasWord,
+    OtherThan,
     QueriedValue,
     Referents,
     RelatedTo,
-    RelationBetween,
-    SameValueAs,
     complete,
 )
-from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, Given, Ref
-from thoughtgraph.tasks.scenes.question_reading import Reading, read
+from thoughtgraph.tasks.scenes.interpreter import ExecutedStep, ResolvedArgument
+from thoughtgraph.tasks.scenes.question_reading import read
 from thoughtgraph.tools.scenes.part_lists import in_groups
 from thoughtgraph.tools.scenes.scene import PartGroup
 from thoughtgraph.tools.scenes.vocabulary import (
@@ -39,158 +37,161 @@ _ONE_VALUE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class PlanMeaning:
-    """A question as read, and what each step of a plan says in its terms."""
+class RelationBetween(NamedTuple):
+    """The relation of two objects (get_relation)."""
 
-    reading: Reading
-    style: Style
-    steps: tuple[ExecutedStep, ...] = ()
-    meanings: tuple[Meaning, ...] = ()
+    first: Referents
+    second: Referents
+
+
+class Combination(NamedTuple):
+    """Two values in one tool, such as sum or more_than."""
+
+    tool: str
+    first: QueriedValue | None
+    second: QueriedValue | None
+
+
+Meaning = Facts | QueriedValue | RelationBetween | Combination
+
+
+class PlanMeaning:
+    """A parsed question with the meaning of each step of a plan."""
+
+    def __init__(self, question: str, style: Style, steps: Iterable[ExecutedStep] = ()) -> None:
+        self.reading = read(question, style)
+        self._style = style
+        self.steps: list[ExecutedStep] = []
+        self.meanings: list[Meaning] = []
+        for step in steps:
+            self.add(step)
+
+    def add(self, step: ExecutedStep) -> None:
+        """Adds a step that has run."""
+        self.meanings.append(self.meaning(step))
+        self.steps.append(step)
 
     def mentions(self, step: ExecutedStep, constant: str | int) -> bool:
-        return bool(self.words_of(step, constant) <= self.reading.content)
-
-    def words_of(self, step: ExecutedStep, constant: str | int) -> set[str]:
-        """Returns the words of the question that a constant stands for; none for "thing", "a"."""
-        if step.tool in ("query_relation", "filter_relation"):
-            name = relation_of(str(constant))
-            return {name} if name else set()
-        number = number_of(constant)
-        if number is not None:
-            return {str(number)} if number != 1 else set()
-        word = canonical(str(constant))
-        return set() if word == ANY else {word}
+        """Whether the question contains a constant of a step."""
+        return words_of(step, constant) <= self.reading.content
 
     def earlier(self, constant: str | int) -> int | None:
-        """Returns the last step whose value a constant repeats."""
+        """Returns the last step whose value equals a constant."""
         number = number_of(constant)
-        for at in range(len(self.steps) - 1, -1, -1):
-            value = self.steps[at].value
+        for at in reversed(range(len(self.steps))):
+            value = self.steps[at]["value"]
             same_word = isinstance(value, str) and canonical(value) == canonical(str(constant))
             if same_word or (type(value) is int and value == number):
                 return at
         return None
 
     def meaning(self, step: ExecutedStep) -> Meaning:
-        """Returns what a step says; nothing is refused here."""
-        given = step.arguments
-        match step.tool:
+        """Returns the meaning of a step."""
+        arguments = step["arguments"]
+        match step["tool"]:
             case "filter_object" | "filter_category":
-                return self.filtered(step, (given[0],), given[1])
+                return self.facts_of(arguments[1]) | self._filtered(step, [arguments[0]])
             case "filter_part":
-                words = given[0]
-                several = words if isinstance(words, tuple) else (words,)
-                return self.filtered(step, several, given[1])
+                words = arguments[0]
+                several = words if isinstance(words, list) else [words]
+                return self.facts_of(arguments[1]) | self._filtered(step, several)
             case "exclude_object":
-                return self.described(given[1]).excluding(self.referents(given[0]))
+                return self.facts_of(arguments[1]) | {OtherThan(self.referents(arguments[0]))}
             case "intersection":
-                return self.described(given[0]).and_also(self.described(given[1]))
+                return self.facts_of(arguments[0]) | self.facts_of(arguments[1])
             case "get_relation":
-                return RelationBetween(self.referents(given[0]), self.referents(given[1]))
+                return RelationBetween(self.referents(arguments[0]), self.referents(arguments[1]))
             case "query_relation":
-                return self.related(given[0], given[1])
+                return self._related(arguments[0], arguments[1])
             case "filter_relation":
-                return self.related(given[0], given[1]).and_also(self.described(given[2]))
+                return self._related(arguments[0], arguments[1]) | self.facts_of(arguments[2])
             case tool if tool in _ONE_VALUE:
-                return self.about(step)
-        return Combination(step.tool, self.value_of(given[0]), self.value_of(given[1]))
+                return self._queried(step)
+        return Combination(step["tool"], self._value(arguments[0]), self._value(arguments[1]))
 
-    def filtered(self, step: ExecutedStep, items: tuple[Given, ...], pool: Given) -> Constraints:
-        found = self.described(pool)
-        words: list[PartGroup] = []
-        references: list[QueriedValue] = []
-        for item in items:
-            about = self.value_of(item) if isinstance(item, Ref) else self.repeated(step, item)
-            if about:
-                references.append(about)
-                continue
-            count = number_of(item) if isinstance(item, (str, int)) else None
-            word = canonical(str(item))
-            kind = KINDS[self.style].get(word)
-            if count is not None:
-                words.append(PartGroup(number=count))
-            elif kind == "part":
-                words.append(PartGroup(part=word))
-            elif kind == "category":
-                found = found.of_category(word)
-            elif kind == "color" and self.style == "ptr":
-                words.append(PartGroup(color=word))
-            elif word != ANY:
-                found = found.and_also(Constraints(words=frozenset([word])))
-        groups = in_groups(words)
-        if references:
-            return found.and_also(_alike(references, groups))
-        return found.and_also(Constraints(groups=frozenset(groups)))
+    def facts_of(self, argument: ResolvedArgument) -> Facts:
+        """Returns the facts that a plan has established on objects."""
+        meaning = self._meaning_of(argument)
+        return meaning if isinstance(meaning, frozenset) else frozenset()
 
-    def repeated(self, step: ExecutedStep, constant: Given) -> QueriedValue | None:
-        """Returns the value that a constant repeats, when the question does not say it."""
-        if not isinstance(constant, (str, int)) or self.mentions(step, constant):
-            return None
-        at = self.earlier(constant)
-        return None if at is None else self.value_of(Ref(at))
-
-    def related(self, relation: Given, given: Given) -> Constraints:
-        to = self.referents(given)
-        if isinstance(relation, Ref):
-            between = self.meanings[relation.step]
-            known = isinstance(between, RelationBetween)
-            return Constraints(like=frozenset([Analogy(between, to)] if known else []))  # type: ignore[arg-type]
-        return Constraints(links=frozenset([RelatedTo(relation_of(str(relation)) or "?", to)]))
-
-    def about(self, step: ExecutedStep) -> QueriedValue:
-        objects = [each for each in step.arguments if isinstance(each, Ref) and self.holds(each)]
-        names = [canonical(each) for each in step.arguments if isinstance(each, str)]
-        of = self.referents(objects[-1]) if objects else frozenset[int]()
-        return QueriedValue(_ONE_VALUE[step.tool], names[0] if names else None, of)
-
-    def holds(self, ref: Ref) -> bool:
-        return ref.step < 0 or isinstance(self.meanings[ref.step], Constraints)
-
-    def described(self, given: Given) -> Constraints:
-        meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
-        return meaning if isinstance(meaning, Constraints) else Constraints()
-
-    def value_of(self, given: Given) -> QueriedValue | None:
-        meaning = self.meanings[given.step] if isinstance(given, Ref) and given.step >= 0 else None
-        return meaning if isinstance(meaning, QueriedValue) else None
-
-    def referents(self, given: Given) -> Referents:
-        """Returns the descriptions of the question that objects are, complete."""
-        plan = self.described(given)
+    def referents(self, argument: ResolvedArgument) -> Referents:
+        """Returns the descriptions that the facts on objects complete."""
+        facts = self.facts_of(argument)
         return frozenset(
-            at for at, each in enumerate(self.reading.descriptions) if complete(plan, each)
+            at for at, each in enumerate(self.reading.descriptions) if complete(facts, each)
         )
 
+    def _meaning_of(self, argument: ResolvedArgument) -> Meaning | None:
+        """Returns the meaning of an argument; empty for all objects, None for constants."""
+        if not isinstance(argument, dict):
+            return None
+        return self.meanings[argument["step"]] if argument["step"] >= 0 else frozenset()
 
-@lru_cache(maxsize=256)
-def plan_meaning(question: str, style: Style, steps: tuple[ExecutedStep, ...]) -> PlanMeaning:
-    """Returns what steps say about a question; siblings in a search share what is before them."""
-    if not steps:
-        return PlanMeaning(read(question, style), style)
-    before = plan_meaning(question, style, steps[:-1])
-    meaning = before.meaning(steps[-1])
-    return PlanMeaning(before.reading, style, steps, (*before.meanings, meaning))
+    def _value(self, argument: ResolvedArgument) -> QueriedValue | None:
+        meaning = self._meaning_of(argument)
+        return meaning if isinstance(meaning, QueriedValue) else None
+
+    def _filtered(self, step: ExecutedStep, items: Sequence[ResolvedArgument]) -> Facts:
+        """Returns the facts of a filter's words, numbers and values."""
+        facts: set[HasWord] = set()
+        parts: list[PartGroup] = []
+        repeated: list[QueriedValue] = []
+        for item in items:
+            if value := self._repeated(step, item):
+                repeated.append(value)
+                continue
+            count = number_of(item) if isinstance(item, str | int) else None
+            word = canonical(str(item))
+            kind = KINDS[self._style].get(word)
+            if count is not None:
+                parts.append(PartGroup(number=count))
+            elif kind == "part":
+                parts.append(PartGroup(part=word))
+            elif kind == "color" and self._style == "ptr":
+                parts.append(PartGroup(color=word))
+            elif word != ANY:
+                facts.add(HasWord(word))
+        groups = in_groups(parts)
+        if not repeated:
+            return frozenset([*facts, *groups])
+        # "The same … as" is one value, of the part named with it.
+        part = repeated[0].what
+        whole = len(repeated) == 1 and groups == ([PartGroup(part=part)] if part else [])
+        return frozenset([*facts, repeated[0] if whole else IMPOSSIBLE])
+
+    def _repeated(self, step: ExecutedStep, item: ResolvedArgument) -> QueriedValue | None:
+        """Returns the value that an item refers to or, if not in the question, repeats."""
+        if not isinstance(item, str | int):
+            return self._value(item)
+        at = None if self.mentions(step, item) else self.earlier(item)
+        return None if at is None else self._value({"step": at})
+
+    def _related(self, relation: ResolvedArgument, argument: ResolvedArgument) -> Facts:
+        to, between = self.referents(argument), self._meaning_of(relation)
+        if isinstance(between, RelationBetween):
+            return frozenset([Analogy(*between, to)])
+        return frozenset([RelatedTo(relation_of(str(relation)) or "?", to)])
+
+    def _queried(self, step: ExecutedStep) -> QueriedValue:
+        arguments = step["arguments"]
+        objects = [each for each in arguments if isinstance(self._meaning_of(each), frozenset)]
+        names = [canonical(each) for each in arguments if isinstance(each, str)]
+        of = self.referents(objects[-1]) if objects else frozenset[int]()
+        return QueriedValue(_ONE_VALUE[step["tool"]], names[0] if names else None, of)
 
 
-def constants(step: ExecutedStep) -> Iterator[str | int]:
-    """Yields the texts and numbers that a step itself names."""
-    for given in step.arguments:
-        if isinstance(given, Ref):
-            continue
-        for each in given if isinstance(given, tuple) else (given,):
-            if not isinstance(each, Ref):
-                yield each
+def words_of(step: ExecutedStep, constant: str | int) -> set[str]:
+    """Returns the content words of a constant; none for "thing", "a"."""
+    if step["tool"] in ("query_relation", "filter_relation"):
+        name = relation_of(str(constant))
+        return {name} if name else set()
+    number = number_of(constant)
+    if number is not None:
+        return {str(number)} - {"1"}
+    return {canonical(str(constant))} - {ANY}
 
 
-def _alike(references: list[QueriedValue], groups: list[PartGroup]) -> Constraints:
-    """Returns "the same … as": one value of a description, of the part that is named with it."""
-    part = groups[0].part if groups else None
-    plain = all(group == PartGroup(None, None, part) for group in groups)
-    shared = [
-        SameValueAs(each.kind, each.what, each.of) for each in references if each.what == part
-    ]
-    found = Constraints(shared=frozenset(shared))
-    # Anything more than the one value is in no question of the templates: "?" matches nothing.
-    whole = plain and len(groups) <= 1 and len(shared) == len(references) == 1
-    return found if whole else found.and_also(Constraints(words=frozenset("?")))
+def constants(step: ExecutedStep) -> list[str | int]:
+    """Returns the texts and numbers among a step's arguments."""
+    flat = (each if isinstance(each, list) else [each] for each in step["arguments"])
+    return [each for items in flat for each in items if isinstance(each, str | int)]

@@ -24,7 +24,7 @@ from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.context import effective
 from thoughtgraph.llm.store import PaidAnswers, SqliteStore, digest
-from thoughtgraph.prompts import shown
+from thoughtgraph.prompts import read_examples
 from thoughtgraph.tools.wiki.corpus_files import read_entries
 from thoughtgraph.tools.wiki.recordings import WikiCache
 
@@ -223,4 +223,4 @@ def setting_in_file(content: bytes, folder: Path) -> object:
 
 
 def examples(content: bytes, folder: Path) -> object:
-    return shown(str(_file(folder, "examples", content)))
+    return read_examples(str(_file(folder, "examples", content)))

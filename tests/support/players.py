@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 
 from support.fake_server import Seen
 
-from thoughtgraph.tasks.game24.game24 import solvable
+from thoughtgraph.bench.questions.game24_puzzles import solvable
 
 
 def play(seen: Seen) -> str:

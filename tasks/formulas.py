@@ -1,32 +1,21 @@
-r"""MATH: competition problems with LaTeX answers (Hendrycks et al. 2021)."""
+"""Reads answers that are formulas (MATH, TheoremQA)."""
 
 import re
 
 from thoughtgraph.tasks.answer_text import VALUE, Where, first_line
 from thoughtgraph.tasks.numbers import LONGEST, canonical, number, tidy
-from thoughtgraph.tasks.stepwise import Stepwise
-
-FORMULA = "the answer alone, in LaTeX"
 
 _NEXT_SENTENCE = re.compile(r"\.\s+(?=\(?[A-Z])")
 _INLINE = re.compile(r"(?<!\\)\$((?:[^$\\]|\\.){1,500})\$|\\\(((?:[^$\\]|\\[^()]){1,500}+)\\\)")
 _DISPLAY = re.compile(r"[\s*_:.]{0,20}(?:\$\$([^$]{1,500})\$\$|\\\[([^$]{1,500}?)\\\])")
 _AND = re.compile(r"\s*+(?:[,;]|(?:,\s++|(?<=\s))(?:and|or)\s)\s*+")
-
-
-def math() -> Stepwise:
-    r"""Makes the task `math`; answers are numbers or LaTeX such as `\frac{\pi}{6}`."""
-    return Stepwise(
-        "math",
-        topic="MATH: competition mathematics",
-        answers=FORMULA,
-        reader=formula,
-        examples="stepwise/formulas",
-    )
+_TRUTH = re.compile(r"[\s*_:\"'`$(]{0,10}(true|false|yes|no)\b", re.IGNORECASE)
+_OPTION = re.compile(r"[\s*_:$]{0,10}(?:the\s)?(?:option|choice)\s\(?([a-e])\b", re.IGNORECASE)
+_WORDS = {"yes": "true", "no": "false"}
 
 
 def formula(text: str, where: Where) -> str | None:
-    r"""Returns the answer that is stated: boxed, between dollars, else the sentence.
+    r"""Returns the stated answer: boxed, between dollar signs, else the sentence.
 
     Several formulas in a row are one answer. Below a header a line must be a formula or a number
     alone, and without any mark nothing is an answer.
@@ -45,12 +34,22 @@ def formula(text: str, where: Where) -> str | None:
 
 
 def _formulas(line: str) -> str:
-    """Returns the first formulas between dollars that commas, "and" or "or" join; "" for none."""
+    """Returns the first formulas joined by commas, "and" or "or"; "" for none."""
     formulas: list[str] = []
     end = 0
-    for found in _INLINE.finditer(line):
-        if formulas and not _AND.fullmatch(line, end, found.start()):
+    for match in _INLINE.finditer(line):
+        if formulas and not _AND.fullmatch(line, end, match.start()):
             break
-        formulas.append(tidy(found[1] or found[2]))
-        end = found.end()
+        formulas.append(tidy(match[1] or match[2]))
+        end = match.end()
     return ", ".join(formulas)
+
+
+def theorem_answer(text: str, where: Where) -> str | None:
+    """Returns a leading truth value or choice, else the formula."""
+    if where != "text" and (match := _TRUTH.match(text)):
+        word = match[1].lower()
+        return _WORDS.get(word, word)
+    if where != "text" and (match := _OPTION.match(text)):
+        return match[1].upper()
+    return formula(text, where)

@@ -1,13 +1,9 @@
-"""GSM8K: grade-school word problems with a number as answer (Cobbe et al. 2021)."""
+"""Reads answers that are numbers (GSM8K, SVAMP)."""
 
 import re
 
 from thoughtgraph.tasks.answer_text import SENTENCE_END, Where, first_line
 from thoughtgraph.tasks.numbers import number, numbers_in, plain, tidy
-from thoughtgraph.tasks.stepwise import Stepwise
-
-NUMBER = "a number"
-FORM = '"the answer is n" where n is a number'
 
 _DIGIT = re.compile(r"\d")
 _BEGINNING = re.compile(r"[^\w\n]{0,6}\d")
@@ -16,7 +12,7 @@ _CLAUSE = re.compile(
     r"|\s(?:because|since|as|which|where|so|after)\b"
 )
 _REMARK = re.compile(r"(?<=\d)((?:\*{0,2}\s[a-z]{1,20}){0,2}\*{0,2})\s\([^()\n]{1,200}\)")
-"""A number, with at most two words after it, and the parenthesis that explains it."""
+"""A number, at most two words and a parenthesis that explains it."""
 _BOLD = re.compile(r"\*\*([^*\n]{1,40})\*\*")
 _PLACE = r"(?:for|per|in|at|by|over|on|from|after|with)\b"
 _SEVERAL = re.compile(
@@ -26,25 +22,11 @@ _SEVERAL = re.compile(
     r"|(?:[<>≤≥]|\bthan\b)\s*+[$€£]?\d",
     re.IGNORECASE,
 )
-"""Two numbers where one is asked for, or a bound: `5-7`, `3 days and 4 hours`, `more than 5`."""
-
-
-def gsm8k() -> Stepwise:
-    """Makes the task `gsm8k`; answers are numbers such as `18` or `0.5`."""
-    return Stepwise(
-        "gsm8k",
-        topic="GSM8K: grade-school math word problems",
-        answers=NUMBER,
-        reader=marked_number,
-        form=FORM,
-        examples="stepwise/numbers",
-        numeric=True,
-        strategy=True,
-    )
+"""Several numbers, or a bound: `5-7`, `3 days and 4 hours`, `more than 5`."""
 
 
 def marked_number(text: str, where: Where) -> str | None:
-    """Returns the number that is stated (a result, or in bold), else the last in the text."""
+    """Returns the stated number (a result, or in bold), else the last one."""
     text = _REMARK.sub(r"\1", plain(text))
     beside = where == "header" and (not text.startswith("\n") or "\n" not in text.strip())
     text = text.strip().partition("\n\n")[0] if beside else text
@@ -57,12 +39,12 @@ def marked_number(text: str, where: Where) -> str | None:
     if not beside or not _DIGIT.search(text):
         return (numbers_in(text) or [None])[-1]
     bold = [each for each in _BOLD.findall(text) if number(tidy(each)) is not None]
-    said = set(numbers_in(bold[0] if len(bold) == 1 else text.rpartition("=")[2]))
-    return (said.pop() if len(said) == 1 else None) or ""
+    values = set(numbers_in(bold[0] if len(bold) == 1 else text.rpartition("=")[2]))
+    return (values.pop() if len(values) == 1 else None) or ""
 
 
 def _stated(sentence: str) -> str | None:
-    """Returns the number of the first clause that has one; empty for a range, a list or a sum."""
+    """Returns the first clause's number; empty for a range, a list or a sum."""
     clause = next(filter(_DIGIT.search, _CLAUSE.split(sentence)), None)
     if clause is None:
         return None
