@@ -218,18 +218,23 @@ def test_what_is_no_file_of_pages_is_refused_in_one_line(text, file, kept):
 ONE = {"title": "Alpha", "sentences": ["A."]}
 
 
-def test_an_index_is_built_again_when_the_file_changes_or_it_is_damaged(file, kept, monkeypatch):
+async def test_an_index_is_built_again_when_the_file_changes_or_it_is_damaged(
+    file, kept, monkeypatch
+):
+    async def has(title: str) -> bool:
+        return isinstance(await Corpus.open(file, kept).find(title), Page)
+
     file.write_text(lines(ONE))
-    assert len(Corpus.open(file, kept)) == 1
+    assert await has("alpha") and not await has("B")
     with monkeypatch.context() as patch:
         patch.setattr("thoughtgraph.tools.wiki.corpus.read_entries", None)
-        assert isinstance(Corpus.open(file, kept).find_now("alpha"), Page)
+        assert await has("alpha")
     file.write_text(lines(ONE, {"title": "B", "text": "B."}))
-    assert len(Corpus.open(file, kept)) == 2
+    assert await has("B")
     assert len([*kept.glob("*/*")]) == 1  # the outdated index is gone
     for part in kept.glob("*/*/meta.json"):
         part.write_text("damaged")
-    assert isinstance(Corpus.open(file, kept).find_now("Alpha"), Page)
+    assert await has("Alpha")
 
 
 def test_a_missing_file_and_a_folder_that_cannot_be_written_are_named(file, kept, tmp_path):
@@ -246,9 +251,9 @@ FOLDER = os.environ.get("THOUGHTGRAPH_WIKI")
 
 @pytest.mark.ci
 @pytest.mark.skipif(not FOLDER, reason="THOUGHTGRAPH_WIKI names no folder of HotpotQA's pages")
-def test_every_page_that_real_questions_of_hotpotqa_need_is_found(kept):
+async def test_every_page_that_real_questions_of_hotpotqa_need_is_found(kept):
     corpus = Corpus.open(Path(FOLDER or "", "offline_wiki.jsonl"), kept)
     for file in Path(FOLDER or "").glob("hotpotqa_*_100.jsonl"):
         for line in file.read_text(encoding="utf-8").splitlines():
             for title, _ in json.loads(line)["supporting_facts"]:
-                assert isinstance(corpus.find_now(title), Page), title
+                assert isinstance(await corpus.find(title), Page), title

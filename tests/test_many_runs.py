@@ -5,6 +5,7 @@ Every fifth run is cancelled and every fifth one is abandoned: its stream is not
 """
 
 import asyncio
+import gc
 import json
 import os
 import random
@@ -21,7 +22,7 @@ from weakref import WeakSet
 import pytest
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
-from support.acting import Errand
+from support.acting import Errand, Walk
 from support.faulty_server import GARBAGE_TEXTS, MARK, FaultyServer, marked
 from support.spelling import WRONG, Spelling
 from support.stepping import Stepping
@@ -32,12 +33,27 @@ from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.retry import Retry
 from thoughtgraph.outcome import StopReason
 
+
+class Errands(Errand):
+    """Knows which of the tools that it opened are still held by something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: WeakSet[Walk] = WeakSet()
+
+    def tools(self, problem: str, options: Any, extra: Any) -> Walk:
+        tools = Walk()
+        self.held.add(tools)
+        return tools
+
+
+ERRANDS = Errands()
 METHODS: dict[str, Any] = {
     "io": "question",
     "cot_sc": "question",
     "tot_bfs": Spelling(),
     **dict.fromkeys(["chain", "level_tot", "rollback"], Stepping()),
-    **dict.fromkeys(["react", "itot_a_star", "itot_dfs", "fgdip"], Errand()),
+    **dict.fromkeys(["react", "itot_a_star", "itot_dfs", "fgdip"], ERRANDS),
 }
 CONTEXT: Any = {"limit_requests": 15, "on_error": "report"}
 PATIENCE = 180.0
@@ -171,6 +187,8 @@ def test_every_run_ends_and_leaves_nothing(load: Load) -> None:
         seen = server.seen()
         assert sockets() <= open_before
     assert set(threading.enumerate()) <= threads
+    gc.collect()
+    assert not ERRANDS.held, "the tools of a run"
     assert not seen["crossed"], seen["crossed"]
     assert {"cancelled", "abandoned"} < set(ends), "some are left alone, too"
     # Shown with `pytest -s`.

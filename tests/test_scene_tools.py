@@ -186,10 +186,7 @@ async def test_what_tools_return_is_taken_by_others(tools: Mapping[str, BaseTool
 
 
 def test_tools_are_described_for_a_model() -> None:
-    for scene in (ROOM, SOLIDS):
-        for tool in scene_tools(scene, "paper"):
-            assert len(tool.description) > 40
-            assert all("description" in each for each in tool.args.values())
-            assert convert_to_openai_tool(tool)["function"]["parameters"]["required"]
+    for tool in (*scene_tools(ROOM), *scene_tools(SOLIDS, "paper")):
+        assert convert_to_openai_tool(tool)["function"]["parameters"]["required"]
     solid = {tool.name: tool for tool in scene_tools(SOLIDS)}["query_color"]
     assert solid.invoke({"object": [1]}) == "brown"

@@ -1,86 +1,18 @@
 """Search, Lookup and Finish, and how long tools live."""
 
 import asyncio
-import gc
 import json
-import weakref
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
-from support.acting import Errand, Odds, Walk, walker
 from support.pages_script import ScriptedPages
-from support.scripted import ScriptedChat
 
-import thoughtgraph as tg
 from thoughtgraph.tools.wiki.pages import Unreachable, page_of_text
 from thoughtgraph.tools.wiki.search_tools import Cursor, lookup, search, search_tools
 from thoughtgraph.tools.wiki.sources import toolbox
-
-RUNS = 20
-PROBLEM = {"problem": "a"}
-
-
-class Opened(Errand):
-    """Counts the tools that are still held by something."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.times = 0
-        self.held: weakref.WeakSet[Any] = weakref.WeakSet()
-
-    def tools(self, problem: str, options: Any, extra: Sequence[Any]) -> Any:
-        tools = Walk()
-        self.times += 1
-        self.held.add(tools)
-        return tools
-
-
-def fail(call: Any) -> str:
-    """A mistake in a program: it ends a run with a traceback."""
-    raise ZeroDivisionError
-
-
-async def settled(alive: Any) -> int:
-    await asyncio.sleep(0)
-    gc.collect()
-    return len(alive)
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("end", ["answered", "failed", "cancelled", "abandoned"])
-async def test_nothing_of_a_run_outlives_it(end: str) -> None:
-    task = Opened()
-    reply = fail if end == "failed" else walker(5, Odds(finish=0.5))
-    model = ScriptedChat(reply=reply, delay=0.0 if end in ("answered", "failed") else 30.0)
-    graph = tg.build("itot_a_star", task=task, model=model)
-    for _ in range(RUNS):
-        if end == "abandoned":
-            stream = graph.astream(PROBLEM, stream_mode="updates")
-            await anext(stream)
-            assert task.held
-            del stream
-            continue
-        running = asyncio.create_task(graph.ainvoke(PROBLEM))
-        if end == "cancelled":
-            while not task.held:
-                await asyncio.sleep(0.001)
-            running.cancel()
-        await asyncio.wait([running])
-        assert running.cancelled() == (end == "cancelled")
-        if end == "failed":
-            assert isinstance(running.exception(), ZeroDivisionError)
-        del running
-    assert task.times == RUNS or end == "cancelled", "a run opens its tools once"
-    async with asyncio.timeout(60):
-        while await settled(task.held):
-            await asyncio.sleep(0.01)
-    assert not task.held, "the tools of a run"
-    assert asyncio.all_tasks() == {asyncio.current_task()}, "what would ask on"
-
 
 ALPHA = (
     "Alpha is the first letter. It comes before beta.\nIt has a numeric value.\n"
@@ -175,11 +107,6 @@ async def test_an_empty_argument_is_invalid_and_changes_nothing(argument):
     for step in (await search(PAGES, argument, before), lookup(argument, before)):
         assert step.observation.startswith("Invalid action")
         assert (step.failed, step.cursor) == (True, before)
-
-
-def test_running_out_of_results_is_a_failure():
-    cursor = lookup("first", Cursor(page_of_text(ALPHA, "Alpha"))).cursor
-    assert lookup("first", cursor).failed
 
 
 async def test_branches_see_what_they_would_see_alone():

@@ -279,9 +279,9 @@ async def test_a_long_observation_is_cut_and_trouble_is_told_before_a_run():
 
 
 @pytest.mark.parametrize("source", ["", "wikipedia:de", "community:de", "https://w.org/a.php"])
-async def test_a_source_names_a_wiki(source, tmp_path):
-    kept = tmp_path / "wiki.sqlite"
-    tools = toolbox(source, recording="replay", cache_file=kept, costs={"Search": 2.0})
+async def test_a_source_names_a_wiki(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("THOUGHTGRAPH_CACHE", str(tmp_path))
+    tools = toolbox(source, recording="replay", costs={"Search": 2.0})
     community = source.startswith("community")  # whose tool takes the place of both
     assert tools.names == ("Search", *(() if community else ("Lookup",)), "Finish")
     assert await tools.check() == ""  # a replay asks nobody, and says whom it would have asked

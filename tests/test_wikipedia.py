@@ -5,33 +5,34 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 from support.clock import Clock
 from support.scripted import ScriptedChat
 from support.wiki_proxy import FAULTS, SLOW, Fault, WikiProxy
 
 import thoughtgraph as tg
 from thoughtgraph.errors import InputError
+from thoughtgraph.settings.acting import Recording
 from thoughtgraph.tools.wiki import pages, transport
-from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Cursor, search
 from thoughtgraph.tools.wiki.sources import toolbox
 from thoughtgraph.tools.wiki.wikipedia import Wikipedia
 
 WIKI = "thoughtgraph.tools.wiki"
-TIMED = (f"{WIKI}.transport", f"{WIKI}.wikipedia", f"{WIKI}.recordings", "tenacity", "tenacity.nap")
+TIMED = (
+    *(f"{WIKI}.transport", f"{WIKI}.wikipedia", f"{WIKI}.recordings"),
+    *("tenacity", "tenacity.nap", "langchain_core.rate_limiters"),
+)
 
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     clock.rule(monkeypatch, *TIMED)
-    transport.gate_of.cache_clear()  # whose gates know another clock
+    transport.rate_of.cache_clear()  # whose limiters know another clock
     return clock
 
 
@@ -70,7 +71,7 @@ def kept(tmp_path: Path) -> Path:
 
 def wiki(proxy: WikiProxy, kept: Path, recording: Recording = "fresh", **given: Any) -> Wikipedia:
     given = {"deadline": 20.0, "per_second": 1_000, **given}
-    return Wikipedia(proxy.url, recording=recording, cache_file=kept, **given)
+    return Wikipedia(proxy.url, kept, recording=recording, **given)
 
 
 @pytest.mark.parametrize("kind", FAULTS)
@@ -120,6 +121,10 @@ async def test_a_passing_fault_is_not_noticed(proxy, kept):
         proxy.fail(fault, times=2)
         assert isinstance(await wiki(proxy, kept).find("Alpha"), pages.Page)
         assert len(proxy.seen) == 4
+    proxy.fail(Fault(503))
+    with pytest.raises(pages.Busy):
+        await wiki(proxy, kept).find("Alpha")
+    assert len(proxy.seen) == 4, "one that lasts is told"
 
 
 async def test_what_the_server_asks_to_wait_is_waited_but_not_beyond_the_deadline(
@@ -135,31 +140,12 @@ async def test_what_the_server_asks_to_wait_is_waited_but_not_beyond_the_deadlin
     assert len(proxy.seen) == 1
 
 
-def test_a_request_may_take_what_is_left_and_is_sent_four_times(clock, monkeypatch):
-    sent = list[Any]()
-
-    def get(session: Any, address: str, *, timeout: Any, **given: Any) -> Any:
-        sent.append(timeout)
-        raise requests.ConnectionError
-
-    monkeypatch.setattr(requests.Session, "get", get)
-    asking = transport.Transport("http://w/api.php", per_second=1e9)
-    for left, bounds in ((100.0, (3.05, 10.0)), (2.0, (2.0, 2.0))):
-        sent.clear()
-        with pytest.raises(pages.Unreachable, match="cannot be reached"):
-            asking.ask({}, clock.now + left)
-        assert sent[0] == pytest.approx(bounds)
-        assert left == 2.0 or len(sent) == 4
-    with pytest.raises(pages.Unreachable, match="did not answer in time"):
-        asking.ask({}, clock.now)
-
-
 async def test_what_hangs_where_no_timeout_reaches_ends_at_the_deadline(kept, monkeypatch):
     ended = threading.Event()
     monkeypatch.setattr(transport.Transport, "ask", lambda *given: ended.wait(60))
     try:
         with pytest.raises(pages.Unreachable, match="did not answer in time"):
-            await Wikipedia(cache_file=kept, deadline=0.05).find("Alpha")
+            await Wikipedia("http://w/api.php", kept, deadline=0.05).find("Alpha")
         assert not ended.is_set()
     finally:
         ended.set()
@@ -168,31 +154,24 @@ async def test_what_hangs_where_no_timeout_reaches_ends_at_the_deadline(kept, mo
 def test_what_is_no_contact_or_no_address_is_refused(kept):
     for contact in ("a\r\nX-Evil: 1", "ü@example.org", "a) evil", "a (evil"):
         with pytest.raises(InputError, match="contact"):
-            Wikipedia(contact=contact, cache_file=kept)
+            Wikipedia("http://w/api.php", kept, deadline=1.0, contact=contact)
     for address in ("", "en.wikipedia.org", "ftp://x/api.php", "http://"):
         with pytest.raises(InputError, match=r"api\.php"):
-            Wikipedia(address, cache_file=kept)
+            Wikipedia(address, kept, deadline=1.0)
     assert transport.Transport("http://de.wikipedia.org/w/api.php").address.startswith(
         "https://de."
     )
     assert transport.Transport("http://wiki.intranet/api.php").address.startswith("http://wiki.")
 
 
-def test_requests_pass_at_a_steady_rate_and_none_queues_beyond_its_deadline(clock, monkeypatch):
-    """All come at the same instant, of several threads."""
-    monkeypatch.setattr(clock, "pause", clock.slept.append)
-    clock.rule(monkeypatch, *TIMED)
-    gate = transport.Gate(50.0)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(gate.wait, [clock.now + 60] * 20))
-    assert sorted(clock.slept) == pytest.approx([at / 50 for at in range(20)])
-    clock.slept.clear()
-    slow = transport.Gate(1.0)
-    slow.wait(clock.now)
-    with pytest.raises(pages.Busy):
-        slow.wait(clock.now + 0.5)
-    slow.wait(clock.now + 1)  # its place in the queue is free
-    assert clock.slept == [0.0, 1.0]
+def test_requests_pass_at_a_steady_rate_and_none_waits_beyond_its_deadline(proxy, clock):
+    """Also those of another run."""
+    began, runs = clock.now, [transport.Transport(proxy.url, per_second=4.0) for _ in range(2)]
+    for asking in runs * 4:
+        asking.ask({"titles": "Alpha", "prop": "info"}, clock.now + 60)
+    assert 7 / 4 <= clock.now - began <= 10 / 4
+    with pytest.raises(pages.Busy, match="too many requests"):
+        runs[0].ask({}, clock.now + 0.1)
 
 
 async def test_wikis_side_by_side_do_not_mix(kept):

@@ -1,14 +1,18 @@
-"""What calls of tools cost."""
+"""Tools with their prices: how a model calls them, and what calls cost."""
 
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from numbers import Real
+from typing import Any
 
 from langchain_core.tools import BaseTool
 
 from thoughtgraph.errors import InputError
+from thoughtgraph.tools.one_line import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,7 @@ def _sum(rates: dict[str, float]) -> Cost:
     return lambda receipt: base + per_second * receipt.seconds + per_dollar * receipt.dollars
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Priced:
     """A LangChain tool with its price and its failure predicate.
 
@@ -99,15 +103,61 @@ class Priced:
             InputError: It is no number of at least 0.
         """
         if not callable(self.cost):
-            checked_cost(self.tool.name, self.cost)
+            self._checked(self.cost)
+
+    def price(self, receipt: Receipt) -> float:
+        """Returns what a call costs; searches by cost rely on its being a number.
+
+        Raises:
+            InputError: It is no number of at least 0.
+        """
+        return self._checked(self.cost(receipt) if callable(self.cost) else self.cost)
+
+    def _checked(self, cost: float) -> float:
+        if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
+            raise InputError(f"tool {self.name!r} costs {cost!r}; give a number of at least 0")
+        return cost
+
+    @property
+    def name(self) -> str:
+        """The name by which a model calls it."""
+        return self.tool.name
+
+    @cached_property
+    def shown(self) -> tuple[str, ...]:
+        """Its arguments, as far as a model gives them; kept, as schemas take milliseconds."""
+        return tuple(self.tool.args)
+
+    @cached_property
+    def takes_cursor(self) -> bool:
+        """Whether it is given the tools' state as an argument that no model sees."""
+        every = getattr(self.tool.args_schema, "model_fields", {})
+        return "cursor" in every and "cursor" not in self.shown
+
+    @property
+    def form(self) -> str:
+        """How a model calls it: `Search[entity]`, or `Route[{"start", "goal"}]`."""
+        several = f"{{{', '.join(map(json.dumps, self.shown))}}}"
+        return f"{self.name}[{self.shown[0] if len(self.shown) == 1 else several}]"
+
+    def arguments(self, text: str, state: dict[str, Any]) -> dict[str, Any] | None:
+        """Returns the tool's arguments, out of what a model wrote; None if it does not give them.
+
+        Args:
+            text: What stands between the brackets.
+            state: The tools' state.
+        """
+        if len(self.shown) == 1:
+            given = {self.shown[0]: text} if one_line(text) else None
+        else:
+            given = _object(text, self.shown)
+        return {**given, "cursor": state} if self.takes_cursor and given is not None else given
 
 
-def checked_cost(name: str, cost: float) -> float:
-    """Returns what a tool costs; searches by cost rely on it.
-
-    Raises:
-        InputError: It is no number of at least 0.
-    """
-    if not (isinstance(cost, Real) and isfinite(cost) and cost >= 0):
-        raise InputError(f"tool {name!r} costs {cost!r}; give a number of at least 0")
-    return cost
+def _object(text: str, names: Sequence[str]) -> dict[str, Any] | None:
+    """Reads the arguments of a tool that has not exactly one."""
+    try:
+        given = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return given if isinstance(given, dict) and given.keys() <= set(names) else None

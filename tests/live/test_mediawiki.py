@@ -71,7 +71,7 @@ def tools(proxy: WikiProxy, tmp_path: Path) -> Toolbox:
 
 def wiki(proxy: WikiProxy, folder: Path) -> Wikipedia:
     given: Any = {"recording": "fresh", "per_second": 1_000, "contact": "me@example.org"}
-    return Wikipedia(proxy.url, cache_file=folder / "wiki.sqlite", deadline=30.0, **given)
+    return Wikipedia(proxy.url, folder / "wiki.sqlite", deadline=30.0, **given)
 
 
 @pytest.mark.parametrize(

@@ -1,24 +1,21 @@
 """What each scene tool computes (appendix A.3): pure functions of a view of a scene and values.
 
-Where the paper's one line leaves a case open, the decision stands in the tool's docstring.
+Arguments come as `values.read` reads them. Where the paper's one line leaves a case open, the
+decision stands in the tool's docstring.
 """
 
 from collections.abc import Sequence
 
 from thoughtgraph.tools.scenes.part_lists import attributes_wanted, fits, parts_wanted
-from thoughtgraph.tools.scenes.scene import Part
+from thoughtgraph.tools.scenes.scene import SceneObject
 from thoughtgraph.tools.scenes.values import (
     Item,
     Objects,
     PlanError,
     Relations,
-    Value,
     View,
     kind,
-    number,
-    objects,
     one,
-    relations,
     shown,
     text,
     word_of,
@@ -26,14 +23,13 @@ from thoughtgraph.tools.scenes.values import (
 from thoughtgraph.tools.scenes.vocabulary import ANY, canonical
 
 
-def filter_object(view: View, category: Item, given: Item) -> Value:
+def filter_object(view: View, category: str, pool: Objects) -> Objects:
     """Returns the objects of a category; "thing" leaves all."""
-    word = word_of(view, category, "category")
-    chosen = [i for i in objects(given) if word in (ANY, _category(view, i))]
-    return _left(view, chosen, f"no object here is a {word}")
+    chosen = [i for i in pool if category in (ANY, _category(view, i))]
+    return _left(view, chosen, f"no object here is a {category}")
 
 
-def filter_part(view: View, words: Item, given: Item) -> Value:
+def filter_part(view: View, words: Item, pool: Objects) -> Objects:
     """Returns the objects with a part (PTR) or with attributes (CLEVR).
 
     PTR: number, color and part hold jointly of one part: "six red drawer" is a part drawer that is
@@ -43,194 +39,170 @@ def filter_part(view: View, words: Item, given: Item) -> Value:
     items: Sequence[Item] = words if isinstance(words, list) else [words]
     if not items:
         raise PlanError("E_TYPE", "the list of filter_part is empty")
-    pool = objects(given)
     if view.scene.style == "clevr":
         wanted = attributes_wanted(view, items)
-        have = {i: (*view.scene.objects[i].attributes, _category(view, i)) for i in pool}
-        return _left(view, [i for i in pool if wanted <= {*have[i]}], "no object here is like that")
+        have = {i: {*_object(view, i).attributes, _category(view, i)} for i in pool}
+        return _left(view, [i for i in pool if wanted <= have[i]], "no object here is like that")
     category, groups = parts_wanted(view, items)
     chosen = [
         i
         for i in pool
         if category in (None, _category(view, i))
-        and all(any(fits(g, *each) for each in _parts(view, i)) for g in groups)
+        and all(any(fits(g, *each) for each in _object(view, i).parts.items()) for g in groups)
     ]
     return _left(view, chosen, "no object here has that")
 
 
-def exclude_object(view: View, excluded: Item, given: Item) -> Value:
+def exclude_object(view: View, excluded: Objects, pool: Objects) -> Objects:
     """Returns the second list without the objects of the first; it may be empty."""
-    out = objects(excluded)
-    if not out:
+    if not excluded:
         raise PlanError("E_EMPTY", "there is no object to exclude")
-    return tuple(i for i in objects(given) if i not in out)
+    return tuple(i for i in pool if i not in excluded)
 
 
-def intersection(view: View, first: Item, second: Item) -> Value:
+def intersection(view: View, first: Objects, second: Objects) -> Objects:
     """Returns the objects of both lists, in the order of the first; it may be empty."""
-    also = objects(second)
-    return tuple(i for i in objects(first) if i in also)
+    return tuple(i for i in first if i in second)
 
 
-def query_relation(view: View, relation: Item, given: Item) -> Value:
+def query_relation(view: View, names: Relations, at: int) -> Objects:
     """Returns the objects that stand so to the object ("left": those left of it)."""
-    names, at = relations(view, relation), one(view, given)
     return tuple(i for i in view.everything if _stands(view, names, at, i))
 
 
-def get_relation(view: View, first: Item, second: Item) -> Value:
+def get_relation(view: View, first: int, second: int) -> Relations:
     """Returns how the second object stands to the first; E_EMPTY when no relation holds.
 
     That is PTR's reading; because relations are converse, `filter_relation` gives the same objects
     under the other reading.
     """
-    a, b = one(view, first), one(view, second)
-    if a == b:
+    if first == second:
         raise PlanError("E_TYPE", "an object stands in no relation to itself")
     table = view.scene.relationships
-    found: Relations = frozenset(name for name, rows in table.items() if b in rows[a])
+    found = frozenset(name for name, rows in table.items() if second in rows[first])
     if not found:
         raise PlanError("E_EMPTY", "the scene gives no relation between the two objects")
     return found
 
 
-def filter_relation(view: View, relation: Item, given: Item, pool: Item) -> Value:
+def filter_relation(view: View, names: Relations, at: int, pool: Objects) -> Objects:
     """Returns the objects of the list that stand in all the relations to the object."""
-    names, at = relations(view, relation), one(view, given)
-    return tuple(i for i in objects(pool) if i != at and _stands(view, names, at, i))
+    return tuple(i for i in pool if i != at and _stands(view, names, at, i))
 
 
-def count_part(view: View, part: Item, given: Item) -> Value:
+def count_part(view: View, part: str, at: int) -> int:
     """Returns how many of a part the object has; 0 when it lacks the part.
 
     Not an error: the paper tells of a model that counts the legs of a cart and is inconsistent.
     """
-    _only(view, "ptr", "count_part")
-    word, at = word_of(view, part, "part"), one(view, given)
-    found = view.scene.objects[at].parts.get(word)
+    found = _object(view, at).parts.get(part)
     return found.count if found else 0
 
 
-def count_object(view: View, given: Item) -> Value:
+def count_object(view: View, pool: Objects) -> int:
     """Returns how many objects there are in the list."""
-    return len(objects(given))
+    return len(pool)
 
 
-def exist(view: View, given: Item) -> Value:
+def exist(view: View, pool: Objects) -> bool:
     """Returns whether there is any object (the paper's "if the object list is null" is a slip)."""
-    return bool(objects(given))
+    return bool(pool)
 
 
-def plus(view: View, first: Item, second: Item) -> Value:
+def plus(view: View, first: int, second: int) -> int:
     """Returns the sum of two numbers, given as such or in words."""
-    return number(first) + number(second)
+    return first + second
 
 
-def minus(view: View, first: Item, second: Item) -> Value:
+def minus(view: View, first: int, second: int) -> int:
     """Returns how much larger the first number is; E_TYPE when it is smaller. Not in the paper."""
-    difference = number(first) - number(second)
-    if difference < 0:
+    if first < second:
         raise PlanError("E_TYPE", "the first number is smaller than the second")
-    return difference
+    return first - second
 
 
-def more_than(view: View, first: Item, second: Item) -> Value:
+def more_than(view: View, first: int, second: int) -> bool:
     """Returns whether the first of two numbers is larger."""
-    return number(first) > number(second)
+    return first > second
 
 
-def few_than(view: View, first: Item, second: Item) -> Value:
+def few_than(view: View, first: int, second: int) -> bool:
     """Returns whether the first number is smaller; `fewer_than` is the same tool."""
-    return number(first) < number(second)
+    return first < second
 
 
-def equal(view: View, first: Item, second: Item) -> Value:
+def equal(view: View, first: Item, second: Item) -> bool:
     """Returns whether two numbers, words, relations, or two single objects are the same."""
     match first, second:
-        case bool(), _:
+        case (bool(), _) | (_, bool()):
             pass
-        case _, bool():
-            pass
-        case int(), int():
+        case (int(), int()) | (frozenset(), frozenset()):
             return first == second
         case str(), str():
             return canonical(first) == canonical(second)
-        case frozenset(), frozenset():
-            return first == second
         case tuple(), tuple():
             return one(view, first) == one(view, second)
     raise PlanError("E_TYPE", f"{shown(first)} and {shown(second)} cannot be compared")
 
 
-def query_category(view: View, given: Item) -> Value:
+def query_category(view: View, given: Item) -> str:
     """Returns the object's category as the scene writes it; a known noun returns itself."""
     if isinstance(given, str):
         word = text(given)
         if kind(view, word) not in ("category", "part"):
             raise PlanError("E_VOCAB", f"{word!a} is no category and no part")
         return word
-    return view.scene.objects[one(view, given)].category
+    return _object(view, one(view, given)).category
 
 
-def query_shape(view: View, given: Item) -> Value:
+def query_shape(view: View, at: int) -> str:
     """Returns the object's shape (CLEVR). Not in the paper."""
-    _only(view, "clevr", "query_shape")
-    return view.scene.objects[one(view, given)].category
+    return _object(view, at).category
 
 
-def query_color(view: View, first: Item, second: Item | None = None) -> Value:
+def query_color(view: View, first: Item, second: Item | None = None) -> str:
     """Returns a color: of a part of the object (PTR, two arguments), of the object (CLEVR, one)."""
     if view.scene.style == "clevr":
         if second is not None:
             raise PlanError("E_ARITY", "in CLEVR scenes query_color takes one object")
-        return view.scene.objects[one(view, first)].attributes[0]
+        return _object(view, one(view, first)).attributes[0]
     if second is None:
         raise PlanError("E_ARITY", "in PTR scenes query_color takes a part and an object")
     part, given = (first, second) if isinstance(first, str) else (second, first)
-    word, at = word_of(view, part, "part"), one(view, given)
-    found = view.scene.objects[at].parts.get(word)
+    word, of = word_of(view, part, "part"), _object(view, one(view, given))
+    found = of.parts.get(word)
     if found is None or found.color is None:
-        name = view.scene.objects[at].name
-        raise PlanError("E_PART", f"{name} has no {word} of a known color")
+        raise PlanError("E_PART", f"{of.name} has no {word} of a known color")
     return found.color
 
 
-def query_part(view: View, color: Item, given: Item) -> Value:
+def query_part(view: View, color: str, at: int) -> str:
     """Returns the one part of the object that has the color (PTR)."""
-    _only(view, "ptr", "query_part")
-    word, at = word_of(view, color, "color"), one(view, given)
-    found = [name for name, part in _parts(view, at) if part.color == word]
-    if len(found) == 1:
-        return found[0]
-    name = view.scene.objects[at].name
-    if found:
-        raise PlanError("E_AMBIG", f"{name} has {len(found)} {word} parts: {', '.join(found)}")
-    raise PlanError("E_PART", f"{name} has no {word} part")
+    of = _object(view, at)
+    found = [name for name, part in of.parts.items() if part.color == color]
+    if len(found) > 1:
+        raise PlanError("E_AMBIG", f"{of.name} has {len(found)} {color} parts: {', '.join(found)}")
+    if not found:
+        raise PlanError("E_PART", f"{of.name} has no {color} part")
+    return found[0]
 
 
-def query_size(view: View, given: Item) -> Value:
+def query_size(view: View, at: int) -> str:
     """Returns the object's size, large or small (CLEVR)."""
-    _only(view, "clevr", "query_size")
-    return view.scene.objects[one(view, given)].attributes[1]
+    return _object(view, at).attributes[1]
 
 
-def query_material(view: View, given: Item) -> Value:
+def query_material(view: View, at: int) -> str:
     """Returns the object's material, metal or rubber (CLEVR). Not in the paper."""
-    _only(view, "clevr", "query_material")
-    return view.scene.objects[one(view, given)].attributes[2]
+    return _object(view, at).attributes[2]
 
 
-def _only(view: View, style: str, tool: str) -> None:
-    if view.scene.style != style:
-        raise PlanError("E_SCHEMA", f"{tool} is a tool of {style} scenes")
+def _object(view: View, at: int) -> SceneObject:
+    return view.scene.objects[at]
 
 
 def _category(view: View, at: int) -> str:
     return canonical(view.scene.objects[at].category)
-
-
-def _parts(view: View, at: int) -> list[tuple[str, Part]]:
-    return list(view.scene.objects[at].parts.items())
 
 
 def _left(view: View, chosen: list[int], why: str) -> Objects:

@@ -1,6 +1,6 @@
 """What the list of filter_part asks for: groups of number, color and part, or attributes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from thoughtgraph.tools.scenes.scene import Part, PartGroup
 from thoughtgraph.tools.scenes.values import Item, PlanError, View, kind, number, text
@@ -45,19 +45,10 @@ def _both(one: PartGroup, other: PartGroup) -> PartGroup:
 
 def parts_wanted(view: View, items: Sequence[Item]) -> tuple[str | None, list[PartGroup]]:
     """Returns the category and the groups that a PTR list asks for."""
-    category: str | None = None
-
-    def words() -> Iterator[PartGroup]:
-        nonlocal category
-        for item in items:
-            found = _word(view, item)
-            if isinstance(found, PartGroup):
-                yield found
-            elif found != ANY:
-                category = found
-
-    groups = in_groups(words())
-    return category, groups
+    words = [_word(view, item) for item in items]
+    categories = [word for word in words if isinstance(word, str) and word != ANY]
+    groups = in_groups(word for word in words if isinstance(word, PartGroup))
+    return categories[-1] if categories else None, groups
 
 
 def attributes_wanted(view: View, items: Sequence[Item]) -> set[str]:

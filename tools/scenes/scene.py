@@ -7,10 +7,19 @@ example uses one name twice.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Discriminator,
+    Field,
+    StrictInt,
+    Tag,
+    ValidationError,
+)
 
 from thoughtgraph.errors import ProblemError
 from thoughtgraph.tools.scenes.vocabulary import (
@@ -104,19 +113,26 @@ class Scene:
         Raises:
             ProblemError: The data is no such scene; one line says where it is wrong.
         """
-        entries = _list(_key(data, "objects"), "objects")
-        if not 1 <= len(entries) <= MOST_OBJECTS:
-            raise ProblemError(f"a scene has 1 to {MOST_OBJECTS} objects, not {len(entries)}")
-        places = _positions(data.get("positions"), len(entries))
-        objects = tuple(
-            _object(f"objects[{at}]", entry, style, place)
-            for at, (entry, place) in enumerate(zip(entries, places, strict=True))
-        )
-        styles = {"ptr" if each.parts or not each.attributes else "clevr" for each in objects}
+        try:
+            read = _SceneGraph.model_validate(data)
+        except ValidationError as error:
+            raise ProblemError(_reason(error)) from error
+        names = [(name, look) for entry in read.objects for name, look in entry.items()]
+        places: Sequence[tuple[float, float] | None] = read.positions or [None] * len(names)
+        if len(places) != len(names):
+            raise ProblemError(f"positions has {len(places)} pairs for {len(names)} objects")
+        styles: set[Style] = {"ptr" if isinstance(look, dict) else "clevr" for _, look in names}
         if len(styles) > 1:
             raise ProblemError("a scene is of one style; this one has attributes and parts")
-        relationships = _relationships(_key(data, "relationships"), len(objects))
-        return cls("ptr" if "ptr" in styles else "clevr", objects, relationships)
+        [found] = styles
+        if style not in (None, found):
+            raise ProblemError(f"objects.0 is not in {style} style")
+        objects = tuple(
+            _object(at, name, look, place)
+            for at, ((name, look), place) in enumerate(zip(names, places, strict=True))
+        )
+        rows = {name: _rows(name, each, len(names)) for name, each in read.relationships.items()}
+        return cls(found, objects, rows)
 
     def to_json(self) -> dict[str, Any]:
         """Returns the scene in the ToMT format: plain JSON values that `from_json` reads."""
@@ -143,101 +159,69 @@ def numbered(categories: list[str]) -> list[str]:
     return [f"{name}{categories[:at].count(name)}" for at, name in enumerate(categories)]
 
 
-def _object(
-    where: str, entry: Any, style: Style | None, position: tuple[float, float] | None
-) -> SceneObject:
-    if not isinstance(entry, dict) or len(entry) != 1:
-        raise ProblemError(f'{where} is not an object with one key such as "Chair0"')
-    ((name, content),) = entry.items()
+def _one_of(words: Collection[str]) -> AfterValidator:
+    """Returns the check that a text is one of some words; it is read in canonical form."""
+
+    def known(text: str) -> str:
+        if (word := canonical(text)) not in words:
+            raise ValueError(f"{text!r} is none of {', '.join(words)}")
+        return word
+
+    return AfterValidator(known)
+
+
+_Color = Annotated[str, _one_of(COLORS)]
+_Count = Annotated[StrictInt, Field(ge=0, le=MOST_PARTS)]
+_Parts = dict[Annotated[str, _one_of(PARTS)], tuple[_Color | None, _Count]]
+_Attributes = tuple[_Color, Annotated[str, _one_of(SIZES)], Annotated[str, _one_of(MATERIALS)]]
+_Look = Annotated[
+    Annotated[_Parts, Tag("parts")] | Annotated[_Attributes, Tag("attributes")],
+    Discriminator(lambda given: "parts" if isinstance(given, dict) else "attributes"),
+]
+_Coordinate = Annotated[float, Field(strict=True, gt=-1e6, lt=1e6, allow_inf_nan=False)]
+
+
+class _SceneGraph(BaseModel):
+    """A scene in the ToMT format; keys that are not named here are not looked at."""
+
+    objects: Annotated[
+        list[Annotated[dict[str, _Look], Field(min_length=1, max_length=1)]],
+        Field(min_length=1, max_length=MOST_OBJECTS),
+    ]
+    relationships: Annotated[
+        dict[Annotated[str, _one_of(RELATIONS)], list[list[StrictInt]]], Field(min_length=1)
+    ]
+    positions: list[tuple[_Coordinate, _Coordinate]] | None = None
+
+
+def _reason(error: ValidationError) -> str:
+    """Returns where a scene is wrong, and how, on one line."""
+    first = error.errors()[0]
+    where = ".".join(map(str, first["loc"])) or "the scene"
+    told = first.get("ctx", {}).get("error") or f"{first['msg']} (it is {first['input']!r:.60})"
+    return f"{where}: {told}".replace("\n", " ")
+
+
+def _object(at: int, name: str, look: Any, position: tuple[float, float] | None) -> SceneObject:
+    style: Style = "ptr" if isinstance(look, dict) else "clevr"
     named = _NUMBERED.fullmatch(name)
     category = named[1] if named else name
-    found: Style = "ptr" if isinstance(content, dict) else "clevr"
-    if style not in (None, found):
-        raise ProblemError(f"{where} is not in {style} style")
-    if KINDS[found].get(canonical(category)) != "category":
-        known = ", ".join(word for word, kind in KINDS[found].items() if kind == "category")
-        raise ProblemError(f"{where}: {category!r} is no category of {found} scenes ({known})")
-    if isinstance(content, dict):
-        parts = dict(_part(where, part, given) for part, given in content.items())
-        return SceneObject(name, category, parts, position=position)
-    return SceneObject(name, category, {}, _attributes(where, content), position)
+    if KINDS[style].get(canonical(category)) != "category":
+        known = ", ".join(word for word, kind in KINDS[style].items() if kind == "category")
+        raise ProblemError(f"objects.{at}: {category!r} is no category of {style} scenes ({known})")
+    if style == "clevr":
+        return SceneObject(name, category, {}, look, position)
+    parts = {part: Part(color, count) for part, (color, count) in look.items()}
+    return SceneObject(name, category, parts, position=position)
 
 
-def _part(where: str, name: str, given: Any) -> tuple[str, Part]:
-    word = canonical(name)
-    if word not in PARTS:
-        raise ProblemError(f"{where}: {name!r} is no known part")
-    if not isinstance(given, (list, tuple)) or len(given) != 2:
-        raise ProblemError(f"{where}: part {name!r} is not [color, count]")
-    color, count = given
-    if color is not None and (not isinstance(color, str) or canonical(color) not in COLORS):
-        raise ProblemError(f"{where}: {color!r} is no known color of part {name!r}")
-    if type(count) is not int or not 0 <= count <= MOST_PARTS:
-        raise ProblemError(f"{where}: {count!r} is no count of part {name!r}")
-    return word, Part(canonical(color) if color is not None else None, count)
-
-
-def _attributes(where: str, given: Any) -> tuple[str, ...]:
-    words = _list(given, where)
-    if len(words) != 3 or not all(isinstance(word, str) for word in words):
-        raise ProblemError(f"{where} is not [color, size, material]")
-    plain = tuple(canonical(word) for word in words)
-    for word, known in zip(plain, (COLORS, SIZES, MATERIALS), strict=True):
-        if word not in known:
-            raise ProblemError(f"{where}: {word!r} is none of {', '.join(known)}")
-    return plain
-
-
-def _relationships(given: Any, count: int) -> dict[str, tuple[tuple[int, ...], ...]]:
-    if not isinstance(given, dict) or not given:
-        raise ProblemError("relationships is not an object of lists by relation")
-    read: dict[str, tuple[tuple[int, ...], ...]] = {}
-    for name, rows in given.items():
-        if name not in RELATIONS:
-            raise ProblemError(f"unknown relation {name!r}; known: {', '.join(RELATIONS)}")
-        lists = _list(rows, f"relationships.{name}")
-        if len(lists) != count:
-            raise ProblemError(f"relationships.{name} has {len(lists)} lists for {count} objects")
-        read[name] = tuple(
-            _row(f"relationships.{name}[{at}]", at, row, count) for at, row in enumerate(lists)
-        )
-    return read
-
-
-def _row(where: str, at: int, given: Any, count: int) -> tuple[int, ...]:
-    row = _list(given, where)
-    if not all(type(each) is int and 0 <= each < count for each in row):
-        raise ProblemError(f"{where} names an object that is not in the scene")
-    ordered = sorted(row)
-    if at in row or any(a == b for a, b in pairwise(ordered)):
-        raise ProblemError(f"{where} names the object itself, or one object twice")
-    return tuple(ordered)
-
-
-def _positions(given: Any, count: int) -> list[tuple[float, float] | None]:
-    if given is None:
-        return [None] * count
-    pairs = _list(given, "positions")
-    if len(pairs) != count:
-        raise ProblemError(f"positions has {len(pairs)} pairs for {count} objects")
-    return [_pair(f"positions[{at}]", pair) for at, pair in enumerate(pairs)]
-
-
-def _pair(where: str, given: Any) -> tuple[float, float]:
-    pair = _list(given, where)
-    plain = all(type(each) in (int, float) and abs(each) < 1e6 for each in pair)
-    if len(pair) != 2 or not plain:
-        raise ProblemError(f"{where} is not a pair of numbers")
-    return float(pair[0]), float(pair[1])
-
-
-def _key(data: Any, key: str) -> Any:
-    if not isinstance(data, dict) or key not in data:
-        raise ProblemError(f'the scene has no "{key}"; it needs "objects" and "relationships"')
-    return data[key]
-
-
-def _list(given: Any, where: str) -> list[Any]:
-    if not isinstance(given, (list, tuple)):
-        raise ProblemError(f"{where} is no list")
-    return list(given)
+def _rows(name: str, rows: list[list[int]], count: int) -> tuple[tuple[int, ...], ...]:
+    if len(rows) != count:
+        raise ProblemError(f"relationships.{name} has {len(rows)} lists for {count} objects")
+    for at, row in enumerate(rows):
+        if len({*row}) < len(row) or not {*row} <= {*range(count)} - {at}:
+            raise ProblemError(
+                f"relationships.{name}.{at} names an object that is not in the scene, the object "
+                "itself, or one object twice"
+            )
+    return tuple(tuple(sorted(row)) for row in rows)

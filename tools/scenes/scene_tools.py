@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field, StrictInt, create_model
 
 from thoughtgraph.tools.scenes import functions
 from thoughtgraph.tools.scenes.scene import Scene
-from thoughtgraph.tools.scenes.values import Item, PlanError, Value, View, relations
+from thoughtgraph.tools.scenes.values import Item, PlanError, Value, View, read, relations
+from thoughtgraph.tools.scenes.vocabulary import Style
 
 Profile = Literal["extended", "paper"]
 
@@ -27,16 +28,20 @@ class SceneTool:
     Attributes:
         name: Its name in plans.
         arguments: The names of its arguments as the paper writes them.
-        optional: How many of them, from the last, may be missing.
-        run: The function; its docstring says what the tool does.
+        function: What computes it; its docstring says what the tool does.
+        style: The data set whose scenes it is for; both when None.
+        optional: How many of its arguments, from the last, may be missing.
         extended: Whether the paper's list lacks it.
+        reads: What its arguments are read as, where that is not what the paper calls them.
     """
 
     name: str
     arguments: tuple[str, ...]
-    run: Callable[..., Value]
+    function: Callable[..., Value]
+    style: Style | None = None
     optional: int = 0
     extended: bool = False
+    reads: tuple[str, ...] = ()
 
     @property
     def signature(self) -> str:
@@ -47,45 +52,48 @@ class SceneTool:
         """Whether it can be called with so many arguments."""
         return len(self.arguments) - self.optional <= count <= len(self.arguments)
 
+    def run(self, view: View, *given: Item) -> Value:
+        """Returns what the tool computes.
 
-_FUNCTIONS = {"sum": "plus", "fewer_than": "few_than", "filter_category": "filter_object"}
-"""Tools whose function has another name."""
+        Raises:
+            PlanError: It cannot take the arguments, or the scene has nothing of the kind.
+        """
+        if self.style not in (None, view.scene.style):
+            raise PlanError("E_SCHEMA", f"{self.name} is a tool of {self.style} scenes")
+        kinds = self.reads or self.arguments
+        return self.function(view, *(read(view, *each) for each in zip(kinds, given, strict=False)))
 
 
-def _tool(
-    name: str, arguments: str, *, optional: int = 0, extended: bool = False
-) -> tuple[str, SceneTool]:
-    run = getattr(functions, _FUNCTIONS.get(name, name))
-    return name, SceneTool(name, tuple(arguments.split(", ")), run, optional, extended)
+def _tool(function: Callable[..., Value], arguments: str, name: str = "", **more: Any) -> SceneTool:
+    return SceneTool(name or function.__name__, tuple(arguments.split(", ")), function, **more)
 
 
-TOOLS: Mapping[str, SceneTool] = dict(
-    [
-        _tool("filter_object", "category, object_list"),
-        _tool("filter_category", "category, object_list"),
-        _tool("filter_part", "part_list, object_list"),
-        _tool("exclude_object", "object, object_list"),
-        _tool("intersection", "object_list, object_list"),
-        _tool("query_relation", "relation, object"),
-        _tool("get_relation", "object, object"),
-        _tool("filter_relation", "relation, object, object_list"),
-        _tool("count_part", "part, object"),
-        _tool("count_object", "object_list"),
-        _tool("sum", "num1, num2"),
-        _tool("minus", "num1, num2", extended=True),
-        _tool("equal", "input1, input2"),
-        _tool("more_than", "num1, num2"),
-        _tool("few_than", "num1, num2"),
-        _tool("fewer_than", "num1, num2"),
-        _tool("query_category", "object_or_part"),
-        _tool("query_shape", "object", extended=True),
-        _tool("query_color", "part, object", optional=1),
-        _tool("query_part", "color, object"),
-        _tool("query_size", "object"),
-        _tool("query_material", "object", extended=True),
-        _tool("exist", "object_list"),
-    ]
+_ALL = (
+    _tool(functions.filter_object, "category, object_list"),
+    _tool(functions.filter_object, "category, object_list", "filter_category"),
+    _tool(functions.filter_part, "part_list, object_list"),
+    _tool(functions.exclude_object, "object, object_list", reads=("object_list", "object_list")),
+    _tool(functions.intersection, "object_list, object_list"),
+    _tool(functions.query_relation, "relation, object"),
+    _tool(functions.get_relation, "object, object"),
+    _tool(functions.filter_relation, "relation, object, object_list"),
+    _tool(functions.count_part, "part, object", style="ptr"),
+    _tool(functions.count_object, "object_list"),
+    _tool(functions.plus, "num1, num2", "sum"),
+    _tool(functions.minus, "num1, num2", extended=True),
+    _tool(functions.equal, "input1, input2"),
+    _tool(functions.more_than, "num1, num2"),
+    _tool(functions.few_than, "num1, num2"),
+    _tool(functions.few_than, "num1, num2", "fewer_than"),
+    _tool(functions.query_category, "object_or_part"),
+    _tool(functions.query_shape, "object", style="clevr", extended=True),
+    _tool(functions.query_color, "part, object", optional=1, reads=("either", "either")),
+    _tool(functions.query_part, "color, object", style="ptr"),
+    _tool(functions.query_size, "object", style="clevr"),
+    _tool(functions.query_material, "object", style="clevr", extended=True),
+    _tool(functions.exist, "object_list"),
 )
+TOOLS: Mapping[str, SceneTool] = {tool.name: tool for tool in _ALL}
 """Every tool by name; `fewer_than` and `few_than` are one of the paper's 19."""
 
 
@@ -158,7 +166,7 @@ def _langchain(view: View, tool: SceneTool) -> BaseTool:
     return StructuredTool.from_function(
         call,
         name=tool.name,
-        description=inspect.getdoc(tool.run),
+        description=inspect.getdoc(tool.function),
         args_schema=schema,
         handle_tool_error=True,
         handle_validation_error=_unfit,

@@ -6,6 +6,7 @@ are Python's own.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from thoughtgraph.errors import InputError
 from thoughtgraph.tools.scenes.scene import Scene
@@ -149,7 +150,7 @@ def kind(view: View, word: str) -> Kind:
     return found
 
 
-def word_of(view: View, value: Item, wanted: Kind) -> str:
+def word_of(view: View, value: Item, wanted: str) -> str:
     """Returns a canonical word of the wanted kind; E_VOCAB for a word of another kind."""
     word = text(value)
     if word == ANY and wanted == "category":
@@ -157,6 +158,32 @@ def word_of(view: View, value: Item, wanted: Kind) -> str:
     if kind(view, word) != wanted:
         raise PlanError("E_VOCAB", f"{word!a} is no {wanted}")
     return word
+
+
+def read(view: View, wanted: str, item: Item) -> Any:
+    """Returns an argument of a tool as the tool takes it.
+
+    Args:
+        view: The scene.
+        wanted: What the argument is, as the paper names it: `object`, `object_list`, `relation`,
+            `num1`, `num2`, or a kind of word. What has another name is taken as it comes.
+        item: The argument as a plan or an agent gives it.
+
+    Raises:
+        PlanError: It is nothing of the sort.
+    """
+    match wanted:
+        case "object":
+            return one(view, item)
+        case "object_list":
+            return objects(item)
+        case "relation":
+            return relations(view, item)
+        case "num1" | "num2":
+            return number(item)
+        case "category" | "part" | "color":
+            return word_of(view, item, wanted)
+    return item
 
 
 def answer_of(value: Value) -> str | None:

@@ -5,19 +5,20 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import tantivy
+from pydantic import TypeAdapter
 
 from thoughtgraph.errors import InputError
-from thoughtgraph.folders import cache_folder
 from thoughtgraph.llm.store import digest
 from thoughtgraph.tools.one_line import one_line
-from thoughtgraph.tools.wiki.corpus_files import Entry, Redirect, read_entries
+from thoughtgraph.tools.wiki.corpus_files import Entry, read_entries
 from thoughtgraph.tools.wiki.pages import Page, Similar, first_similar, title_key
 
 LAYOUT = 1
@@ -39,6 +40,7 @@ UNFINISHED = "unfinished-"
 
 _AMBIGUOUS = re.compile(r"(?m)^(?>.*?\b(?:may|can|could) (?:also )?refer to\b).*:")
 _NAME, _TEXT = "thoughtgraph_name", "thoughtgraph_text"
+_PAGE = TypeAdapter(Page)
 
 
 class Corpus:
@@ -60,13 +62,13 @@ class Corpus:
         self._analysers = {"name": _analysers()[_NAME], "text": _analysers()[_TEXT]}
 
     @classmethod
-    def open(cls, file: Path, folder: Path | None = None) -> "Corpus":
+    def open(cls, file: Path, folder: Path) -> "Corpus":
         """Opens the index of a file of pages, building it when there is none.
 
         Args:
             file: The pages; see `thoughtgraph.tools.wiki.corpus_files`.
-            folder: Where indexes are kept; in the user's cache folder when None. An index is never
-                moved between machines: its format is tantivy's own.
+            folder: Where indexes are kept. An index is never moved between machines: its format is
+                tantivy's own.
 
         Raises:
             InputError: The file is no file of pages, or the folder cannot be written.
@@ -75,7 +77,7 @@ class Corpus:
             found = file.stat()
         except OSError as error:
             raise InputError(f"cannot read {str(file)!r} ({error.strerror})") from error
-        kept = (folder or cache_folder() / "corpora") / digest({"file": str(file.resolve())})
+        kept = folder / digest({"file": str(file.resolve())})
         version = [LAYOUT, metadata.version("tantivy"), found.st_size, found.st_mtime_ns]
         at = kept / digest({"version": version})
         try:
@@ -95,24 +97,19 @@ class Corpus:
         _fill(index, entries)
         return cls(index)
 
-    def __len__(self) -> int:
-        """Returns how many pages and redirects there are."""
-        return int(self._searcher.num_docs)
-
     async def find(self, entity: str) -> Page | Similar:
         """Returns the page of that title, or what is similar to it."""
-        return await asyncio.to_thread(self.find_now, entity)
+        return await asyncio.to_thread(self._find, entity)
 
-    def find_now(self, entity: str) -> Page | Similar:
-        """Does what `find` does, without a thread."""
+    def _find(self, entity: str) -> Page | Similar:
         page = self._titled(entity)
         if page is None:
-            return self.similar(entity)
+            return self._similar(entity)
         if _is_ambiguous(page):
-            return replace(self.similar(entity), ambiguous=True)
+            return replace(self._similar(entity), ambiguous=True)
         return page
 
-    def similar(self, text: str) -> Similar:
+    def _similar(self, text: str) -> Similar:
         """Returns the titles of the pages that fit a text best."""
         query = self._query(text)
         if query is None:
@@ -125,7 +122,7 @@ class Corpus:
         return first_similar([page.title for page in pages if page and not _is_ambiguous(page)])
 
     def _target(self, stored: Mapping[str, Any]) -> Page | None:
-        return self._titled(stored["to"]) if "to" in stored else Page.from_json(stored)
+        return self._titled(stored["to"]) if "to" in stored else _PAGE.validate_python(stored)
 
     def _titled(self, title: str) -> Page | None:
         asked = title
@@ -137,7 +134,7 @@ class Corpus:
                 return None
             best = min(stored, key=lambda each: (each["title"] != title, "to" in each, str(each)))
             if "to" not in best:
-                page = Page.from_json(best)
+                page = _PAGE.validate_python(best)
                 return page if title == asked else replace(page, redirected_from=asked)
             title = best["to"]
         return None
@@ -168,7 +165,7 @@ class Corpus:
 
 def _is_ambiguous(page: Page) -> bool:
     """Says whether a page only introduces a list of meanings, which the corpus does not hold."""
-    sentences = [sentence for paragraph in page.paragraphs for sentence in paragraph]
+    sentences = list(chain(*page.paragraphs))
     return len(sentences) == 1 and _AMBIGUOUS.search(sentences[0]) is not None
 
 
@@ -239,15 +236,7 @@ def _document(entry: Entry) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("key", title_key(entry.title))
     document.add_text("name", one_line(entry.title))
-    if isinstance(entry, Redirect):
-        stored: dict[str, Any] = {"title": entry.title, "to": entry.to}
-    else:
-        stored = entry.to_json()
-        document.add_text("text", one_line(" ".join(_sentences(entry))))
-    document.add_bytes("stored", json.dumps(stored).encode())
+    if isinstance(entry, Page):
+        document.add_text("text", one_line(" ".join(map(" ".join, entry.paragraphs))))
+    document.add_bytes("stored", json.dumps(asdict(entry)).encode())
     return document
-
-
-def _sentences(page: Page) -> Iterator[str]:
-    for paragraph in page.paragraphs:
-        yield from paragraph

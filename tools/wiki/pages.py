@@ -3,10 +3,10 @@
 import html
 import logging
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from thoughtgraph.errors import InputError, ThoughtgraphError
 from thoughtgraph.tools.one_line import one_line
@@ -46,10 +46,6 @@ class Unreadable(PagesError):
     """The server answered with something that is no answer of a wiki."""
 
 
-class NotKept(PagesError):
-    """The file in which a wiki's answers are kept cannot be used any more."""
-
-
 class NotRecorded(PagesError):
     """A replay asked for something that was never recorded."""
 
@@ -71,15 +67,6 @@ class Page:
     lead: int = 1
     url: str = ""
     redirected_from: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Returns the page as JSON values."""
-        return {**asdict(self), "paragraphs": [list(sentences) for sentences in self.paragraphs]}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> "Page":
-        """Returns the page that `to_json` wrote."""
-        return cls(**{**values, "paragraphs": tuple(map(tuple, values["paragraphs"]))})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,25 +3,17 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
-from os.path import expanduser
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from thoughtgraph.errors import InputError, ThoughtgraphError
 from thoughtgraph.llm.store import SqliteStore, digest
-from thoughtgraph.tools.wiki.pages import NotKept, NotRecorded, Unreachable
-
-Recording = Literal["fresh", "keep", "record", "replay"]
-"""What answers are kept for.
-
-`fresh`: for nothing, the wiki is always asked. `keep`: an answer is used again on the same day (in
-UTC). `record`: every answer is kept for good and used again whatever its age. `replay`: only what
-was recorded is used, and the wiki is never asked.
-"""
+from thoughtgraph.settings.acting import Recording
+from thoughtgraph.tools.wiki.pages import NotRecorded, Unreachable
 
 Ask = Callable[[Mapping[str, Any], float], Mapping[str, Any]]
 """Asks a wiki for parameters until a time."""
@@ -33,20 +25,24 @@ class WikiCache:
     Args:
         path: The file of recordings; it is created with its folder when missing. What is kept for a
             day is in a file beside it, with the date in its name.
-        recording: What answers are kept for.
+        recording: What answers are kept for: `fresh`: for nothing; `keep`: an answer is used again
+            on the same day (in UTC); `record`: for good; `replay`: no wiki is ever asked.
 
     Raises:
         InputError: The file cannot be opened or is not such a store.
     """
 
-    def __init__(self, path: str | Path, recording: Recording = "keep") -> None:
-        self._path = Path(expanduser(path))
+    def __init__(self, path: Path, recording: Recording = "keep") -> None:
+        self._path = path
         self._recording = recording
         self._lock = threading.Lock()
         self._asking: dict[str, Future[Mapping[str, Any]]] = {}
         self._store: tuple[Path, SqliteStore] | None = None
-        with _explained(InputError):
+        try:
             self._opened()
+        except InputError as error:
+            remedy = "set THOUGHTGRAPH_CACHE to a folder that can be written"
+            raise InputError(f"{error}, or {remedy}") from error
 
     def answer(
         self, address: str, parameters: Mapping[str, Any], ask: Ask, until: float
@@ -63,7 +59,8 @@ class WikiCache:
             until: The time (`time.monotonic`) after which nothing more is tried.
 
         Raises:
-            PagesError: There is no answer, or the file cannot be used any more.
+            PagesError: There is no answer.
+            InputError: The file cannot be used any more.
         """
         key = digest({"address": address, "parameters": parameters})
         own = Future[Mapping[str, Any]]()
@@ -75,50 +72,41 @@ class WikiCache:
             except TimeoutError:
                 raise Unreachable(f"{address} did not answer in time") from None
         try:
-            answer = self._read(key)
-            if answer is None:
-                self._refuse_replay(address, parameters)
-                answer = ask(parameters, until)
-                self._write(key, answer)
-            own.set_result(answer)
+            own.set_result(self._kept(key, address, parameters, ask, until))
         except ThoughtgraphError as error:
             own.set_exception(error)
-            raise
         finally:
             with self._lock:
                 del self._asking[key]
             own.cancel()  # without effect unless a mistake in the program ended this
-        return answer
+        return own.result()
 
-    def _read(self, key: str) -> Mapping[str, Any] | None:
-        """Returns the answer in the store; None if the wiki is to be asked."""
-        with _explained(NotKept):
-            store = self._opened()
-            row = store.get(key) if store else None
-        if row is None:
-            return None
-        try:
-            answer = json.loads("".join(row["texts"]))
-        except (ValueError, RecursionError):
-            answer = None
-        if not isinstance(answer, dict):
-            folder = str(self._path.parent)
-            raise NotKept(f"an answer of a wiki kept in {folder!r} is damaged; remove its file")
-        return answer
-
-    def _write(self, key: str, answer: Mapping[str, Any]) -> None:
-        with _explained(NotKept):
-            if store := self._opened():
-                text = json.dumps(answer)
-                store.put(key, {"texts": [text], "prompt_tokens": 0, "completion_tokens": 0})
-
-    def _refuse_replay(self, address: str, parameters: Mapping[str, Any]) -> None:
+    def _kept(
+        self, key: str, address: str, parameters: Mapping[str, Any], ask: Ask, until: float
+    ) -> Mapping[str, Any]:
+        store = self._opened()
+        if store and (row := store.get(key)):
+            return self._read("".join(row["texts"]))
         if self._recording == "replay":
             raise NotRecorded(
                 f"{str(self._path)!r} holds no answer of {address} to "
                 f"{json.dumps(dict(parameters))}; record it first, anew if an earlier version "
                 "recorded it"
             )
+        answer = ask(parameters, until)
+        if store:
+            text = json.dumps(answer)
+            store.put(key, {"texts": [text], "prompt_tokens": 0, "completion_tokens": 0})
+        return answer
+
+    def _read(self, text: str) -> Mapping[str, Any]:
+        answer = None
+        with suppress(ValueError, RecursionError):
+            answer = json.loads(text)
+        if not isinstance(answer, dict):
+            folder = str(self._path.parent)
+            raise InputError(f"an answer of a wiki kept in {folder!r} is damaged; remove its file")
+        return answer
 
     def _opened(self) -> SqliteStore | None:
         """Returns the store of today, or the one of recordings; None where nothing is kept."""
@@ -140,12 +128,3 @@ def _of_today(recordings: Path) -> Path:
             with suppress(OSError):  # Windows keeps a file that a process has open
                 other.unlink()
     return today
-
-
-@contextmanager
-def _explained(kind: type[ThoughtgraphError]) -> Iterator[None]:
-    try:
-        yield
-    except InputError as error:
-        remedy = "set THOUGHTGRAPH_CACHE to a folder that can be written"
-        raise kind(f"{error}, or {remedy}") from error

@@ -20,18 +20,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
 from langchain_core.messages import AnyMessage, ToolMessage
 from langchain_core.tools import BaseTool, InjectedToolArg, StructuredTool, tool
 from langgraph.prebuilt import InjectedState
+from pydantic import TypeAdapter
 
+from thoughtgraph.errors import InputError
 from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import Backend, Page, PagesError, Similar, errors_as
 
 Style = Literal["clean", "react"]
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 
 MOST_SENTENCES = 5
 """Sentences of a page that Search shows (ReAct's code)."""
@@ -57,19 +57,9 @@ class Cursor:
     keyword: str | None = None
     next_index: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Returns the cursor as JSON values, for a thought's `tool_state`."""
-        page = None if self.page is None else self.page.to_json()
-        return {"page": page, "keyword": self.keyword, "next_index": self.next_index}
 
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any] | None) -> "Cursor":
-        """Returns the cursor that `to_json` wrote; a fresh one for None or an empty mapping."""
-        if not values:
-            return cls()
-        page = values["page"]
-        page = None if page is None else Page.from_json(page)
-        return cls(page, values["keyword"], values["next_index"])
+_CURSOR = TypeAdapter(Cursor)
+"""Reads a cursor from JSON values, those of a thought's `tool_state`, and writes it to such."""
 
 
 class Observed(NamedTuple):
@@ -100,7 +90,7 @@ async def search(
     try:
         with errors_as(name):
             found = await backend.find(entity)
-    except PagesError as error:
+    except (PagesError, InputError) as error:
         return Observed(f"Search failed: {one_line(str(error))}.", cursor, failed=True)
     if isinstance(found, Similar):
         left = cursor if style == "react" else Cursor()
@@ -191,11 +181,11 @@ def finish_tool() -> BaseTool:
     return finish
 
 
-def _blocking(work: Callable[_P, Coroutine[Any, Any, _T]]) -> Callable[_P, _T]:
+def _blocking(work: Callable[..., Coroutine[Any, Any, Any]]) -> Callable[..., Any]:
     """Returns a function that waits for the coroutine, whether or not its thread runs a loop."""
 
     @wraps(work)
-    def run(*args: _P.args, **given: _P.kwargs) -> _T:
+    def run(*args: Any, **given: Any) -> Any:
         # A notebook's thread runs a loop already, in which nothing can be waited for.
         with ThreadPoolExecutor(1) as thread:
             inside = copy_context()
@@ -205,17 +195,14 @@ def _blocking(work: Callable[_P, Coroutine[Any, Any, _T]]) -> Callable[_P, _T]:
 
 
 def _cursor(given: Mapping[str, Any] | None, messages: Sequence[AnyMessage] | None) -> Cursor:
-    if given is not None:
-        return Cursor.from_json(given)
-    for message in reversed(messages or ()):
-        artifact = message.artifact if isinstance(message, ToolMessage) else None
-        if isinstance(artifact, Mapping) and "tool_state" in artifact:
-            return Cursor.from_json(artifact["tool_state"])
-    return Cursor()
+    artifacts = (m.artifact for m in reversed(messages or ()) if isinstance(m, ToolMessage))
+    states = (a["tool_state"] for a in artifacts if isinstance(a, Mapping) and "tool_state" in a)
+    return _CURSOR.validate_python(next(states, {}) if given is None else given)
 
 
 def _answer(step: Observed) -> tuple[str, dict[str, Any]]:
-    return step.observation, {"tool_state": step.cursor.to_json(), "failed": step.failed}
+    state = _CURSOR.dump_python(step.cursor, mode="json")
+    return step.observation, {"tool_state": state, "failed": step.failed}
 
 
 def _invalid(name: str, cursor: Cursor) -> Observed:

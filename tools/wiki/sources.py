@@ -15,11 +15,11 @@ from langchain_core.tools import BaseTool
 from thoughtgraph.acting import Toolbox
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.folders import cache_folder
+from thoughtgraph.settings.acting import Recording
 from thoughtgraph.tools.costs import Cost, Priced
 from thoughtgraph.tools.deadline import DEADLINE
 from thoughtgraph.tools.toolbox import ToolSet
 from thoughtgraph.tools.wiki.pages import Backend, Checkable, PagesError, errors_as
-from thoughtgraph.tools.wiki.recordings import Recording
 from thoughtgraph.tools.wiki.search_tools import Style, finish_tool, search_tools
 
 COSTS: Mapping[str, Cost] = {"Finish": 0.0}
@@ -41,7 +41,6 @@ def toolbox(
     extra: Sequence[Priced | BaseTool] = (),
     deadline: float = DEADLINE,
     recording: Recording = "keep",
-    cache_file: str | Path | None = None,
 ) -> Toolbox:
     """Returns Search, Lookup and Finish over a source of pages, and what the user adds.
 
@@ -58,8 +57,7 @@ def toolbox(
             wikis. Empty: `$THOUGHTGRAPH_CONTACT`.
         extra: The user's own LangChain tools; one without a price costs 1 a call.
         deadline: Seconds a call may take.
-        recording: What the answers of a live wiki are kept for.
-        cache_file: Where they are kept; a file in the user's cache folder when None.
+        recording: What the answers of a live wiki are kept for, in the user's cache folder.
 
     Raises:
         InputError: The source is none of these, a corpus cannot be read, a tool is no LangChain
@@ -68,16 +66,17 @@ def toolbox(
     """
     if isinstance(source, str):
         with errors_as(name):
-            backend = open_backend(source, contact, MARGIN * deadline, recording, cache_file)
+            backend = open_backend(source, contact, MARGIN * deadline, recording)
     else:
         backend = source
     if isinstance(source, str) and source.partition(":")[0] == COMMUNITY:
-        own = _community_tools(backend, name)
+        community: Any = import_module("thoughtgraph.tools.wiki.community")
+        searching = Priced(community.community_tool(backend, name), failed=community.found_nothing)
+        own = [searching, Priced(finish_tool())]
     else:
-        tools = search_tools(backend, style=style, name=name)
-        own = [Priced(tool) for tool in tools]
-    own = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
-    return ToolSet(own, deadline=deadline, check=partial(_trouble, backend, name))
+        own = [Priced(tool) for tool in search_tools(backend, style=style, name=name)]
+    priced = _with_costs([*own, *_added(extra)], {**COSTS, **(costs or {})})
+    return ToolSet(priced, deadline=deadline, check=partial(_trouble, backend, name))
 
 
 def open_backend(
@@ -85,7 +84,6 @@ def open_backend(
     contact: str = "",
     deadline: float = MARGIN * DEADLINE,
     recording: Recording = "keep",
-    cache_file: str | Path | None = None,
 ) -> Backend:
     """Returns where pages come from.
 
@@ -97,19 +95,34 @@ def open_backend(
         contact: See `toolbox`.
         deadline: Seconds after which asking a live wiki ends.
         recording: See `toolbox`.
-        cache_file: See `toolbox`.
 
     Raises:
         InputError: The source is unknown or cannot be used.
     """
-    contact = contact or environ.get("THOUGHTGRAPH_CONTACT", "")
-    kept = Path(expanduser(cache_file or cache_folder() / "wikipedia.sqlite"))
     kind, _, language = source.partition(":")
-    if kind in ("http", "https"):
-        return _live(source, contact, deadline, recording, kept)
     if kind in ("", "wikipedia", COMMUNITY):
         address = f"https://{_language(language or 'en')}.wikipedia.org/w/api.php"
-        return _live(address, contact, deadline, recording, kept)
+    elif kind in ("http", "https"):
+        address = source
+    else:
+        return _corpus(source)
+    contact = contact or environ.get("THOUGHTGRAPH_CONTACT", "")
+    return _live(address, cache_folder(), contact, deadline, recording)
+
+
+@lru_cache(maxsize=MOST_WIKIS)
+def _live(
+    address: str, folder: Path, contact: str, deadline: float, recording: Recording
+) -> Backend:
+    module: Any = import_module("thoughtgraph.tools.wiki.wikipedia")
+    kept = folder / "wikipedia.sqlite"
+    made: Backend = module.Wikipedia(
+        address, kept, contact=contact, deadline=deadline, recording=recording
+    )
+    return made
+
+
+def _corpus(source: str) -> Backend:
     file = Path(expanduser(source))
     try:
         found = file.stat()
@@ -118,35 +131,14 @@ def open_backend(
             f"cannot use {source!r} as a source of pages ({error.strerror}); give wikipedia, "
             "wikipedia:LANGUAGE, https://HOST/PATH/api.php, community or a file of pages"
         ) from error
-    return _corpus(file.resolve(), cache_folder() / "corpora", found.st_mtime_ns, found.st_size)
+    return _indexed(file.resolve(), cache_folder() / "corpora", found.st_mtime_ns, found.st_size)
 
 
 @lru_cache(maxsize=MOST_WIKIS)
-def _live(
-    address: str,
-    contact: str,
-    deadline: float,
-    recording: Recording,
-    cache_file: Path,
-) -> Backend:
-    module: Any = import_module("thoughtgraph.tools.wiki.wikipedia")
-    made: Backend = module.Wikipedia(
-        address, contact=contact, deadline=deadline, recording=recording, cache_file=cache_file
-    )
-    return made
-
-
-@lru_cache(maxsize=MOST_WIKIS)
-def _corpus(file: Path, folder: Path, modified: int, size: int) -> Backend:
+def _indexed(file: Path, folder: Path, modified: int, size: int) -> Backend:
     module: Any = import_module("thoughtgraph.tools.wiki.corpus")
     made: Backend = module.Corpus.open(file, folder)
     return made
-
-
-def _community_tools(wiki: Backend, name: str) -> list[Priced]:
-    module: Any = import_module("thoughtgraph.tools.wiki.community")
-    made = module.community_tool(wiki, name)
-    return [Priced(made, failed=module.found_nothing), Priced(finish_tool())]
 
 
 def _added(extra: Any) -> list[Priced]:
@@ -154,18 +146,13 @@ def _added(extra: Any) -> list[Priced]:
     if isinstance(extra, str) or not isinstance(extra, Sequence):
         kind = type(extra).__name__
         raise InputError(f"a {kind} is no list of tools; give tools=[…], each a LangChain tool")
-    return [_priced(each) for each in extra]
-
-
-def _priced(given: Any) -> Priced:
-    if isinstance(given, BaseTool):
-        return Priced(given)
-    if not isinstance(given, Priced):
-        raise InputError(
-            f"{given!r} is no LangChain tool; make it one with langchain_core.tools.tool, and wrap "
-            "it in Priced to say what it costs"
-        )
-    return given
+    for each in extra:
+        if not isinstance(each, BaseTool | Priced):
+            raise InputError(
+                f"{each!r} is no LangChain tool; make it one with langchain_core.tools.tool, and "
+                "wrap it in Priced to say what it costs"
+            )
+    return [Priced(each) if isinstance(each, BaseTool) else each for each in extra]
 
 
 def _language(code: str) -> str:

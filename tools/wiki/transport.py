@@ -5,7 +5,6 @@ which knows no timeout, no retry, no status and no HTTPS.
 """
 
 import json
-import threading
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -15,6 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from langchain_core.rate_limiters import InMemoryRateLimiter
 from requests.adapters import HTTPAdapter
 from tenacity import (
     RetryCallState,
@@ -49,6 +49,8 @@ LONGEST_ADDRESS = 200
 """Letters of an address that an error quotes (ours)."""
 MOST_BYTES = 32 << 20
 """Size above which an answer is not read (ours); the longest articles have 1 MB of text."""
+PAUSE = 0.01
+"""Seconds between two looks whether the rate lets a request pass (ours)."""
 NO_WIKI = "give the address of a wiki's api.php"
 NO_CONTACT = "set THOUGHTGRAPH_CONTACT to an address at which the wiki's operators can reach you"
 POOL = 16
@@ -60,40 +62,10 @@ _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _BUSY = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 
 
-class Gate:
-    """Lets requests through at a steady rate, those of all threads together.
-
-    Args:
-        per_second: The rate.
-    """
-
-    def __init__(self, per_second: float) -> None:
-        self._interval = 1.0 / per_second
-        self._lock = threading.Lock()
-        self._next = 0.0
-
-    def wait(self, until: float) -> None:
-        """Returns when the next request may be sent.
-
-        Args:
-            until: The time (`time.monotonic`) at which waiting is over.
-
-        Raises:
-            Busy: It would be later than that; no place in the queue is taken.
-        """
-        with self._lock:
-            now = time.monotonic()
-            at = max(now, self._next)
-            if at > until:
-                raise Busy("too many requests wait for this wiki; search with fewer at a time")
-            self._next = at + self._interval
-        time.sleep(at - now)
-
-
 @cache
-def gate_of(host: str, per_second: float) -> Gate:
-    """Returns the one gate of a host."""
-    return Gate(per_second)
+def rate_of(host: str, per_second: float) -> InMemoryRateLimiter:
+    """Returns the one rate limiter of a host, for all threads."""
+    return InMemoryRateLimiter(requests_per_second=per_second)
 
 
 class Transport:
@@ -117,7 +89,7 @@ class Transport:
             parts = parts._replace(scheme="https")
         self.address = parts.geturl()
         self._contact = contact
-        self._gate = gate_of(parts.netloc, per_second)
+        self._rate = rate_of(parts.netloc, per_second)
         self._session = requests.Session()
         self._session.headers["User-Agent"] = _user_agent(contact)
         adapter = HTTPAdapter(pool_connections=1, pool_maxsize=POOL)
@@ -146,7 +118,10 @@ class Transport:
         return answer
 
     def _attempt(self, parameters: Mapping[str, Any], until: float) -> dict[str, Any]:
-        self._gate.wait(until)
+        while not self._rate.acquire(blocking=False):
+            if time.monotonic() > until:
+                raise Busy("too many requests wait for this wiki; search with fewer at a time")
+            time.sleep(PAUSE)
         left = max(0.001, until - time.monotonic())
         try:
             with self._session.get(
@@ -158,7 +133,9 @@ class Transport:
             ) as response:
                 body = self._body(response, until)
         except (requests.RequestException, HTTPError, OSError) as error:
-            raise Unreachable(self._unreachable(error), pause=0.0) from error
+            slow = isinstance(error, requests.Timeout)
+            why = "gives no answer" if slow else f"cannot be reached ({type(error).__name__})"
+            raise Unreachable(f"{self.address} {why}; check the network", pause=0.0) from error
         self._check_status(response)
         return self._answer(response, body)
 
@@ -195,11 +172,9 @@ class Transport:
         except (ValueError, RecursionError):
             begins = one_line(repr(body[:60]))
             raise Unreadable(f"{no_answer} ({begins} …); {NO_WIKI}", pause=0.0) from None
-        if not isinstance(answer, dict):
-            raise Unreadable(f"{no_answer}; {NO_WIKI}")
-        if "error" in answer:
+        if isinstance(answer, dict) and "error" in answer:
             self._refuse(answer["error"], response)
-        if "query" not in answer and "batchcomplete" not in answer:
+        if not isinstance(answer, dict) or not answer.keys() & {"query", "batchcomplete"}:
             raise Unreadable(f"{no_answer}; {NO_WIKI}")
         return answer
 
@@ -215,11 +190,6 @@ class Transport:
 
     def _remedy(self) -> str:
         return "try again later" if self._contact else NO_CONTACT
-
-    def _unreachable(self, error: Exception) -> str:
-        slow = isinstance(error, requests.Timeout)
-        why = "gives no answer" if slow else f"cannot be reached ({type(error).__name__})"
-        return f"{self.address} {why}; check the network"
 
 
 _BACKOFF = wait_random_exponential(multiplier=0.2, max=5.0)

@@ -18,7 +18,8 @@ from urllib.parse import unquote
 import wikipedia
 from bs4 import BeautifulSoup
 
-from thoughtgraph.folders import cache_folder
+from thoughtgraph.errors import InputError
+from thoughtgraph.settings.acting import Recording
 from thoughtgraph.tools.one_line import one_line
 from thoughtgraph.tools.wiki.pages import (
     MOST_SIMILAR,
@@ -30,12 +31,9 @@ from thoughtgraph.tools.wiki.pages import (
     page_of_text,
     title_key,
 )
-from thoughtgraph.tools.wiki.recordings import Recording, WikiCache
+from thoughtgraph.tools.wiki.recordings import WikiCache
 from thoughtgraph.tools.wiki.transport import PER_SECOND, Transport
 
-ENGLISH = "https://en.wikipedia.org/w/api.php"
-DEADLINE = 27.0
-"""Seconds after which finding a page ends (ours)."""
 GRACE = 0.5
 """Seconds that a request in flight gets to notice that its time is over (ours)."""
 LONGEST_TITLE = 255
@@ -56,10 +54,10 @@ class Wikipedia:
 
     Args:
         address: The address of the wiki's `api.php`.
-        contact: How the wiki's operators can reach whoever runs this: an address or a link.
+        cache_file: Where its answers are kept.
         deadline: Seconds after which finding a page ends, however many requests it takes.
-        recording: What the wiki's answers are kept for.
-        cache_file: Where they are kept; `wikipedia.sqlite` in the user's cache folder when None.
+        contact: How the wiki's operators can reach whoever runs this: an address or a link.
+        recording: What they are kept for.
         per_second: Requests a second to the wiki's host, over all runs of the process.
 
     Raises:
@@ -69,18 +67,18 @@ class Wikipedia:
 
     def __init__(
         self,
-        address: str = ENGLISH,
+        address: str,
+        cache_file: Path,
         *,
+        deadline: float,
         contact: str = "",
-        deadline: float = DEADLINE,
         recording: Recording = "keep",
-        cache_file: str | Path | None = None,
         per_second: float = PER_SECOND,
     ) -> None:
         self._transport = Transport(address, contact=contact, per_second=per_second)
         self._deadline = deadline
         self._recording = recording
-        self._cache = WikiCache(cache_file or cache_folder() / "wikipedia.sqlite", recording)
+        self._cache = WikiCache(cache_file, recording)
 
     async def find(self, entity: str) -> Page | Similar:
         """Returns the page of that title, or what is similar to it.
@@ -150,6 +148,8 @@ def _page(package: Any, title: str) -> Page | Similar | None:
         return first_similar(options, ambiguous=True)
     except (wikipedia.PageError, KeyError, AssertionError):
         return None  # the package trips over what the wiki says of a title that cannot be
+    except InputError:
+        raise  # the file of answers
     except (TypeError, AttributeError, LookupError, ValueError, RecursionError) as error:
         raise Unreadable("the wiki's answer has another form than MediaWiki's") from error
     try:
