@@ -3,95 +3,70 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from thoughtgraph.errors import (
-    BudgetSpent,
-    CapabilityError,
-    InputError,
-    ModelError,
-    ModelUnavailable,
-    ProblemError,
-    ReplayMiss,
-    SettingError,
-    ThoughtgraphError,
-    ToolsUnavailable,
-    UnknownName,
-)
-from thoughtgraph.tree import Thought, Tree, children_of, path_to
-from thoughtgraph.usage import Limits, Usage
-
 if TYPE_CHECKING:
-    from thoughtgraph.building import build
-    from thoughtgraph.composition import node, runnable, subagent, tool
-    from thoughtgraph.llm.exchange import Draw
-    from thoughtgraph.llm.limiter import Rates
-    from thoughtgraph.llm.port import ChatPort
-    from thoughtgraph.llm.retry import Retry
-    from thoughtgraph.llm.scripted import ScriptedChat
-    from thoughtgraph.policy import Policy
-    from thoughtgraph.results import Result, html, save
-    from thoughtgraph.solving import solve
+    from thoughtgraph.building import build as build
+    from thoughtgraph.composition import node as node
+    from thoughtgraph.composition import runnable as runnable
+    from thoughtgraph.composition import subagent as subagent
+    from thoughtgraph.composition import tool as tool
+    from thoughtgraph.errors import BudgetSpent as BudgetSpent
+    from thoughtgraph.errors import CapabilityError as CapabilityError
+    from thoughtgraph.errors import InputError as InputError
+    from thoughtgraph.errors import ModelError as ModelError
+    from thoughtgraph.errors import ModelUnavailable as ModelUnavailable
+    from thoughtgraph.errors import ProblemError as ProblemError
+    from thoughtgraph.errors import ReplayMiss as ReplayMiss
+    from thoughtgraph.errors import SettingError as SettingError
+    from thoughtgraph.errors import ThoughtgraphError as ThoughtgraphError
+    from thoughtgraph.errors import ToolsUnavailable as ToolsUnavailable
+    from thoughtgraph.errors import UnknownName as UnknownName
+    from thoughtgraph.llm.exchange import Draw as Draw
+    from thoughtgraph.llm.limiter import Rates as Rates
+    from thoughtgraph.llm.port import ChatPort as ChatPort
+    from thoughtgraph.llm.retry import Retry as Retry
+    from thoughtgraph.llm.scripted import ScriptedChat as ScriptedChat
+    from thoughtgraph.policy import Policy as Policy
+    from thoughtgraph.results import Result as Result
+    from thoughtgraph.results import html as html
+    from thoughtgraph.results import save as save
+    from thoughtgraph.solving import solve as solve
+    from thoughtgraph.tree import Thought as Thought
+    from thoughtgraph.tree import Tree as Tree
+    from thoughtgraph.tree import children_of as children_of
+    from thoughtgraph.tree import path_to as path_to
+    from thoughtgraph.usage import Limits as Limits
+    from thoughtgraph.usage import Usage as Usage
 
-__all__ = [
-    "BudgetSpent",
-    "CapabilityError",
-    "ChatPort",
-    "Draw",
-    "InputError",
-    "Limits",
-    "ModelError",
-    "ModelUnavailable",
-    "Policy",
-    "ProblemError",
-    "Rates",
-    "ReplayMiss",
-    "Result",
-    "Retry",
-    "ScriptedChat",
-    "SettingError",
-    "Thought",
-    "ThoughtgraphError",
-    "ToolsUnavailable",
-    "Tree",
-    "UnknownName",
-    "Usage",
-    "build",
-    "children_of",
-    "html",
-    "node",
-    "path_to",
-    "runnable",
-    "save",
-    "solve",
-    "subagent",
-    "tool",
-]
-
-_LATE = {
-    "building": ("build",),
-    "composition": ("node", "runnable", "subagent", "tool"),
-    "llm.exchange": ("Draw",),
-    "llm.limiter": ("Rates",),
-    "llm.port": ("ChatPort",),
-    "llm.retry": ("Retry",),
-    "llm.scripted": ("ScriptedChat",),
-    "policy": ("Policy",),
-    "results": ("Result", "html", "save"),
-    "solving": ("solve",),
+_MODULES = {
+    "building": "build",
+    "composition": "node runnable subagent tool",
+    "errors": "BudgetSpent CapabilityError InputError ModelError ModelUnavailable ProblemError "
+    "ReplayMiss SettingError ThoughtgraphError ToolsUnavailable UnknownName",
+    "llm.exchange": "Draw",
+    "llm.limiter": "Rates",
+    "llm.port": "ChatPort",
+    "llm.retry": "Retry",
+    "llm.scripted": "ScriptedChat",
+    "policy": "Policy",
+    "results": "Result html save",
+    "solving": "solve",
+    "tree": "Thought Tree children_of path_to",
+    "usage": "Limits Usage",
 }
-"""Names by their modules, which need LangGraph or LangChain and so take seconds to import: imported
-at their first use, so that the command's help, lists and errors come at once."""
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
+"""Where the public names are. Most need LangGraph or LangChain, which take seconds to import: each
+is imported at its first use, so that the command's help, lists and errors come at once."""
 
 
 def __dir__() -> list[str]:
-    """Lists the library's own names, those that are imported at their first use included."""
-    return sorted(__all__)
+    """Lists the public names, also those that are not imported yet."""
+    return sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    """Imports what a late name stands for, once."""
-    for module, names in _LATE.items():
-        if name in names:
-            found = getattr(import_module(f"{__name__}.{module}"), name)
-            globals()[name] = found
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Imports a public name, once."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    globals()[name] = found
+    return found

@@ -23,7 +23,8 @@ from thoughtgraph.llm.store import AnswerStore, Replay, SqliteStore
 from thoughtgraph.method import load
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.run import Run
-from thoughtgraph.task import Task
+from thoughtgraph.settings.marks import Exact
+from thoughtgraph.task import Checks, Task
 
 Graph = CompiledStateGraph[Any, Any, Any, Any]
 Model = str | BaseChatModel | ChatPort
@@ -107,6 +108,14 @@ def build(
         tools=tools,
         policy=policy,
     )
+    if run.task is None:
+        effective(run.settings, {}, presets=settings)
+    else:
+        # A run may be told to check answers, and is looked at itself.
+        may_check = isinstance(run.task, Checks) and not oracle
+        run.effective_settings(
+            dict.fromkeys(found.settings.marked(Exact) if may_check else (), True)
+        )
     graph = found.wire(run).compile(name=method, checkpointer=checkpointer)
     return graph.with_config(recursion_limit=SUPERSTEPS)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import var_child_runnable_config
@@ -19,18 +19,10 @@ from thoughtgraph.settings import Settings
 from thoughtgraph.solving import traced, wait_for
 from thoughtgraph.state import SearchInput
 
-Parent = Mapping[str, Any]
-"""The state of the graph that a node belongs to."""
 Fields = Mapping[str, Any]
-"""What a node writes to it."""
-
-
-class Searching(Protocol):
-    """A graph of ours, or one on a server (LangGraph's `RemoteGraph`)."""
-
-    async def ainvoke(self, input: Any, /, **options: Any) -> Any:
-        """Runs a search."""
-        ...
+"""What is read of a state, or written to it."""
+Searching = Runnable[Any, Any]
+"""A graph of ours, or one on a server (LangGraph's `RemoteGraph`)."""
 
 
 class ToolInput(BaseModel):
@@ -112,7 +104,7 @@ def subagent(graph: Searching, name: str, description: str) -> dict[str, Any]:
         description: When to use it and how a problem is written, as the agent's model sees it.
     """
 
-    async def search(state: Parent) -> Fields:
+    async def search(state: Fields) -> Fields:
         out = await graph.ainvoke({"messages": _read(state, "messages")})
         return {"messages": [out["messages"][-1]]}
 
@@ -144,7 +136,7 @@ def node(
         then, unless the settings say `on_error="report"`.
     """
 
-    async def search(state: Parent) -> Fields:
+    async def search(state: Fields) -> Fields:
         given = problem(state) if callable(problem) else _read(state, problem)
         settings = context(state) if callable(context) else context
         with _apart(graph):
@@ -184,7 +176,7 @@ def _check(out: Result) -> None:
         raise ModelError(out["error"], result=out)
 
 
-def _read(state: Parent, key: str) -> Any:
+def _read(state: Fields, key: str) -> Any:
     found = state if isinstance(state, Mapping) else vars(state)
     if key not in found:
         raise InputError(

@@ -7,12 +7,11 @@ it is.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, cast, get_args
 
-from pydantic import create_model
 from pydantic.fields import FieldInfo
 
 from thoughtgraph import registry
@@ -20,44 +19,18 @@ from thoughtgraph.errors import SettingError
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.marks import StandsFor
 
-S = TypeVar("S", bound=Settings)
-
-
-def settings_class(
-    base: type[S],
-    published: Mapping[str, Mapping[str, Any]],
-    *,
-    presets: Mapping[str, Any],
-    closed: Iterable[str],
-) -> type[S]:
-    """Makes the settings of one graph, its `context_schema`.
-
-    Args:
-        base: The method's settings.
-        published: By task, what it publishes; several where the run chooses the task.
-        presets: The values that the graph was built with; they go before what a task publishes.
-        closed: Names of settings that are closed over: the form lacks them, and a run that is given
-            one is refused.
-
-    Returns:
-        A subclass of `base`, which tells what is wrong with its values as `refusal`. A default that
-        is the same for all tasks stands in it; the others are None, and the description says what
-        they are.
-    """
-    fields = _fields(base, json.dumps([published, presets]))
-    # Each graph has a class of its own: by it a graph inside another knows whose a context is.
-    model = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
-    model.closed, model.presets, model.defers = frozenset(closed), presets, True
-    return model
-
 
 @lru_cache(maxsize=500)
-def _fields(base: type[Settings], values: str) -> dict[str, Any]:
+def graph_fields(base: type[Settings], values: str) -> dict[str, Any]:
     """Returns the fields of a graph's settings, which are the same for equal graphs.
+
+    A default that is the same for all tasks stands in them; the others are None, and the
+    description says what they are.
 
     Args:
         base: The method's settings.
-        values: The published values by task, and the presets, as JSON.
+        values: By task, what it publishes, several where the run chooses the task; and the values
+            that the graph was built with, which go before. As JSON.
     """
     published, presets = json.loads(values)
     switched = {

@@ -6,20 +6,19 @@ lists them without importing the methods, which would take LangGraph, four times
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, TypeVar
 
 from thoughtgraph.errors import UnknownName
 
 Edit = Literal["add", "open", "value"]
 
 
-class Entry(Protocol):
+@dataclass(frozen=True, slots=True)
+class Entry:
     """What is known of a method or a task without importing it."""
 
-    @property
-    def id(self) -> str:
-        """The name by which users choose it."""
-        ...
+    id: str
+    """The name by which users choose it."""
 
 
 E = TypeVar("E", bound=Entry)
@@ -37,10 +36,9 @@ class Entries(dict[str, E]):
 
 
 @dataclass(frozen=True, slots=True)
-class MethodEntry:
+class MethodEntry(Entry):
     """What is known of a method without importing it, which takes LangGraph."""
 
-    id: str
     summary: str
     """What it does, in a line."""
     use: str
@@ -227,7 +225,7 @@ METHODS = Entries(
             "for questions to search where tools have prices",
             _ITOT,
             "informed_tot:ITOT_A_STAR",
-            "informed:ValuedSettings",
+            "acting:ValuedSettings",
             requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
             edits=("open", "value"),
@@ -238,7 +236,7 @@ METHODS = Entries(
             "for questions to search where tools have prices and fail",
             _ITOT,
             "informed_tot:ITOT_D_STAR_LITE",
-            "informed:ItotDStarLiteSettings",
+            "acting:ItotDStarLiteSettings",
             requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
             edits=("open", "value"),
@@ -249,7 +247,7 @@ METHODS = Entries(
             "for questions to search where steps can be judged",
             _ITOT,
             "informed_tot:ITOT_BEST_FIRST",
-            "informed:ValuedSettings",
+            "acting:ValuedSettings",
             requests="1 per expansion, 1 per new child; at most rounds * width * (1 + n_generate)",
             asks_oracle=True,
             edits=("open", "value"),
@@ -260,7 +258,7 @@ METHODS = Entries(
             "for questions to search without a judge of steps, as a baseline",
             _ITOT,
             "informed_tot:ITOT_DFS",
-            "informed:ItotDfsSettings",
+            "acting:ItotDfsSettings",
             requests="1 per expansion, at most rounds * width",
             asks_oracle=True,
             edits=("open",),
@@ -271,7 +269,7 @@ METHODS = Entries(
             "for questions whose answer is spread over several pages, where money is no matter",
             _FGDIP,
             "feedback_guided:FGDIP",
-            "feedback:FgdipSettings",
+            "acting:FgdipSettings",
             requests="1 for the first entities, 2 per child, 1 per answer; at most limit_requests",
             edits=("open", "value"),
         ),

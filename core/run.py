@@ -1,6 +1,7 @@
 """The objects a graph is built around: task, models, oracle. Plain values come by settings."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,11 +11,12 @@ from weakref import WeakKeyDictionary
 
 from langgraph.config import get_stream_writer
 from langgraph.types import StreamWriter
+from pydantic import create_model
 
 from thoughtgraph import registry
 from thoughtgraph.acting import Acts, Toolbox
 from thoughtgraph.admission import Oracle, admit, capability_error, tasks_of
-from thoughtgraph.context import effective, settings_class
+from thoughtgraph.context import effective, graph_fields
 from thoughtgraph.errors import InputError, SettingError, ToolsUnavailable
 from thoughtgraph.llm.port import ChatPort
 from thoughtgraph.llm.prices import Prices, prices_of
@@ -22,7 +24,7 @@ from thoughtgraph.method import Method
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.marks import Constrains, Exact, ForTools
-from thoughtgraph.task import Checks, Task
+from thoughtgraph.task import Task
 
 T = TypeVar("T")
 
@@ -71,19 +73,13 @@ class Run:
     )
     _able: dict[type, Task] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Refuses presets that are none, and a task that cannot be searched by this method."""
-        if self.task is None:
-            effective(self.settings, {}, presets=self.presets)
-            return
-        # A run may be told to check answers, and is looked at itself.
-        may_check = isinstance(self.task, Checks) and not self.oracle
-        exact = self.method.settings.marked(Exact) if may_check else ()
-        self.effective_settings(dict.fromkeys(exact, True))
-
     @cached_property
     def context(self) -> type[Settings]:
-        """Returns the settings of the graph: what remains open, with the values that hold else."""
+        """Returns the settings of the graph, its `context_schema`.
+
+        A run that is given one that is closed over is refused; forms lack it. What is wrong with
+        values is told as `refusal`.
+        """
         closed = [name for name in ("task", "model") if getattr(self, name) is not None]
         if self.evaluator is not None or self.model is not None:
             closed.append("evaluator_model")
@@ -91,7 +87,12 @@ class Run:
             closed += operators(self.method.settings)
         tasks = tasks_of(self.method.entry.id) if self.task is None else [self.task]
         published = {task.id: self._published(task) for task in tasks}
-        return settings_class(self.settings, published, presets=self.presets, closed=closed)
+        base = self.settings
+        fields = graph_fields(base, json.dumps([published, self.presets]))
+        # Each graph has a class of its own: by it a graph inside another knows whose a context is.
+        own = create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+        own.closed, own.presets, own.defers = frozenset(closed), self.presets, True
+        return own
 
     def chosen(self, context: object) -> dict[str, Any]:
         """Returns the settings that a run was given by its context.

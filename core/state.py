@@ -4,11 +4,11 @@ Methods with more state subclass `SearchState` here, so that one page shows ever
 holds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
-from langgraph.channels import DeltaChannel
+from langgraph.channels import BinaryOperatorAggregate, DeltaChannel
 from langgraph.graph.message import add_messages
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
@@ -18,7 +18,6 @@ from thoughtgraph.errors import InputError
 from thoughtgraph.generation import Expansion
 from thoughtgraph.llm.prices import Prices
 from thoughtgraph.outcome import StopReason, Vote
-from thoughtgraph.reducers import first_nonempty, last_write
 from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts
 from thoughtgraph.usage import Usage, add_usages, nothing_spent
 
@@ -45,51 +44,88 @@ def add_turns(said: Any, more: Any) -> Any:
         ) from None
 
 
+def first_nonempty(old: Any, new: Any) -> Any:
+    """Keeps the first text that is not empty: nodes side by side may all report why they stop."""
+    return old or new
+
+
+def last_write(old: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Keeps the last write: what hardly changes is not stored again at every step."""
+    return writes[-1] if writes else old
+
+
 class SearchInput(TypedDict, total=False):
     """What a caller gives: a problem, or a conversation whose last human message is the problem."""
 
     problem: str
-    """The problem in the task's own format, such as `4 9 10 13` for Game of 24."""
+    """The problem in the task's own format, such as `4 9 10 13` for Game of 24; in a result, in
+    canonical form."""
     messages: Annotated[list[AnyMessage], add_turns]
     """A conversation. When given, the answer is appended to it as an AI message. A `problem` counts
     only where there is no human message that still waits for our answer. A task that takes any
     question is asked it below what was said before."""
 
 
-class SearchState(SearchInput, total=False):
-    """Everything a running search knows. Gold answers are never in it."""
+class SearchOutput(SearchInput, total=False):
+    """What a caller gets back: all that `thoughtgraph.results` needs to keep and show it."""
 
     method: str
     """Id of the method."""
-    thoughts: Tree
-    """The search tree while it grows, and where a person edits it (`with_tree`)."""
-    tree: Tree
-    """The whole tree, written once, by the last node: states are streamed at every superstep, and
-    with the tree in each of them two thousand thoughts would come to gigabytes."""
-    step: int
-    """Search steps completed (the paper's t)."""
     run: str
-    """Random name of this run: evaluations are shared within it; no choice depends on it."""
+    """Random name of the run: evaluations are shared within it; no choice depends on it."""
     date: str
     """When it began, in UTC, such as `2026-01-31T12:00:00+00:00`."""
-    settings: Annotated[dict[str, Any], DeltaChannel(last_write, dict, snapshot_frequency=SNAPSHOT)]
-    """The effective settings, copied from the context by the first node."""
-    prices: Prices
-    """US dollars a million prompt and a million completion tokens, by the name of each model of the
-    run, the generating one first; None where the price is unknown."""
-    usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
-    stop_reason: Annotated[str, first_nonempty]
-    limit: Annotated[str, first_nonempty]
-    """The setting that ended the search, where the node that ended it says so."""
-    error: Annotated[str, first_nonempty]
-    """One line that says what failed or was refused, when `stop_reason` is `error` or `refused`."""
     answer: str | None
-    verified: bool | None
-    votes: list[Vote]
-    outcome: str
+    """The best answer found, in the task's canonical form, or None."""
     candidates: list[str | None]
+    """The answers of all outputs the method ended with; None for one without. A method that ranks
+    its outputs gives the best first, the others give them in the order of creation."""
     ensembles: dict[str, str | None]
+    """Of `rollback` alone: the answer of each way to make one answer of the solutions (`first`,
+    `last`, `majority`, `ratio`, `difference`), None where no solution has one; `answer` is that of
+    the setting `ensemble`. One run thus gives the paper's rows TR (`first`) and TR + W-Voting.
+    Where the search stopped because that setting's answer was sure (`first`), the others are
+    absent: their solutions were not grown."""
+    outcome: str
+    """How the search ended, with or without an answer, and by which votes: one sentence."""
+    stop_reason: Annotated[StopReason, BinaryOperatorAggregate(str, first_nonempty)]
+    """Why the search ended."""
+    limit: Annotated[str, first_nonempty]
+    """The setting that ended it, such as `limit_requests` or `max_answer_checks`; empty where no
+    limit did."""
+    verified: bool | None
+    """Whether the answer passes the task's exact check, or the oracle; None where neither can tell.
+    The search itself was told only where `oracle` says so."""
+    votes: list[Vote]
+    """What the answer was chosen by, with ties and what could not be read; of a search over several
+    depths that compares thoughts, one entry a depth. Empty where nothing was voted or scored."""
+    error: Annotated[str, first_nonempty]
+    """One line that says what failed or was refused; empty unless `stop_reason` is `error` or
+    `refused`."""
     oracle: bool
+    """Whether the graph could ask if an answer is right, by an oracle or an exact check among its
+    settings; such results stand apart from all others, even where the search ended before it
+    asked."""
+    prices: Prices
+    """By which prices `usage["dollars"]` was counted: US dollars a million prompt and a million
+    completion tokens, by the name of each model of the run, the generating one first; None where
+    the price is unknown."""
+    usage: Annotated[Usage, DeltaChannel(add_usages, dict, snapshot_frequency=SNAPSHOT)]
+    """What the search spent."""
+    settings: Annotated[dict[str, Any], DeltaChannel(last_write, dict, snapshot_frequency=SNAPSHOT)]
+    """The settings it ran with, copied from the context by the first node."""
+    tree: Tree
+    """The whole search tree, written once, by the last node: states are streamed at every
+    superstep, and with the tree in each of them two thousand thoughts would come to gigabytes."""
+
+
+class SearchState(SearchOutput, total=False):
+    """Everything a running search knows. Gold answers are never in it."""
+
+    thoughts: Tree
+    """The search tree while it grows, and where a person edits it (`with_tree`)."""
+    step: int
+    """Search steps completed (the paper's t)."""
 
 
 def with_tree(state: type, reducer: Reducer) -> type:
@@ -125,62 +161,6 @@ class PlanState(SearchState, total=False):
 
     ahead: dict[str, list[Expansion]]
     """Calls that are not judged yet, in the order of their indices, by the chunk they continue."""
-
-
-class SearchOutput(TypedDict, total=False):
-    """What a caller gets back: all that `thoughtgraph.results` needs to keep and show it."""
-
-    method: str
-    """Id of the method."""
-    problem: str
-    """The problem in canonical form."""
-    run: str
-    """Random name of the run."""
-    date: str
-    """When it began, in ISO 8601, UTC."""
-    answer: str | None
-    """The best answer found, in the task's canonical form, or None."""
-    candidates: list[str | None]
-    """The answers of all outputs the method ended with; None for one without. A method that ranks
-    its outputs gives the best first, the others give them in the order of creation."""
-    ensembles: dict[str, str | None]
-    """Of `rollback` alone: the answer of each way to make one answer of the solutions (`first`,
-    `last`, `majority`, `ratio`, `difference`), None where no solution has one; `answer` is that of
-    the setting `ensemble`. One run thus gives the paper's rows TR (`first`) and TR + W-Voting.
-    Where the search stopped because that setting's answer was sure (`first`), the others are
-    absent: their solutions were not grown."""
-    outcome: str
-    """How the search ended, with or without an answer, and by which votes: one sentence."""
-    stop_reason: StopReason
-    """Why the search ended."""
-    limit: str
-    """The setting that ended it, such as `limit_requests` or `max_answer_checks`; empty where no
-    limit did."""
-    verified: bool | None
-    """Whether the answer passes the task's exact check, or the oracle; None where neither can tell.
-    The search itself was told only where `oracle` says so."""
-    votes: list[Vote]
-    """What the answer was chosen by, with ties and what could not be read; of a search over several
-    depths that compares thoughts, one entry a depth. Empty where nothing was voted or scored."""
-    error: str
-    """One line that says what failed or was refused; empty unless `stop_reason` is `error` or
-    `refused`."""
-    oracle: bool
-    """Whether the graph could ask if an answer is right, by an oracle or an exact check among its
-    settings; such results stand apart from all others, even where the search ended before it
-    asked."""
-    prices: Prices
-    """By which prices `usage["dollars"]` was counted: US dollars a million prompt and a million
-    completion tokens, by the name of each model of the run, the generating one first; None where
-    the price is unknown."""
-    usage: Usage
-    """What the search spent."""
-    settings: dict[str, Any]
-    """The settings it ran with."""
-    tree: Tree
-    """The whole search tree."""
-    messages: list[AnyMessage]
-    """The conversation with the answer appended, when one was given."""
 
 
 def nothing_found(planted: Thought) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass
 
-from thoughtgraph.entries import Entries
+from thoughtgraph.entries import Entries, Entry
 
 
 @dataclass(frozen=True, slots=True)
-class TaskEntry:
-    """What is known of a task without importing it."""
+class TaskEntry(Entry):
+    """What is known of a task."""
 
-    id: str
     factory: str
     """`module:callable` in `tasks/`; called without arguments it makes the task."""
     summary: str

@@ -53,7 +53,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import words_of
 from thoughtgraph.outcome import ACCEPTED, FAILED, FORCED, REJECTED
 from thoughtgraph.run import Run
-from thoughtgraph.settings.feedback import FgdipSettings
+from thoughtgraph.settings.acting import FgdipSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.task import Checks, Estimates, Task, extras
 from thoughtgraph.tree import ROOT, Thought, Tree, bounded, children_of, cut, grow, path_to

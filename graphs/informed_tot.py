@@ -66,7 +66,7 @@ from thoughtgraph.nodes.step import Step
 from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in, words_of
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
-from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
+from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import InformedState, SearchState
 from thoughtgraph.task import Estimates
 from thoughtgraph.tree import Thought, Tree, children_of, merge_thoughts, path_to

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from thoughtgraph.nodes.actions import awaits_tool, toolbox
 from thoughtgraph.run import Run
-from thoughtgraph.settings.informed import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
+from thoughtgraph.settings.acting import ItotDfsSettings, ItotDStarLiteSettings, ValuedSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import Propagation, Raise, Thought, Tree, living
 

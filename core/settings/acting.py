@@ -1,12 +1,13 @@
-"""The settings of ReAct and Reflexion, and of every method that calls tools."""
+"""The settings of ReAct, Reflexion, Informed Tree of Thought and FGDIP, which call tools."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from thoughtgraph.acting import Acts, Reflects
+from thoughtgraph.acting import Acts, Concludes, Extracts, Moves, Reflects, Verifies
 from thoughtgraph.settings.base import Settings
 from thoughtgraph.settings.fields import (
+    Amount,
     Count,
     ExactCheck,
     Examples,
@@ -14,12 +15,16 @@ from thoughtgraph.settings.fields import (
     Grammar,
     Last,
     Layout,
+    Limit,
+    Many,
     Temperature,
 )
 from thoughtgraph.settings.marks import Bounds, ForTools, FreeText, Needs, Offer, Operators
-from thoughtgraph.task import Checks, Judges
+from thoughtgraph.task import Checks, Estimates, Judges
 
 Recording = Literal["fresh", "keep", "record", "replay"]
+SCORING = 0.0
+"""Temperature of the scores of iToT (unpublished; ours)."""
 PAGES = "Which of the pages here to search; else the problem's own, or the first."
 
 
@@ -87,3 +92,99 @@ class ReflexionSettings(ReactSettings):
         6, description="Steps of a trial (its code: 6)."
     )
     exact_check: Annotated[ExactCheck, Needs({True: Checks, False: Judges}, untold=True)] = False
+
+
+class ItotDfsSettings(ActingSettings):
+    """What `itot_dfs` can be told, and every method of its paper."""
+
+    capabilities: ClassVar[tuple[type, ...]] = (Acts,)
+
+    rounds: Annotated[Many, Bounds("rounds")] = Field(
+        30, description="R: search rounds (section 4: 30)."
+    )
+    n_generate: Few = Field(5, description="K: thoughts per expansion (section 4: 5).")
+    max_depth: Annotated[Count, Bounds("depth")] = Field(
+        7,
+        description="L: the deepest thought that is expanded (section 4: 7), so that trajectories "
+        "have up to L + 1 thoughts, as Algorithm 1 is printed.",
+    )
+    width: Few = Field(1, description="Thoughts taken and expanded per round (ours; the paper: 1).")
+    temperature: Temperature = Field(
+        1.0, description="Sampling temperature (unpublished; ours: 1.0, as LATS)."
+    )
+
+
+class ValuedSettings(ItotDfsSettings):
+    """What `itot_a_star` and `itot_best_first` can be told."""
+
+    capabilities = (Acts, Estimates)
+
+    value_weight: Amount = Field(
+        1.0,
+        description="lambda: what a point of V is worth in units of cost (implicit in Algorithm 1: "
+        "1).",
+    )
+    n_evaluate: Few = Field(1, description="Scores a value is the mean of (ours: 1, as LATS).")
+
+    def parameters(self, *, judging: bool) -> dict[str, Any]:
+        own = {"temperature": SCORING} if judging else {}
+        return {**super().parameters(judging=judging), **own}
+
+
+class ItotDStarLiteSettings(ValuedSettings):
+    """What `itot_d_star_lite` can be told."""
+
+    failure_cost: Amount = Field(
+        1.0,
+        description="delta_T: what a failed call costs its thought and those above it "
+        "(unpublished; ours: 1).",
+    )
+    sibling_base: Literal["live", "snapshot"] = Field(
+        "live",
+        description="Children start from g(s) as the failures of their elder siblings left it, "
+        "which depends on their order (Algorithm 2 as printed), or as it was (snapshot, ours).",
+    )
+
+
+class FgdipSettings(ActingSettings):
+    """What `fgdip` can be told."""
+
+    capabilities = (Moves, Concludes)
+
+    n_generate: Few = Field(3, description="n: children per thought (lost in the paper; ours: 3).")
+    max_depth: Annotated[Count, Bounds("depth")] = Field(
+        7, description="Thoughts of a trajectory (unpublished; ours: 7, as ReAct)."
+    )
+    max_answer_checks: Count = Field(
+        5, description="Answers that are checked (unpublished; ours: 5)."
+    )
+    extractor: Annotated[bool, Needs({True: Extracts})] = Field(
+        True,
+        description="Begin at the problem's entities. Off: the first layer is generated (appendix "
+        "C.1: without extractor).",
+    )
+    step_evaluator: Annotated[bool, Needs({True: Estimates})] = Field(
+        True,
+        description="Label the steps. Off: all are visited, in order (appendix C.2: without "
+        "step evaluator).",
+    )
+    answer_evaluator: bool = Field(
+        True,
+        description="Check answers. Off: the first one is returned (appendix C.3: without "
+        "answer evaluator, hence without error analysis).",
+    )
+    feedback: bool = Field(
+        True, description="Show each generation the children before it (switch: ours)."
+    )
+    error_analysis: bool = Field(
+        True, description="Show each generation the rejected answers (switch: ours)."
+    )
+    exact_check: ExactCheck = False
+    temperature: Temperature = Field(0.7, description="Sampling temperature (appendix A.1: 0.7).")
+    limit_requests: Limit = Field(
+        150, description="Most requests to the model (unpublished; ours: 150). None: any."
+    )
+
+    def needs(self, *, oracle: bool = False) -> list[type]:
+        judge = Checks if self.exact_check else Verifies
+        return [*super().needs(oracle=oracle), *([judge] if self.answer_evaluator else [])]

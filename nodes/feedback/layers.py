@@ -11,7 +11,7 @@ from thoughtgraph.acting import WORTH
 from thoughtgraph.nodes.actions import awaits_tool
 from thoughtgraph.nodes.limits import limit_reason, requests_left
 from thoughtgraph.outcome import REJECTED, StopReason
-from thoughtgraph.settings.feedback import FgdipSettings
+from thoughtgraph.settings.acting import FgdipSettings
 from thoughtgraph.state import SearchState
 from thoughtgraph.tree import ROOT, Shown, Thought, Tree, children_of, living, merge_thoughts
 
