@@ -2,7 +2,7 @@
 
     uv run --group qwen python -m thoughtgraph.bench.demonstration --out demonstration.jsonl
 
-Runs `thoughtgraph solve` as a user would, once a seed, each in a process of its own, the loading of
+Runs `thoughtgraph demo` as a user would, once a seed, each in a process of its own, the loading of
 the model included, and prints one line a seed and a summary. Each run is appended to the file, and
 runs that stand there already are not repeated.
 """
@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 from thoughtgraph.bench.statistics import wilson
 
-COMMAND = (sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "solve")
+COMMAND = (sys.executable, "-c", "from thoughtgraph.cli.app import run; run()", "demo")
 LONGEST = 900.0
 """Seconds after which a run is given up."""
-SHOWN = ("accept", "reject", "backtrack")
+SHOWN = ("called", "pruned", "backtracked")
 """The events by which a run shows what a search is."""
 
 
@@ -56,7 +56,7 @@ def run(seed: int, model: str) -> DemonstrationRun:
         seconds = time.monotonic() - began
         out.seek(0)
         told = out.read()
-    calls = len(re.findall(r"^propose ", told, re.M))
+    calls = len(re.findall(r"^asked +generate ", told, re.M))
     accepted, refused, back = (len(re.findall(rf"^{kind}\b", told, re.M)) for kind in SHOWN)
     right = re.search(r"^right: +yes", told, re.M) is not None
     return DemonstrationRun(seed, right, calls, accepted, refused, back, seconds)

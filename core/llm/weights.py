@@ -141,7 +141,7 @@ def obtain(
     if packaged is None and progress is None:
         raise weights.unavailable(
             f"is not here, and {weights.size / 1e9:.2f} GB are not downloaded unasked; "
-            "`thoughtgraph solve --model local` fetches them once, with a progress bar"
+            "`thoughtgraph demo --model local` fetches them once, with a progress bar"
         )
     part = folder / f"{target.name}.part"
     try:
