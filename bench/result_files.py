@@ -122,7 +122,7 @@ def latest(rows: Iterator[Row]) -> dict[str, Row]:
 
 
 def packed(tree: Mapping[str, Any]) -> str:
-    """Returns a tree as compressed text, about a tenth of its JSON."""
+    """Returns a tree, or the prompts sent, as compressed text, about a tenth of its JSON."""
     text = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
     return base64.b85encode(zlib.compress(text.encode("utf-8", "replace"), 9)).decode()
 
@@ -204,6 +204,7 @@ class _Finished(_Known):
     votes: NotRequired[list[_Vote]]
     points: NotRequired[list[tuple[dict[str, float], float]]]
     tree: NotRequired[str]
+    prompts: NotRequired[str]
 
 
 @cache

@@ -157,6 +157,7 @@ async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score)
     return {
         **_known(trial),
         **{name: value for name, value in kept.items() if name != "tree"},
+        "prompts": packed(paid.prompts),
         # The specifier: a graph knows its model by the name alone.
         "settings": {**kept["settings"], "model": trial.setup.model},
         "score": next(iter(score(trial, [kept["answer"]])), None),

@@ -18,11 +18,11 @@ from rich.console import Console
 from thoughtgraph import registry
 from thoughtgraph.cli.bench_options import BenchOptions, ReportOptions
 from thoughtgraph.cli.guard import Guard
-from thoughtgraph.cli.options import SolveOptions, command
+from thoughtgraph.cli.options import DemoOptions, SolveOptions, command
 
 HELP = """Deliberate reasoning with language models: search trees of thoughts, as LangGraph graphs.
 
-Start with [bold]thoughtgraph solve[/bold], which runs a small demonstration."""
+Start with [bold]thoughtgraph demo[/bold]."""
 
 app = typer.Typer(
     name="thoughtgraph",
@@ -90,6 +90,17 @@ def _options(
 
 
 @command(app)
+def demo(options: DemoOptions) -> int:
+    """Answer a question about a scene, to show what a search is.
+
+    There are 32 questions: --set seed=N chooses another.
+    """
+    with _starting():
+        config = _load("run_config").demonstrated(options)
+    return int(_load("solve").begin(options, config))
+
+
+@command(app)
 def solve(options: SolveOptions) -> int:
     """Search for the answer to one problem and show the tree as it grows.
 
@@ -103,19 +114,30 @@ def solve(options: SolveOptions) -> int:
         run_config = _load("run_config")
     if options.file:
         return int(_load("bench").solve_file(options))
+    if options.resume is not None:
+        return int(_load("solve").resume(options))
     # Before LangGraph is imported, which takes longer than anybody waits for a typing error.
-    config = run_config.configure(options) if options.resume is None else None
-    return int(_load("solve").solve(options, config))
+    config = run_config.configure(options)
+    return int(_load("solve").begin(options, config))
 
 
 @command(app)
 def view(
     path: Annotated[
-        str, typer.Argument(metavar="FILE|DIR", help="A result file, or a folder of them.")
+        str,
+        typer.Argument(
+            metavar="FILE|DIR|RUN",
+            help="A result file, a folder of them, or a run; `last` is the latest.",
+        ),
     ],
     out: Annotated[
         str,
-        typer.Option(metavar="FILE.html", help="Where it goes. Default: beside the results."),
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FILE.html",
+            help="Where it goes. Default: beside the results; of a run, here.",
+        ),
     ] = "",
     browse: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> None:
@@ -157,20 +179,6 @@ def tasks() -> None:
 
 
 @command(app)
-def runs(
-    forget: Annotated[
-        str,
-        typer.Option(
-            metavar="RUN|all",
-            help="Delete this run, or all runs that a limit or an error ended.",
-        ),
-    ] = "",
-) -> None:
-    """List the runs that can be resumed."""
-    _load("runs").forget_runs(forget) if forget else _load("runs").list_runs()
-
-
-@command(app)
 def models() -> None:
     """List the ways to name a model, the default, and the local weights."""
     _load("catalog").models()
@@ -191,20 +199,36 @@ def report(options: ReportOptions) -> None:
     _load("report").report(options)
 
 
-data = typer.Typer(help="List and download the public data sets that `bench` reads.")
-app.add_typer(data, name="data")
+runs = typer.Typer()
+app.add_typer(runs, name="runs", invoke_without_command=True)
 
 
-@data.callback(invoke_without_command=True)
-def _data_options(context: typer.Context) -> None:
+@runs.callback()
+def _list_runs(context: typer.Context) -> None:
+    """List the runs, and how to see or resume each."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        _load("runs").list_runs()
 
 
-@command(data, "list")
-def list_sets() -> None:
-    """List the data sets: task, problems, size, licence, checksum and home page."""
-    _load("data_downloads").list_sets()
+@command(runs)
+def rm(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN|all", help="The run, or all runs but killed ones.")
+    ],
+) -> None:
+    """Delete a run."""
+    _load("runs").remove(run)
+
+
+data = typer.Typer()
+app.add_typer(data, name="data", invoke_without_command=True)
+
+
+@data.callback()
+def _list_data(context: typer.Context) -> None:
+    """List the public data sets that `bench` reads, or download some."""
+    if context.invoked_subcommand is None:
+        _load("data_downloads").list_sets()
 
 
 @command(data)
@@ -214,11 +238,12 @@ def get(
         typer.Argument(
             metavar="NAME",
             autocompletion=lambda: _load("data_downloads").names(),
-            help="Name of a data set; see `data list`.",
+            help="Name of a data set; `data` lists them.",
         ),
     ],
     out: Annotated[
-        str, typer.Option(metavar="DIR", help="Folder of data sets, for `bench --data DIR`.")
+        str,
+        typer.Option("--out", "-o", metavar="DIR", help="Their folder, for `bench --data DIR`."),
     ] = "sets",
 ) -> int:
     """Download data sets from their home pages; files that exist are kept.

@@ -13,7 +13,10 @@ class BenchOptions:
     """The options of `bench`, as they were written."""
 
     task: Annotated[
-        str, typer.Option(metavar="ID", help="Kind of problems; see `thoughtgraph tasks`.")
+        str,
+        typer.Option(
+            "--task", "-t", metavar="ID", help="Kind of problems; see `thoughtgraph tasks`."
+        ),
     ] = ""
     suite: Annotated[
         str,
@@ -27,7 +30,10 @@ class BenchOptions:
     method: Annotated[
         str,
         typer.Option(
-            metavar="ID[,ID…]", help="Search method, or several to compare. Default: as in `solve`."
+            "--method",
+            "-m",
+            metavar="ID[,ID…]",
+            help="Search method, or several to compare. Default: as in `solve`.",
         ),
     ] = ""
     data: Annotated[
@@ -105,7 +111,10 @@ class ReportOptions:
     out: Annotated[
         str,
         typer.Option(
-            metavar="DIR", help="Also write report.md, .csv and .html there, and search trees."
+            "--out",
+            "-o",
+            metavar="DIR",
+            help="Also write report.md, .csv and .html there, and search trees.",
         ),
     ] = ""
     paper: Annotated[

@@ -1,4 +1,4 @@
-"""What `thoughtgraph solve` does without arguments: a real search, small enough for a laptop."""
+"""What `thoughtgraph demo` shows: a real search, small enough for a laptop."""
 
 import json
 import os
@@ -49,13 +49,14 @@ def _demonstrations() -> list[Demonstration]:
     ]
 
 
-def next_steps() -> tuple[str, str]:
-    """Returns two lines on what to try after the demonstration, as commands that work as they are.
+def next_steps() -> tuple[str, ...]:
+    """Returns lines on what to try after the demonstration, as commands that work as they are.
 
     Under `uv run` the commands begin with it: nothing else may know where `thoughtgraph` is.
     """
     command = "uv run thoughtgraph" if "UV_RUN_RECURSION_DEPTH" in os.environ else "thoughtgraph"
     return (
-        f"{command} solve --set seed=7 --html tree.html   (another of 32 scenes; open the page)",
+        f"{command} view last --open   (the page of this search)",
+        f"{command} demo --set seed=7   (another of 32 scenes)",
         f'{command} solve "Was Aristotle born before the first computer?" --task strategyqa',
     )

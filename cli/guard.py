@@ -12,6 +12,12 @@ NO_ANSWER = 1
 FAILED = 2
 """Exit code of an error."""
 LONGEST = 600
+REPLACED = {
+    "--evaluator-model": "write --judge",
+    "--forget": "write `thoughtgraph runs rm RUN`",
+    "'list'": "write `thoughtgraph data`",
+}
+"""What to write instead of what there was before."""
 
 
 class Guard:
@@ -71,4 +77,5 @@ def _misuse(error: BaseException) -> str:
     complaint = getattr(error, "format_message")().rstrip(".")  # noqa: B009
     context = getattr(error, "ctx", None)
     command = getattr(context, "command_path", "thoughtgraph")
-    return f"{complaint}; see `{command} --help`"
+    now = next((new for old, new in REPLACED.items() if old in complaint), "")
+    return f"{complaint}; {now or f'see `{command} --help`'}"

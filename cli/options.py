@@ -18,7 +18,8 @@ Work = Callable[..., int | None]
 """What a command does; the number is its exit code."""
 
 Judge = Annotated[
-    str, typer.Option(metavar="SPEC", help="Model for the judging roles. Default: --model.")
+    str,
+    typer.Option("--judge", metavar="SPEC", help="Model for the judging roles. Default: --model."),
 ]
 Oracle = Annotated[
     bool,
@@ -57,45 +58,18 @@ Model = Annotated[
     ),
 ]
 ResultsFolder = Annotated[
-    str, typer.Option(metavar="DIR", help="Folder for the results; rerun to continue.")
+    str,
+    typer.Option("--out", "-o", metavar="DIR", help="Folder for the results; rerun to continue."),
 ]
 _DEBUG = Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")]
 
 
-@dataclass(frozen=True)
-class SolveOptions:
-    """The options of `solve`, as they were written."""
+@dataclass(frozen=True, kw_only=True)
+class DemoOptions:
+    """The options of `demo`, as they were written; `solve` has them too."""
 
-    problem: Annotated[
-        str | None,
-        typer.Argument(
-            help="The problem in the task's format, @FILE to read it from a file, or - for "
-            "standard input. Without a problem and --task, a demonstration runs; --set seed=N "
-            "chooses one of 32 scenes."
-        ),
-    ] = None
-    task: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            autocompletion=lambda: list(registry.TASKS),
-            help="Kind of problem; see `thoughtgraph tasks`. FILE.py:NAME is a class of your own. "
-            "Default: question.",
-        ),
-    ] = None
-    method: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ID",
-            autocompletion=lambda: list(registry.METHODS),
-            help="Search method; see `thoughtgraph methods`, with --task ID for those that take "
-            "the task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io for "
-            "a task of your own that can only be asked.",
-        ),
-    ] = None
     model: Model = ""
     evaluator_model: Judge = ""
-    oracle: Oracle = False
     settings: Settings = field(default_factory=list)
     limits: Limits = field(default_factory=list)
     json_file: Annotated[
@@ -116,6 +90,43 @@ class SolveOptions:
             "--quiet", "-q", help="Print only the answer, or with --json - only the JSON."
         ),
     ] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveOptions(DemoOptions):
+    """The options of `solve`, as they were written."""
+
+    problem: Annotated[
+        str | None,
+        typer.Argument(
+            help="The problem in the task's format, @FILE to read it from a file, or - for "
+            "standard input."
+        ),
+    ] = None
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            "-t",
+            metavar="ID",
+            autocompletion=lambda: list(registry.TASKS),
+            help="Kind of problem; see `thoughtgraph tasks`. FILE.py:NAME is a class of your own. "
+            "Default: question.",
+        ),
+    ] = None
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="ID",
+            autocompletion=lambda: list(registry.METHODS),
+            help="Search method; see `thoughtgraph methods`, with --task ID for those that take "
+            "the task. Default: tot_bfs; tomt_os for scenes, react for hotpotqa and fever, io for "
+            "a task of your own that can only be asked.",
+        ),
+    ] = None
+    oracle: Oracle = False
     resume: Annotated[
         str | None,
         typer.Option(

@@ -12,7 +12,7 @@ from thoughtgraph.bench.judging import judge_runs, judgements, with_judgements
 from thoughtgraph.bench.paper_tables import beside_published
 from thoughtgraph.bench.report_lines import Entry, by_fact, entries
 from thoughtgraph.bench.report_page import linked, page, tree_file
-from thoughtgraph.bench.result_files import ResultFolder, Row, latest, unpacked
+from thoughtgraph.bench.result_files import ResultFolder, Row, latest
 from thoughtgraph.bench.result_summaries import summary
 from thoughtgraph.cli import text, view
 from thoughtgraph.cli.bench_options import ReportOptions
@@ -102,10 +102,7 @@ def _write(
 def _tree_pages(found: Sequence[Entry]) -> Mapping[str, view.CheckedResult]:
     """Returns the runs whose trees the page links, by the names of their files."""
     runs = {tree_file(row): row for entry in found for row in linked(entry)}
-    return {
-        name: view.checked(f"run {row['key']}", {**row, "tree": unpacked(row["tree"])})
-        for name, row in runs.items()
-    }
+    return {name: view.checked(f"run {row['key']}", view.whole(row)) for name, row in runs.items()}
 
 
 def _make(folder: Path) -> None:

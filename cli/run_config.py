@@ -12,13 +12,15 @@ from thoughtgraph.admission import admit, default_method, effective_settings
 from thoughtgraph.cli import demo
 from thoughtgraph.cli.assignments import assignment, assignments, written_text
 from thoughtgraph.cli.custom import full_name, task_of
-from thoughtgraph.cli.options import SolveOptions
+from thoughtgraph.cli.options import DemoOptions, SolveOptions
 from thoughtgraph.context import effective
 from thoughtgraph.errors import InputError, UnknownName
 from thoughtgraph.llm.specifiers import check_specifier, default_specifier
 from thoughtgraph.settings import CHOICES, LIMIT_PREFIX, Settings
 
 DEFAULT_TASK = "question"
+JUDGE = "evaluator_model"
+"""The setting that the command has as an option of a shorter name."""
 REVIEW = "review"
 """The setting that the command does not have: nobody is there to answer."""
 
@@ -61,32 +63,38 @@ class RunConfig:
 def configure(options: SolveOptions) -> RunConfig:
     """Returns the configuration of a new run."""
     check_files(options.json_file, options.html_file)
-    demonstrated = options.problem is None and options.task is None
-    name = full_name(options.task or (demo.TASK if demonstrated else DEFAULT_TASK))
+    name = full_name(options.task or DEFAULT_TASK)
     task = task_of(name)
+    problem = task.read(_problem(options, name))
+    method = options.method or default_method(task)
+    return _configured(options, RunConfig(method, name, problem, "", oracle=options.oracle))
+
+
+def demonstrated(options: DemoOptions) -> RunConfig:
+    """Returns the configuration of a new run of the demonstration."""
+    check_files(options.json_file, options.html_file)
+    begun = RunConfig(demo.METHOD, demo.TASK, "", "", settings=dict(demo.SETTINGS))
+    config = _configured(options, begun)
+    made = demo.demonstration(config.effective()["seed"])
+    return replace(config, problem=task_of(demo.TASK).read(made.problem), gold=made.gold)
+
+
+def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:
+    """Returns a configuration with the models, settings and files of the options."""
     given = {**given_settings(options.settings), **limit_settings(options.limits)}
     specifier = options.model or default_specifier()
     for each in filter(None, (specifier, options.evaluator_model)):
         check_specifier(each)
-    problem = "" if demonstrated else task.read(_problem(options, name))
-    method = options.method or (demo.METHOD if demonstrated else default_method(task))
-    if demonstrated and method == demo.METHOD:
-        given = {**demo.SETTINGS, **given}
-    settings = effective_settings(method, task, given)
-    admit(method, task, settings, oracle=options.oracle)
-    made = demo.demonstration(settings["seed"]) if demonstrated else None
-    return RunConfig(
-        method=method,
-        task=name,
-        problem=task.read(made.problem) if made else problem,
+    config = replace(
+        begun,
         model=specifier,
         evaluator_model=options.evaluator_model,
-        settings=given,
-        oracle=options.oracle,
-        gold=made.gold if made else None,
+        settings={**begun.settings, **given},
         json_file=_placed(options.json_file),
         html_file=_placed(options.html_file),
     )
+    admit(config.method, task_of(config.task), config.effective(), oracle=config.oracle)
+    return config
 
 
 def check_resume(options: SolveOptions) -> None:
@@ -141,6 +149,8 @@ def _problem(options: SolveOptions, task: str) -> str:
         return written_text(options.problem)
     known = registry.TASKS.get(task)
     form = f"write one such as {known.example!r}" if known else "write one behind the options"
+    if options.task is None:
+        form += ", or see `thoughtgraph demo`"
     raise InputError(f"no problem given for task {task!r}; {form}")
 
 
@@ -151,13 +161,17 @@ def _standard_input() -> str:
         raise InputError("standard input is no text; it must be UTF-8") from None
 
 
-def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
+def given_settings(pairs: Sequence[str], option: str = "--set") -> dict[str, Any]:
     """Returns the settings that are written as for `--set`."""
-    given = assignments(pairs)
+    given = assignments(pairs, option)
     for name in CHOICES:
         if name in given:
-            option = name.replace("_", "-")
-            raise InputError(f"{name!r} is no setting here; use --{option} {given[name]}")
+            used = "judge" if name == JUDGE else name
+            raise InputError(f"{name!r} is no setting here; use --{used} {given[name]}")
+    for name in given:
+        if option == "--set" and name.startswith(LIMIT_PREFIX):
+            limit = f"{name.removeprefix(LIMIT_PREFIX)}={given[name]}"
+            raise InputError(f"{name!r} is a limit; use --limit {limit}")
     if given.get(REVIEW, "off") != "off":
         raise InputError(f"nobody is asked here; leave {REVIEW!r} to Studio and to Python")
     return given
@@ -166,9 +180,10 @@ def given_settings(pairs: Sequence[str]) -> dict[str, Any]:
 def values_to_try(pairs: Sequence[str]) -> dict[str, list[Any]]:
     """Returns the values of each setting that is written as for `--sweep`: `name=a,b,c`."""
     found: dict[str, list[Any]] = {}
-    for pair in pairs:
-        name, values = assignment(pair, "--sweep")
-        found[name] = [given_settings([f"{name}={value}"])[name] for value in values.split(",")]
+    for written in pairs:
+        name, values = assignment(written, "--sweep")
+        tried = [f"{name}={value}" for value in values.split(",")]
+        found[name] = [given_settings([each], "--sweep")[name] for each in tried]
     return found
 
 

@@ -1,7 +1,7 @@
-"""`thoughtgraph runs`: what was stopped and can be resumed.
+"""`thoughtgraph runs`: what was run, and what can be resumed.
 
-Each run has a folder of its own, until it is finished: what it is about, LangGraph's checkpoints,
-and what it was answered.
+Each run has a folder of its own: what it is about and its result; until it is finished, LangGraph's
+checkpoints as well, and what it was answered.
 """
 
 import json
@@ -21,32 +21,38 @@ import platformdirs
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
+from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.run_config import RunConfig
 from thoughtgraph.cli.summary import resume_hint
 from thoughtgraph.errors import InputError
+from thoughtgraph.llm.store import forget
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"
 """Letters and digits that are not taken for one another."""
 _LISTED = 5
 LAST = "last"
-"""Names the latest run that can be resumed."""
+"""Names the latest run."""
 KILLED = "was stopped or killed, or is running"
+FINISHED = "finished"
 ALL = "all"
+RESULT = "result.json"
+MOST = 20
+"""How many finished runs are kept, the latest (ours)."""
 LONGEST_SHOWN = 60
 """Letters of a problem that are shown."""
 
 
 @dataclass(frozen=True)
-class StoppedRun:
-    """What is kept of a run that can be resumed."""
+class KeptRun:
+    """What is kept of a run."""
 
     run: str
     config: RunConfig
     begun: str
     """When, in UTC."""
     why: str = KILLED
-    """Why it stopped."""
+    """Why it stopped; `FINISHED`: it did not."""
     limit: str = ""
     """The limit that has to be raised; empty: none."""
     format: Literal[7] = 7
@@ -82,7 +88,7 @@ class Runs:
                     (self.path / run).mkdir()
                 except FileExistsError:
                     continue
-                self._write(StoppedRun(run, config, datetime.now(UTC).isoformat()))
+                self._write(KeptRun(run, config, datetime.now(UTC).isoformat()))
                 return run
 
     @contextmanager
@@ -91,7 +97,7 @@ class Runs:
         if run not in self._names():
             stopped = ", ".join(each.run for each in self.waiting()[:_LISTED])
             hint = f"stopped runs: {stopped}" if stopped else "no run was stopped here"
-            raise InputError(f"run {run!r} is finished, or there was none; {hint}")
+            raise InputError(f"there is no run {run!r}; {hint}")
         lock = FileLock(self.path / f"{run}.lock", blocking=False)
         with self._usable():
             try:
@@ -115,10 +121,33 @@ class Runs:
             return waiting[0].run
         raise InputError("no run was stopped here; solve a problem first")
 
-    def waiting(self) -> list[StoppedRun]:
-        """Returns the runs that can be resumed, the latest first."""
+    def all(self) -> list[KeptRun]:
+        """Returns all runs, the latest first."""
         known = [each for run in self._names() if (each := self._read(run))]
         return sorted(known, key=lambda each: each.begun, reverse=True)
+
+    def waiting(self) -> list[KeptRun]:
+        """Returns the runs that can be resumed, the latest first."""
+        return [each for each in self.all() if each.why != FINISHED]
+
+    def keep(self, run: str, result: str) -> None:
+        """Keeps the result of a run, as JSON."""
+        results.write(str(self.path / run / RESULT), result)
+
+    def result(self, named: str) -> Path | None:
+        """Returns the file of a run's result: of the run, or for `last` of the latest with one."""
+        runs = [each.run for each in self.all()] if named == LAST else [named]
+        files = (self.path / run / RESULT for run in runs if run in self._names())
+        return next((file for file in files if file.is_file()), None)
+
+    def finish(self, run: str) -> None:
+        """Drops what a finished run would be resumed by, and the oldest runs beyond `MOST`."""
+        self.update(run, why=FINISHED, limit="")
+        for file in (self.checkpoints(run), self.answers(run)):
+            forget(file)
+        done = [each.run for each in self.all() if each.why == FINISHED]
+        for old in done[MOST:]:
+            self.drop(old)
 
     def update(self, run: str, **changes: Any) -> None:
         """Replaces some of what is kept of a run, such as why it stopped."""
@@ -139,8 +168,10 @@ class Runs:
         if kept is None:
             raise InputError(
                 f"what is kept of run {run!r} is damaged, or another version's; drop it with "
-                f"`thoughtgraph runs --forget {run}`"
+                f"`thoughtgraph runs rm {run}`"
             )
+        if kept.why == FINISHED:
+            raise InputError(f"run {run!r} is finished; see it with `thoughtgraph view {run}`")
         if kept.limit and not raised:
             raise InputError(
                 f"run {run!r} was ended by its limit on {kept.limit}; give it a higher one: "
@@ -149,7 +180,7 @@ class Runs:
         return kept.config
 
     def drop(self, run: str) -> None:
-        """Deletes what is kept of a run that is held: it is finished, or nobody wants it."""
+        """Deletes what is kept of a run that nobody wants."""
         with self._usable():
             shutil.rmtree(self.path / run)
 
@@ -157,7 +188,7 @@ class Runs:
         with self._usable():
             return [each.name for each in self.path.iterdir() if each.is_dir()]
 
-    def _read(self, run: str) -> StoppedRun | None:
+    def _read(self, run: str) -> KeptRun | None:
         """Returns what is kept of a run; None where it is damaged or another version's."""
         try:
             kept = json.loads((self.path / run / "run.json").read_bytes())
@@ -165,7 +196,7 @@ class Runs:
         except (OSError, ValueError, RecursionError):
             return None
 
-    def _write(self, kept: StoppedRun) -> None:
+    def _write(self, kept: KeptRun) -> None:
         """Writes what is kept of a run: all of it, or nothing if the process is killed."""
         file = self.path / kept.run / "run.json"
         with self._usable():
@@ -174,32 +205,33 @@ class Runs:
 
 
 @cache
-def _adapter() -> TypeAdapter[StoppedRun]:
-    return TypeAdapter(StoppedRun)
+def _adapter() -> TypeAdapter[KeptRun]:
+    return TypeAdapter(KeptRun)
 
 
 def list_runs() -> None:
-    """Lists the runs that can be resumed, the latest first, each with the command that does it."""
-    waiting = Runs().waiting()
-    if not waiting:
-        print("no run can be resumed: none was stopped, failed or ended by a limit")
-        return
-    for run in waiting:
+    """Lists the runs, the latest first, each with the command that shows or resumes it."""
+    kept = Runs().all()
+    if not kept:
+        print("there are no runs yet; `thoughtgraph demo` makes one")
+    for run in kept:
         begun, config = run.begun.replace("T", " ")[:19], run.config
         asked = text.short(text.headline(config.problem), LONGEST_SHOWN)
         print(f"{run.run}  {begun}  {config.method} on {config.task}: {asked}")
-        print(f"    {run.why}; {resume_hint(run.run, run.limit)}")
+        done = run.why == FINISHED
+        told = f"thoughtgraph view {run.run}" if done else resume_hint(run.run, run.limit)
+        print(f"    {run.why}; {told}")
 
 
-def forget_runs(named: str) -> None:
-    """Drops what is kept of a run, for good, or for `all` what a limit or an error ended.
+def remove(named: str) -> None:
+    """Deletes a run, or for `all` every run but those that were killed.
 
-    A run that was killed may be running still, so it is dropped by its id alone.
+    A run that was killed may be running still, so it is deleted by its id alone.
     """
     runs = Runs()
-    kept = [run.run for run in runs.waiting() if run.why != KILLED]
-    gone = kept if named == ALL else [runs.find(named)]
+    gone = [each.run for each in runs.all() if each.why != KILLED]
+    gone = gone if named == ALL else [runs.find(named)]
     for run in gone:
         with runs.held(run):
             runs.drop(run)
-    print(f"dropped {', '.join(gone)}" if gone else "no run was ended by a limit or an error")
+    print(f"deleted {', '.join(gone)}" if gone else "there is no run that has ended")

@@ -127,6 +127,7 @@ class Session:
         config = replace(self.config, before=before)
         self.runs.update(self.run, config=config, why=KILLED, limit="")
         await saver.adelete_thread(self.run)
+        self.paid.prompts.clear()
         return before
 
     async def _stopping(self, search: asyncio.Task[None], control: RunControl) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import Any
 
 from rich.console import Console
@@ -11,7 +11,7 @@ from thoughtgraph import results
 from thoughtgraph.cli import text
 from thoughtgraph.cli.demo import next_steps
 from thoughtgraph.cli.guard import NO_ANSWER, complain
-from thoughtgraph.cli.options import SolveOptions
+from thoughtgraph.cli.options import DemoOptions, SolveOptions
 from thoughtgraph.cli.ports import open_port
 from thoughtgraph.cli.run_config import RunConfig, check_resume, limit_settings, resumed
 from thoughtgraph.cli.runs import Runs
@@ -25,44 +25,46 @@ from thoughtgraph.outcome import INTERRUPTED
 from thoughtgraph.tree import ROOT, root
 
 
-def solve(options: SolveOptions, config: RunConfig | None) -> int:
-    """Solves one problem and shows how; returns the exit code: 0 with an answer, 1 without one.
+def begin(options: DemoOptions, config: RunConfig) -> int:
+    """Solves one problem and shows how; returns the exit code: 0 with an answer, 1 without one."""
+    return _solve(options, config, Runs(), "")
 
-    Args:
-        options: What was asked for.
-        config: What will be run; None for a run that goes on.
-    """
-    runs, again = Runs(), ""
-    with ExitStack() as held:
-        if config is None:
-            check_resume(options)
-            again = runs.find(options.resume or "")
-            # Before it is read what there is to go on with: another process may finish it.
-            held.enter_context(runs.held(again))
-            config = resumed(runs.config(again, raised=bool(options.limits)), options)
-        console = Console(
-            highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
-        )
-        names = filter(None, (config.model, config.evaluator_model))
-        models = [open_port(name, console) for name in names]
-        prices = prices_of(models, config.settings.get("prices", {}))
-        if config.settings.get("limit_dollars") is not None:
-            check_limit(prices)
-        run = again or runs.add(config)
-        if not again:
-            held.enter_context(runs.held(run))
-        introduce(console, config, runs.path.with_name("pictures"), run)
-        title = f"run {run}: {config.method} on {config.task_id} with {config.model}"
-        session = Session(
-            run,
-            config,
-            models,
-            runs,
-            PaidAnswers(runs.answers(run)),
-            screen_for(console, title),
-            uncounted(prices),
-            limit_settings(options.limits) if again else {},
-        )
+
+def resume(options: SolveOptions) -> int:
+    """Goes on with a run; returns the exit code, as `begin` does."""
+    check_resume(options)
+    runs = Runs()
+    run = runs.find(options.resume or "")
+    # Before it is read what there is to go on with: another process may finish it.
+    with runs.held(run):
+        config = resumed(runs.config(run, raised=bool(options.limits)), options)
+        return _solve(options, config, runs, run)
+
+
+def _solve(options: DemoOptions, config: RunConfig, runs: Runs, again: str) -> int:
+    """Solves one problem, as a new run or, where one is named, again as that."""
+    console = Console(
+        highlight=False, soft_wrap=True, quiet=options.quiet, stderr=config.json_file == "-"
+    )
+    names = filter(None, (config.model, config.evaluator_model))
+    models = [open_port(name, console) for name in names]
+    prices = prices_of(models, config.settings.get("prices", {}))
+    if config.settings.get("limit_dollars") is not None:
+        check_limit(prices)
+    run = again or runs.add(config)
+    introduce(console, config, runs.path.with_name("pictures"), run)
+    title = f"run {run}: {config.method} on {config.task_id} with {config.model}"
+    session = Session(
+        run,
+        config,
+        models,
+        runs,
+        PaidAnswers(runs.answers(run)),
+        screen_for(console, title),
+        uncounted(prices),
+        limit_settings(options.limits) if again else {},
+    )
+    with nullcontext() if again else runs.held(run):
         return _finish(session, _searched(session, console, again), console)
 
 
@@ -84,14 +86,15 @@ def _finish(session: Session, ended: Ended, console: Console) -> int:
     """Writes and shows the result of a search; returns the exit code."""
     run, config, runs = session.run, session.config, session.runs
     done = _is_done(runs, run, ended)
-    result = results.stored(_out(config, ended, run))
+    result = results.stored(_out(session, ended))
     try:
+        runs.keep(run, results.as_json(result))
         written = _write(result, config.json_file, config.html_file)
     except InputError:
         console.print(resume_hint(run))  # what was answered is kept until the result is written
         raise
     if done:
-        runs.drop(run)
+        runs.finish(run)
     show(console, Summary(config, result, written, run))
     if config.gold is not None and result["stop_reason"] not in (INTERRUPTED, "error"):
         console.print("try next:", *next_steps(), sep="\n  ", markup=False)
@@ -119,9 +122,9 @@ def _is_done(runs: Runs, run: str, ended: Ended) -> bool:
     return False
 
 
-def _out(config: RunConfig, ended: Ended, run: str) -> dict[str, Any]:
+def _out(session: Session, ended: Ended) -> dict[str, Any]:
     """Returns what the graph returned, or would have if it had not been stopped before its end."""
-    state = ended.state
+    config, state = session.config, ended.state
     right = state.get("answer") == config.gold
     settings = state.get("settings") or config.effective()
     judge = config.evaluator_model
@@ -134,7 +137,8 @@ def _out(config: RunConfig, ended: Ended, run: str) -> dict[str, Any]:
         "settings": {**settings, **named},
         "tree": state.get("thoughts") or {ROOT: root()},
         "stop_reason": state.get("stop_reason", "") if ended.finished else INTERRUPTED,
-        "run": run,
+        "run": session.run,
+        "prompts": session.paid.prompts,
         **({"unused": ended.unused} if ended.unused and ended.unused["answers"] else {}),
         **({} if config.gold is None else {"right": right}),
     }

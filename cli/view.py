@@ -13,9 +13,10 @@ from typing_extensions import TypedDict
 from thoughtgraph import results
 from thoughtgraph.bench.result_files import unpacked
 from thoughtgraph.cli import text
+from thoughtgraph.cli.runs import Runs
 from thoughtgraph.cli.viewer.page import page
 from thoughtgraph.errors import InputError
-from thoughtgraph.llm.store import UnusedAnswers
+from thoughtgraph.llm.store import SentPrompt, UnusedAnswers
 from thoughtgraph.outcome import Vote
 from thoughtgraph.tree import Thought
 from thoughtgraph.tree_check import misgrown
@@ -49,10 +50,12 @@ class CheckedResult(TypedDict):
     error: NotRequired[str]
     usage: NotRequired[Usage]
     unused: NotRequired[UnusedAnswers]
+    prompts: NotRequired[dict[str, list[SentPrompt]]]
     prices: NotRequired[dict[str, list[float] | None]]
     versions: NotRequired[dict[str, str]]
 
 
+PACKED = ("tree", "prompts")
 NEEDED = ("method", "task", "problem", "tree")
 """What makes a JSON object of a folder a result, whole or damaged; others are passed over."""
 
@@ -85,15 +88,16 @@ def _items(path: Path) -> list[Any]:
         raise InputError(f"{str(path)!r} is no text file; a result is JSON, {REMEDY}") from None
     parts = decoded.split("\n") if path.suffix == ".jsonl" else [decoded]
     try:
-        return [_whole(json.loads(part)) for part in parts if part.strip()]
+        return [whole(json.loads(part)) for part in parts if part.strip()]
     except (ValueError, RecursionError) as error:
         raise InputError(f"{str(path)!r} is not JSON ({error}); give a result file") from None
 
 
-def _whole(item: Any) -> Any:
-    """Returns a result with its tree, which a benchmark keeps packed."""
+def whole(item: Any) -> Any:
+    """Returns a result with its tree and prompts, which a benchmark keeps packed."""
     if isinstance(item, dict) and isinstance(item.get("tree"), str):
-        return {**item, "tree": unpacked(item["tree"])}
+        packed = (name for name in PACKED if isinstance(item.get(name), str))
+        return {**item, **{name: unpacked(item[name]) for name in packed}}
     return item
 
 
@@ -126,11 +130,12 @@ FOLDER_PAGE = "trees.html"
 
 
 def view(path: str, out: str, *, browse: bool = False) -> None:
-    """Writes the page of a result file, or of all results in a folder, beside them or to `out`."""
+    """Writes the page of a result file, of all results in a folder, or of a run, or to `out`."""
     source = Path(expanduser(path))
-    default = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
-    target = out or str(default)
-    found = read(path)
+    kept = None if source.exists() else Runs().result(path)
+    beside = source / FOLDER_PAGE if source.is_dir() else source.with_suffix(".html")
+    target = out or (f"{kept.parent.name}.html" if kept else str(beside))
+    found = read(str(kept or path))
     results.check_writable(target)
     results.write(target, page(found))
     print(f"wrote {target} ({text.count(len(found), 'search tree')})")

@@ -108,6 +108,7 @@ def stored(out: Mapping[str, Any]) -> dict[str, Any]:
         "settings": {**settings, "oracle": bool(out.get("oracle", settings.get("oracle")))},
         "tree": {key: without_pages(thought) for key, thought in out["tree"].items()},
         "versions": {**(out.get("versions") or versions())},
+        **({"prompts": out["prompts"]} if out.get("prompts") else {}),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, NotRequired, TypeVar, cast
 from typing_extensions import TypedDict
 
 from thoughtgraph.llm.meter import Meter
-from thoughtgraph.task import Question
+from thoughtgraph.task import Prompt, Question
 from thoughtgraph.tree import Thought
 from thoughtgraph.usage import Usage
 
@@ -17,6 +17,7 @@ T = TypeVar("T")
 SAMPLE_BREAK = "\n-----\n"
 MODEL, TOOLS = "model", "tools"
 """Names of the tasks that are requests and calls of tools, in LangGraph's streams."""
+SPEAKERS = {"system": "System", "human": "User", "ai": "Assistant"}
 LONG = 100_000
 """Letters of completions that are read in a millisecond or few, so that nobody need wait (ours)."""
 
@@ -108,6 +109,14 @@ Keep = Callable[[str, Callable[[], Awaitable[Kept]]], Awaitable[Kept]]
 def join_samples(samples: Sequence[str]) -> str:
     """Returns several completions as one text for a reader."""
     return SAMPLE_BREAK.join(samples)
+
+
+def as_text(prompt: Prompt) -> str:
+    """Returns the messages of a prompt as one text."""
+    messages = prompt.messages()
+    if len(messages) == 1:
+        return prompt.user
+    return "\n\n".join(f"{SPEAKERS[each.type]}:\n{each.text}" for each in messages)
 
 
 def by_role(usage: Usage) -> dict[str, dict[str, float]]:

@@ -17,6 +17,7 @@ from thoughtgraph.errors import BudgetSpent, InputError, ModelError
 from thoughtgraph.llm.exchange import Draw
 from thoughtgraph.llm.meter import SHARED, Meter
 from thoughtgraph.llm.prices import prices_of
+from thoughtgraph.llm.store import PAID, SentPrompt
 from thoughtgraph.nodes.calls import (
     MODEL,
     Answer,
@@ -24,6 +25,7 @@ from thoughtgraph.nodes.calls import (
     Call,
     Keep,
     Kept,
+    as_text,
     by_role,
     reading_of,
     span,
@@ -228,6 +230,9 @@ class Step:
             )
 
         async def make(meter: Meter) -> dict[str, Any]:
+            if paid := PAID.get():
+                sent = SentPrompt(role=ask.role, expansion=expansion, text=as_text(prompt))
+                paid.note(ask.about, sent)
             draw = None if expansion is None else Draw(state["problem"], ask.about, expansion)
             texts = await sample(meter, draw)
             if draw and ask.enough and not ask.enough(ask.question.read(texts)):

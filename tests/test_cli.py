@@ -55,7 +55,7 @@ def resumed(out: str) -> list[str]:
 
 FIELDS = """
 method task problem answer candidates prices verified limit votes run date outcome stop_reason usage
-settings tree versions
+settings tree versions prompts
 """
 
 
@@ -79,11 +79,11 @@ def test_solve_writes_the_result_and_one_event_a_line(server: FakeServer, comman
     lines = out.splitlines()
     assert re.fullmatch(r"run game24-\w{4}: tot_bfs on game24 with http://\S+", lines[0])
     assert lines[0].startswith(f"run {written['run']}: ")
-    unknown = "dollars   neither counted nor limited, as no price of fake is known"
+    unknown = "dollars     neither counted nor limited, as no price of fake is known"
     assert lines[1].startswith(unknown)
-    assert lines[2] == "propose   from 0: 4 9 10 13"
-    assert lines[3] == "thought   1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
-    for event in (r"value     \d+: 20 \(sure\)", r"select    keep [\d, ]+; prune [\d, ]+"):
+    assert lines[2] == "asked       generate 0: 4 9 10 13"
+    assert lines[3] == "made        1: 9 + 10 = 19 (left: 4 13 19) (from 0)"
+    for event in (r"judged      \d+: 20 \(sure\)", r"selected    [\d, ]+", r"pruned      \d+"):
         assert any(re.fullmatch(event, line) for line in lines)
     assert {"ended:    finished with an answer", f"answer:   {written['answer']}"} <= {*lines}
     assert "verified: yes" in out and "\x1b" not in out

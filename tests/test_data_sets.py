@@ -126,7 +126,7 @@ def test_the_list_has_every_set_with_its_licence_and_home(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("thoughtgraph.cli.catalog.PIPED_WIDTH", 240)
-    code, out, _ = command("data", "list")
+    code, out, _ = command("data")
     lines = {line.split()[0]: line for line in out.splitlines() if line.strip()}
     assert code == 0
     for name, each in SETS.items():

@@ -1,4 +1,4 @@
-"""The demonstration that `thoughtgraph solve` runs without arguments, with a scripted model."""
+"""`thoughtgraph demo` with a scripted model."""
 
 import json
 from pathlib import Path
@@ -33,17 +33,18 @@ def test_it_tells_what_was_tried_and_whether_the_answer_is_right(command: Comman
 
     with FakeServer(planner) as fake:
         told = ["--model", fake.specifier, "--json", "run.json", "--html", "tree.html"]
-        code, out, err = command("solve", *told)
+        code, out, err = command("demo", *told)
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert f"question: {question.question}" in lines
     [picture] = [line.split()[1] for line in lines if line.startswith("picture:")]
     assert Path(picture).read_text().lstrip().startswith("<svg")
     kinds = [line.split()[0] for line in lines]
-    assert "accept" in kinds
-    assert "backtrack" not in kinds, "another try from the same place is no way back"
-    refused, sorry = (line for line in lines if line.startswith("reject"))
-    assert "E_VOCAB" in refused and "I am sorry." in sorry
+    assert "called" in kinds
+    assert "backtracked" not in kinds, "another try from the same place is no way back"
+    refused, sorry = (line for line in lines if line.startswith("pruned"))
+    assert "E_VOCAB" in refused and "E_SYNTAX" in sorry
+    assert any(line.startswith("made") and "I am sorry." in line for line in lines)
     assert f"answer:   {question.answer}" in lines
     assert "right:    yes, it is the gold answer" in lines
     assert any(line.startswith("tried:") and "2 refused" in line for line in lines)
@@ -61,6 +62,6 @@ def test_a_wrong_answer_or_none_is_told_beside_the_right_one(command: Command) -
     none = "finished without an answer, as no thought was left"
     for said, options, seed, end in ((spoilt, wrong, 0, (0, "")), ("no", [], SEED, (1, none))):
         with FakeServer(lambda seen, said=said: said) as fake:
-            code, out, _ = command("solve", "--model", fake.specifier, *options)
+            code, out, _ = command("demo", "--model", fake.specifier, *options)
         assert code == end[0] and end[1] in out
         assert f"right:    no, it is {asked(seed).answer!r}" in out

@@ -139,7 +139,7 @@ def test_one_process_resumes_a_run_and_damaged_checkpoints_lose_nothing_paid_for
         resume = ["solve", "--resume", run, "--quiet"]
         asked, kept = len(fake.seen), Runs().checkpoints(run)
         with Runs().held(run):
-            for arguments in (resume, ["runs", "--forget", run]):
+            for arguments in (resume, ["runs", "rm", run]):
                 code, _, err = command(*arguments)
                 assert code == 2 and "another process" in told(err)
         for name in ("-wal", "-shm"):

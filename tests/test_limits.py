@@ -215,7 +215,7 @@ async def test_a_winner_without_a_score_of_its_own_is_not_told_with_the_default(
     assert shown["outcome"] == stored(out)["outcome"] == out["outcome"]
     made = [{**event, "node": "x"} for event in events({}, {"thoughts": out["tree"]}, "x")]
     lines = [str(event) for event in event_lines(made, out["tree"], "x")]
-    assert f"value     1: 0.5 ({UNREAD})" in lines
+    assert f"judged      1: 0.5 ({UNREAD})" in lines
 
 
 async def test_a_bound_of_the_method_is_named() -> None:

@@ -101,7 +101,7 @@ def test_a_frame_never_outgrows_the_terminal_whatever_models_write(
     width, height = size
     newest = list(tree)[-1]
     watch = watching(tree, frontier=[newest], error="\x1b[2J")
-    drawn = frame(watch, width, height, [Event("backtrack", f"to {watch.quote(newest)}")])
+    drawn = frame(watch, width, height, [Event("backtracked", f"to {watch.quote(newest)}")])
     assert len(drawn) < height
     for row in drawn:
         assert cell_len(row) < width
@@ -154,7 +154,7 @@ async def stream(
     async for mode, data in graph.astream(problem, config, **options):
         told.append(watch.apply(mode, data))
         for event in told[-1]:
-            if event.kind == "rollback":
+            if event.kind == "rolled_back":
                 drawn = frame(watch, events=told[-1])
                 assert any(row.startswith(str(event).replace("  ", " ")[:30]) for row in drawn)
     return watch, told, (await graph.aget_state(config)).values
@@ -164,32 +164,32 @@ async def test_a_search_is_told_in_order_and_its_backtracking_too() -> None:
     _, told, _ = await stream("tot_bfs", breadth=1, n_evaluate=1)
     events = list(chain.from_iterable(told))
     assert [str(event) for event in events][:7] == [
-        "propose   from 0: 4 9 10 13",
-        "thought   1: 10 - 4 = 6 (left: 6 9 13) (from 0)",
-        "thought   2: 4 + 9 = 13 (left: 1 2 3) (from 0)",
-        "value     1: 20 (sure)",
-        "value     2: 0.001 (impossible)",
-        "select    keep 1; prune 2",
-        "propose   from 1: 10 - 4 = 6 (left: 6 9 13)",
+        "asked       generate 0: 4 9 10 13",
+        "made        1: 10 - 4 = 6 (left: 6 9 13) (from 0)",
+        "made        2: 4 + 9 = 13 (left: 1 2 3) (from 0)",
+        "judged      1: 20 (sure)",
+        "judged      2: 0.001 (impossible)",
+        "pruned      2",
+        "selected    1",
     ]
-    assert "backtrack" not in {event.kind for event in events}
+    assert "backtracked" not in {event.kind for event in events}
     _, told, _ = await stream("tot_dfs", outputs=0, n_evaluate=1)
     events = list(chain.from_iterable(told))
-    assert "backtrack" in {event.kind for event in events}
-    assert Event("prune", "2") in events
+    assert "backtracked" in {event.kind for event in events}
+    assert Event("pruned", "2") in events
 
 
 @pytest.mark.parametrize("parallel", [True, False])
 async def test_rollbacks_are_told_and_drawn_before_what_grows_from_them(parallel: bool) -> None:
     watch, told, _ = await stream("rollback", mistaken, "gsm8k", parallel=parallel)
     for events in told:
-        assert "backtrack" not in {event.kind for event in events} or not parallel
+        assert "backtracked" not in {event.kind for event in events} or not parallel
     events = list(chain.from_iterable(told))
-    rollbacks = [str(event) for event in events if event.kind == "rollback"]
+    rollbacks = [str(event) for event in events if event.kind == "rolled_back"]
     sources = [key for key, thought in watch.tree.items() if "rollback" in thought]
-    assert rollbacks == [f"rollback  from {key} (step 1 is bad) to 0: 4 + 9?" for key in sources]
+    assert rollbacks == [f"rolled_back from {key} (step 1 is bad) to 0: 4 + 9?" for key in sources]
     assert len(rollbacks) == 2
-    first = [event.kind for event in events].index("rollback")
+    first = [event.kind for event in events].index("rolled_back")
     grown = [f"{key}: " for key, t in watch.tree.items() if "caused_by" in t]
     assert not any(event.about.startswith(tuple(grown)) for event in events[:first])
 

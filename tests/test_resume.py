@@ -147,7 +147,7 @@ def test_a_run_that_time_ended_goes_on_with_more_of_it(
 
 
 def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: Command) -> None:
-    assert command("runs")[1].startswith("no run can be resumed")
+    assert command("runs")[1].startswith("there are no runs")
     assert "no run was stopped" in command("solve", "--resume", "last")[2]
     whole = undisturbed(command, BFS)
     with FakeServer(play) as fake:
@@ -164,8 +164,9 @@ def test_a_limit_may_be_raised_again_and_what_can_be_resumed_is_listed(command: 
         assert command("solve", "--resume", run, "--limit", "requests=none")[0] == 0
     assert sorted(fake.answered) == sorted(whole)
     assert untimed("other.json") == untimed("one.json")
-    assert command("runs")[1].startswith("no run can be resumed")
-    assert not list(Path("data/runs").iterdir()), "nothing of a finished run is kept"
+    assert f"thoughtgraph view {run}" in command("runs")[1]
+    kept = {each.name for each in Path("data/runs", run).iterdir()}
+    assert kept == {"run.json", "result.json"}, "what a finished run is seen by is kept"
 
 
 @pytest.mark.ci
@@ -200,11 +201,11 @@ def test_what_is_kept_of_a_run_can_be_dropped(command: Command) -> None:
     with FakeServer(play) as fake:
         runs = [run_id(solve(command, fake, BFS, "requests=2", file="x.json")) for _ in range(3)]
         first, second, third = runs
-        assert command("runs", "--forget", first)[1] == f"dropped {first}\n"
+        assert command("runs", "rm", first)[1] == f"deleted {first}\n"
         assert first not in command("runs")[1] and second in command("runs")[1]
         assert command("solve", "--resume", first, "--limit", "requests=9")[0] == 2
-        code, _, err = command("runs", "--forget", first)
-        assert code == 2 and "there was none" in err
-        assert command("runs", "--forget", "all")[1] == f"dropped {third}, {second}\n"
-    assert command("runs")[1].startswith("no run can be resumed")
+        code, _, err = command("runs", "rm", first)
+        assert code == 2 and "there is no run" in err
+        assert command("runs", "rm", "all")[1] == f"deleted {third}, {second}\n"
+    assert command("runs")[1].startswith("there are no runs")
     assert not list(Path("data/runs").iterdir())

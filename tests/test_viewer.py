@@ -1,24 +1,22 @@
 """The page that shows a search, and pictures of scenes."""
 
 import json
-import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.pools import few
 from support.rooms import ROOM, SOLIDS
-from support.scripted import Call, Reply, ScriptedChat, rng
+from support.scripted import Call, Reply, ScriptedChat
 from support.stepping import mistaken
 from support.stored import small, stored
 
 import thoughtgraph as tg
 from thoughtgraph import registry
 from thoughtgraph.cli.demo import SETTINGS, demonstration
-from thoughtgraph.cli.viewer.page import page
-from thoughtgraph.cli.viewer.prompts import Renderer
+from thoughtgraph.cli.viewer.page import page, payload
+from thoughtgraph.llm.store import PaidAnswers
 from thoughtgraph.tasks.scenes.picture import svg
 from thoughtgraph.tools.scenes.scene import Scene
 
@@ -75,32 +73,15 @@ def shown(*results: dict[str, Any], number: int = 0) -> dict[str, Any]:
     return Document(page(results)).data["runs"][number]
 
 
-def gambler(seed: int) -> Reply:
-    """Combines two random numbers, correctly, and judges at random."""
-
-    def reply(call: Call) -> list[str]:
-        draws = rng(seed, call.role, call.prompt, call.draw)
-        if call.role == "value":
-            return [draws.choice(["sure", "likely", "impossible", "hm"]) for _ in range(call.n)]
-        numbers = re.findall(r"-?\d+", call.prompt.rpartition("Input: ")[2])
-        lines = []
-        for _ in range(3 if len(numbers) > 1 else 0):
-            a, b, *rest = draws.sample(numbers, len(numbers))
-            result = str(int(a) + int(b))
-            lines.append(f"{a} + {b} = {result} (left: {' '.join([*rest, result])})")
-        return ["\n".join(lines) or "Answer: 24 = 24"]
-
-    return reply
-
-
 async def solved(
-    reply: Reply, task: str, problem: str, method: str = "tot_bfs", **context: Any
+    reply: Reply, task: str, problem: str, folder: Path, method: str, **context: Any
 ) -> tuple[dict[str, Any], ScriptedChat]:
     model = ScriptedChat(reply=reply)
     graph = tg.build(method, task=task, model=model)
-    out = await graph.ainvoke({"problem": problem}, context=context)
-    kept = {name: out[name] for name in ("answer", "settings", "tree", "usage", "stop_reason")}
-    return {"method": method, "task": task, "problem": problem, **kept}, model
+    paid = PaidAnswers(folder / "answers.sqlite")
+    with paid.in_use():
+        out = await graph.ainvoke({"problem": problem}, context=context)
+    return {**out, "task": task, "prompts": paid.prompts}, model
 
 
 def sent_to(model: ScriptedChat, *roles: str, system: bool = True) -> set[str]:
@@ -112,21 +93,9 @@ def sent_to(model: ScriptedChat, *roles: str, system: bool = True) -> set[str]:
 
 
 def asked(result: dict[str, Any], role: str) -> set[str]:
-    keys = result["tree"]
-    return {text for key in keys for name, text in Renderer(result).prompts(key) if name == role}
-
-
-@pytest.mark.parametrize("seed", few(range(8), 3))
-async def test_prompts_are_rendered_again_as_the_model_saw_them(seed):
-    result, model = await solved(gambler(seed), "game24", "4 9 10 13", breadth=3)
-    tree = result["tree"]
-    generations = {
-        call.draw[1]: call.prompt for call in model.seen if call.draw and call.role == "generate"
+    return {
+        sent["text"] for of in result["prompts"].values() for sent in of if sent["role"] == role
     }
-    for key in set(tree) - {"0"}:
-        role, text = Renderer(result).prompts(key)[0]
-        assert (role, text) == ("generate", generations[tree[key]["parent"]])
-    assert asked(result, "value") == sent_to(model, "value", system=False)
 
 
 def guess(call: Call) -> list[str]:
@@ -163,18 +132,19 @@ WITH_SYSTEM = [
 
 
 @pytest.mark.parametrize("case", [*PLAIN, *WITH_SYSTEM], ids=lambda case: f"{case[0]}-{case[5]}")
-async def test_prompts_of_judging_roles_are_rendered_again(case):
+async def test_prompts_are_kept_as_the_model_saw_them(case, tmp_path):
     """A draft of one's own has no prompt; one call of an analysis reads no index apart."""
     method, task, problem, reply, context, roles = case
     problem = registry.task(task).read(problem)
-    result, model = await solved(reply, task, problem, method, **context)
+    result, model = await solved(reply, task, problem, tmp_path, method, **context)
     for role in roles.split():
         sent = sent_to(model, role, system=case in WITH_SYSTEM)
         assert asked(result, role) == sent != set()
     assert bool(asked(result, "extract_index")) == ("extract_index" in roles)
     if method == "refine":
         others = {call.role for call in model.seen} - {"judge"}
-        assert asked(result, "generate") == sent_to(model, *others, system=False)
+        made = asked(result, "generate") | asked(result, "refine")
+        assert made == sent_to(model, *others, system=False)
     if method == "tot_dfs":
         assert len(asked(result, "value")) > 3
 
@@ -191,9 +161,27 @@ def test_page_refers_to_nothing_outside_and_allows_no_foreign_script():
     assert "unsafe" not in policy and "http" not in policy
 
 
+PROMPTS = {
+    "0": [{"role": "generate", "expansion": 0, "text": "Go on from 4 9 10 13."}],
+    "1": [
+        {"role": "value", "expansion": None, "text": "Judge 6 9 13."},
+        {"role": "generate", "expansion": 0, "text": "Go on from 6 9 13."},
+    ],
+}
+
+
+def test_each_thought_has_the_prompts_that_made_judged_and_continued_it():
+    [run] = payload([stored(small(), prompts=PROMPTS)])["runs"]
+    roles = [
+        ([role for role, _ in each["prompts"]], [role for role, _ in each["expansion"]])
+        for each in run["thoughts"]
+    ]
+    made = ["generate"]
+    assert roles == [([], made), ([*made, "value"], made), (made, []), (made, [])]
+    assert run["promptless"] is None
+
+
 def test_results_of_unknown_tasks_and_methods_are_shown_without_prompts():
     result = stored(small(), task="of_somebody_else", method="unheard_of", settings={})
-    assert Renderer(result).prompts("1") == []
     assert len(shown(result)["thoughts"]) == 4
-    assert "may not choose code to run" in shown(result)["promptless"]
-    assert shown(stored(small()))["promptless"] is None
+    assert "results of the command" in shown(result)["promptless"]

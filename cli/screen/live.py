@@ -30,20 +30,18 @@ STEPS_WIDTH = 60
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧"
 ASCII = str.maketrans(f"│├└─○•✗◆●{SPINNER}…⋯→←·", r"|+`-o.x#*-\|/-\|/.~><-")
 """What a terminal shows that knows no more than ASCII."""
-SHOWN = frozenset({"propose", "thought", "accept", "value"})
+SHOWN = frozenset({"asked", "made", "judged", "pruned"})
 """Events that show in the tree itself; all others have a line."""
 
 _MARKS = {"open": "○", "expanded": "•", "pruned": "✗", "terminal": "◆"}
 _STYLES = {"open": "", "expanded": "", "pruned": "dim", "terminal": "green"}
 _KIND_STYLES = {
-    "backtrack": "magenta",
-    "rollback": "magenta",
-    "propagate": "magenta",
+    "backtracked": "magenta",
+    "rolled_back": "magenta",
+    "propagated": "magenta",
     "retry": "red",
-    "reject": "red",
-    "fail": "red",
     "stop": "red",
-    "select": "cyan",
+    "selected": "cyan",
 }
 
 

@@ -4,13 +4,13 @@ Nothing here knows a method. LangGraph gives the state after each superstep, and
 what its nodes ask and what they do to thoughts (`thoughtgraph.nodes.thought_events`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from langgraph.types import StreamMode
 
 from thoughtgraph.cli import text
-from thoughtgraph.cli.screen.events import TOLD, Event, ThoughtEvent, event_lines, quote
+from thoughtgraph.cli.screen.events import Event, ThoughtEvent, event_lines, quote
 from thoughtgraph.cli.screen.progress import Slot
 from thoughtgraph.nodes.step import RETRY
 from thoughtgraph.tree import Thought, Tree
@@ -20,22 +20,6 @@ STREAM: tuple[StreamMode, ...] = ("custom", "values")
 """The stream modes that a `LiveState` takes; of `values`, with all channels of the state."""
 SILENT = frozenset({"evaluate", "extract_index", "verify"})
 """Nodes whose requests are not told; what comes of them is."""
-EACH = frozenset({"act", "call_tool", "reflect"})
-"""Nodes each of whose requests is told."""
-DOING = {
-    "generate": "proposing from",
-    "evaluate": "valuing",
-    "extract": "naming where to begin",
-    "act": "asking for the action of",
-    "verify": "checking an answer",
-    "conclude": "forcing an answer",
-    "reflect": "reflecting",
-    "refine": "refining",
-    "analyse": "analysing",
-    "extract_index": "reading the analysis of",
-    "call_tool": "calling a tool for",
-}
-"""What a node's requests are for, in words."""
 
 
 class Request(NamedTuple):
@@ -71,8 +55,6 @@ class LiveState:
         self.slots: Sequence[Slot] = ()
         """What the embedded model is working on, as it told last; empty for any other model."""
         self._untold: list[ThoughtEvent] = []
-        self._depth = -1
-        self._went_back = False
 
     @property
     def tree(self) -> Tree:
@@ -105,13 +87,15 @@ class LiveState:
             return self._step(data)
         event = data.get("event") if isinstance(data, Mapping) else ""  # a tool may send its own
         if event == RETRY:
-            return list(self._retried(data["reason"]))
+            told = [] if self.trouble else [Event(RETRY, data["reason"])]  # once, until an answer
+            self.trouble = data["reason"]
+            return told
         if event == "asked":
-            return list(self._asked(_request(data)))
+            return self._asked(_request(data))
         if event == "answered":
             self.trouble = ""
             self.requests.remove(_request(data))
-        elif event in TOLD:
+        elif event and "node" in data:
             self._untold.append(data)
         return []
 
@@ -127,7 +111,7 @@ class LiveState:
         what = self.quote(about[0]) if len(about) == 1 else text.count(len(about), "thought")
         done = self.sent - len(self.requests)
         counted = f" · {done} of {self.sent} done" if self.sent > 1 else ""
-        return f"{DOING.get(node, node)} {what}{counted}"
+        return f"{node} {what}{counted}"
 
     def _step(self, state: Mapping[str, Any]) -> list[Event]:
         """Takes the state after a superstep, with which its events can be told."""
@@ -135,47 +119,18 @@ class LiveState:
         events, self._untold = self._untold, []
         self.requests.clear()
         self.sent = 0
-        lines = list(event_lines(events, self.tree, self.state.get("problem", "")))
-        self._went_back |= any(line.kind in ("rollback", "backtrack") for line in lines)
-        return lines
+        return list(event_lines(events, self.tree, self.state.get("problem", "")))
 
-    def _asked(self, request: Request) -> Iterator[Event]:
-        first = not self.sent
+    def _asked(self, request: Request) -> list[Event]:
         self.sent += 1
         self.requests.append(request)
-        if request.node == "generate":
-            yield from self._expand(request, first)
-        elif request.node in EACH:
-            yield Event(request.node, self._about(request))
-        elif request.node not in SILENT and first:
-            yield Event(request.node, "")
-
-    def _about(self, request: Request) -> str:
-        """Returns what a request is about: the call of a tool, or the thought."""
-        key, call = request.thought, ""
+        if request.node in SILENT:
+            return []
+        key, again = request.thought, f", try {request.expansion + 1}" if request.expansion else ""
+        about = self.quote(key)
         if request.node == "call_tool":
-            call = text.action(self.tree.get(key, Thought()))
-        return f"{key}: {text.short(call, 300)}" if call else self.quote(key)
-
-    def _expand(self, request: Request, first: bool) -> Iterator[Event]:
-        """Tells an expansion, and that the search went back when it is no deeper than the last.
-
-        A thought that was expanded before is tried again; that is no way back.
-        """
-        key, before = request.thought, request.expansion or 0
-        depth = self.tree.get(key, Thought()).get("depth", 0)
-        if first:
-            if depth <= self._depth and not self._went_back and not before:
-                yield Event("backtrack", f"to {self.quote(key)}")
-            self._depth, self._went_back = depth, False
-        self._depth = max(self._depth, depth)
-        yield Event("propose", f"from {self.quote(key)}" + (f", try {before + 1}" * bool(before)))
-
-    def _retried(self, reason: str) -> Iterator[Event]:
-        """Tells why a request is repeated: once, until something is answered."""
-        if not self.trouble:
-            yield Event("retry", reason)
-        self.trouble = reason
+            about = f"{key}: {text.short(text.action(self.tree.get(key, Thought())), 300)}"
+        return [Event("asked", f"{request.node} {about}{again}")]
 
 
 def _request(event: ThoughtEvent) -> Request:

@@ -11,7 +11,7 @@ import html
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -19,15 +19,26 @@ from typing import Any
 from thoughtgraph import registry
 from thoughtgraph.cli.labels import labels
 from thoughtgraph.cli.text import headline
-from thoughtgraph.cli.viewer.prompts import Rendered, Renderer, StoredResult
+from thoughtgraph.errors import ThoughtgraphError
+from thoughtgraph.llm.store import SentPrompt
 from thoughtgraph.outcome import rightness, sentence, verdict
 from thoughtgraph.results import without_pages
+from thoughtgraph.task import extras
 from thoughtgraph.tree import Thought, Tree
 
 SCRIPTS = ("model.js", "label.js", "outline.js", "camera.js", "panel.js", "tree.js", "page.js")
 LIBRARY = "vendor/d3.min.js"
 LICENCE = "vendor/LICENSE.d3.txt"
 
+StoredResult = Mapping[str, Any]
+"""What `thoughtgraph solve --json` writes."""
+MAKING = ("generate", "refine", "act")
+"""Roles whose prompts ask for the next thoughts after one."""
+ENDS = ("extract", "conclude")
+"""Roles that make one thought apart from the others, each by a node of the same name."""
+PROMPTLESS = "The prompts are shown in results of the command; a graph's own does not hold them."
+FOREIGN = (ThoughtgraphError, LookupError, AttributeError, TypeError, ValueError)
+"""What a task raises for a problem of another version, or the registry for a foreign task."""
 _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 COPIED = (
@@ -169,9 +180,10 @@ def payload(results: Sequence[StoredResult]) -> dict[str, Any]:
 
 
 def _run(result: StoredResult, texts: Texts) -> dict[str, Any]:
-    renderer = Renderer(result)
+    tree: Tree = result["tree"]
     entry = registry.METHODS.get(result["method"])
-    named = labels(result["tree"], result["tree"])
+    named = labels(tree, tree)
+    chosen = (key for key, thought in tree.items() if thought.get("chosen"))
     return {
         **{name: result.get(name) for name in COPIED},
         "outcome": result.get("outcome") or sentence(result),
@@ -179,12 +191,12 @@ def _run(result: StoredResult, texts: Texts) -> dict[str, Any]:
         "right": rightness(result["right"]) if "right" in result else None,
         "about": "" if entry is None else f"{entry.summary} · {entry.paper}",
         "title": headline(result["problem"]),
-        "promptless": renderer.unavailable(),
-        "picture": _as_uri(renderer.picture()),
-        "chosen": renderer.answering(result.get("answer")),
+        "promptless": None if result.get("prompts") else PROMPTLESS,
+        "picture": _picture(result),
+        "chosen": next(chosen, None),
         "thoughts": [
-            {**_thought(thought, renderer, texts), "label": named.get(thought["id"], "")}
-            for thought in _complete(result["tree"])
+            {**_thought(thought, result, texts), "label": named.get(thought["id"], "")}
+            for thought in _complete(tree)
         ],
     }
 
@@ -196,25 +208,42 @@ def _verified(result: StoredResult) -> str | None:
     return verdict(result)
 
 
-def _as_uri(svg: str | None) -> str | None:
-    """Returns an image for an `img` element, in which nothing of it can run."""
-    if svg is None:
+def _picture(result: StoredResult) -> str | None:
+    """Returns the problem's picture for an `img` element, in which nothing of it can run."""
+    try:
+        draw = extras(registry.task(result["task"])).picture
+        svg = None if draw is None else draw(result["problem"])
+    except FOREIGN:
         return None
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+    return svg and f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
-def _thought(thought: Thought, renderer: Renderer, texts: Texts) -> dict[str, Any]:
-    def numbered(prompts: Sequence[Rendered]) -> list[tuple[str, int]]:
-        return [(role, texts.number(text)) for role, text in prompts]
+def _thought(thought: Thought, result: StoredResult, texts: Texts) -> dict[str, Any]:
+    sent: Mapping[str, Sequence[SentPrompt]] = result.get("prompts", {})
+    own = sent.get(thought["id"], ())
+    judging = [each for each in own if each["role"] not in (*MAKING, *ENDS)]
 
-    key = thought["id"]
-    expanded = thought.get("status") == "expanded"
+    def numbered(prompts: Sequence[SentPrompt]) -> list[tuple[str, int]]:
+        return [(each["role"], texts.number(each["text"])) for each in prompts]
+
     return {
         **{name: value for name, value in without_pages(thought).items() if name not in DROPPED},
         **{name: texts.number(str(text)) for name, text in thought.items() if name in LONG},
-        "prompts": numbered(renderer.prompts(key)),
-        "expansion": numbered(renderer.expansion(key) if expanded else []),
+        "prompts": numbered([*_that_made(thought, sent), *judging]),
+        "expansion": numbered([each for each in own if each["role"] in MAKING]),
     }
+
+
+def _that_made(thought: Thought, sent: Mapping[str, Sequence[SentPrompt]]) -> Iterator[SentPrompt]:
+    """Yields the prompts that asked for a thought: they were about its parent."""
+    made = thought.get("created_by", {})
+    for each in sent.get(thought.get("parent") or "", ()):
+        if made.get("node") in ENDS:
+            asked = each["role"] == made["node"]
+        else:
+            asked = each["role"] in MAKING and each["expansion"] == made.get("expansion", 0)
+        if asked:
+            yield each
 
 
 def _complete(tree: Tree) -> list[Thought]:

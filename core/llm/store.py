@@ -26,6 +26,8 @@ Replay = Literal["off", "record", "replay"]
 """`record`: every answer is kept in the cache and taken from it; `replay`: nothing is asked."""
 PATIENCE = 30.0
 """Seconds to wait for another process that is writing (ours)."""
+PROMPT = "prompt "
+"""What the keys of a run's prompts begin with."""
 
 
 class Answer(TypedDict):
@@ -95,18 +97,17 @@ class SqliteStore:
             )
         return answer
 
-    def put(self, key: str, answer: Answer) -> None:
+    def put(self, key: str, answer: Mapping[str, Any]) -> None:
         """Records an answer; an earlier one under the same key is kept."""
         with self._lock, self._explained(), self._db:
             self._db.execute(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?)", (key, json.dumps(answer))
             )
 
-    def all(self) -> dict[str, Answer]:
-        """Returns every answer in the file by its key, without those that are damaged."""
+    def all(self) -> dict[str, str]:
+        """Returns all that is in the file by its key, as it is written there."""
         with self._lock, self._explained():
-            rows = self._db.execute("SELECT key, answer FROM answers").fetchall()
-        return {key: answer for key, written in rows if (answer := read_answer(written))}
+            return dict(self._db.execute("SELECT key, answer FROM answers").fetchall())
 
     def close(self) -> None:
         """Closes the file."""
@@ -122,6 +123,16 @@ class SqliteStore:
                 f"cannot use {str(self._path)!r} as an answer cache ({error}); make room for it, "
                 "or name another file"
             ) from error
+
+
+class SentPrompt(TypedDict):
+    """A prompt that a run sent about a thought."""
+
+    role: str
+    """What it was for."""
+    expansion: int | None
+    """How often the thought was expanded before; None: it was not to be expanded."""
+    text: str
 
 
 class UnusedAnswers(TypedDict):
@@ -150,8 +161,15 @@ class PaidAnswers:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._store = SqliteStore(file) if file.exists() else None
-        self._known = self._store.all() if self._store else {}
+        kept = self._store.all() if self._store else {}
+        self._known = {key: answer for key, text in kept.items() if (answer := read_answer(text))}
         self._asked = Counter[str]()
+        self.prompts: dict[str, list[SentPrompt]] = {}
+        """What was sent about each thought, by its id."""
+        self._unwritten: list[tuple[str, SentPrompt]] = []
+        for key in (each for each in kept if each.startswith(PROMPT)):
+            with suppress(ValueError, TypeError):  # a damaged one is not shown
+                self._add(**json.loads(kept[key]))
         self.asked_anew = False
         """Whether something was asked that had not been answered before."""
 
@@ -194,6 +212,18 @@ class PaidAnswers:
         self._asked[key] += 1
         return self._known.pop(place)
 
+    def note(self, about: str, prompt: SentPrompt) -> None:
+        """Notes a prompt that is sent about a thought; it is kept with the next answer."""
+        if self._add(about, prompt):
+            self._unwritten.append((about, prompt))
+
+    def _add(self, about: str, prompt: SentPrompt) -> bool:
+        """Adds a prompt, unless it is known; returns whether it was not."""
+        known = self.prompts.setdefault(about, [])
+        new = prompt not in known
+        known += [prompt] if new else []
+        return new
+
     def keep(self, key: str, answer: Answer) -> None:
         """Keeps what a call was answered.
 
@@ -201,6 +231,10 @@ class PaidAnswers:
             InputError: The file cannot be written any more.
         """
         self._store = self._store or SqliteStore(self._file)
+        while self._unwritten:
+            about, prompt = self._unwritten.pop()
+            noted = {"about": about, "prompt": prompt}
+            self._store.put(PROMPT + digest(noted), noted)
         self._store.put(f"{key} {self._asked[key]}", answer)
         self._asked[key] += 1
 

@@ -128,7 +128,7 @@ def obtain(weights: Weights, folder: Path, *, progress: Progress | None = None) 
     if packaged is None and progress is None:
         raise weights.unavailable(
             f"is not here, and {weights.size / 1e9:.2f} GB are not downloaded unasked; "
-            "`thoughtgraph solve --model local` fetches them once, with a progress bar"
+            "`thoughtgraph demo --model local` fetches them once, with a progress bar"
         )
     part = folder / f"{target.name}.part"
     try:

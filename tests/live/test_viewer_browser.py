@@ -14,7 +14,6 @@ from support.browser import PATIENCE, needs_browser
 from support.stored import bushy, small, stored
 
 from thoughtgraph.cli.viewer.page import page
-from thoughtgraph.cli.viewer.prompts import Renderer
 
 ANSWER = "(10 - 4) * (13 - 9)"
 HOSTILE = "</script><img src=x onerror=\"window.hacked = 1\"><b>bold</b> \u2028 \U0001d7d9 'x'"
@@ -101,13 +100,15 @@ def test_opens_from_disk_and_cannot_reach_the_network(driver: webdriver.Chrome, 
 
 def test_click_shows_prompts_raw_answer_and_cost(show: Show):
     tree = small(raw="so: 10 - 4", usage={"value": {"requests": 1, "samples": 3}})
-    result = stored(tree)
-    seen = show(result)
-    for key in ("2", "1"):  # their prompts begin alike, and the page keeps that once
+    begin, judged = "Use the numbers. Input: 4 9", "Use the numbers. Judge them: "
+    sent: dict[str, Any] = {"0": [{"role": "generate", "expansion": 0, "text": begin}]}
+    for key in "12":  # their prompts begin alike, and the page keeps that once
+        sent[key] = [{"role": "value", "expansion": None, "text": judged + key}]
+    seen = show(stored(tree, prompts=sent))
+    for key in ("2", "1"):
         seen.card(key).click()
-        made, judged = Renderer(result).prompts(key)
-        assert seen.unfold("Prompt that made it") == made.text
-        assert seen.unfold("Prompt that judged it") == judged.text
+        assert seen.unfold("Prompt that made it") == begin
+        assert seen.unfold("Prompt that judged it") == judged + key
         assert seen.unfold("What the model wrote") == tree[key]["raw"]
     for told in ("Thought 1", "likely, likely, likely", "make it and 1 sibling"):
         assert told in seen.panel()

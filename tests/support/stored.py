@@ -44,7 +44,12 @@ def small(**root_child: Any) -> Tree:
     tree: Tree = {"0": {**root(), "status": "expanded", "usage": usage}}
     first = step("6 9 13", status="expanded", value_raw="sure\n-----\nsure", **root_child)
     tree |= grow(tree, "0", [first, step("5 10 13", status="pruned", value=0.003)])
-    output = {"text": "Answer: (10 - 4) * (13 - 9) = 24", "status": "terminal", "value": 60.0}
+    output: dict[str, Any] = {
+        "text": "Answer: (10 - 4) * (13 - 9) = 24",
+        "status": "terminal",
+        "value": 60.0,
+    }
+    output["chosen"] = True
     return tree | grow(tree, "1", [output])
 
 
