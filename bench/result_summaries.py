@@ -59,7 +59,8 @@ def summary(row: Row) -> Row:
 
 def rescored(row: Row, answers: Sequence[str | None]) -> Sequence[float]:
     """Returns the scores of answers to a row's problem."""
-    return scores_of(registry.task(row["task"]), row["problem"], answers, row["gold"])
+    task, gold = registry.task(row["task"]), row["gold"]
+    return scores_of(task, row["problem"], answers, gold, row["settings"])
 
 
 def _points(row: Row) -> Sequence[Point]:

@@ -96,6 +96,9 @@ class SolveOptions:
     model: Model = ""
     evaluator_model: Judge = ""
     oracle: Oracle = False
+    database: Annotated[
+        str, typer.Option(metavar="FILE", help="What task sql asks; short for --set database=FILE.")
+    ] = ""
     settings: Settings = field(default_factory=list)
     limits: Limits = field(default_factory=list)
     json_file: Annotated[

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
+from inspect import iscoroutine
 from itertools import chain
 from typing import Any, NamedTuple, Never, cast
 
@@ -262,6 +263,8 @@ def _text_of(render: Render) -> str | None:
         asked = render()
     except FOREIGN:
         return None
+    if iscoroutine(asked):
+        asked.close()  # what runs something is not run again to be shown
     prompt = asked.prompt if isinstance(asked, Question) else asked
     if not isinstance(prompt, Prompt):
         return None
