@@ -189,7 +189,8 @@ def _score(row: Row, answer: str | None) -> float:
     said = dict(zip(outputs_of(row), row["scores"], strict=False))
     if answer in said:
         return float(said[answer])
-    return scores_of(registry.task(row["task"]), row["problem"], [answer], row["gold"])[0]
+    task, gold = registry.task(row["task"]), row["gold"]
+    return scores_of(task, row["problem"], [answer], gold, row["settings"])[0]
 
 
 def _until(tree: Mapping[str, Any], usage: Mapping[str, Any], at: int) -> dict[str, float]:

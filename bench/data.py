@@ -167,7 +167,7 @@ def _loader(task: Task, file: Path) -> Loader:
         first = None
     # The set MATH calls its problems so as well.
     known = {"problem", "gold"} if task.id == "math" else {"problem"}
-    own = isinstance(first, dict) and known <= set(first)
+    own = isinstance(first, dict) and known <= set(first) and task.id != "sql"
     return own_lines if own or task.id not in LOADERS else LOADERS[task.id]
 
 

@@ -146,6 +146,20 @@ def _fever(file: Path) -> Rows:
         yield Record(_id(entry, number, "id"), as_text(entry["claim"]), label)
 
 
+def _sql(file: Path) -> Rows:
+    """Yields own lines with `database`, and the entries of Spider and BIRD (its hint included)."""
+    for number, entry in _objects(file):
+        asked = as_text(entry["problem"] if "problem" in entry else entry["question"])
+        hint = f"\nHint: {entry['evidence']}" if entry.get("evidence") else ""
+        name = entry["database"] if "database" in entry else entry.get("db_id", "")
+        gold = next((entry[key] for key in ("gold", "query", "SQL") if key in entry), None)
+        accepted = [gold] if isinstance(gold, str) else gold
+        problem = json.dumps({"question": asked + hint, "database": name})
+        facts = _facts(entry, "category", "difficulty", "database", "db_id")
+        key = _id(entry, number, "id", "question_id")
+        yield Record(key, problem, json.dumps(accepted) if accepted else None, facts)
+
+
 def _scenes(file: Path) -> Rows:
     if is_scene_file(file):  # Of a folder that holds questions as well.
         return
@@ -220,6 +234,7 @@ LOADERS: Mapping[str, Loader] = {
     "fever": _fever,
     "clevr": _scenes,
     "ptr": _scenes,
+    "sql": _sql,
 }
 
 DISTRACTORS: Mapping[str, Loader] = {"hotpotqa": _distractors}
@@ -240,6 +255,7 @@ FORMATS: Mapping[str, str] = {
     "strategyqa": 'a JSON list of objects with "question" and "answer" (true or false)',
     "hotpotqa": 'a JSON list, or lines of JSON, with "question", "answer" and "context"',
     "fever": 'lines of JSON with "claim" and "label" (SUPPORTS, REFUTES or NOT ENOUGH INFO)',
+    "sql": 'lines of JSON with "problem", "database" and "gold", or a JSON list of Spider or BIRD',
     **dict.fromkeys(
         ("clevr", "ptr"), 'a JSON file with "questions", whose scenes are in it or beside it'
     ),

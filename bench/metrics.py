@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from thoughtgraph.bench import crossword_scores
 from thoughtgraph.bench.formulas import same_formula, value
-from thoughtgraph.task import Checks, Task
+from thoughtgraph.task import Checks, Scores, Task
 from thoughtgraph.tasks.answer_text import normalize_answer
 from thoughtgraph.tasks.fever import label
 from thoughtgraph.tasks.game24.game24 import Game24
@@ -159,13 +160,22 @@ def scores(
 
 
 def scores_of(
-    task: Task, problem: str, candidates: Sequence[str | None], gold: str | None
+    task: Task,
+    problem: str,
+    candidates: Sequence[str | None],
+    gold: str | None,
+    settings: Mapping[str, Any] | None = None,
 ) -> list[float]:
     """Returns the score of each output, as `scores`; none where nobody can tell.
 
     Answers to a task of the user's own are checked by the task, where it can; else one is right
     that is the gold answer, letter for letter.
     """
+    if isinstance(task, Scores) and gold is not None:
+        return [
+            0.0 if answer is None else task.score(problem, answer, gold, settings or {})
+            for answer in candidates
+        ]
     if task.id in SCORERS and (gold is not None or isinstance(task, Checks)):
         return scores(task.id, problem, candidates, gold)
     if isinstance(task, Checks):

@@ -154,15 +154,18 @@ async def _row(trial: Trial, folder: ResultFolder, search: Search, score: Score)
     except ThoughtgraphError as error:
         return {**_known(trial), "error": str(error)}
     kept = results.stored(out)
+    outputs = kept.get("candidates") or [kept["answer"]], [*kept.get("ensembles", {}).values()]
+    # It may run something: a search beside it must not wait.
+    scored = [await asyncio.to_thread(score, trial, each) for each in ([kept["answer"]], *outputs)]
     return {
         **_known(trial),
         **{name: value for name, value in kept.items() if name != "tree"},
         "prompts": packed(paid.prompts),
         # The specifier: a graph knows its model by the name alone.
         "settings": {**kept["settings"], "model": trial.setup.model},
-        "score": next(iter(score(trial, [kept["answer"]])), None),
-        "scores": score(trial, kept.get("candidates") or [kept["answer"]]),
-        "ensemble_scores": score(trial, list(kept.get("ensembles", {}).values())),
+        "score": next(iter(scored[0]), None),
+        "scores": scored[1],
+        "ensemble_scores": scored[2],
         "tree": packed(kept["tree"]),
     }
 

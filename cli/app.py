@@ -112,6 +112,7 @@ def solve(options: SolveOptions) -> int:
     """
     with _starting():
         run_config = _load("run_config")
+    options = run_config.with_database(options)
     if options.file:
         return int(_load("bench").solve_file(options))
     if options.resume is not None:

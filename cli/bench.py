@@ -174,11 +174,12 @@ def score(trial: Trial, candidates: Sequence[str | None]) -> list[float]:
     """Returns the score of each answer; none where the task has no scorer."""
     record = trial.record
     task = task_of(trial.setup.task)
-    return metrics.scores_of(task, record.problem, candidates, record.gold)
+    settings = trial.setup.effective
+    return metrics.scores_of(task, record.problem, candidates, record.gold, settings)
 
 
 async def _right(trial: Trial, answer: str) -> bool:
-    return score(trial, [answer]) == [1.0]
+    return await asyncio.to_thread(score, trial, [answer]) == [1.0]
 
 
 def _check_dollars(models: Models, setup: Setup) -> None:

@@ -127,6 +127,9 @@ class SolveOptions(DemoOptions):
         ),
     ] = None
     oracle: Oracle = False
+    database: Annotated[
+        str, typer.Option(metavar="FILE", help="What task sql asks; short for --set database=FILE.")
+    ] = ""
     resume: Annotated[
         str | None,
         typer.Option(

@@ -97,6 +97,15 @@ def _configured(options: DemoOptions, begun: RunConfig) -> RunConfig:
     return config
 
 
+def with_database(options: SolveOptions) -> SolveOptions:
+    """Returns options whose database is a setting, with the whole path of a file."""
+    place = options.database
+    if not place:
+        return options
+    chosen = f"database={place if '://' in place else _placed(place)}"
+    return replace(options, settings=[*options.settings, chosen])
+
+
 def check_resume(options: SolveOptions) -> None:
     """Refuses options that a resumed run does not take: it keeps its own."""
     taken: Mapping[str, Any] = {

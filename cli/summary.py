@@ -103,6 +103,8 @@ def _answer(summary: Summary) -> Iterator[Fact]:
         yield Fact("answer", "none", "red")
     else:
         yield Fact("answer", text.lines(answer), "bold")
+    if returned := (chosen(summary.result["tree"]) or Thought()).get("returned"):
+        yield Fact("returns", text.lines(returned))
     if (right := summary.result.get("right")) is not None:
         yield Fact("right", rightness(right, summary.config.gold), _RIGHT[right])
     elif answer is not None:

@@ -216,6 +216,8 @@ def _end(result: Mapping[str, Any]) -> str:
         rejected = note.startswith(REJECTED)
         judged = "that the search itself rejected" if rejected else JUDGED.get(note, "")
         having = f"{having} {judged}".rstrip()
+    if (runs := _plausible(result)) is not None:
+        having += " that runs" if runs else " that does not run or returns nothing"
     if reason in LIMITED:
         best = "with the best answer so far" if having == "with an answer" else having
         return f"stopped by {limit or 'a limit'}, {best}"
@@ -251,6 +253,12 @@ def note_of(result: Mapping[str, Any]) -> str:
     """Returns the note of the thought that gave the answer; empty where there is none."""
     thoughts = result.get("tree", {}).values()
     return next((each.get("note", "") for each in thoughts if each.get("chosen")), "")
+
+
+def _plausible(result: Mapping[str, Any]) -> bool | None:
+    """Returns whether the answer may be right by what the task says, if it says anything."""
+    thoughts = result.get("tree", {}).values()
+    return next((each.get("plausible") for each in thoughts if each.get("chosen")), None)
 
 
 def _judge(result: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 A step is run, never scored by a model (Tree-of-Mixed-Thought).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -53,5 +53,7 @@ class Plans(Task, Protocol):
             options: The run's settings.
         """
 
-    def execute(self, problem: str, path: Path, steps: Sequence[str], options: Options) -> Ruling:
+    def execute(
+        self, problem: str, path: Path, steps: Sequence[str], options: Options
+    ) -> Ruling | Awaitable[Ruling]:
         """Runs steps in the state that the last chunk of a path left; never raises for them."""

@@ -38,6 +38,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LIFTED = re.compile(r" None: [^.:]*+\.")  # what a description says of a limit that is lifted
 MODELS_VARIABLE = "THOUGHTGRAPH_SERVED_MODELS"
 CORPORA_VARIABLE = "THOUGHTGRAPH_SERVED_CORPORA"
+DATABASES_VARIABLE = "THOUGHTGRAPH_SERVED_DATABASES"
 LIMITS_VARIABLE = "THOUGHTGRAPH_SERVED_LIMITS"
 PRICES_VARIABLE = "THOUGHTGRAPH_SERVED_PRICES"
 
@@ -57,6 +58,8 @@ class Policy:
             ceiling. A limit that is not named has its default as ceiling.
         prices: US dollars a million prompt tokens and a million completion tokens, by the names of
             `models`.
+        databases: Databases by name, each as the setting `database` takes it; the first is the
+            default. Without any, only the package's example can be asked.
 
     Raises:
         InputError: No model is named, or a name cannot be one.
@@ -66,12 +69,13 @@ class Policy:
     corpora: Mapping[str, str] = field(default_factory=lambda: {"wikipedia": "wikipedia"})
     ceilings: Mapping[str, float | None] = field(default_factory=dict)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    databases: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuses what cannot be served."""
         if not self.models:
             raise InputError("a server without a model serves nobody; name one")
-        for name in (*self.models, *self.corpora):
+        for name in (*self.models, *self.corpora, *self.databases):
             if not _NAME.fullmatch(name):
                 raise InputError(f"{name!r} is no name; use letters, digits, dots, _ and -")
         for kind, names, known in (
@@ -103,7 +107,8 @@ class Policy:
             prompt, _, completion = text.partition("/")
             both = (_number(PRICES_VARIABLE, name, each) for each in (prompt, completion))
             prices[name] = next(both), next(both)
-        return cls(**chosen, ceilings=ceilings, prices=prices)
+        databases = _entries(DATABASES_VARIABLE)
+        return cls(**chosen, ceilings=ceilings, prices=prices, databases=databases)
 
     def restrict(self, base: type[S]) -> type[S]:
         """Returns a method's settings with nothing in them that a client must not choose.

@@ -4,7 +4,7 @@ These are the capabilities behind Thought Rollback and its baselines. A task tha
 `thoughtgraph.tasks.rollback_prompts.Reasoning` has all of them, in the paper's own words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -23,6 +23,8 @@ class Faults:
     """Their numbers from 1, in ascending order, no one twice."""
     malformed: int = 0
     """Completions that do not say it in the form that was asked for; they are counted."""
+    analysis: str = ""
+    """What is wrong, in words; where the task itself found it, and no model was asked."""
 
 
 @runtime_checkable
@@ -49,8 +51,10 @@ class Steps(Task, Protocol):
 class Reviews(Task, Protocol):
     """Can have the steps of a path checked (Thought Rollback, section 4.2)."""
 
-    def analyse(self, problem: str, path: Path, options: Options) -> Question[Faults]:
-        """Returns what to ask about the steps of a path.
+    def analyse(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Faults] | Faults | Awaitable[Question[Faults] | Faults]:
+        """Returns what to ask about the steps of a path, or their faults where no model is needed.
 
         The completion is read for faults where `protocol` says that it is to name them. Where it
         does not, and the last thought of the path holds its `analysis` by now, what is asked for is

@@ -23,8 +23,8 @@ from thoughtgraph.llm.prices import Prices, prices_of
 from thoughtgraph.method import Method
 from thoughtgraph.policy import Policy, operators
 from thoughtgraph.settings import Settings
-from thoughtgraph.settings.marks import Constrains, Exact, ForTools
-from thoughtgraph.task import Task
+from thoughtgraph.settings.marks import Constrains, Exact, ForDatabases, ForTools
+from thoughtgraph.task import Opens, Task
 
 T = TypeVar("T")
 
@@ -72,6 +72,7 @@ class Run:
         default_factory=WeakKeyDictionary
     )
     _able: dict[type, Task] = field(default_factory=dict)
+    _opens: dict[str, Opens | None] = field(default_factory=dict)
 
     @cached_property
     def context(self) -> type[Settings]:
@@ -141,9 +142,11 @@ class Run:
         settings = effective(self.settings, published, chosen, self.presets)
         method, served = self.method.entry.id, self.policy is not None
         admit(method, task, settings, oracle=self.oracle, served=served)
-        of_tools = self.method.settings.marked(ForTools)
-        tooled = [name for name in of_tools if chosen.get(name) is not None]
-        if tooled and not isinstance(task, Acts):
+        for mark, kind in ((ForTools, Acts), (ForDatabases, Opens)):
+            of_it = self.method.settings.marked(mark)
+            tooled = [name for name in of_it if chosen.get(name) is not None]
+            if not tooled or isinstance(task, kind):
+                continue
             usual = effective(self.settings, published, presets=self.presets)
             if names := [name for name in tooled if settings[name] != usual[name]]:
                 them = "it" if len(names) == 1 else "them"
@@ -164,12 +167,33 @@ class Run:
         Raises:
             CapabilityError: The task lacks it.
         """
-        task = self.task or registry.task(settings["task"])
+        task = self._opens_by_policy(settings) or self._named(settings)
         if self._able.get(kind) is not task:  # looking at a protocol takes longer than a node
             if not isinstance(task, kind):
                 raise capability_error(self.method.entry.id, task, [kind])
             self._able[kind] = task
         return cast("T", task)
+
+    def _named(self, settings: Mapping[str, Any]) -> Task:
+        return self.task or registry.task(settings["task"])
+
+    def _opens_by_policy(self, settings: Mapping[str, Any]) -> Opens | None:
+        """Returns the task, if it opens something: on a server one that knows what is offered."""
+        task = self._named(settings)
+        if task.id not in self._opens:
+            opens = task if isinstance(task, Opens) else None
+            offered = opens and self.policy and opens.offered(self.policy.databases)
+            self._opens[task.id] = offered or opens
+        return self._opens[task.id]
+
+    async def open_database(self, settings: Mapping[str, Any], problem: str) -> None:
+        """Opens what a run asks about, if its task does: each process once, before its nodes ask.
+
+        Raises:
+            InputError: It cannot be used.
+        """
+        if (opens := self._opens_by_policy(settings)) is not None:
+            await asyncio.to_thread(opens.open, problem, settings)
 
     async def port_for(self, settings: dict[str, Any], *, judging: bool) -> ChatPort:
         """Returns the port of the model that generates, or of the one that judges."""

@@ -5,15 +5,16 @@ solutions, what an answer is. It never sees a search, and it never sees a gold a
 names the protocols it needs; `build` refuses a task that lacks one before anything is spent.
 
 A capability says in one value what to ask and how to read what comes back: a `Question`. It may
-give the `Verdict` itself where nobody need be asked.
+give the `Verdict` itself where nobody need be asked, and be `async` where it runs something.
 
 Here is what any task may be able to do. What tasks can do that reason step by step is in
 `thoughtgraph.reasoning`, what tasks with tools can do in `thoughtgraph.acting`, what tasks with
 executable plans can do in `thoughtgraph.planning`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from inspect import isawaitable
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -83,6 +84,15 @@ class Verdict:
     an earlier verdict on it go first."""
 
 
+Judged = Question[Verdict] | Verdict
+"""What judges: a question, or the verdict where no model is needed."""
+
+
+async def told(said: Awaitable[Each] | Each) -> Each:
+    """Returns what a capability says, which may be `async`."""
+    return await said if isawaitable(said) else said
+
+
 @runtime_checkable
 class Task(Protocol):
     """The least every task can do."""
@@ -148,7 +158,7 @@ class Samples(Outputs, Protocol):
 class Values(Task, Protocol):
     """Can judge a partial solution on its own (ToT's "value")."""
 
-    def value(self, problem: str, path: Path, options: Options) -> Question[Verdict] | Verdict:
+    def value(self, problem: str, path: Path, options: Options) -> Judged | Awaitable[Judged]:
         """Returns what to ask for a verdict, or the verdict where no model is needed."""
 
 
@@ -201,7 +211,7 @@ class Refines(Answers, Protocol):
 class Judges(Task, Protocol):
     """Can ask the model whether an output needs no refinement."""
 
-    def judge(self, problem: str, output: str, options: Options) -> Question[Verdict]:
+    def judge(self, problem: str, output: str, options: Options) -> Judged | Awaitable[Judged]:
         """Returns what to ask for the verdict; a value above 0 says that the output is good."""
 
 
@@ -211,6 +221,60 @@ class Checks(Task, Protocol):
 
     def check(self, problem: str, answer: str) -> bool:
         """Returns whether the answer is right."""
+
+
+@runtime_checkable
+class Plausible(Task, Protocol):
+    """Can tell what an answer may be right by, such as that it runs; this verifies nothing."""
+
+    def plausible(
+        self, problem: str, answer: str, options: Options
+    ) -> Verdict | Awaitable[Verdict]:
+        """Returns a value above 0 for an answer that may be right.
+
+        The label tells a reader what it comes to, such as what it returns, or what is wrong.
+        """
+        ...
+
+
+@runtime_checkable
+class Same(Task, Protocol):
+    """Can tell which answers are the same though they are written otherwise: they are one vote."""
+
+    def same(
+        self, problem: str, answer: str, options: Options
+    ) -> Awaitable[str | None] | str | None:
+        """Returns the form that equal answers share.
+
+        None: it has no vote. Empty: it has one only where no answer has another form.
+        """
+        ...
+
+
+@runtime_checkable
+class Scores(Task, Protocol):
+    """Can compare an answer with the gold one, for benchmarks: no search is told."""
+
+    def score(self, problem: str, answer: str, gold: str, options: Options) -> float:
+        """Returns how right an answer is, from 0 to 1."""
+        ...
+
+
+@runtime_checkable
+class Opens(Task, Protocol):
+    """Asks about something that the setting `database` names, which is opened first."""
+
+    def offered(self, databases: Mapping[str, str]) -> "Opens":
+        """Returns the task as a server offers it: with these databases, by their names alone."""
+        ...
+
+    def open(self, problem: str, options: Options) -> None:
+        """Opens what a run asks about, in a thread, before anything is spent.
+
+        Raises:
+            InputError: It cannot be used.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True)

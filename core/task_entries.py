@@ -117,6 +117,13 @@ TASKS = Entries(
             method="react",
         ),
         TaskEntry(
+            "sql",
+            "sql.sql:Sql",
+            "answer a question by a query of your database",
+            "How many books has each author written?",
+            method="adaptive",
+        ),
+        TaskEntry(
             "question",
             "question:AnyQuestion",
             "answer any question",

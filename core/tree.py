@@ -130,6 +130,12 @@ class Thought(TypedDict, total=False):
     whose outputs are read at the end writes it then."""
     chosen: bool
     """Whether the result's answer is this thought's; several may give the same."""
+    ballot: str | None
+    """What a sample votes for, where the task knows which answers are the same; None: nothing."""
+    plausible: bool
+    """Of the thought that answers: whether its answer may be right, such as that it runs."""
+    returned: str
+    """What its answer comes to, for a reader: what it returns, or why it fails."""
     note: str
     """Why the search treated the thought as it did, in words for a reader."""
     raw: str

@@ -43,13 +43,13 @@ from thoughtgraph.nodes.placement import place, times_expanded, with_times
 from thoughtgraph.nodes.plan_examples import draw_shots
 from thoughtgraph.nodes.review import shown_first
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tally import samples, samples_of
+from thoughtgraph.nodes.tally import ballots, samples, samples_of, with_ballots
 from thoughtgraph.outcome import StopReason, Vote
 from thoughtgraph.planning import Plans
 from thoughtgraph.run import Run
 from thoughtgraph.settings.adaptive import AdaptiveSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question, extras
+from thoughtgraph.task import Question, extras, told
 from thoughtgraph.tree import ROOT, Path, Thought, cut, living, path_to, texts
 from thoughtgraph.usage import add_usage
 
@@ -95,7 +95,9 @@ def wire(run: Run) -> Graph:
         for each in drawn:
             each["thoughts"] = [{"created_by": made, **thought} for thought in each["thoughts"]]
             if AdaptiveSettings.of(state["settings"]).draw == "plans":
-                each["thoughts"] = _ran(run, state, each)
+                each["thoughts"] = await _ran(run, state, each)
+            else:
+                each["thoughts"] = await with_ballots(run, state, each["thoughts"])
             if malformed := sum(t.pop("malformed", False) for t in each["thoughts"]):
                 step.count(parse_errors={"generate": malformed})
         placed = place(state, drawn)
@@ -112,8 +114,8 @@ def wire(run: Run) -> Graph:
             reason = "verified" if state["oracle"] else "finished"
             return {"thoughts": {accepted: {"chosen": True}}, "stop_reason": reason, **spent}
         after: SearchState = {**state, "usage": add_usage(state["usage"], spent["usage"])}
-        counted, tree = _counted(state), state["thoughts"]
-        worth = {key: counted[tree[key]["answer"] or ""] for key in candidates(state)}
+        counted, cast = _counted(state), ballots(state)
+        worth = {key: counted[cast[key] or ""] for key in candidates(state)}
         return {
             "thoughts": {key: {"value": float(votes)} for key, votes in worth.items()},
             "stop_reason": state["stop_reason"] or _stop_reason(after),
@@ -166,11 +168,11 @@ def candidates(state: SearchState) -> list[str]:
 
 def leader(state: SearchState) -> list[str]:
     """Returns the sample that was accepted, else the first that gave the most frequent answer."""
-    tree, counted = state["thoughts"], _counted(state)
+    tree, counted, cast = state["thoughts"], _counted(state), ballots(state)
     if accepted := [key for key, thought in tree.items() if thought.get("chosen")]:
         return accepted
     most = max(counted, key=lambda answer: counted[answer], default=None)
-    return [key for key in candidates(state) if tree[key]["answer"] == most and counted][:1]
+    return [key for key in candidates(state) if cast[key] == most and counted][:1]
 
 
 def new_samples(state: SearchState) -> list[str]:
@@ -189,8 +191,7 @@ def votes(state: SearchState, chosen: str) -> list[Vote]:
 
 def _counted(state: SearchState) -> Counter[str]:
     """Returns how often each answer was given, in the order of their first occurrence."""
-    answers = (state["thoughts"][key].get("answer") for key in samples(state))
-    return Counter(answer for answer in answers if answer is not None)
+    return Counter(ballot for ballot in ballots(state).values() if ballot is not None)
 
 
 def _batch(state: SearchState) -> int:
@@ -241,13 +242,13 @@ def _stop_reason(state: SearchState) -> StopReason:
     return limit_reason(state) if over or none_left else ""
 
 
-def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]:
+async def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]:
     """Runs the plans of an expansion; one that begins like another before it is not continued."""
     tree, ran = state["thoughts"], []
     path = path_to(tree, drawn["parent"])
     seen = {"\n".join(texts(path_to(tree, key))) for key in tree if key != ROOT}
     for written in drawn["thoughts"]:
-        fields = _followed(run, state, path, written["text"])
+        fields = await _followed(run, state, path, written["text"])
         if "status" not in fields:
             whole = "\n".join([*texts(path), fields["text"]])
             if whole in seen:
@@ -257,7 +258,7 @@ def _ran(run: Run, state: SearchState, drawn: Expansion) -> list[dict[str, Any]]
     return ran
 
 
-def _followed(run: Run, state: SearchState, path: Path, written: str) -> dict[str, Any]:
+async def _followed(run: Run, state: SearchState, path: Path, written: str) -> dict[str, Any]:
     """Returns what is left of a plan: its steps up to the first fault, or to its end."""
     task, settings = run.task_for(state["settings"], Plans), state["settings"]
     most = AdaptiveSettings.of(settings).max_steps
@@ -269,7 +270,7 @@ def _followed(run: Run, state: SearchState, path: Path, written: str) -> dict[st
         if len(taken) == left:
             fault = f"E_LIMIT: a plan has at most {most} steps"
             break
-        ruling = task.execute(state["problem"], [*path, *taken], [step], settings)
+        ruling = await told(task.execute(state["problem"], [*path, *taken], [step], settings))
         if not ruling.accepted:
             fault, malformed = cut(f"{ruling.code}: {ruling.reason}"), ruling.malformed
             break

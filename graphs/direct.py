@@ -31,7 +31,7 @@ from thoughtgraph.nodes.node import guarded
 from thoughtgraph.nodes.placement import place
 from thoughtgraph.nodes.start import begin
 from thoughtgraph.nodes.step import Step
-from thoughtgraph.nodes.tally import samples, samples_of
+from thoughtgraph.nodes.tally import ballots, samples, samples_of, with_ballots
 from thoughtgraph.run import Run
 from thoughtgraph.settings import Settings
 from thoughtgraph.settings.direct import CotScSettings, CotSettings, IoSettings
@@ -51,7 +51,10 @@ def wire(style: str, votes: bool, run: Run) -> Graph:
         """The samples, which are one request."""
         step = Step(run, state)
         answers = await step.ask([expansion(run, state, partial(generator, style), ROOT, 0)])
-        placed = place(state, drafted(answers))
+        drafts = drafted(answers)
+        for draft in drafts if votes else ():
+            draft["thoughts"] = await with_ballots(run, state, draft["thoughts"])
+        placed = place(state, drafts)
         step.count(thoughts=len(placed.new), expansions=len(answers))
         return step.update(thoughts=placed.tree, stop_reason="" if placed.complete else "budget")
 
@@ -72,16 +75,16 @@ async def vote(state: SearchState) -> dict[str, Any]:
 
     Samples without a readable answer do not vote.
     """
-    answers = {key: state["thoughts"][key].get("answer") for key in samples(state)}
-    votes = Counter(answers.values())
+    cast = ballots(state)
+    votes = Counter(cast.values())
     del votes[None]
-    return {"thoughts": {key: {"value": float(votes[each])} for key, each in answers.items()}}
+    return {"thoughts": {key: {"value": float(votes[each])} for key, each in cast.items()}}
 
 
 def leader(state: SearchState) -> list[str]:
     """Returns the sample that wins a vote, of equals the first; none where there is no answer."""
     tree = state["thoughts"]
-    given = [key for key in samples(state) if tree[key].get("answer") is not None]
+    given = [key for key, ballot in ballots(state).items() if ballot is not None]
     return [max(given, key=lambda key: tree[key].get("value", 0.0))] if given else []
 
 

@@ -46,7 +46,7 @@ from thoughtgraph.reasoning import TWO_CALLS, Faults, Reviews
 from thoughtgraph.run import Run
 from thoughtgraph.settings.rollback import Ensemble, RollbackSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Question
+from thoughtgraph.task import Question, told
 from thoughtgraph.tree import Thought, Tree, cut, merge_thoughts, path_to, shortened, with_note
 
 BACK = "step {step} is bad: back to thought {to}"
@@ -61,21 +61,29 @@ def generator(settings: Mapping[str, Any]) -> ThoughtGenerator:
 def wire(run: Run) -> Graph:
     """Wires the search."""
 
-    def faults_asked(state: SearchState, role: str, *, apart: bool) -> list[Ask[Faults]]:
-        """Returns what to ask about the paths that are to be reviewed."""
-        task, asks = run.task_for(state["settings"], Reviews), []
+    async def faults_asked(
+        state: SearchState, role: str, *, apart: bool
+    ) -> tuple[list[Ask[Faults]], Tree]:
+        """Returns what to ask about the paths to be reviewed, and what the task itself found."""
+        task, asks, known = run.task_for(state["settings"], Reviews), list[Ask[Faults]](), Tree()
         for due in schedule.due_at(state, role):
             path = path_to(state["thoughts"], due.thought)
-            question = task.analyse(state["problem"], path, state["settings"])
-            question = _unread(question) if apart else question
-            asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
-        return asks
+            asked: Question[Faults] | Faults = await told(
+                task.analyse(state["problem"], path, state["settings"])
+            )
+            if isinstance(asked, Faults):
+                known[due.thought] = Thought(analysis=asked.analysis, bad=asked.steps)
+            else:
+                question = _unread(asked) if apart else asked
+                asks.append(Ask(question, due.thought, role, expansion=0, judges=True))
+        return asks, known
 
     async def analyse(state: SearchState) -> dict[str, Any]:
         """Line 3; under `single_call` the same answer names the bad steps, an empty one none."""
-        step, new = Step(run, state), Tree()
+        step = Step(run, state)
         apart = RollbackSettings.of(state["settings"]).protocol == TWO_CALLS
-        for said in await step.ask(faults_asked(state, "analyse", apart=apart)):
+        asks, new = await faults_asked(state, "analyse", apart=apart)
+        for said in await step.ask(asks):
             analysis = shortened(said.texts[0].strip())
             named = Thought() if apart and analysis else Thought(bad=said.reading.steps)
             new[said.ask.about] = {"analysis": analysis, "usage": said.usage, **named}
@@ -84,8 +92,9 @@ def wire(run: Run) -> Graph:
 
     async def extract_index(state: SearchState) -> dict[str, Any]:
         """Line 4."""
-        step, new = Step(run, state), Tree()
-        for said in await step.ask(faults_asked(state, "extract_index", apart=False)):
+        step = Step(run, state)
+        asks, new = await faults_asked(state, "extract_index", apart=False)
+        for said in await step.ask(asks):
             bad, raw = said.reading.steps, cut(said.texts[0])
             new[said.ask.about] = Thought(analysis_raw=raw, bad=bad, usage=said.usage)
         return step.update(thoughts=new)

@@ -79,7 +79,7 @@ def wire(run: Run) -> Graph:
         """Line 4: each distinct state is judged by itself, or all are compared with each other."""
         if _settings(state).evaluate == "vote":
             return await compare(state)
-        step, found = Step(run, state), judgements(run, state, new_states(state))
+        step, found = Step(run, state), await judgements(run, state, new_states(state))
         answers, judged = await step.ask([*found.asks.values()]), {**found.known}
         for each in answers:
             key = state_key_of(each.ask.question.prompt)
@@ -112,7 +112,7 @@ def wire(run: Run) -> Graph:
         settings, ruled = _settings(state), Tree()
         if unjudged(state) and settings.evaluate == "value":
             # A person may have added what is judged without asking.
-            ruled = judgements(run, state, new_states(state)).known
+            ruled = (await judgements(run, state, new_states(state))).known
             state = {**state, "thoughts": merge_thoughts(state["thoughts"], [ruled])}
         if is_unfinished(state):
             reason: StopReason = "" if requests_left(state) else "budget"

@@ -54,7 +54,7 @@ from thoughtgraph.nodes.verdicts import state_key_of, verdict_json, verdicts_in
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotDfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Inspects, Values, Verdict, extras
+from thoughtgraph.task import Inspects, Judged, Values, Verdict, extras, told
 from thoughtgraph.tree import Status, Thought, Tree, children_of, cut, merge_thoughts, path_to
 from thoughtgraph.usage import add_counts
 
@@ -119,7 +119,7 @@ def wire(run: Run) -> Graph:
         if _settings(state).evaluate == "inspect":
             asked = run.task_for(chosen, Inspects).inspect(problem, path, chosen)
         else:
-            one = run.task_for(chosen, Values).value(problem, path, chosen)
+            one: Judged = await told(run.task_for(chosen, Values).value(problem, path, chosen))
             if isinstance(one, Verdict):
                 return {"thoughts": {key: {"value": one.value, "note": one.label}}}
             asked = [one]

@@ -13,8 +13,8 @@ from thoughtgraph.nodes.tally import Tally
 from thoughtgraph.outcome import DENIED, limit_reached, note_of, sentence
 from thoughtgraph.run import Run
 from thoughtgraph.state import REPLY, SearchState
-from thoughtgraph.task import Checks, Outputs, Task
-from thoughtgraph.tree import ROOT, Tree, merge_thoughts, path_to, shortened
+from thoughtgraph.task import Checks, Outputs, Plausible, Task, told
+from thoughtgraph.tree import ROOT, Thought, Tree, merge_thoughts, path_to, shortened
 from thoughtgraph.usage import Usage, add_usage, report
 
 Pick = Callable[[Any], Sequence[str]]
@@ -59,10 +59,11 @@ def answer(
         ranked = candidates if best is None else outputs(run, state, order)
         given = (pair for pair in zip(order, ranked, strict=True) if pair[1] is not None)
         chosen, found = next(given, ("", None))
-        told = (*keys, *order, *terminal(state))
-        tree: Tree = {key: {"answer": _output(run, state, key)} for key in told}
+        ends = (*keys, *order, *terminal(state))
+        tree: Tree = {key: {"answer": _output(run, state, key)} for key in ends}
         if chosen:
-            tree[chosen] = {**tree[chosen], "chosen": True}
+            seen = await _looked_at(run, state, found)
+            tree[chosen] = {**tree[chosen], "chosen": True, **seen}
         # A run may have been resumed with another model, whose price its start did not know.
         prices = {**state["prices"], **await run.open_models(state["settings"])}
         spent = add_usage(state["usage"], _path_cost(state, chosen) if chosen else Usage())
@@ -89,6 +90,15 @@ def answer(
         }
 
     return node
+
+
+async def _looked_at(run: Run, state: SearchState, found: str | None) -> Thought:
+    """Returns what the task says of an answer that it cannot verify."""
+    task = run.task_for(state["settings"], Task)
+    if found is None or not isinstance(task, Plausible):
+        return {}
+    verdict = await told(task.plausible(state["problem"], found, state["settings"]))
+    return {"plausible": verdict.value > 0, "returned": verdict.label}
 
 
 def _not_dropped(state: SearchState, keys: Sequence[str]) -> list[str]:

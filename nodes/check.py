@@ -11,7 +11,7 @@ from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdicts_i
 from thoughtgraph.outcome import DENIED, FAILED, GOOD, POOR
 from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Checks, Judges
+from thoughtgraph.task import Checks, Judged, Judges, Verdict, told
 from thoughtgraph.tree import Thought
 
 RIGHT, WRONG = 1.0, 0.0
@@ -91,7 +91,9 @@ async def _ask_model(run: Run, state: SearchState, step: Step, key: str) -> Thou
     """Returns the verdict of the model; None where it may not be asked."""
     task = run.task_for(state["settings"], Judges)
     answer = state["thoughts"][key].get("answer") or ""
-    question = task.judge(state["problem"], answer, state["settings"])
+    question: Judged = await told(task.judge(state["problem"], answer, state["settings"]))
+    if isinstance(question, Verdict):
+        return {"value": RIGHT if question.value > 0 else WRONG, "note": question.label}
     state_key = state_key_of(question.prompt)
     if known := verdicts_in(state["thoughts"]).get(state_key):
         step.count(cached=1)

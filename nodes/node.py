@@ -58,6 +58,8 @@ def guarded(run: Run, node: Node, *, last: bool = False) -> Node:
             _check(run, state)
         elif not last:
             raise InputError("this search was refused; start a run with another input")
+        if state["settings"]:
+            await run.open_database(state["settings"], state["problem"])
         update = await node(state)
         tell_events(state["thoughts"], update)
         if update.get("stop_reason") == "error" and raises(state):

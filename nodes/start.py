@@ -81,6 +81,7 @@ async def _begun(
         )
     problem = task.read(written)
     _check_pauses(settings)
+    await run.open_database(settings, problem)
     name = secrets.token_hex(8)
     prices = await run.open_models(settings)
     if unpriced(prices):

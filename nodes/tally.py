@@ -1,10 +1,12 @@
 """What the answer was chosen by: votes, weights or scores, as the result tells them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from thoughtgraph.outcome import By, Vote, vote
+from thoughtgraph.run import Run
 from thoughtgraph.state import SearchState
+from thoughtgraph.task import Same, Task, told
 from thoughtgraph.tree import ROOT, Thought, path_to
 
 Tally = Callable[[SearchState, str], list[Vote]]
@@ -17,15 +19,41 @@ def samples(state: SearchState) -> list[str]:
     return [key for key in tree if key != ROOT and not tree[key].get("pruned_by")]
 
 
+async def with_ballots(
+    run: Run, state: SearchState, thoughts: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Returns new samples with what each votes for, where the task says which answers are equal."""
+    task, forms = run.task_for(state["settings"], Task), dict[Any, str | None]()
+    if not isinstance(task, Same):
+        return [*map(dict, thoughts)]
+    for answer in dict.fromkeys(each.get("answer") for each in thoughts):
+        if answer is not None:
+            forms[answer] = await told(task.same(state["problem"], answer, state["settings"]))
+    return [{**each, "ballot": forms.get(each.get("answer"))} for each in thoughts]
+
+
+def ballots(state: SearchState) -> dict[str, str | None]:
+    """Returns what each sample votes for, in order; None where it has no vote.
+
+    It is the answer, or the form that the task gives it; an empty form counts if there is no other.
+    """
+    tree = state["thoughts"]
+    votes = {key: tree[key].get("ballot", tree[key].get("answer")) for key in samples(state)}
+    if not any("ballot" in tree[key] for key in votes) or not any(votes.values()):
+        return votes
+    return {key: ballot or None for key, ballot in votes.items()}
+
+
 def samples_of(state: SearchState, chosen: str) -> list[Vote]:
     """Tells of answers each of which one sample gave (self-consistency)."""
-    given = [state["thoughts"][key].get("answer") for key in samples(state)]
-    worth: dict[str, float] = {}
-    for answer in given:
-        if answer is not None:
-            worth[answer] = worth.get(answer, 0.0) + 1
-    name = state["thoughts"][chosen]["answer"]
-    return [vote("votes", worth, name or "", unread=given.count(None))] if name in worth else []
+    votes, names, worth = ballots(state), dict[str, str](), dict[str, float]()
+    for key, ballot in votes.items():
+        if ballot is not None:
+            name = names.setdefault(ballot, state["thoughts"][key]["answer"] or "")
+            worth[name] = worth.get(name, 0.0) + 1
+    name = names.get(votes.get(chosen) or "", "")
+    unread = [*votes.values()].count(None)
+    return [vote("votes", worth, name, unread=unread)] if name in worth else []
 
 
 def levels_of(by: By, *, wanted: Callable[[dict[str, Any]], bool] = lambda _: True) -> Tally:

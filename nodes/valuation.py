@@ -11,7 +11,7 @@ from thoughtgraph.nodes.verdicts import state_key_of, verdict_fields, verdict_js
 from thoughtgraph.run import Run
 from thoughtgraph.settings.tot import TotBfsSettings
 from thoughtgraph.state import SearchState
-from thoughtgraph.task import Prompt, Question, Values, Verdict
+from thoughtgraph.task import Judged, Prompt, Question, Values, Verdict, told
 from thoughtgraph.tree import Tree, path_to, texts
 
 DUPLICATE = "the same partial solution was created before in this step"
@@ -31,7 +31,7 @@ class Judgements:
     """The thoughts that an answer is about, by state key; the first is asked about."""
 
 
-def judgements(run: Run, state: SearchState, new_states: Sequence[str]) -> Judgements:
+async def judgements(run: Run, state: SearchState, new_states: Sequence[str]) -> Judgements:
     """Returns what is known of the new states without a value, and what to ask about them."""
     tree, found, seen = state["thoughts"], Judgements(), set[str]()
     settings = TotBfsSettings.of(state["settings"])
@@ -42,7 +42,7 @@ def judgements(run: Run, state: SearchState, new_states: Sequence[str]) -> Judge
         if new and line in seen:
             found.known[thought] = {"value": 0.0, "note": DUPLICATE}
         elif new:
-            asked = task.value(state["problem"], path, state["settings"])
+            asked: Judged = await told(task.value(state["problem"], path, state["settings"]))
             if isinstance(asked, Question):
                 prompt: Prompt | None = asked.prompt
             else:

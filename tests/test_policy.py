@@ -38,6 +38,7 @@ def served(method: str, server: FakeServer, **more: Any) -> Any:
 HOSTILE: dict[str, list[Any]] = {
     "model": ["http://127.0.0.1:9/v1#m", "local", "openai:gpt-4o", "local:/etc/passwd", "SMALL"],
     "evaluator_model": ["http://127.0.0.1:9/v1#m", "local"],
+    "database": ["/etc/passwd", "postgresql://root@127.0.0.1/test", "file:x?mode=rw", "SHOP"],
     "corpus": ["/etc/passwd", "http://127.0.0.1:9/api.php", "community", "../x", "wikipedia:de"],
     "examples": ["/proc/self/environ", "~/.ssh/id_rsa", "file:///etc/passwd", "OWN"],
     "recording": ["record", "fresh", "replay"],
@@ -54,6 +55,7 @@ def test_clients_choose_names_and_lower_limits(method: str) -> None:
     policy = Policy(
         models={"small": "local", "big": "local"},
         corpora={"handbook": "/srv/x"},
+        databases={"shop": "/srv/shop.db"},
         ceilings={"limit_tokens": 10, "limit_dollars": None},
     )
     settings = policy.restrict(base)
@@ -63,7 +65,8 @@ def test_clients_choose_names_and_lower_limits(method: str) -> None:
             with pytest.raises(tg.SettingError) as caught:
                 effective(settings, {}, {name: value})
             line = str(caught.value)
-            allowed = {"model": "big", "corpus": "handbook", "examples": "own"}.get(kind, "")
+            named = {"corpus": "handbook", "database": "shop", "examples": "own"}
+            allowed = {"model": "big", **named}.get(kind, "")
             assert name in line and allowed in line and "\n" not in line
         if not name.startswith("limit_"):
             continue
@@ -124,6 +127,7 @@ def test_a_new_setting_of_any_text_is_refused_until_a_policy_knows_it(annotation
 VARIABLES = {
     "MODELS": "small=openai:gpt-4o-mini, big=http://vllm:8000/v1#q=4",
     "CORPORA": "handbook=/srv/handbook.jsonl,de=wikipedia:de",
+    "DATABASES": "shop=/srv/shop.db,crm=postgresql://reader@db/crm",
     "LIMITS": "requests=5,dollars=0.5,seconds=none,max_completion_tokens=200",
     "PRICES": "small=0.15/0.6",
 }
@@ -141,6 +145,7 @@ def test_the_operator_says_it_in_variables(monkeypatch: pytest.MonkeyPatch) -> N
     policy = Policy.from_environment()
     assert policy.models == {"small": "openai:gpt-4o-mini", "big": "http://vllm:8000/v1#q=4"}
     assert policy.corpora == {"handbook": "/srv/handbook.jsonl", "de": "wikipedia:de"}
+    assert policy.databases == {"shop": "/srv/shop.db", "crm": "postgresql://reader@db/crm"}
     assert policy.prices == {"small": (0.15, 0.6)}
     chosen = policy.restrict(registry.settings("io")).model_validate({})
     assert (chosen.model, chosen.limit_requests, chosen.limit_dollars) == ("small", 5, 0.5)

@@ -27,6 +27,7 @@ const FACTS = [
   ["price", "Cost of the call", exact],
   ["observation", "Observation"],
   ["answer", "Answer"],
+  ["returned", "Returns"],
   ["lesson", "Lesson"],
 ];
 /** What the prompts about a thought were for, by role. */

@@ -20,7 +20,15 @@ from thoughtgraph.settings.fields import (
     Shots,
     Temperature,
 )
-from thoughtgraph.settings.marks import Ceiling, FreeText, Needs, Offer, Operators, Served
+from thoughtgraph.settings.marks import (
+    Ceiling,
+    ForDatabases,
+    FreeText,
+    Needs,
+    Offer,
+    Operators,
+    Served,
+)
 from thoughtgraph.usage import Limits
 
 M = TypeVar("M")
@@ -67,6 +75,18 @@ class Settings(BaseModel):
     )
     evaluator_model: Annotated[str, Offer("models", JUDGING, ("",))] = Field(
         "", description="Model specifier of the judging roles. Empty: the same as `model`."
+    )
+    database: Annotated[
+        str,
+        Offer("databases", "Which of the databases here; else the first.", ("",)),
+        ForDatabases(),
+    ] = Field(
+        "",
+        description="What task sql asks: a file of SQLite, a folder of them for problems that "
+        "name one, or postgresql://ROLE@HOST/DATABASE. Empty: a small example (ours).",
+    )
+    sample_values: Annotated[int, ForDatabases()] = Field(
+        0, ge=0, le=3, description="Values of each column that a prompt shows (task sql; ours: 0)."
     )
     seed: int = Field(
         0,

@@ -19,7 +19,7 @@ class Offer:
     """One of the operator's names for things of a kind."""
 
     kind: str
-    """Which of the policy's offers: `models` or `corpora`; empty: `names` are all there is."""
+    """Which of the policy's offers: `models`, `corpora` or `databases`; empty: `names` are all."""
     description: str
     names: tuple[str, ...] = ()
     """What can be chosen besides; a first empty one leaves the choice to the run."""
@@ -71,6 +71,11 @@ class StandsFor:
 @dataclass(frozen=True, slots=True)
 class ForTools:
     """Only tools depend on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForDatabases:
+    """Only tasks that ask a database depend on it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from thoughtgraph.planning import Plans, Ruling
 from thoughtgraph.run import Run
 from thoughtgraph.settings.mixed_thought import TomtTotSettings
 from thoughtgraph.state import PlanState
-from thoughtgraph.task import Question, extras
+from thoughtgraph.task import Question, extras, told
 from thoughtgraph.tree import (
     ROOT,
     Path,
@@ -152,7 +152,7 @@ def evaluate_steps(run: Run) -> Node:
         for call in calls[:room]:
             written = call["thoughts"][0]
             steps = written["text"].split("\n") if written["text"] else []
-            ruling = _ruled(task, state, path, steps)
+            ruling = await _ruled(task, state, path, steps)
             judged.append({**call, "thoughts": [{**written, **_became(ruling)}]})
             malformed += ruling.malformed
             if ruling.accepted:
@@ -183,13 +183,13 @@ async def backtrack(state: PlanState) -> dict[str, Any]:
     return {"thoughts": left, "stop_reason": "dead_end" if key == ROOT else ""}
 
 
-def _ruled(task: Plans, state: PlanState, path: Path, steps: Sequence[str]) -> Ruling:
+async def _ruled(task: Plans, state: PlanState, path: Path, steps: Sequence[str]) -> Ruling:
     """Returns the task's ruling, or the refusal of a plan that is too long."""
     settings = TomtTotSettings.of(state["settings"])
     before = sum(len(thought["text"].split("\n")) for thought in path)
     if before + len(steps) > settings.max_steps:
         return _refused(steps, f"a plan has at most {settings.max_steps} steps")
-    ruling = task.execute(state["problem"], path, steps, state["settings"])
+    ruling = await told(task.execute(state["problem"], path, steps, state["settings"]))
     deepest = settings.limit_depth
     if ruling.accepted and ruling.answer is None and len(path) + 1 == deepest:
         return _refused(steps, f"the plan does not end within the depth limit of {deepest}")

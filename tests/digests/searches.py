@@ -31,6 +31,17 @@ ENDS = (
 )
 ANSWERS = {"strategyqa": ("yes", "no"), "fever": ("SUPPORTS", "REFUTES", "NOT ENOUGH INFO")}
 KINDS: tuple[Type, ...] = ("short", "sum", "compare", "logic")
+QUERIES = (
+    "SELECT name, count(*) FROM author JOIN book ON author.id = author_id GROUP BY 1 ORDER BY 1",
+    "SELECT count(*) AS n, name FROM book JOIN author a ON a.id = author_id GROUP BY 2 ORDER BY 2",
+    "SELECT name FROM author ORDER BY id",
+    "SELECT name FROM author WHERE id > 9",
+    "SELECT nam FROM author",
+    "written = SELECT author_id, count(*) AS n FROM book GROUP BY 1 ORDER BY 1",
+    "SELECT n FROM written",
+    "book",
+)
+"""Queries of the example database, and parts; some fail, one returns nothing."""
 SMALL = {
     **{"n_generate": 2, "n_evaluate": 2, "breadth": 2, "max_steps": 4, "rounds": 3, "branches": 2},
     **{"max_calls": 8, "solutions": 2, "samples": 6, "max_records": 8, "refinements": 2},
@@ -118,7 +129,7 @@ def published(method: str, task: str, seed: int) -> Search:
     if task in ("clevr", "ptr"):
         question = scenes(task)[seed % 4]
         problem = json.dumps({"question": question.question, "scene": question.scene})
-    if "corpus" in known and task != "game24":
+    if "corpus" in known and task not in ("game24", "sql"):
         sizes["corpus"] = corpus()
     oracle = registry.METHODS[method].asks_oracle and seed % 3 == 0
     if method == "reflexion" or (method == "refine" and task != "creative_writing"):
@@ -166,6 +177,10 @@ def _said(task: str, call: Call, draws: random.Random, question: SceneQuestion |
         return (
             f"Plan:\n{draws.randint(1, 9)} scenes\n\nPassage:\nIt rained. {draws.randint(1, 99)}."
         )
+    if task == "sql":
+        query = draws.choice(QUERIES)
+        tool = draws.choice(["run_query", "sample_rows", "Finish"])
+        return draws.choice([query, f"```\n{query}\n```", f"Thought: so.\nAction: {tool}[{query}]"])
     place = draws.choice("ABCDEFG")
     tool = draws.choice(["Search", "Search", "Lookup", "Finish"])
     said = draws.choice(ANSWERS.get(task, "AB")) if tool == "Finish" else place

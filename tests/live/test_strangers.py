@@ -26,7 +26,7 @@ METHODS = [
 ]
 """Each with how many values each of its settings gets beside those that reach out, and with which
 of them it begins: another one for every method."""
-NAMES = ("model", "evaluator_model", "corpus", "contact")
+NAMES = ("model", "evaluator_model", "corpus", "contact", "database")
 INTERNAL = ("thread_id", "checkpoint_map", "checkpoint_id")
 INTERNAL += ("__pregel_checkpointer", "__pregel_runtime")
 """Names of LangGraph's own."""
@@ -46,6 +46,7 @@ def values_of(place: Place, name: str, field: FieldInfo | None) -> list[Any]:
     port = place.evil.port
     address = f"http://127.0.0.1:{port}"
     hosts = [f"{address}/v1#m", f"{address}/api.php", f"http://me@127.0.0.1:{port}/"]
+    hosts.append(f"postgresql://me@127.0.0.1:{port}/x")
     files = [str(place.secret), f"file://{place.secret}", "/proc/self/environ", "~/.ssh/id_rsa"]
     models = ["local", f"local:{place.secret}", "openai:gpt-4o", "anthropic:x", "ollama:x"]
     numbers: list[Any] = [10**18, -1, 1e308, 2**63, 2**63 - 1, 10**308, "9" * 4000]
@@ -107,7 +108,8 @@ def test_no_setting_reaches_out_by_any_way(dev: Place, method: str, turn: int, m
     def attempt(at: int) -> None:
         name, value = tries[at]
         limits = {"limit_requests": 3, "limit_seconds": 20, "limit_thoughts": 50}
-        context = {"task": task_of(method), **limits, name: value}
+        task = "sql" if name == "database" else task_of(method)
+        context = {"task": task, **limits, name: value}
         given: Any = {"config": {"configurable": context}, "context": None}
         answer = run(dev, method, **({"context": context} if at % 2 else given))
         assert answer.status in (200, 400, 422), answer

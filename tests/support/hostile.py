@@ -1,5 +1,6 @@
 """What reads foreign text, and texts that are hard to read: long, nested, huge numbers."""
 
+import asyncio
 import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,7 +9,7 @@ from thoughtgraph import registry
 from thoughtgraph.acting import Hints
 from thoughtgraph.context import effective
 from thoughtgraph.errors import ThoughtgraphError
-from thoughtgraph.task import Question
+from thoughtgraph.task import Opens, Question, told
 from thoughtgraph.tasks.numbers import canonical, numbers_in, tidy
 from thoughtgraph.tasks.rollback_prompts import bad_steps, score_of, unlabelled
 from thoughtgraph.tasks.scenes.plan_language import clean, parse, steps_of
@@ -74,6 +75,8 @@ def readers(task_name: str | None = None) -> Iterator[tuple[str, Reader]]:
         task, entry = registry.task(name), registry.TASKS[name]
         yield f"{name}.read", task.read
         problem = task.read(entry.example)
+        if isinstance(task, Opens):
+            task.open(problem, {"database": "", "sample_values": 0})
         for method, call in inspect.getmembers(task, callable):
             if method.startswith("_") or method == "read":
                 continue
@@ -100,7 +103,7 @@ def _reader(call: Callable[..., object], names: list[str], task: str, problem: s
     style = "cot" if getattr(call, "__name__", "").startswith("ask") else "react"
     known: dict[str, Any] = {
         **{"problem": problem, "options": options, "hints": Hints(), "choices": 5, "count": 9},
-        **{"most": None, "shots": [], "style": style, "lessons": []},
+        **{"most": None, "shots": [], "style": style, "lessons": [], "gold": "[]"},
     }
 
     def read(text: str) -> object:
@@ -115,6 +118,8 @@ def _reader(call: Callable[..., object], names: list[str], task: str, problem: s
             "steps": text.split("\n") if "shots" not in names else 1,
         }
         asked = call(**{name: given.get(name, known.get(name)) for name in names})
+        if inspect.isawaitable(asked):
+            asked = asyncio.run(told(asked))
         return [each.read([text]) for each in _questions(asked)] or asked
 
     return read

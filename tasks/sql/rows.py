@@ -1,0 +1,66 @@
+"""When two results are the same: in any order of columns, of rows where no order is asked for."""
+
+import hashlib
+from collections.abc import Sequence
+from itertools import combinations, islice
+from numbers import Real
+from typing import Any
+
+from thoughtgraph.tools.sql.results import Rows
+
+MOST = 1_000
+"""Choices of columns that are tried (ours)."""
+
+Column = tuple[str, ...]
+
+
+def form(found: Rows) -> str:
+    """Returns a digest that equal results share; empty where there are no rows.
+
+    Where the query orders its rows, so are they compared.
+    """
+    return _digest(_columns(found), ordered=found.ordered) if found.rows else ""
+
+
+def matches(found: Rows, gold: Rows, *, more: bool = False) -> bool:
+    """Returns whether a result is the gold one; rows are in its order where its query orders.
+
+    Args:
+        found: The result.
+        gold: What it should be.
+        more: Whether columns beyond the gold ones are allowed.
+    """
+    own, wanted = _columns(found), _columns(gold)
+    if len(found.rows) != len(gold.rows) or len(own) < len(wanted):
+        return False
+    if len(own) > len(wanted) and not more:
+        return False
+    kept = {tuple(sorted(column)) for column in wanted}
+    fitting = [column for column in own if tuple(sorted(column)) in kept]
+    target = _digest(wanted, ordered=gold.ordered)
+    chosen = islice(combinations(fitting, len(wanted)), MOST)
+    return any(_digest(columns, ordered=gold.ordered) == target for columns in chosen)
+
+
+def _columns(found: Rows) -> list[Column]:
+    return [tuple(_plain(row[at]) for row in found.rows) for at in range(len(found.columns))]
+
+
+def _plain(value: Any) -> str:
+    """Returns a cell as text; numbers of one value are one text, up to nine digits."""
+    if isinstance(value, Real) or type(value).__name__ == "Decimal":
+        exact = isinstance(value, int) and abs(value) < 10**15
+        return f"n{value:d}" if exact else f"n{float(value):.9g}".removesuffix(".0")
+    return f"s{value}" if isinstance(value, str) else repr(value)
+
+
+def _digest(columns: Sequence[Column], *, ordered: bool) -> str:
+    """Returns what is the same in whatever order the columns, and unordered rows, are."""
+    if ordered:
+        rows = [*zip(*sorted(columns), strict=True)]
+    else:  # columns of equal contents are told apart by what stands beside each cell
+        beside = [sorted(row) for row in zip(*columns, strict=True)]
+        rows = sorted(
+            zip(*sorted(columns, key=lambda c: sorted(zip(c, beside, strict=True))), strict=True)
+        )
+    return hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()[:16]

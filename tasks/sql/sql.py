@@ -1,0 +1,190 @@
+"""Ask your database: the answer to a question is the query that a database answers it by (ours).
+
+A query is checked by running it, which tells what fails and what returns nothing; one that runs may
+still be wrong. Searches by steps build a chain, `name = SELECT …` a step and the final SELECT the
+last, each run with those before it.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from thoughtgraph.planning import Ruling
+from thoughtgraph.prompts import fill
+from thoughtgraph.reasoning import TWO_CALLS, Faults
+from thoughtgraph.task import Options, Prompt, Question, Verdict, each
+from thoughtgraph.tasks import judgements
+from thoughtgraph.tasks.rollback_prompts import UNREAD, UNSCORED, bad_steps, numbered, score_of
+from thoughtgraph.tasks.sql.acting import Acting
+from thoughtgraph.tasks.sql.chains import Part, chained, part_of, parts_in
+from thoughtgraph.tools.sql.results import QueryError, Rows
+from thoughtgraph.tree import Path, cut, texts
+
+VALUES = {"sure": 20.0, "likely": 1.0, "impossible": 0.001}
+"""What a verdict on a part that runs is worth (as of Game of 24)."""
+_PLAN = {"shots": 0}
+_CHAIN = {"steps": 6, "temperature": 0.7}
+_TREE = {"steps": 2, "generate": "propose", "evaluate": "value", "n_evaluate": 1}
+PUBLISHED: Mapping[str, Mapping[str, Any]] = {
+    "cot_sc": {"n_generate": 8},
+    "adaptive": {"samples": 8},
+    "refine": {"refinements": 5},
+    "tot_bfs": {**_TREE, "breadth": 3},
+    "tot_dfs": {**_TREE, "threshold": 0.5, "max_per_state": 4, "proposal_samples": 1},
+    "rollback": {**_CHAIN, "protocol": "single_call", "solutions": 3},
+    "chain": _CHAIN,
+    "level_tot": _CHAIN,
+    **dict.fromkeys(("tomt_one_stop", "tomt_tot", "tomt_os", "tomt_block"), _PLAN),
+}
+"""Values by method (ours)."""
+NO_ROWS = "it returns no rows"
+
+
+class Sql(Acting):
+    """The task `sql`; a problem is a question in words."""
+
+    def published(self, method: str) -> Mapping[str, Any]:
+        """Returns ours: nothing was published."""
+        return PUBLISHED.get(method, {})
+
+    def output(self, problem: str, path: Path) -> str | None:
+        """Returns the query of a path whose last part is the answer's."""
+        parts = [part_of(text) for text in texts(path)]
+        return chained(parts) if parts and not parts[-1].name else None
+
+    # Proposes, Values
+
+    def propose(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for next parts; at the last step for final queries."""
+        last = len(path) + 1 >= options["steps"]
+        name = "propose_last" if last else "propose"
+
+        def read(samples: Sequence[str]) -> list[Mapping[str, Any]]:
+            parts = [part for text in samples for part in parts_in(text)]
+            usual = f"part{len(path) + 1}"
+            kept = (Part("" if last else part.name or usual, part.query) for part in parts)
+            return [{"text": text} for text in dict.fromkeys(part.text for part in kept)]
+
+        return Question(self._prompt(name, problem, path, options), read)
+
+    async def value(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Verdict] | Verdict:
+        """Returns 0 for a part that fails; what to ask the model about one that returns rows."""
+        found = await self._chain(problem, texts(path), options)
+        if isinstance(found, QueryError):
+            return Verdict(0.0, str(found))
+        if not found.rows:
+            return Verdict(VALUES["impossible"], NO_ROWS)
+        prompt = self._prompt("value", problem, path, options, rows=found.shown(5))
+        return Question(prompt, _valued)
+
+    # Steps, Reviews, Estimates
+
+    def step(
+        self, problem: str, path: Path, lessons: Sequence[Path], options: Options
+    ) -> Question[Sequence[Mapping[str, Any]]]:
+        """Returns what to ask for the next part, warned by chains that went wrong."""
+        tried = (f"{numbered(each)}\nWhat was wrong: {each[-1]['analysis']}" for each in lessons)
+        told = "\n\n".join(["", "These chains went wrong:", *tried]) if lessons else ""
+        prompt = self._prompt("step", problem, path, options, lessons=told)
+        return Question(prompt, each(lambda text: self._read_step(path, text)))
+
+    def _read_step(self, path: Path, text: str) -> dict[str, Any]:
+        parts = parts_in(text)
+        if not parts:
+            return {"text": text.strip(), "raw": cut(text)}
+        read = {"text": parts[0].text, "raw": cut(text)}
+        if parts[0].name:
+            return read
+        answer = chained([*map(part_of, texts(path)), parts[0]])
+        return {**read, "status": "terminal", "answer": answer}
+
+    async def analyse(
+        self, problem: str, path: Path, options: Options
+    ) -> Question[Faults] | Faults:
+        """Returns the first part that fails; what to ask the model where all run."""
+        if options["protocol"] == TWO_CALLS and "analysis" in path[-1]:
+            told = {"question": problem, "analysis": path[-1]["analysis"]}
+            asked = fill("rollback/extract", **told, count=f"{len(path)} steps")
+            return Question(Prompt(asked), lambda samples: bad_steps(samples[0], len(path)))
+        found: Rows | QueryError | None = None
+        for at in range(1, len(path) + 1):
+            found = await self._chain(problem, texts(path)[:at], options)
+            if isinstance(found, QueryError):
+                return Faults([at], analysis=f"Step {at} fails: {found}")
+        rows = found.shown(5) if isinstance(found, Rows) else ""
+        prompt = self._prompt("analyse", problem, path, options, rows=rows)
+        return Question(prompt, lambda samples: bad_steps(samples[0], len(path)))
+
+    def estimate(self, problem: str, path: Path, style: str, options: Options) -> Question[Verdict]:
+        """Returns what to ask for the score of a path's parts, from 0 to 1; else as of actions."""
+        if style != "level_tot":
+            return super().estimate(problem, path, style, options)
+        return Question(self._prompt("score", problem, path, options), _scored)
+
+    # Plans
+
+    def plan(
+        self, problem: str, path: Path, shots: Sequence[int], steps: int | None, options: Options
+    ) -> Question[Sequence[Sequence[str]]]:
+        """Returns what to ask for the next parts, each a line."""
+        wanted = "all that remain" if steps is None else f"the next {steps}"
+        prompt = self._prompt("plan", problem, path, options, wanted=wanted)
+        return Question(prompt, each(lambda text: [p.text for p in parts_in(text)][:steps]))
+
+    async def execute(
+        self, problem: str, path: Path, steps: Sequence[str], options: Options
+    ) -> Ruling:
+        """Runs parts, each with those before it; under `empty=strict` each must return rows."""
+        done, kept, seen = _lines(path), list[str](), list[str]()
+        for line in steps:
+            if not parts_in(line):
+                return _refused([*kept, line], "E_SYNTAX", "it is no part of a query", lost=True)
+            kept.append(line)
+            found = await self._chain(problem, [*done, *kept], options)
+            if isinstance(found, QueryError):
+                return _refused(kept, "E_QUERY", str(found))
+            if not found.rows and options["empty"] == "strict":
+                return _refused(kept, "E_EMPTY", NO_ROWS)
+            seen.append(found.shown(3, "; "))
+            if not part_of(line).name:
+                break
+        if not kept:
+            return _refused(kept, "E_SYNTAX", "the plan has no next step", lost=True)
+        parts = [part_of(line) for line in [*done, *kept]]
+        answer = None if parts[-1].name else chained(parts)
+        return Ruling(True, "\n".join(kept), "\n".join(seen), {}, answer)
+
+    async def _chain(
+        self, problem: str, lines: Sequence[str], options: Options
+    ) -> Rows | QueryError:
+        return await self._ran(problem, chained([part_of(line) for line in lines]), options)
+
+    def _prompt(
+        self, name: str, problem: str, path: Path, options: Options, **values: str
+    ) -> Prompt:
+        shown = {**self._shown(problem, options), **values}
+        parts = "\n".join(_lines(path)) or "(none yet)"
+        return Prompt(fill(f"sql/{name}", **shown, parts=parts, steps=numbered(path)))
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for text in texts(path) for line in text.split("\n")]
+
+
+def _refused(lines: Sequence[str], code: str, reason: str, *, lost: bool = False) -> Ruling:
+    return Ruling(False, "\n".join(lines), code=code, reason=reason, malformed=lost)
+
+
+def _valued(samples: Sequence[str]) -> Verdict:
+    """Adds up verdicts; one that cannot be read counts as likely, for the part does run."""
+    words = judgements.verdicts(samples, VALUES)
+    total = sum(VALUES.get(word, VALUES["likely"]) for word in words)
+    return Verdict(total, ", ".join(words), words.count("?"))
+
+
+def _scored(samples: Sequence[str]) -> Verdict:
+    value = score_of(samples[0])
+    return Verdict(UNSCORED, UNREAD, malformed=1) if value is None else Verdict(value)

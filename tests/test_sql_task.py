@@ -1,0 +1,368 @@
+"""The task `sql`: searches solved by hand, a query that fails in each, and who may ask what."""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import Command
+from support.fake_server import FakeServer, Seen
+from support.scripted import Call, ScriptedChat
+
+import thoughtgraph as tg
+from thoughtgraph import registry
+from thoughtgraph.bench.data import load
+from thoughtgraph.policy import Policy
+from thoughtgraph.tasks.sql.chains import Part, chained, part_of, parts_in, query_in
+
+QUESTION = "How many books has each author written?"
+RIGHT = "SELECT name, count(*) FROM author JOIN book ON author.id = author_id GROUP BY author.id"
+ALIKE = "SELECT count(*) AS n, a.name FROM book b JOIN author a ON b.author_id = a.id GROUP BY 2"
+WRONG = "SELECT name, 1 FROM author"
+EMPTY = "SELECT name, count(*) FROM author WHERE 1 = 0 GROUP BY name"
+FAILS = "SELECT name, count(*) FROM autor GROUP BY name"
+WHY = "no such table: autor; there is author"
+PART = "written = SELECT author_id, count(*) AS n FROM book GROUP BY author_id"
+BAD_PART = "written = SELECT author, count(*) AS n FROM book GROUP BY author"
+WHY_PART = "no such column: author; there is book.author_id"
+LAST = "SELECT name, n FROM author JOIN written ON author.id = author_id"
+CHAIN = f"WITH written AS ({PART.removeprefix('written = ')}) {LAST}"
+BAD_LAST = "SELECT name, m FROM author JOIN written ON author.id = author_id"
+WHY_LAST = "no such column: m"
+SHOWN = (
+    "4 rows (name, count(*))\n'Tomas Ferreira', 2\n'Mara Lindqvist', 2\n'Aiko Tanabe', 1\n"
+    "'Niamh O''Dwyer', 1"
+)
+REPLY = f"```sql\n{RIGHT};\n```"
+
+
+def block(query: str) -> str:
+    return f"It needs two tables.\n```sql\n{query};\n```"
+
+
+async def solved(
+    method: str, reply: Any, **settings: Any
+) -> tuple[dict[str, Any], list[Call], list[dict[str, Any]]]:
+    """A search: what came of it, what was asked, and its thoughts by age without the root."""
+    model = ScriptedChat(reply=reply)
+    out = await tg.build(method, task="sql", model=model).ainvoke(
+        {"problem": QUESTION}, context=settings
+    )
+    thoughts = [out["tree"][key] for key in sorted(out["tree"], key=int)][1:]
+    return out, model.seen, thoughts
+
+
+def drawn(replies: Mapping[str, list[str]]) -> Any:
+    """Answers each role by its texts in turn."""
+    left = {role: iter(texts) for role, texts in replies.items()}
+    return lambda call: [next(left[call.role]) for _ in range(call.n)]
+
+
+async def test_io_gives_the_query_and_shows_its_rows_or_why_it_fails() -> None:
+    out, seen, _ = await solved("io", block(RIGHT))
+    assert out["answer"] == RIGHT and out["verified"] is None
+    assert out["outcome"] == "finished with an answer that runs"
+    assert out["tree"]["1"]["returned"].splitlines()[0] == SHOWN.splitlines()[0]
+    assert sorted(out["tree"]["1"]["returned"].splitlines()[1:]) == sorted(SHOWN.splitlines()[1:])
+    assert "CREATE TABLE author (\n  id INTEGER,\n" in seen[0].prompt and "SQLite" in seen[0].prompt
+    out, _, _ = await solved("io", block(FAILS))
+    assert out["answer"] == FAILS and out["tree"]["1"]["returned"] == f"fails: {WHY}"
+    assert out["outcome"] == "finished with an answer that does not run or returns nothing"
+    out, seen, _ = await solved("io", "I cannot say.", sample_values=1)
+    assert out["answer"] is None and "name TEXT, -- 'Mara Lindqvist'" in seen[0].prompt
+
+
+@pytest.mark.parametrize("method", ["cot_sc", "adaptive"])
+async def test_votes_are_on_rows_without_queries_that_fail_or_return_nothing(method: str) -> None:
+    texts = [FAILS, FAILS, FAILS, EMPTY, EMPTY, WRONG, ALIKE, RIGHT]
+    reply = drawn({"generate": [block(each) for each in texts]})
+    out, seen, thoughts = await solved(method, reply)
+    assert len(thoughts) == 8 and sum(call.n for call in seen) == 8
+    assert out["answer"] == ALIKE, "the first of the two that return the same rows"
+    assert [each["value"] for each in thoughts] == [0, 0, 0, 0, 0, 1, 2, 2]
+    [vote] = out["votes"]
+    assert (vote["got"], vote["of"], vote["unread"], vote["tied"]) == (2, 3, 5, [])
+    reply = drawn({"generate": [block(each) for each in [FAILS] * 5 + [EMPTY] * 3]})
+    out, _, _ = await solved(method, reply)
+    assert out["answer"] == EMPTY, "where none returns rows, those that run count"
+
+
+async def test_refine_is_told_by_the_database_and_stops_once_a_query_returns_rows() -> None:
+    reply = drawn({"generate": [block(FAILS)], "refine": [block(EMPTY), block(RIGHT)]})
+    out, seen, thoughts = await solved("refine", reply)
+    assert [call.role for call in seen] == ["generate", "refine", "refine"], "no judge is asked"
+    assert [each["note"] for each in thoughts[:2]] == [
+        f"fails: {WHY}",
+        "0 rows (name, count(*))",
+    ]
+    assert f"{FAILS}\n-- fails: {WHY}" in seen[1].prompt
+    assert f"{EMPTY}\n-- 0 rows (name, count(*))" in seen[2].prompt
+    assert (out["answer"], out["stop_reason"], out["verified"]) == (RIGHT, "finished", None)
+
+
+async def test_tot_bfs_gives_nothing_for_a_part_that_fails_and_asks_about_the_others() -> None:
+    def reply(call: Call) -> Any:
+        if call.role == "value":
+            return (
+                "It counts.\nsure" if "count" in call.prompt.rpartition("Parts so far")[2] else "?"
+            )
+        if "(none yet)" in call.prompt:
+            return f"{BAD_PART}\n{PART}\n{PART}"
+        return f"{BAD_LAST}\n{LAST}"
+
+    out, seen, thoughts = await solved("tot_bfs", reply, breadth=1)
+    assert [(each["text"], each["value"], each["status"]) for each in thoughts] == [
+        (BAD_PART, 0.0, "pruned"),
+        (PART, 20.0, "expanded"),
+        (BAD_LAST, 0.0, "pruned"),
+        (LAST, 20.0, "terminal"),
+    ]
+    assert (thoughts[0]["note"], thoughts[2]["note"]) == (WHY_PART, WHY_LAST)
+    assert [call.role for call in seen] == ["generate", "value", "generate", "value"]
+    assert (
+        "6 rows (author_id, n)" not in seen[1].prompt and "4 rows (author_id, n)" in seen[1].prompt
+    )
+    assert out["answer"] == CHAIN and out["tree"]["4"]["plausible"] is True
+
+
+async def test_tot_dfs_goes_back_from_a_part_below_which_every_query_fails() -> None:
+    other = "few = SELECT id FROM author"
+
+    def reply(call: Call) -> Any:
+        if call.role == "value":
+            return "sure"
+        if "(none yet)" in call.prompt:
+            return f"{other}\n{PART}"
+        return BAD_LAST if "few = " in call.prompt else LAST
+
+    out, seen, thoughts = await solved("tot_dfs", reply)
+    assert [(each["text"], each["status"], each["parent"]) for each in thoughts] == [
+        (other, "expanded", "0"),
+        (PART, "expanded", "0"),
+        (BAD_LAST, "pruned", "1"),
+        (LAST, "terminal", "2"),
+    ]
+    assert thoughts[2]["value"] == 0.0 and "no such table: written" in thoughts[2]["note"]
+    assert out["answer"] == CHAIN
+    assert sum(call.role == "value" for call in seen) == 3, "one that fails is not asked about"
+
+
+async def test_rollback_knows_the_bad_step_without_a_model_and_warns_of_it() -> None:
+    def reply(call: Call) -> Any:
+        if call.role == "analyse":
+            return "All is well.\nBad step index: None"
+        if BAD_PART in call.prompt and "These chains went wrong" not in call.prompt:
+            return BAD_LAST
+        if "(none yet)" in call.prompt:
+            return PART if "These chains went wrong" in call.prompt else BAD_PART
+        return LAST
+
+    settings = {"parallel": False, "solutions": 2, "ensemble": "last"}
+    _, seen, thoughts = await solved("rollback", reply, **settings)
+    first = thoughts[0]
+    assert (first["text"], first["bad"]) == (BAD_PART, [1])
+    assert first["analysis"] == f"Step 1 fails: {WHY_PART}"
+    assert first["rollback"] == {"to": "0", "step": 1}
+    better = next(each for each in thoughts if each["text"] == PART)
+    assert better["caused_by"] == "1" and better["bad"] == []
+    warned = next(call.prompt for call in seen if "These chains went wrong" in call.prompt)
+    assert f"Step 1. {BAD_PART}\nWhat was wrong: Step 1 fails: {WHY_PART}" in warned
+    asked = [call.prompt for call in seen if call.role == "analyse"]
+    assert asked and all(BAD_PART not in prompt for prompt in asked), "only of what runs"
+    assert CHAIN in [each.get("answer") for each in thoughts]
+
+
+async def test_react_looks_runs_is_told_and_ends_with_a_query_that_runs() -> None:
+    steps = [
+        "list_tables[]",
+        "describe_table[book]",
+        f"run_query[{FAILS}]",
+        f"Finish[{FAILS}]",
+        f"Finish[{RIGHT}]",
+    ]
+    turns = [f"I go on.\nAction {at}: {step}" for at, step in enumerate(steps, 1)]
+    out, seen, thoughts = await solved("react", drawn({"generate": turns}))
+    assert [each["observation"] for each in thoughts] == [
+        "author, book, member, loan",
+        "CREATE TABLE book ( id INTEGER, title TEXT, year INTEGER, pages INTEGER, author_id "
+        "INTEGER, PRIMARY KEY (id), FOREIGN KEY (author_id) REFERENCES author (id) );",
+        WHY,
+        WHY,
+        RIGHT,
+    ]
+    assert [each["failed"] for each in thoughts] == [False, False, True, True, False]
+    assert [each["price"] for each in thoughts] == [0.1, 0.2, 1.0, 0.0, 0.0]
+    assert out["answer"] == RIGHT and out["usage"]["tool_calls"]["run_query"] == 1
+    assert f"Action 3: run_query[{FAILS}]\nObservation 3: {WHY}\n" in seen[3].prompt
+    priced = await solved("react", drawn({"generate": turns}), tool_costs="list_tables=3")
+    assert priced[2][0]["price"] == 3.0
+
+
+@pytest.mark.parametrize("method", ["tomt_tot", "tomt_one_stop", "tomt_os", "tomt_block"])
+async def test_a_plan_is_run_part_by_part(method: str) -> None:
+    texts = iter([BAD_PART, f"{PART}\n{LAST}", LAST])
+    out, seen, thoughts = await solved(
+        method, lambda call: next(texts), max_calls=5, branches=3, redraw="question"
+    )
+    assert thoughts[0]["note"] == f"E_QUERY: {WHY_PART}" and thoughts[0]["status"] == "pruned"
+    assert out["answer"] == CHAIN and len(seen) == (3 if method in ("tomt_tot", "tomt_os") else 2)
+    assert "4 rows (author_id, n); 1, 1; 2, 2" in (thoughts[1]["observation"] or "").replace(
+        "1, 2; 2, 2", "1, 1; 2, 2"
+    )
+    empty = await solved(method, lambda call: EMPTY, max_calls=1)
+    assert empty[2][0]["note"] == "E_EMPTY: it returns no rows" and empty[0]["answer"] is None
+    empty = await solved(method, lambda call: EMPTY, max_calls=1, empty="lazy")
+    assert empty[0]["answer"] == EMPTY
+
+
+OTHERS = ["chain", "level_tot", "reflexion", "itot_a_star", "itot_best_first", "itot_dfs", "fgdip"]
+
+
+@pytest.mark.parametrize("method", [*OTHERS, "itot_d_star_lite", "cot"])
+async def test_every_other_method_answers_too(method: str) -> None:
+    said = {
+        **{"score": "Evaluation Score: 0.9", "value": "Score: 8", "step_eval": "Reply: sure"},
+        **{"extract": '["book", "no_table"]', "answer_eval": "THOUGHT: yes.\nJUDGMENT: YES"},
+        **{"conclude": REPLY, "reflect": "Look first."},
+    }
+
+    def reply(call: Call) -> Any:
+        if call.role in said:
+            return said[call.role]
+        if "Action is one of" in call.prompt:
+            return f"I end.\nAction 1: Finish[{RIGHT}]"
+        return RIGHT
+
+    out, _, _ = await solved(method, reply)
+    assert out["answer"] == RIGHT and out["error"] == ""
+
+
+def test_queries_are_read_as_models_write_them() -> None:
+    assert query_in("Sure!\n```sql\n-- hi\nWITH a AS (\n SELECT 1\n)\nSELECT 1;\n```\nx") == (
+        "WITH a AS (\n SELECT 1\n)\nSELECT 1"
+    )
+    assert query_in("The query is\nSELECT a\nFROM b;\nThis selects a.") == "SELECT a\nFROM b"
+    assert query_in("With this query\nwe delete:\n```\nDROP TABLE x\n```") is None
+    text = "1. top = SELECT a, -- x\n  b FROM c WHERE d = '--no';\nStep 2: `few` := (SELECT 1)\n"
+    assert parts_in(f"{text}SELECT 2\nUNION ALL\nSELECT 3\n\nbye\nz = WITH q AS (\nSELECT 4)") == [
+        Part("top", "SELECT a, b FROM c WHERE d = '--no'"),
+        Part("few", "SELECT 1"),
+        Part("", "SELECT 2 UNION ALL SELECT 3"),
+        Part("z", "WITH q AS ( SELECT 4)"),
+    ]
+    parts = [Part("a", "SELECT 1"), Part("", "WITH RECURSIVE b AS (SELECT 1) SELECT * FROM b")]
+    assert [part_of(part.text) for part in parts] == parts
+    assert chained(parts) == "WITH RECURSIVE a AS (SELECT 1), b AS (SELECT 1) SELECT * FROM b"
+
+
+# Who may ask what
+
+
+def shop(folder: Path) -> Path:
+    file = folder / "shop.sqlite"
+    with closing(sqlite3.connect(file)) as database:
+        database.executescript("CREATE TABLE sale (n); INSERT INTO sale VALUES (1), (2), (3)")
+    return file
+
+
+async def test_a_client_asks_databases_by_the_operators_names_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    secret = shop(tmp_path)
+    offered = {"shop": str(secret), "gone": str(tmp_path / "gone.db"), "all": str(tmp_path)}
+    sums = "SELECT sum(n) FROM sale"
+    with FakeServer(lambda seen: f"```\n{sums}\n```") as server:
+        policy = Policy(models={"small": server.specifier}, databases=offered)
+        graph = tg.build("io", policy=policy)
+        form: Any = graph.get_context_jsonschema()
+        assert form["properties"]["database"]["enum"] == ["", *offered]
+
+        async def ask(problem: str = "How many?", **chosen: Any) -> Any:
+            context = {"task": "sql", **chosen}
+            return await graph.ainvoke({"problem": problem}, context=context)
+
+        for chosen in ({"database": "shop"}, {}):
+            assert (await ask(**chosen))["answer"] == sums
+        folder = json.dumps({"question": "How many?", "database": "shop"})
+        assert (await ask(folder, database="all"))["answer"] == sums
+        sent = len(server.seen)
+        for place in (str(secret), "postgresql://root@127.0.0.1/test", "SHOP", f"{tmp_path}/x"):
+            out = await ask(database=place)
+            assert out["stop_reason"] == "refused" and "'shop'" in out["error"], place
+        for name in ("../shop", "/etc/passwd", "a b"):
+            out = await ask(json.dumps({"question": "?", "database": name}), database="all")
+            assert "write its name alone" in out["error"], name
+        with caplog.at_level(logging.ERROR):
+            out = await ask(database="gone")
+        assert out["error"] == "the database cannot be used; the server's log says why"
+        assert "gone.db" in caplog.text and str(tmp_path) not in str(out)
+        assert len(server.seen) == sent
+        graph = tg.build("io", policy=Policy(models={"small": server.specifier}))
+        out = await graph.ainvoke({"problem": "?"}, context={"task": "sql"})
+        assert out["tree"]["1"]["returned"] == "fails: no such table: sale"
+
+
+def test_no_other_task_takes_a_database() -> None:
+    with pytest.raises(tg.SettingError, match="'database' would change nothing"):
+        tg.solve("1 2 3 4", task="game24", method="io", model=ScriptedChat(reply=""), database="x")
+
+
+@pytest.fixture
+def model() -> Any:
+    def reply(seen: Seen) -> str:
+        return "```sql\nSELECT n FROM sale ORDER BY n\n```"
+
+    with FakeServer(reply) as running:
+        yield running
+
+
+@pytest.mark.usefixtures("own_environment")
+def test_the_command_asks_a_file(command: Command, model: FakeServer, tmp_path: Path) -> None:
+    shop(tmp_path)
+    asked = ("solve", "How many sales?", "--task", "sql", "--model", model.specifier)
+    code, out, _ = command(
+        *asked, "--database", "shop.sqlite", "--json", "a.json", "--html", "a.html"
+    )
+    assert code == 0
+    assert "answer:   SELECT n FROM sale ORDER BY n\n" in out
+    assert "returns:  3 rows (n)\n          1\n          2\n          3\n" in out
+    assert "that runs" in out and "method" not in out
+    stored = json.loads(Path("a.json").read_text())
+    assert stored["method"] == "adaptive" and stored["settings"]["database"].endswith(
+        "/shop.sqlite"
+    )
+    [chosen] = [each for each in stored["tree"].values() if each.get("chosen")]
+    assert (
+        chosen["returned"] == "3 rows (n)\n1\n2\n3"
+        and "CREATE TABLE sale" in Path("a.html").read_text()
+    )
+    code, _, err = command(*asked, "--database", "no.sqlite")
+    assert code == 2 and err.count("\n") == 1 and "there is no database" in err
+    assert command("view", "a.json")[0] == 0, "which opens no database"
+
+
+def test_a_benchmark_reads_own_lines_spider_and_bird(tmp_path: Path) -> None:
+    shop(tmp_path)
+    task: Any = registry.task("sql")
+    entries = {
+        "own.jsonl": {"database": "shop", "problem": "How many?", "gold": ["SELECT 3"]},
+        "dev.json": [{"db_id": "shop", "question": "How many?", "query": "SELECT 3"}],
+        "mini.json": [
+            {"db_id": "shop", "question": "How many?", "SQL": "SELECT 3", "evidence": "all of them"}
+        ],
+    }
+    for name, content in entries.items():
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+        [record] = load(task, tmp_path / name)
+        options = {"database": str(tmp_path), "sample_values": 0}
+        assert task.score(record.problem, "SELECT count(*) FROM sale", record.gold, options) == 1.0
+        assert task.score(record.problem, "SELECT 4", record.gold, options) == 0.0
+        assert task.score(record.problem, "SELECT x", record.gold, options) == 0.0
+        wider = "SELECT 'all', 3"
+        assert task.score(record.problem, wider, record.gold, options) == 0.0
+        assert task.score(record.problem, wider, record.gold, options, subset=True) == 1.0
+        assert ("\nHint: all of them" in task.question_of(record.problem)) is (name == "mini.json")

@@ -1,0 +1,146 @@
+"""A database that can be asked: opened by its name, looked at once, asked in threads of its own."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from os.path import expanduser
+from pathlib import Path
+from time import monotonic
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.tools.sql.postgres import Postgres
+from thoughtgraph.tools.sql.queries import hint, read_query
+from thoughtgraph.tools.sql.results import Bounds, QueryError, Rows, Table, brief, cell
+from thoughtgraph.tools.sql.sqlite import Sqlite
+
+LONGEST_SCHEMA = 30_000
+"""Characters of a schema that a prompt shows (ours)."""
+AGAIN = 600
+"""Seconds after which the tables of a server are looked at again (ours)."""
+WORKERS = 4
+"""Queries of one database that run at a time (ours)."""
+BOUNDS = Bounds()
+KINDS = (".sqlite", ".db", ".sqlite3")
+"""What files of databases are called in a folder."""
+
+
+class Database:
+    """A database that questions are asked about.
+
+    Args:
+        engine: What it is reached by.
+
+    Raises:
+        QueryError: It cannot be read.
+    """
+
+    def __init__(self, engine: Sqlite | Postgres) -> None:
+        self._engine = engine
+        self.dialect = engine.dialect
+        self.tables = engine.tables(BOUNDS)
+        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="sql")
+        self._schemas: dict[int, str] = {}
+
+    def schema(self, samples: int = 0) -> str:
+        """Returns its tables as `CREATE TABLE` statements.
+
+        Args:
+            samples: How many values of each column are shown; they are looked up once.
+        """
+        if samples not in self._schemas:
+            kept, room = list[str](), LONGEST_SCHEMA
+            for table in self.tables:
+                kept.append(table.shown(self._samples(table, samples)))
+                if (room := room - len(kept[-1])) < 0:
+                    kept[-1] = f"-- and {len(self.tables) - len(kept) + 1} more tables"
+                    break
+            self._schemas[samples] = "\n".join(kept) or "-- no tables"
+        return self._schemas[samples]
+
+    def run_now(self, query: str, bounds: Bounds = BOUNDS) -> Rows | QueryError:
+        """Runs a query and waits for it; a query that fails is a result.
+
+        Args:
+            query: One SELECT, as somebody wrote it.
+            bounds: How much it may take.
+        """
+        try:
+            checked = read_query(query, self.dialect)
+            found = self._engine.rows(checked.text, bounds)
+        except QueryError as error:
+            return QueryError(f"{error}{hint(str(error), self.tables)}")
+        return Rows(found.columns, found.rows, found.more, checked.ordered)
+
+    async def run(self, query: str, bounds: Bounds = BOUNDS) -> Rows | QueryError:
+        """Runs a query in a thread, and waits for it little longer than it may take."""
+        begun: list[float] = []
+
+        def work() -> Rows | QueryError:
+            begun.append(monotonic())
+            return self.run_now(query, bounds)
+
+        running = asyncio.get_running_loop().run_in_executor(self._workers, work)
+        while not (await asyncio.wait({running}, timeout=1))[0]:
+            if begun and monotonic() - begun[0] > bounds.seconds:
+                return bounds.late  # a single step of it takes that long
+        return running.result()
+
+    def _samples(self, table: Table, count: int) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for column, _ in table.columns if count else ():
+            what = f"DISTINCT {column} FROM {table.name} WHERE {column} IS NOT NULL LIMIT {count}"
+            rows = self.run_now(f"SELECT {what}", Bounds(seconds=1.0))
+            if isinstance(rows, Rows) and rows.rows:
+                found[column] = ", ".join(cell(value) for (value,) in rows.rows)
+        return found
+
+
+def open_database(place: str, name: str = "") -> Database:
+    """Opens a database; the same again while its file is the same.
+
+    Args:
+        place: A file of SQLite, a folder of such files, or the address of a PostgreSQL database;
+            empty: the package's own example.
+        name: Which database of a folder.
+
+    Raises:
+        InputError: It cannot be used; the line says what to do.
+    """
+    try:
+        if not place or "://" in place:
+            return _opened(place, int(monotonic() // AGAIN), 0)
+        file = _file(Path(expanduser(place)), name)
+        found = file.stat()
+        return _opened(str(file.resolve()), found.st_mtime_ns, found.st_size)
+    except (OSError, QueryError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(
+            f"cannot use {brief(place)!r} as a database ({why}); give a file of SQLite, or "
+            "postgresql://ROLE@HOST/DATABASE"
+        ) from None
+
+
+def _file(place: Path, name: str) -> Path:
+    """Returns the file of a database; in a folder it lies as Spider and BIRD lay theirs.
+
+    Raises:
+        InputError: There is none.
+    """
+    there = [place / f"{name}{kind}" for kind in KINDS]
+    there += [place / name / f"{name}{kind}" for kind in KINDS]
+    file = next((each for each in there if name and each.is_file()), place)
+    if not file.is_file():
+        what = "a file of SQLite, or a folder with a problem that names a database in it"
+        raise InputError(f"there is no database {name or str(place)!r} here; give {what}")
+    return file
+
+
+@lru_cache(maxsize=32)
+def _opened(place: str, modified: int, size: int) -> Database:
+    scheme, address, _ = place.partition("://")
+    if address and scheme not in ("postgresql", "postgres"):
+        raise InputError(
+            f"{scheme[:20]}:// cannot be asked: only SQLite and PostgreSQL are known, as each "
+            "database needs its own way to let nothing be written"
+        )
+    return Database(Postgres(place) if address else Sqlite(Path(place) if place else None))

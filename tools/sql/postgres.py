@@ -1,0 +1,101 @@
+"""PostgreSQL: every query in a read-only transaction of a connection of its own."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from importlib import import_module
+from itertools import chain, islice
+from typing import Any
+from urllib.parse import urlsplit
+
+from thoughtgraph.errors import InputError
+from thoughtgraph.tools.sql.results import MOST_TABLES, Bounds, QueryError, Rows, Table, fetched
+
+UNREACHED = "the database cannot be reached"
+_TABLES = f"""
+SELECT c.oid::regclass::text, array_agg(quote_ident(a.attname) ORDER BY a.attnum),
+    array_agg(format_type(a.atttypid, a.atttypmod) ORDER BY a.attnum),
+    ARRAY(SELECT pg_get_constraintdef(k.oid) FROM pg_constraint k
+        WHERE k.conrelid = c.oid AND k.contype IN ('p', 'f') ORDER BY k.contype DESC, k.oid)
+FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND a.attnum > 0 AND NOT a.attisdropped
+    AND c.relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+    AND has_table_privilege(c.oid, 'SELECT')
+GROUP BY c.oid ORDER BY c.oid LIMIT {MOST_TABLES}"""
+
+logger = logging.getLogger("thoughtgraph")
+
+
+class Postgres:
+    """A database of a PostgreSQL server, with the rights of the role that its address names.
+
+    Args:
+        address: `postgresql://ROLE@HOST:PORT/DATABASE`.
+
+    Raises:
+        InputError: It has a password in it, or the driver is not installed.
+    """
+
+    dialect = "postgres"
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        if parts.password or "password" in parts.query.lower():
+            raise InputError(
+                "the address of a database is kept with results; leave the password out of it and "
+                "give it in PGPASSWORD or ~/.pgpass"
+            )
+        try:
+            self._driver: Any = import_module("psycopg")
+        except ImportError:
+            raise InputError(
+                "PostgreSQL needs the extra 'postgres'; pip install 'thoughtgraph[postgres]'"
+            ) from None
+        self._address = address
+
+    def tables(self, bounds: Bounds) -> list[Table]:
+        """Returns the tables and views that the role may read.
+
+        Raises:
+            QueryError: The server cannot be reached.
+        """
+        with self._opened(bounds) as cursor:
+            return [
+                Table(name, tuple(zip(columns, kinds, strict=True)), tuple(keys))
+                for name, columns, kinds, keys in cursor.execute(_TABLES).fetchall()
+            ]
+
+    def rows(self, query: str, bounds: Bounds) -> Rows:
+        """Runs a query that was checked; rows come one by one, so that large ones end it.
+
+        Raises:
+            QueryError: It fails, or takes too much.
+        """
+        # A stream is of the extended protocol, which takes no second statement behind the first.
+        with self._opened(bounds) as cursor, closing(cursor.stream(query)) as stream:
+            first = [*islice(stream, 1)]  # until then nobody knows the columns
+            columns = [each.name for each in cursor.description or ()]
+            return fetched(columns, chain(first, stream), bounds)
+
+    @contextmanager
+    def _opened(self, bounds: Bounds) -> Iterator[Any]:
+        """Opens a transaction that can only read; what fails in it is a `QueryError`."""
+        milliseconds = int(bounds.seconds * 1_000)
+        options = (
+            f"-c default_transaction_read_only=on -c statement_timeout={milliseconds} "
+            f"-c lock_timeout=1000 -c idle_in_transaction_session_timeout={2 * milliseconds}"
+        )
+        try:
+            opened = self._driver.connect(self._address, connect_timeout=3, options=options)
+        except self._driver.Error as error:
+            logger.error("%s: %s", UNREACHED, error)
+            raise QueryError(f"{UNREACHED} ({type(error).__name__})") from None
+        try:
+            opened.read_only = True
+            with closing(opened), opened.cursor() as cursor:
+                yield cursor
+        except self._driver.errors.QueryCanceled:
+            raise bounds.late from None
+        except (self._driver.Error, UnicodeError) as error:
+            said = getattr(getattr(error, "diag", None), "message_primary", None)
+            raise QueryError(said or str(error) or type(error).__name__) from None

@@ -1,0 +1,113 @@
+"""A query before it runs (exactly one SELECT, which changes nothing), and after it failed."""
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from thoughtgraph.tools.sql.results import QueryError, Table, brief
+
+LONGEST = 10_000
+"""Characters of a query (ours)."""
+DEEPEST = 40
+"""Nested brackets of a query (ours): its parser calls itself for each."""
+
+_CHANGES = ("Into", "Lock", "Command", "DML", "DDL")
+"""Parts of a statement that is more than a question, as sqlglot names them."""
+_REACHING = re.compile(r"(?i)(?:pg|lo|txid)_|dblink|set_config|nextval|setval|\w*_?to_xml")
+"""Beginnings of functions of PostgreSQL that reach beyond the data: files, settings, sessions."""
+_COLOUR = re.compile(r"\x1b\[\d{1,3}m")
+_UNKNOWN = re.compile(
+    r"(?i)no such (column|table): ([^\n;]{1,100})|(column|relation) ([^\n;]{1,100}) does not exist"
+)
+
+
+class Query(NamedTuple):
+    """A query that may run."""
+
+    text: str
+    """Without the semicolon at its end."""
+    ordered: bool
+    """Whether it says in which order its rows come."""
+
+
+def read_query(text: str, dialect: str) -> Query:
+    """Reads a query.
+
+    Args:
+        text: What a model or a person wrote.
+        dialect: The database's, as sqlglot names it.
+
+    Raises:
+        QueryError: It is no single SELECT.
+    """
+    if len(text) > LONGEST:
+        raise QueryError(f"a query of {len(text)} characters is too long; write {LONGEST} at most")
+    glot: Any = import_module("sqlglot")  # it takes a moment, which lists of tasks do without
+    try:
+        _look_at(glot.tokenize(text, read=dialect))
+        found = [each for each in glot.parse(text, read=dialect) if each is not None]
+    except glot.errors.ParseError as error:
+        first = error.errors[0] if error.errors else {"description": str(error)}
+        near = f" near {first['highlight']!r}" if first.get("highlight") else ""
+        said = _COLOUR.sub("", first["description"]).partition(" but got <Token")[0]
+        raise QueryError(f"syntax error{near}: {said}") from None
+    except (glot.errors.SqlglotError, RecursionError) as error:
+        raise QueryError(f"syntax error: {_COLOUR.sub('', str(error))}") from None
+    if len(found) != 1:
+        raise QueryError(f"one query is run at a time, and this is {len(found)}; write one SELECT")
+    _refuse_changes(glot.exp, found[0], dialect)
+    return Query(text.strip().rstrip("; \n\t\r"), found[0].args.get("order") is not None)
+
+
+def _look_at(tokens: Sequence[Any]) -> None:
+    """Refuses by its tokens what is no SELECT, or nested too deep to be parsed."""
+    kinds = [token.token_type.name for token in tokens]
+    if not kinds or kinds[0] not in ("SELECT", "WITH", "L_PAREN"):
+        begin = brief(tokens[0].text, 20) if kinds else "nothing"
+        raise QueryError(f"only a SELECT is run here, and this begins with {begin!r}")
+    depth = deepest = 0
+    for kind in kinds:
+        depth += (kind in ("L_PAREN", "CASE")) - (kind in ("R_PAREN", "END"))
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST:
+        raise QueryError(f"the query is nested deeper than {DEEPEST} brackets; write a simpler one")
+
+
+def _refuse_changes(kinds: Any, tree: Any, dialect: str) -> None:
+    """Refuses a statement that writes or reaches beyond the data, wherever in it."""
+    changing = tree.find(*(getattr(kinds, name) for name in _CHANGES))
+    if changing is not None or not isinstance(tree, kinds.Query):
+        part = tree if changing is None else changing
+        raise QueryError(f"only a SELECT is run here, and this has {part.key.upper()} in it")
+    for function in tree.find_all(kinds.Anonymous) if dialect == "postgres" else ():
+        if _REACHING.match(str(function.name)):
+            raise QueryError(f"the function {brief(function.name)} is not for questions")
+
+
+def hint(error: str, tables: Sequence[Table]) -> str:
+    """Returns what a person would look up after an error: names like an unknown one (ours)."""
+    found = _UNKNOWN.search(error)
+    if found is None:
+        return ""
+    kind, name = (found[1] or found[3]).lower(), bare((found[2] or found[4]).rpartition(".")[2])
+    if kind != "column":
+        return nearest(name, [table.name for table in tables])
+    having = [t.name for t in tables if name in (bare(column) for column, _ in t.columns)]
+    if having:
+        return f"; {brief(name)} is a column of {', '.join(map(brief, having[:5]))}"
+    return nearest(name, [f"{t.name}.{column}" for t in tables for column, _ in t.columns])
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """Returns the names like one; of those with a dot, what stands behind it is compared."""
+    plain = {each: bare(each.rpartition(".")[2]) for each in known[:5_000]}
+    close = get_close_matches(brief(bare(name)), [*plain.values()], n=3, cutoff=0.5)
+    near = [each for word in dict.fromkeys(close) for each, own in plain.items() if own == word]
+    return f"; there is {', '.join(map(brief, near[:3]))}" if near else ""
+
+
+def bare(name: str) -> str:
+    """Returns a name by which it is compared: without quotes and case."""
+    return name.strip().strip('"`').casefold()

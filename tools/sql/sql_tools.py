@@ -1,0 +1,77 @@
+"""A database as LangChain tools, for methods that act and for any agent."""
+
+from collections.abc import Callable
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from thoughtgraph.tools.costs import Priced
+from thoughtgraph.tools.sql.database import Database
+from thoughtgraph.tools.sql.queries import bare, nearest
+from thoughtgraph.tools.sql.results import QueryError, brief
+
+SHOWN = 10
+"""Rows of an observation (ours)."""
+COSTS = {"list_tables": 0.1, "describe_table": 0.2, "sample_rows": 0.5, "run_query": 1.0}
+"""What a call costs unless the caller says otherwise (ours); Finish 0."""
+
+Observed = tuple[str, dict[str, bool]]
+"""An observation on one line, and whether the call failed."""
+
+
+def sql_tools(database: Database) -> list[Priced]:
+    """Returns list_tables, describe_table, sample_rows, run_query and Finish.
+
+    What a cell says is quoted and cut. Each is a plain function, which LangChain runs in a thread
+    where it is awaited.
+
+    Args:
+        database: What they look at.
+    """
+    by_name = {bare(each.name): each for each in database.tables}
+
+    def list_tables() -> Observed:
+        """Lists the tables."""
+        return _seen(", ".join(each.name for each in database.tables) or "there are no tables")
+
+    def describe_table(table: str) -> Observed:
+        """Shows a table's columns with their types and keys."""
+        found = by_name.get(bare(table))
+        return _unknown(table) if found is None else _seen(found.shown({}))
+
+    def sample_rows(table: str) -> Observed:
+        """Shows three rows of a table."""
+        found = by_name.get(bare(table))
+        return (
+            _unknown(table) if found is None else run_query(f"SELECT * FROM {found.name} LIMIT 3")
+        )
+
+    def run_query(query: str) -> Observed:
+        """Runs one SELECT, written on one line, and shows its first rows."""
+        found = database.run_now(query)
+        if isinstance(found, QueryError):
+            return str(found), {"failed": True}
+        return found.shown(SHOWN, "; "), {"failed": False}
+
+    def finish(query: str) -> Observed:
+        """Ends with this query as the answer; one that fails ends nothing."""
+        seen, failed = run_query(query)
+        return seen if failed["failed"] else query, failed
+
+    def _unknown(table: str) -> Observed:
+        return f"there is no table {brief(table)}{nearest(table, [*by_name])}", {"failed": True}
+
+    looking = (list_tables, describe_table, sample_rows, run_query)
+    priced = [Priced(_tool(each), COSTS[each.__name__]) for each in looking]
+    return [*priced, Priced(_tool(finish, "Finish", ends=True), 0.0)]
+
+
+def _tool(
+    work: Callable[..., Observed], name: str | None = None, *, ends: bool = False
+) -> BaseTool:
+    return StructuredTool.from_function(
+        work, name=name, return_direct=ends, response_format="content_and_artifact"
+    )
+
+
+def _seen(text: str) -> Observed:
+    return brief(text, 2_000), {"failed": False}
