@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
-from thoughtgraph.tasks.game24.game24 import solvable
+from thoughtgraph.bench.questions.game24_puzzles import solvable
 from thoughtgraph.tasks.game24.rollback_steps import composed
 
 Hand = tuple[Fraction, ...]
