@@ -251,7 +251,7 @@ class Remote:
 
 @pytest.mark.parametrize(("reason", "kind"), [("error", tg.ModelError), ("refused", tg.InputError)])
 async def test_a_node_raises_what_a_server_reports(reason: str, kind: type[Exception]) -> None:
-    graph = Remote(reason)
+    graph: Any = Remote(reason)
     with pytest.raises(kind, match="model 'small' failed") as failed:
         await tg.node(graph).ainvoke({"problem": "leaf"})
     assert getattr(failed.value, "result", graph.out) == graph.out
@@ -269,7 +269,7 @@ async def test_a_node_raises_what_a_server_reports(reason: str, kind: type[Excep
         (Remote("dead_end"), "No answer: finished without an answer, as no thought was left"),
     ],
 )
-async def test_a_tool_says_which_of_these_it_is(graph: Remote, told: str) -> None:
+async def test_a_tool_says_which_of_these_it_is(graph: Any, told: str) -> None:
     tool = tg.tool(graph, "spell", "Spells.")
     assert (await tool.ainvoke({"problem": "leaf"})).startswith(told)
 
